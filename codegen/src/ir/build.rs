@@ -1,0 +1,391 @@
+//! Building kernels: operators on expressions, and a builder that keeps the statement being written.
+
+use super::*;
+use std::ops;
+
+impl Expr {
+    /// An `i32` literal.
+    pub fn i32(v: i64) -> Expr {
+        Expr::Lit(Literal::Int(v, Scalar::I32))
+    }
+
+    /// An `i64` literal.
+    pub fn i64(v: i64) -> Expr {
+        Expr::Lit(Literal::Int(v, Scalar::I64))
+    }
+
+    /// A literal of an integer type.
+    pub fn int(v: i64, scalar: Scalar) -> Expr {
+        Expr::Lit(Literal::Int(v, scalar))
+    }
+
+    /// An operator with two operands, folded where both are integer literals of one type and the result fits, or one is neutral.
+    pub fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
+        use BinOp::*;
+        if let (Expr::Lit(Literal::Int(x, s)), Expr::Lit(Literal::Int(y, t))) = (&a, &b)
+            && s == t
+        {
+            let folded = match op {
+                Add => x.checked_add(*y),
+                Sub => x.checked_sub(*y),
+                Mul => x.checked_mul(*y),
+                Div => x.checked_div(*y),
+                Rem => x.checked_rem(*y),
+                Min => Some(*x.min(y)),
+                Max => Some(*x.max(y)),
+                _ => None,
+            };
+            if let Some(v) = folded.filter(|v| fits(*v, *s)) {
+                return Expr::int(v, *s);
+            }
+        }
+        let is = |e: &Expr, v: i64| matches!(e, Expr::Lit(Literal::Int(x, _)) if *x == v);
+        match op {
+            // x + −c reads x − c
+            Add => {
+                if let Expr::Lit(Literal::Int(y, s)) = &b
+                    && *y < 0
+                    && fits(-*y, *s)
+                {
+                    return Expr::Binary(Sub, Box::new(a), Box::new(Expr::int(-*y, *s)));
+                }
+                if is(&b, 0) {
+                    return a;
+                }
+                if is(&a, 0) {
+                    return b;
+                }
+            }
+            Sub => {
+                if let Expr::Lit(Literal::Int(y, s)) = &b
+                    && *y < 0
+                    && fits(-*y, *s)
+                {
+                    return Expr::Binary(Add, Box::new(a), Box::new(Expr::int(-*y, *s)));
+                }
+                if is(&b, 0) {
+                    return a;
+                }
+            }
+            Shl | Shr if is(&b, 0) => return a,
+            Mul | Div if is(&b, 1) => return a,
+            Mul if is(&a, 1) => return b,
+            _ => {}
+        }
+        Expr::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    /// `self == other`.
+    pub fn eq_(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Eq, self, other)
+    }
+
+    /// `self != other`.
+    pub fn ne_(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Ne, self, other)
+    }
+
+    /// `self < other`.
+    pub fn lt(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Lt, self, other)
+    }
+
+    /// `self <= other`.
+    pub fn le(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Le, self, other)
+    }
+
+    /// `self > other`.
+    pub fn gt(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Gt, self, other)
+    }
+
+    /// `self >= other`.
+    pub fn ge(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Ge, self, other)
+    }
+
+    /// Smaller of two.
+    pub fn min(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Min, self, other)
+    }
+
+    /// Larger of two.
+    pub fn max(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Max, self, other)
+    }
+
+    /// Logical (on `bool`) or bitwise and.
+    pub fn and(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::And, self, other)
+    }
+
+    /// Logical (on `bool`) or bitwise or.
+    pub fn or(self, other: Expr) -> Expr {
+        Expr::binary(BinOp::Or, self, other)
+    }
+
+    /// Conversion.
+    pub fn cast(self, to: Scalar) -> Expr {
+        match self {
+            Expr::Lit(Literal::Int(v, _)) if to.is_integer() && fits(v, to) => Expr::int(v, to),
+            e => Expr::Cast(to, Box::new(e)),
+        }
+    }
+
+    /// `self ? a : b`.
+    pub fn select(self, a: Expr, b: Expr) -> Expr {
+        Expr::Select(Box::new(self), Box::new(a), Box::new(b))
+    }
+}
+
+fn fits(v: i64, s: Scalar) -> bool {
+    match s {
+        Scalar::I16 => i16::try_from(v).is_ok(),
+        Scalar::I32 => i32::try_from(v).is_ok(),
+        Scalar::I64 => true,
+        Scalar::U32 => u32::try_from(v).is_ok(),
+        Scalar::U64 => v >= 0,
+        _ => false,
+    }
+}
+
+impl From<LocalId> for Expr {
+    fn from(id: LocalId) -> Expr {
+        Expr::Local(id)
+    }
+}
+
+impl From<ParamId> for Expr {
+    fn from(id: ParamId) -> Expr {
+        Expr::Param(id)
+    }
+}
+
+impl From<Builtin> for Expr {
+    fn from(b: Builtin) -> Expr {
+        Expr::Builtin(b)
+    }
+}
+
+/// A plain number beside an expression takes that expression's place in index arithmetic: an `i32` literal.
+impl From<i32> for Expr {
+    fn from(v: i32) -> Expr {
+        Expr::i32(v.into())
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident;)*) => {$(
+        impl<T: Into<Expr>> ops::$trait<T> for Expr {
+            type Output = Expr;
+            fn $method(self, rhs: T) -> Expr {
+                Expr::binary(BinOp::$op, self, rhs.into())
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add Add;
+    Sub sub Sub;
+    Mul mul Mul;
+    Div div Div;
+    Rem rem Rem;
+    Shl shl Shl;
+    Shr shr Shr;
+}
+
+impl ops::Neg for Expr {
+    type Output = Expr;
+    fn neg(self) -> Expr {
+        Expr::Unary(UnOp::Neg, Box::new(self))
+    }
+}
+
+impl ops::Not for Expr {
+    type Output = Expr;
+    fn not(self) -> Expr {
+        Expr::Unary(UnOp::Not, Box::new(self))
+    }
+}
+
+/// Writes a kernel statement by statement. Bodies of `if` and loops are closures that write to the same builder.
+pub struct Builder {
+    kernel: Kernel,
+    open: Vec<Vec<Stmt>>,
+}
+
+impl Builder {
+    /// An empty kernel of that name.
+    pub fn new(name: impl Into<String>) -> Builder {
+        let one = || Expr::i32(1);
+        Builder {
+            kernel: Kernel {
+                name: name.into(),
+                docs: Vec::new(),
+                params: Vec::new(),
+                shared: Vec::new(),
+                locals: Vec::new(),
+                body: Vec::new(),
+                launch: Launch { block: [1, 1, 1], grid: [one(), one(), one()] },
+                min_blocks: 0,
+            },
+            open: vec![Vec::new()],
+        }
+    }
+
+    /// Adds a line to the kernel's description.
+    pub fn doc(&mut self, line: impl Into<String>) {
+        self.kernel.docs.push(line.into());
+    }
+
+    /// Adds a pointer parameter.
+    pub fn pointer(&mut self, name: &str, scalar: Scalar, access: Access, doc: &str) -> ParamId {
+        self.param(name, ParamKind::Pointer(scalar, access), doc)
+    }
+
+    /// Adds a scalar parameter.
+    pub fn scalar(&mut self, name: &str, scalar: Scalar, doc: &str) -> ParamId {
+        self.param(name, ParamKind::Scalar(scalar), doc)
+    }
+
+    fn param(&mut self, name: &str, kind: ParamKind, doc: &str) -> ParamId {
+        self.kernel.params.push(Param { name: name.into(), kind, doc: doc.into() });
+        ParamId(self.kernel.params.len() as u32 - 1)
+    }
+
+    /// Adds a shared array.
+    pub fn shared(&mut self, name: &str, scalar: Scalar, len: u32) -> SharedId {
+        self.kernel.shared.push(Shared { name: name.into(), scalar, len });
+        SharedId(self.kernel.shared.len() as u32 - 1)
+    }
+
+    fn local(&mut self, name: &str, scalar: Scalar, len: Option<u32>) -> LocalId {
+        self.kernel.locals.push(Local { name: name.into(), scalar, len });
+        LocalId(self.kernel.locals.len() as u32 - 1)
+    }
+
+    /// Appends a statement.
+    pub fn push(&mut self, stmt: Stmt) {
+        self.open.last_mut().expect("a body is open").push(stmt);
+    }
+
+    /// A comment line in the emitted text.
+    pub fn comment(&mut self, text: impl Into<String>) {
+        self.push(Stmt::Comment(text.into()));
+    }
+
+    /// Declares a scalar and sets it.
+    pub fn let_(&mut self, name: &str, scalar: Scalar, value: impl Into<Expr>) -> LocalId {
+        let id = self.local(name, scalar, None);
+        self.push(Stmt::Let(id, value.into()));
+        id
+    }
+
+    /// Declares a scalar without a value.
+    pub fn declare(&mut self, name: &str, scalar: Scalar) -> LocalId {
+        let id = self.local(name, scalar, None);
+        self.push(Stmt::Declare(id));
+        id
+    }
+
+    /// Declares a register array.
+    pub fn array(&mut self, name: &str, scalar: Scalar, len: u32) -> LocalId {
+        let id = self.local(name, scalar, Some(len));
+        self.push(Stmt::Declare(id));
+        id
+    }
+
+    /// Sets a local or an element.
+    pub fn set(&mut self, place: Place, value: impl Into<Expr>) {
+        self.push(Stmt::Set(place, value.into()));
+    }
+
+    /// Loads `lanes` elements.
+    pub fn load(&mut self, dst: Place, space: Space, index: impl Into<Expr>, lanes: u32, cache: Cache) {
+        self.push(Stmt::Load { dst, space, index: index.into(), lanes, cache });
+    }
+
+    /// Loads one element into a new scalar.
+    pub fn load_new(&mut self, name: &str, scalar: Scalar, space: Space, index: impl Into<Expr>) -> LocalId {
+        let id = self.declare(name, scalar);
+        self.load(Place::Local(id), space, index, 1, Cache::Default);
+        id
+    }
+
+    /// Stores one element.
+    pub fn store(&mut self, space: Space, index: impl Into<Expr>, value: impl Into<Expr>) {
+        self.push(Stmt::Store { space, index: index.into(), values: vec![value.into()], cache: Cache::Default });
+    }
+
+    /// A barrier.
+    pub fn barrier(&mut self) {
+        self.push(Stmt::Barrier);
+    }
+
+    fn body(&mut self, f: impl FnOnce(&mut Builder)) -> Vec<Stmt> {
+        self.open.push(Vec::new());
+        f(self);
+        self.open.pop().expect("the body just opened")
+    }
+
+    /// `if cond { then }`.
+    pub fn if_(&mut self, cond: impl Into<Expr>, then: impl FnOnce(&mut Builder)) {
+        self.if_else(cond, then, |_| {});
+    }
+
+    /// `if cond { then } else { otherwise }`.
+    pub fn if_else(
+        &mut self,
+        cond: impl Into<Expr>,
+        then: impl FnOnce(&mut Builder),
+        otherwise: impl FnOnce(&mut Builder),
+    ) {
+        let (then, otherwise) = (self.body(then), self.body(otherwise));
+        self.push(Stmt::If { cond: cond.into(), then, otherwise });
+    }
+
+    /// `for name in (from..to).step_by(step)`.
+    pub fn for_(
+        &mut self,
+        name: &str,
+        from: impl Into<Expr>,
+        to: impl Into<Expr>,
+        step: impl Into<Expr>,
+        body: impl FnOnce(&mut Builder, Expr),
+    ) {
+        self.loop_(name, (from.into(), to.into(), step.into()), false, body);
+    }
+
+    /// A counted loop that is unrolled.
+    pub fn unrolled(&mut self, name: &str, from: i32, to: i32, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
+        self.loop_(name, (from.into(), to.into(), step.into()), true, body);
+    }
+
+    fn loop_(
+        &mut self,
+        name: &str,
+        (from, to, step): (Expr, Expr, Expr),
+        unroll: bool,
+        body: impl FnOnce(&mut Builder, Expr),
+    ) {
+        let var = self.local(name, Scalar::I32, None);
+        let body = self.body(|b| body(b, Expr::Local(var)));
+        self.push(Stmt::For { var, from, to, step, unroll, body });
+    }
+
+    /// `while cond { body }`.
+    pub fn while_(&mut self, cond: impl Into<Expr>, body: impl FnOnce(&mut Builder)) {
+        let body = self.body(body);
+        self.push(Stmt::While { cond: cond.into(), body });
+    }
+
+    /// The finished kernel.
+    pub fn finish(mut self, launch: Launch) -> Kernel {
+        self.kernel.body = self.open.pop().expect("the outermost body");
+        assert!(self.open.is_empty(), "every body is closed");
+        self.kernel.launch = launch;
+        self.kernel
+    }
+}

@@ -1,0 +1,419 @@
+//! The kernel IR. Its meaning comes first; its types follow.
+//!
+//! # What a kernel is
+//! A [`Kernel`] is a function that a grid of blocks of threads runs. It has parameters (pointers to arrays in global
+//! memory, and scalars), arrays in shared memory (one copy a block), and locals (one copy a thread): scalars and
+//! register arrays. A kernel for a CPU is a kernel whose grid and block are one thread.
+//!
+//! # Expressions are pure
+//! An [`Expr`] reads locals, scalar parameters, builtins and literals, and nothing else. It is evaluated when the
+//! statement that holds it is executed, by each active thread; evaluation order within it does not matter. Integer
+//! `+ - *`, negation and `<<` wrap in the type of their operands; `>>` is arithmetic on signed types and logical on
+//! unsigned ones; shift counts must be in 0..bits; `/` and `%` truncate toward zero, the divisor must not be 0.
+//! Floating `+ - * /` round once each, to nearest even; a back end must not fuse or reassociate them. Both operands
+//! of a binary operation have one type (shift counts are `i32`); comparisons give `bool`. [`Expr::Select`] evaluates
+//! both arms. A [`Expr::Cast`] between integers wraps or extends (by the sign of the source type), to a float it
+//! rounds to nearest even, from a float to an integer it truncates and the value must fit; `f16` and `bf16` are
+//! storage types: the only operation on them is the cast from and to `f32`.
+//!
+//! # Effects are statements
+//! Threads of a block run in step, statement by statement, under an active mask: `If`, `For` and `While` narrow
+//! the mask for their bodies. Within one statement all active threads first evaluate, then write.
+//! * [`Stmt::Let`] declares a scalar local and sets it; [`Stmt::Declare`] declares a register array (uninitialised: to
+//!   read an element before it is set is an error). A local is visible to the end of the block of statements that declares it.
+//! * [`Stmt::Load`] and [`Stmt::Store`] move `lanes` consecutive elements between memory and consecutive elements of
+//!   a register array (or one scalar). Wide accesses (`lanes` > 1) need an address that is a multiple of their size.
+//!   An access out of bounds is an error. Memory indices count elements.
+//! * [`Stmt::Barrier`] must be reached by all threads of the block that have not left the kernel, in uniform control flow. Between two barriers
+//!   no thread may touch a shared cell that another thread writes. Two threads of a grid must never write one global
+//!   address, nor may one read what another writes, in one launch.
+//! * [`Stmt::Shuffle`] reads a local of another lane of the warp (32 consecutive threads); all 32 lanes must be active. A lane
+//!   whose source is outside the warp receives its own value.
+//! * [`Stmt::For`] runs `var` = from, from+step, … while var < to; bounds are evaluated once. `unroll` asks the
+//!   back end to unroll it; register arrays indexed by its variable then stay in registers.
+//!
+//! # Launch
+//! [`Launch`] gives the block's shape and the grid's, the latter as expressions over scalar parameters of type `i32` or `i64`; the
+//! launcher in emitted text, the runtime and the interpreter all evaluate the same expressions. An empty grid dimension means that there is
+//! nothing to launch.
+
+pub mod build;
+
+/// Scalar types. `F16` and `Bf16` are storage only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Bool,
+    I16,
+    I32,
+    I64,
+    U32,
+    U64,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+impl Scalar {
+    /// Size of one element in memory, in bytes. `Bool` never stands in memory; it counts as 1.
+    pub fn bytes(self) -> usize {
+        match self {
+            Scalar::Bool => 1,
+            Scalar::I16 | Scalar::F16 | Scalar::Bf16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// `i16`, `i32`, …, `i64`, `u32`, `u64`.
+    pub fn is_integer(self) -> bool {
+        matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
+    }
+
+    /// `i16`, `i32` and `i64`.
+    pub fn is_signed_integer(self) -> bool {
+        matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// `f32` and `f64` (arithmetic types) as well as `f16` and `bf16` (storage).
+    pub fn is_float(self) -> bool {
+        matches!(self, Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
+    }
+
+    /// The name in Rust's spelling, as the IR printer and the command line use it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::I16 => "i16",
+            Scalar::I32 => "i32",
+            Scalar::I64 => "i64",
+            Scalar::U32 => "u32",
+            Scalar::U64 => "u64",
+            Scalar::F16 => "f16",
+            Scalar::Bf16 => "bf16",
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+        }
+    }
+}
+
+/// A literal of a stated type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// Of an integer type; the value fits it.
+    Int(i64, Scalar),
+    /// Of type `f32`.
+    F32(f32),
+    /// Of type `f64`.
+    F64(f64),
+    /// Of type `bool`.
+    Bool(bool),
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+    )*};
+}
+
+ids! {
+    /// Index into [`Kernel::params`].
+    ParamId;
+    /// Index into [`Kernel::shared`].
+    SharedId;
+    /// Index into [`Kernel::locals`].
+    LocalId;
+}
+
+/// What the hardware tells a thread about its place. All of type `i32`. `Lane` is the index within its warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Builtin {
+    ThreadX,
+    ThreadY,
+    ThreadZ,
+    BlockX,
+    BlockY,
+    BlockZ,
+    GridX,
+    GridY,
+    GridZ,
+    Lane,
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    /// Arithmetic negation; wraps on integers.
+    Neg,
+    /// Logical not of a `bool`.
+    Not,
+}
+
+/// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl BinOp {
+    /// Whether the result is `bool` whatever the operands are.
+    pub fn is_comparison(self) -> bool {
+        use BinOp::*;
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+}
+
+/// A pure expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A literal.
+    Lit(Literal),
+    /// A scalar local or a loop variable.
+    Local(LocalId),
+    /// An element of a register array; the index is of type `i32`.
+    Elem(LocalId, Box<Expr>),
+    /// A scalar parameter.
+    Param(ParamId),
+    /// A builtin.
+    Builtin(Builtin),
+    /// An operator with one operand.
+    Unary(UnOp, Box<Expr>),
+    /// An operator with two operands.
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `condition ? then : else`; both arms are evaluated.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Conversion to a type.
+    Cast(Scalar, Box<Expr>),
+    /// `Mirror(i, n)`: index i folded into 0..n by reflection about 0 and n−1, repeatedly; both of type `i32`, n ≥ 1.
+    /// (With n = 1 it is 0.) Back ends print it as a call to a helper function.
+    Mirror(Box<Expr>, Box<Expr>),
+    /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
+    Wrap(Box<Expr>, Box<Expr>),
+}
+
+/// Where an array stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// The array behind a pointer parameter. Indices are of type `i64` or `i32`.
+    Global(ParamId),
+    /// A shared array. Indices are of type `i32`.
+    Shared(SharedId),
+}
+
+/// A scalar local, or an element of a register array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A scalar local.
+    Local(LocalId),
+    /// An element of a register array; in wide accesses the first of several.
+    Elem(LocalId, Expr),
+}
+
+/// How soon the data will be wanted again. A hint changes no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Cache {
+    /// Nothing is known.
+    #[default]
+    Default,
+    /// Read (or written) once and not again soon: evict first.
+    Streaming,
+    /// Read-only for the whole launch.
+    ReadOnly,
+}
+
+/// Which lane a shuffle reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lane {
+    /// The lane `n` below (`lane − n`): values move up.
+    Up(u32),
+    /// The lane `n` above (`lane + n`): values move down.
+    Down(u32),
+    /// `lane ^ n`.
+    Xor(u32),
+    /// A lane given by an `i32` expression, taken modulo 32.
+    Index(Expr),
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// A line of explanation for whoever reads the emitted text.
+    Comment(String),
+    /// Declares a scalar local and sets it.
+    Let(LocalId, Expr),
+    /// Declares a register array, or a scalar that is set later.
+    Declare(LocalId),
+    /// Sets a local.
+    Set(Place, Expr),
+    /// `dst[0..lanes] = memory[index..index+lanes]`. The types of array and local agree.
+    Load {
+        /// Where the elements go.
+        dst: Place,
+        /// The array.
+        space: Space,
+        /// First element.
+        index: Expr,
+        /// 1, 2, 4, 8 or 16 elements, 16 bytes at most.
+        lanes: u32,
+        /// Hint.
+        cache: Cache,
+    },
+    /// `memory[index..index+lanes] = src[0..lanes]`. With one lane `src` may be any expression.
+    Store {
+        /// The array.
+        space: Space,
+        /// First element.
+        index: Expr,
+        /// The values, one a lane, of the array's type.
+        values: Vec<Expr>,
+        /// Hint.
+        cache: Cache,
+    },
+    /// `dst = src`, as the named lane of the warp has it.
+    Shuffle {
+        /// Receives the value.
+        dst: Place,
+        /// What every lane offers; 32- or 64-bit types and `i16`.
+        src: Expr,
+        /// Whose offer is taken.
+        lane: Lane,
+    },
+    /// All threads of the block wait for one another.
+    Barrier,
+    /// Runs one of two bodies.
+    If {
+        /// Of type `bool`.
+        cond: Expr,
+        /// Where it holds.
+        then: Vec<Stmt>,
+        /// Where it does not.
+        otherwise: Vec<Stmt>,
+    },
+    /// Counted loop over a variable of type `i32` or `i64`, which it declares.
+    For {
+        /// Loop variable.
+        var: LocalId,
+        /// First value.
+        from: Expr,
+        /// One past the last value.
+        to: Expr,
+        /// Increment, > 0.
+        step: Expr,
+        /// Unroll fully; from, to and step must then be literals.
+        unroll: bool,
+        /// Body.
+        body: Vec<Stmt>,
+    },
+    /// Runs the body while the condition holds.
+    While {
+        /// Of type `bool`.
+        cond: Expr,
+        /// Body.
+        body: Vec<Stmt>,
+    },
+}
+
+/// What a pointer parameter may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Loads only.
+    Read,
+    /// Stores only.
+    Write,
+    /// Both; a thread reads only what it wrote itself, or what nobody writes in this launch.
+    ReadWrite,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParamKind {
+    /// Pointer to an array in global memory.
+    Pointer(Scalar, Access),
+    /// A scalar.
+    Scalar(Scalar),
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Name in emitted text.
+    pub name: String,
+    /// Type.
+    pub kind: ParamKind,
+    /// One line for the header: meaning, unit.
+    pub doc: String,
+}
+
+/// An array in shared memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Name in emitted text.
+    pub name: String,
+    /// Element type.
+    pub scalar: Scalar,
+    /// Number of elements.
+    pub len: u32,
+}
+
+/// A local: a scalar, or a register array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// Name in emitted text; the namer makes it unique there.
+    pub name: String,
+    /// Element type.
+    pub scalar: Scalar,
+    /// Number of elements of a register array; `None` for a scalar.
+    pub len: Option<u32>,
+}
+
+/// Launch shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Threads a block, x, y, z.
+    pub block: [u32; 3],
+    /// Blocks, x, y, z: expressions over scalar parameters, literals and arithmetic.
+    pub grid: [Expr; 3],
+}
+
+/// A kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Name in emitted text.
+    pub name: String,
+    /// What it does: lines of a comment above it.
+    pub docs: Vec<String>,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// Shared arrays.
+    pub shared: Vec<Shared>,
+    /// Locals, loop variables included.
+    pub locals: Vec<Local>,
+    /// Statements.
+    pub body: Vec<Stmt>,
+    /// Launch shape.
+    pub launch: Launch,
+    /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
+    pub min_blocks: u32,
+}

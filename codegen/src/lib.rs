@@ -1,0 +1,2 @@
+//! The Lifting compiler.
+pub mod ir;

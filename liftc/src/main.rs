@@ -1,0 +1,2 @@
+//! liftc
+fn main() {}
