@@ -91,9 +91,10 @@ impl std::str::FromStr for Boundary {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        Boundary::ALL.into_iter().find(|b| b.name() == s).ok_or_else(|| {
-            format!("unknown border rule `{s}`; choose one of whole-symmetric, periodic, edge, zero")
-        })
+        Boundary::ALL
+            .into_iter()
+            .find(|b| b.name() == s)
+            .ok_or_else(|| format!("unknown border rule `{s}`; choose one of whole-symmetric, periodic, edge, zero"))
     }
 }
 
