@@ -1,2 +1,6 @@
-//! The Lifting compiler.
+//! The Lifting compiler: from a validated [`Scheme`](lifting_dsl::Scheme) to kernels.
+
+pub mod describe;
 pub mod ir;
+pub mod schedule;
+pub mod window;

@@ -1,0 +1,187 @@
+//! rewrite: a scheme along contiguous rows → slices of a row in shared memory, a barrier after each step
+//!
+//! A block owns a slice of one row, whole pairs, and loads it with the halo that the steps need ([`Halo`]); a row longer
+//! than a slice is several blocks' work. Even and odd samples stand apart in shared memory, so that a step's accesses
+//! are consecutive and free of bank conflicts, and the bands leave in order. Every step updates the slice
+//! and what is left of its halo, in place: it reads only the other phase. Border slices serve each read by the border rule.
+//!
+//! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
+//! 22(1), 2011, section 4.1; halo and slices for rows beyond shared memory are ours.
+
+use super::lift::{Arithmetic, step_value};
+use super::pass::{Along, Pass};
+use super::{Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::window::Halo;
+use lifting_dsl::{Boundary, Scheme, Step};
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Threads a block.
+    pub threads: u32,
+    /// Pairs of samples a block.
+    pub pairs: u32,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { threads: 256, pairs: 512 }
+    }
+}
+
+/// The pass kernel.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, or the halo is wider than a slice.
+pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let steps = options.direction.steps(scheme);
+    let halo = Halo::of(&steps, options.boundary);
+    let (before, after) = (halo.pairs_before(), halo.pairs_after());
+    if before.max(after) > i64::from(shape.pairs) {
+        return Err(ScheduleError::Reach {
+            schedule: "horizontal",
+            wavelet: scheme.name().to_owned(),
+            what: "the halo of a slice, in pairs",
+            required: before.max(after),
+            available: shape.pairs.into(),
+        });
+    }
+    let phase_len = (i64::from(shape.pairs) + before + after) as u32;
+
+    let mut builder = Builder::new(options.kernel_name(scheme, "horizontal"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of rows: a block lifts a slice of a row in shared memory.",
+        Direction::Inverse => "Synthesis of rows: a block lifts a slice of a row in shared memory.",
+    });
+    b.doc(format!(
+        "A slice is {} pairs and a halo of {before} pairs before, {after} after; border rule {}.",
+        shape.pairs, options.boundary
+    ));
+    let pass = Pass::declare(b, options, arith, Along::Row);
+    let row = b.shared("row", arith.work, 2 * phase_len);
+
+    let pairs = shape.pairs as i32;
+    let thread = || Expr::from(Builtin::ThreadX);
+    let slices = b.let_("slices", Scalar::I32, (pass.pairs() + (pairs - 1)) / pairs);
+    let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slices));
+    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockX) % Expr::from(slices) * pairs);
+    let end = b.let_("end", Scalar::I32, Expr::from(pass.parity) + Expr::from(pass.length));
+    let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before as i32) << 1);
+    let border = (options.boundary != Boundary::Periodic).then(|| {
+        let starts = Expr::from(origin).lt(pass.parity.into());
+        let ends = (Expr::from(origin) + 2 * phase_len as i32).gt(end.into());
+        b.let_("border", Scalar::Bool, starts.or(ends))
+    });
+    let tile = Tile { row, phase_len: phase_len as i32, first, before: before as i32, arith, pass: &pass, border };
+
+    pass.for_each_image(b, |b, image| {
+        b.comment("load: even samples first, odd samples behind them");
+        b.for_("x", thread(), 2 * phase_len as i32, shape.threads as i32, |b, x| {
+            let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());
+            let slot = x.clone().and(1.into()) * phase_len as i32 + (x >> 1);
+            let load = |b: &mut Builder, position: Expr| {
+                let sample = b.declare("sample", arith.work);
+                pass.load(b, &image, &line.into(), position, Place::Local(sample));
+                b.store(Space::Shared(row), slot, sample);
+            };
+            if options.boundary == Boundary::Periodic {
+                let position = b.let_("served", Scalar::I32, pass.serve(position.into()));
+                load(b, position.into());
+            } else {
+                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(end.into()));
+                b.if_(inside, |b| load(b, position.into()));
+            }
+        });
+        b.barrier();
+        b.if_(Expr::from(pass.length).gt(1.into()), |b| {
+            for (step, reach) in steps.iter().zip(&halo.steps) {
+                tile.step(b, step, *reach, shape);
+            }
+        });
+        b.comment(match options.direction {
+            Direction::Forward => "store the bands",
+            Direction::Inverse => "store the signal",
+        });
+        tile.store(b, options, shape, |b, position, value| pass.store(b, &image, &line.into(), position, value));
+        b.barrier();
+    });
+
+    let blocks = (pass.pairs() + (pairs - 1)) / pairs;
+    let blocks = blocks.cast(Scalar::I64) * Expr::from(pass.lines).cast(Scalar::I64);
+    let grid = [blocks, 1.into(), pass.grid_z()];
+    let launch = Launch { block: [shape.threads, 1, 1], grid };
+    Ok(builder.finish(launch))
+}
+
+/// A slice of a row in shared memory.
+struct Tile<'a> {
+    row: SharedId,
+    phase_len: i32,
+    first: LocalId,
+    before: i32,
+    arith: Arithmetic,
+    pass: &'a Pass,
+    border: Option<LocalId>,
+}
+
+impl Tile<'_> {
+    /// Where index `k` of a phase stands.
+    fn slot(&self, phase: lifting_dsl::Phase, k: Expr) -> Expr {
+        k - Expr::from(self.first) + (self.before + phase.parity() as i32 * self.phase_len)
+    }
+
+    /// One step on the slice and as much of the halo as later steps need.
+    fn step(&self, b: &mut Builder, step: &Step, (before, after): (i64, i64), shape: Shape) {
+        let target = step.target();
+        let p = target.parity();
+        b.comment(crate::describe::step(step));
+        // Targets 2k + p from 2·first − before to 2·(first + pairs) − 1 + after.
+        let lo = Expr::from(self.first) - ((before + p) / 2) as i32;
+        let hi = Expr::from(self.first) + (i64::from(shape.pairs) + (after - 1 - p).div_euclid(2)) as i32;
+        let (lo, hi) = match self.border {
+            Some(_) => (lo.max(self.pass.first_index(target)), hi.min(self.pass.last_index(target))),
+            None => (lo, hi),
+        };
+        b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, |b, k| {
+            let slot = b.let_("slot", Scalar::I32, self.slot(target, k.clone()));
+            let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.row), slot);
+            let mut read = |offset: i32| {
+                self.pass.read(b, self.arith, target.other(), k.clone() + offset, self.border, |b, k, place| {
+                    b.load(place, Space::Shared(self.row), self.slot(target.other(), k), 1, Default::default());
+                })
+            };
+            let value = step_value(step, self.arith, old.into(), &mut read);
+            b.store(Space::Shared(self.row), slot, value);
+        });
+        b.barrier();
+    }
+
+    /// Hands every sample of the slice to `put`, band by band (forward) or in order (inverse).
+    fn store(&self, b: &mut Builder, options: Options, shape: Shape, put: impl Fn(&mut Builder, Expr, Expr)) {
+        let pairs = shape.pairs as i32;
+        let end = Expr::from(self.pass.parity) + Expr::from(self.pass.length);
+        b.for_("x", Builtin::ThreadX, 2 * pairs, shape.threads as i32, |b, x| {
+            // Forward: the first half of the threads' turns writes low, the second high.
+            let position = match options.direction {
+                Direction::Forward => {
+                    let high = x.clone().ge(pairs.into());
+                    let k = high.clone().select(x.clone() - pairs, x);
+                    ((Expr::from(self.first) + k) << 1) + high.select(1.into(), 0.into())
+                }
+                Direction::Inverse => (Expr::from(self.first) << 1) + x,
+            };
+            let position = b.let_("position", Scalar::I32, position);
+            let inside = Expr::from(position).ge(self.pass.parity.into()).and(Expr::from(position).lt(end));
+            b.if_(inside, |b| {
+                let k = (Expr::from(position) >> 1) - Expr::from(self.first);
+                let slot = k + self.before + Expr::from(position).and(1.into()) * self.phase_len;
+                let value = b.load_new("result", self.arith.work, Space::Shared(self.row), slot);
+                put(b, position.into(), value.into());
+            });
+        });
+    }
+}

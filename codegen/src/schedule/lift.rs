@@ -1,0 +1,168 @@
+//! A lifting step as an expression: the arithmetic that the language reference fixes, in one place for all schedules.
+
+use super::{Options, ScheduleError};
+use crate::ir::{Expr, Literal, Scalar};
+use lifting_dsl::{Domain, Group, Op, Scheme, Step, Tap, Weight};
+
+/// Which types a scheme's arithmetic uses on a given sample type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// In memory.
+    pub storage: Scalar,
+    /// In registers and shared memory: what a step's result is rounded or wrapped to.
+    pub work: Scalar,
+    /// Of a step's sum.
+    pub sum: Scalar,
+}
+
+impl Arithmetic {
+    /// Checks that the options fit the scheme's domain.
+    pub fn of(scheme: &Scheme, options: Options) -> Result<Arithmetic, ScheduleError> {
+        if options.gain && scheme.domain() == Domain::Real {
+            return Err(ScheduleError::Gain { wavelet: scheme.name().to_owned() });
+        }
+        Arithmetic::new(scheme, options.sample)
+    }
+
+    /// Checks that the sample type is of the scheme's domain.
+    pub fn new(scheme: &Scheme, storage: Scalar) -> Result<Arithmetic, ScheduleError> {
+        use Scalar::*;
+        let (work, sum) = match (scheme.domain(), storage) {
+            (Domain::Integer, I16 | I32) => (storage, I32),
+            (Domain::Integer, I64) => (I64, I64),
+            (Domain::Real, F32 | F64) => (storage, storage),
+            (Domain::Real, F16 | Bf16) => (F32, F32),
+            (domain, _) => {
+                let (domain, choices) = match domain {
+                    Domain::Integer => ("integer", "i16, i32, i64"),
+                    Domain::Real => ("real", "f32, f64, f16, bf16"),
+                };
+                let wavelet = scheme.name().to_owned();
+                return Err(ScheduleError::Sample { wavelet, domain, sample: storage.name(), choices });
+            }
+        };
+        Ok(Arithmetic { storage, work, sum })
+    }
+
+    /// A value as it stands in memory, as the steps see it.
+    pub fn widen(self, value: Expr) -> Expr {
+        if self.work == self.storage { value } else { value.cast(self.work) }
+    }
+
+    /// A step's result as it goes to memory.
+    pub fn narrow(self, value: Expr) -> Expr {
+        if self.work == self.storage { value } else { value.cast(self.storage) }
+    }
+
+    /// Zero, of type `work`.
+    pub fn zero(self) -> Expr {
+        match self.work {
+            Scalar::F32 => Expr::Lit(Literal::F32(0.0)),
+            Scalar::F64 => Expr::Lit(Literal::F64(0.0)),
+            s => Expr::int(0, s),
+        }
+    }
+
+    fn weight(self, w: &Weight) -> Expr {
+        match self.work {
+            Scalar::F64 => Expr::Lit(Literal::F64(w.to_f64())),
+            _ => Expr::Lit(Literal::F32(w.to_f32())),
+        }
+    }
+
+    fn to_sum(self, e: Expr) -> Expr {
+        if self.sum == self.work { e } else { e.cast(self.sum) }
+    }
+
+    fn to_work(self, e: Expr) -> Expr {
+        if self.sum == self.work { e } else { e.cast(self.work) }
+    }
+
+    /// `value << gain`, wrapping, for an integer sample.
+    pub fn shift_up(self, value: Expr, gain: Expr) -> Expr {
+        self.to_work(self.to_sum(value) << gain)
+    }
+
+    /// `(value + (1 << gain >> 1)) >> gain`, for an integer sample.
+    pub fn shift_down(self, value: Expr, gain: Expr) -> Expr {
+        let half = (Expr::int(1, self.sum) << gain.clone()) >> 1;
+        // The sum wraps to the sample type before it is shifted back.
+        self.to_work(self.to_sum(self.to_work(self.to_sum(value) + half)) >> gain)
+    }
+}
+
+/// The new value of a step's target, of type `work`: `old` is the target before, `read(o)` the value of the other
+/// phase at index offset o; both of type `work`.
+pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+    let apply = |op: Op, old: Expr, delta: Expr| match op {
+        Op::Add => old + delta,
+        Op::Sub => old - delta,
+    };
+    match step {
+        Step::Integer(s) => {
+            let sum = integer_sum(&s.taps, arith, read);
+            let delta = (sum + Expr::int(s.rounding.into(), arith.sum)) >> s.shift as i32;
+            arith.to_work(apply(s.op, arith.to_sum(old), delta))
+        }
+        Step::Real(s) => {
+            let group = |g: &Group, read: &mut dyn FnMut(i32) -> Expr| {
+                let sum = g.offsets.iter().map(|o| read(*o)).reduce(|a, b| a + b).expect("a group has offsets");
+                match () {
+                    _ if g.weight.is_one() => (false, sum),
+                    _ if g.weight.is_minus_one() => (true, sum),
+                    _ => (false, arith.weight(&g.weight) * sum),
+                }
+            };
+            let mut total: Option<Expr> = None;
+            for g in &s.groups {
+                // a + (−b) and a − b are the same operation.
+                let (negative, value) = group(g, read);
+                total = Some(match (total, negative) {
+                    (None, false) => value,
+                    (None, true) => -value,
+                    (Some(t), false) => t + value,
+                    (Some(t), true) => t - value,
+                });
+            }
+            apply(s.op, old, total.expect("a step has groups"))
+        }
+        Step::Scale(s) => old * arith.weight(&s.factor),
+    }
+}
+
+/// Σ weight·other[offset] in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.
+pub fn integer_sum(taps: &[Tap], arith: Arithmetic, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+    let mut magnitudes: Vec<(u32, Vec<(bool, i32)>)> = Vec::new();
+    for tap in taps {
+        let entry = (tap.weight < 0, tap.offset);
+        match magnitudes.iter_mut().find(|(m, _)| *m == tap.weight.unsigned_abs()) {
+            Some((_, taps)) => taps.push(entry),
+            None => magnitudes.push((tap.weight.unsigned_abs(), vec![entry])),
+        }
+    }
+    // Groups that start with a plus come first: one operation less, and it reads better.
+    magnitudes.sort_by_key(|(_, taps)| taps[0].0);
+    let mut total: Option<Expr> = None;
+    for (magnitude, taps) in magnitudes {
+        let negative = taps[0].0;
+        let mut sum: Option<Expr> = None;
+        for (minus, offset) in taps {
+            let value = arith.to_sum(read(offset));
+            sum = Some(match sum {
+                None => value,
+                Some(sum) if minus != negative => sum - value,
+                Some(sum) => sum + value,
+            });
+        }
+        // 2^31 wraps to −2^31, which is its own negative.
+        let weight = if arith.sum == Scalar::I64 { i64::from(magnitude) } else { i64::from(magnitude as i32) };
+        let value = Expr::int(weight, arith.sum) * sum.expect("a magnitude has taps");
+        total = Some(match (total, negative) {
+            (None, false) => value,
+            (None, true) => -value,
+            (Some(t), false) => t + value,
+            (Some(t), true) => t - value,
+        });
+    }
+    total.expect("a step has taps")
+}

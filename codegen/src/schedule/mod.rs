@@ -1,0 +1,105 @@
+//! Schedules: how a scheme meets the machine. One file each; a scheme never mentions threads, a schedule never
+//! mentions coefficients.
+//!
+//! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
+//! need not know which schedule they launch.
+
+mod lift;
+mod pass;
+
+pub mod horizontal;
+pub mod vertical;
+
+pub use lift::{Arithmetic, integer_sum, step_value};
+pub use pass::{Along, Image, Pass};
+
+use crate::ir::Scalar;
+use lifting_dsl::{Boundary, Scheme, Step};
+
+/// Analysis or synthesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Signal to bands.
+    Forward,
+    /// Bands to signal.
+    Inverse,
+}
+
+impl Direction {
+    /// The steps that this direction executes, in order.
+    pub fn steps(self, scheme: &Scheme) -> Vec<Step> {
+        match self {
+            Direction::Forward => scheme.steps().to_vec(),
+            Direction::Inverse => scheme.inverse_steps(),
+        }
+    }
+
+    /// `forward` or `inverse`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Inverse => "inverse",
+        }
+    }
+}
+
+/// What a pass kernel is specialised for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Type of the samples in memory.
+    pub sample: Scalar,
+    /// Border rule.
+    pub boundary: Boundary,
+    /// Analysis or synthesis.
+    pub direction: Direction,
+    /// Whether the kernel takes a `gain` parameter.
+    pub gain: bool,
+}
+
+impl Options {
+    /// `<wavelet>_<schedule>_<direction>_<sample>`.
+    pub fn kernel_name(&self, scheme: &Scheme, schedule: &str) -> String {
+        format!("{}_{schedule}_{}_{}", scheme.name(), self.direction.name(), self.sample.name())
+    }
+}
+
+/// Why a schedule cannot carry a scheme.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// The sample type is not of the scheme's domain.
+    #[error(
+        "wavelet `{wavelet}` is in the {domain} domain and cannot run on {sample} samples; choose one of {choices}"
+    )]
+    Sample {
+        /// Wavelet.
+        wavelet: String,
+        /// `integer` or `real`.
+        domain: &'static str,
+        /// The type asked for.
+        sample: &'static str,
+        /// The types that would do.
+        choices: &'static str,
+    },
+    /// A gain shift on real samples.
+    #[error("wavelet `{wavelet}` is in the real domain: a gain shift is for integer samples; scale the phases instead")]
+    Gain {
+        /// Wavelet.
+        wavelet: String,
+    },
+    /// The dependencies reach further than the schedule can hold.
+    #[error(
+        "schedule `{schedule}` cannot hold wavelet `{wavelet}`: {what} is {required}, at most {available} can be had; use another schedule"
+    )]
+    Reach {
+        /// Schedule.
+        schedule: &'static str,
+        /// Wavelet.
+        wavelet: String,
+        /// What is short.
+        what: &'static str,
+        /// What the scheme needs.
+        required: i64,
+        /// What the schedule has.
+        available: i64,
+    },
+}

@@ -1,0 +1,256 @@
+//! The parameters that all pass kernels share, and how a kernel reads and writes samples through them.
+
+use super::{Arithmetic, Direction, Options};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
+use lifting_dsl::{Boundary, Phase};
+
+/// One array of a pass: a pointer, the distance between rows and between images, in samples.
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    pointer: ParamId,
+    pitch: ParamId,
+    stride: ParamId,
+}
+
+/// Which way the transformed axis runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Samples of a line are contiguous; lines are `pitch` apart.
+    Row,
+    /// Samples of a line are `pitch` apart; lines are contiguous.
+    Column,
+}
+
+/// Parameters of a pass kernel (see the crate's ABI in [`Pass::declare`]) and the border rule in terms of them.
+pub struct Pass {
+    options: Options,
+    arith: Arithmetic,
+    along: Along,
+    /// `src` or `dst`: the interleaved side.
+    signal: Array,
+    low: Array,
+    high: Array,
+    /// Samples along the axis.
+    pub length: ParamId,
+    /// Position of the first sample, 0 or 1.
+    pub parity: ParamId,
+    /// Number of lines.
+    pub lines: ParamId,
+    /// Number of images.
+    pub batch: ParamId,
+    gain: Option<ParamId>,
+}
+
+impl Pass {
+    /// Declares the parameters. Forward: `src, low, high, length, parity, lines, src_pitch, low_pitch, high_pitch,
+    /// src_stride, low_stride, high_stride, batch[, gain]`; inverse: `low, high, dst, length, parity, lines, low_pitch, high_pitch,
+    /// dst_pitch, low_stride, high_stride, dst_stride, batch[, gain]`. Pitches and strides count samples and may be negative.
+    pub fn declare(b: &mut Builder, options: Options, arith: Arithmetic, along: Along) -> Pass {
+        let forward = options.direction == Direction::Forward;
+        let names: [(&str, Access, &str); 3] = if forward {
+            [
+                ("src", Access::Read, "the signal"),
+                ("low", Access::Write, "receives the low band"),
+                ("high", Access::Write, "receives the high band"),
+            ]
+        } else {
+            [
+                ("low", Access::Read, "the low band"),
+                ("high", Access::Read, "the high band"),
+                ("dst", Access::Write, "receives the signal"),
+            ]
+        };
+        let pointers = names.map(|(name, access, doc)| b.pointer(name, options.sample, access, doc));
+        let length = b.scalar("length", Scalar::I32, "samples along the axis, at least 1");
+        let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
+        let lines = b.scalar(
+            "lines",
+            Scalar::I32,
+            match along {
+                Along::Row => "number of rows",
+                Along::Column => "number of columns",
+            },
+        );
+        let pitches = names.map(|(name, ..)| {
+            b.scalar(&format!("{name}_pitch"), Scalar::I64, &format!("samples from one row of {name} to the next"))
+        });
+        let strides = names.map(|(name, ..)| {
+            b.scalar(&format!("{name}_stride"), Scalar::I64, &format!("samples from one image of {name} to the next"))
+        });
+        let batch = b.scalar("batch", Scalar::I32, "number of images");
+        let gain = options.gain.then(|| {
+            b.scalar("gain", Scalar::I32, "bits of headroom that this pass adds (forward) or removes (inverse); else 0")
+        });
+        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
+        let (signal, low, high) = if forward { (array(0), array(1), array(2)) } else { (array(2), array(0), array(1)) };
+        Pass { options, arith, along, signal, low, high, length, parity, lines, batch, gain }
+    }
+
+    /// Runs `body` for each image that this block is to do: `for (image = blockIdx.z; image < batch; image += gridDim.z)`.
+    pub fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Image)) {
+        let batch = Expr::from(self.batch);
+        b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
+            let base = |b: &mut Builder, name: &str, a: Array| {
+                b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(a.stride))
+            };
+            let forward = self.options.direction == Direction::Forward;
+            let signal = base(b, if forward { "src_base" } else { "dst_base" }, self.signal);
+            let low = base(b, "low_base", self.low);
+            let high = base(b, "high_base", self.high);
+            body(b, Image { signal, low, high });
+        });
+    }
+
+    /// Blocks along z: as many as there are images, within the hardware's limit.
+    pub fn grid_z(&self) -> Expr {
+        Expr::from(self.batch).min(Expr::i32(65535))
+    }
+
+    /// Number of pairs that the positions parity..parity+length touch.
+    pub fn pairs(&self) -> Expr {
+        (Expr::from(self.parity) + Expr::from(self.length) + 1) / 2
+    }
+
+    fn index(&self, array: Array, base: LocalId, line: &Expr, i: Expr) -> Expr {
+        let wide = |e: Expr| e.cast(Scalar::I64);
+        let (across, along) = match self.along {
+            Along::Row => (wide(line.clone()) * Expr::from(array.pitch), wide(i)),
+            Along::Column => (wide(i) * Expr::from(array.pitch), wide(line.clone())),
+        };
+        Expr::from(base) + across + along
+    }
+
+    /// Loads what the steps start from at a position inside the signal, into `place` of type `work`. Forward: the
+    /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
+    pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
+        let value = b.declare("value", self.options.sample);
+        let fetch = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
+            let index = self.index(array, base, line, i);
+            b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
+        };
+        let parity = Expr::from(self.parity);
+        match self.options.direction {
+            Direction::Forward => fetch(b, self.signal, image.signal, position - parity),
+            Direction::Inverse => b.if_else(
+                is_even(position.clone()),
+                |b| fetch(b, self.low, image.low, (position.clone() >> 1) - parity),
+                |b| fetch(b, self.high, image.high, position.clone() >> 1),
+            ),
+        }
+        let mut v = self.arith.widen(value.into());
+        if let (Some(gain), Direction::Forward) = (self.gain, self.options.direction) {
+            v = self.arith.shift_up(v, gain.into());
+        }
+        b.set(place, v);
+    }
+
+    /// Stores what the steps left, of type `work`, for a position inside the signal. Forward: to the position's band;
+    /// inverse: to the signal.
+    pub fn store(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, value: Expr) {
+        let mut v = value;
+        if let (Some(gain), Direction::Inverse) = (self.gain, self.options.direction) {
+            v = self.arith.shift_down(v, gain.into());
+        }
+        let v = self.arith.narrow(v);
+        let parity = Expr::from(self.parity);
+        let put = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
+            let index = self.index(array, base, line, i);
+            b.store(Space::Global(array.pointer), index, v.clone());
+        };
+        match self.options.direction {
+            Direction::Forward => b.if_else(
+                is_even(position.clone()),
+                |b| put(b, self.low, image.low, (position.clone() >> 1) - parity),
+                |b| put(b, self.high, image.high, position.clone() >> 1),
+            ),
+            Direction::Inverse => put(b, self.signal, image.signal, position - parity),
+        }
+    }
+
+    /// The position inside the signal that serves a read at `position` by reflection or repetition; other rules serve
+    /// by phase ([`Pass::serve_index`]) or not at all, and leave the position as it is.
+    pub fn serve(&self, position: Expr) -> Expr {
+        let (parity, length) = (Expr::from(self.parity), Expr::from(self.length));
+        match self.options.boundary {
+            Boundary::WholeSymmetric => Expr::Mirror(Box::new(position - parity.clone()), Box::new(length)) + parity,
+            Boundary::Periodic => Expr::Wrap(Box::new(position - parity.clone()), Box::new(length)) + parity,
+            Boundary::Edge | Boundary::Zero => position,
+        }
+    }
+
+    /// The phase index that serves a read of `phase` at index `k`, inside the signal; not for `zero` and `periodic`.
+    pub fn serve_index(&self, phase: Phase, k: Expr) -> Expr {
+        match self.options.boundary {
+            Boundary::WholeSymmetric => self.serve((k << 1) + phase.parity() as i32) >> 1,
+            Boundary::Edge => k.max(self.first_index(phase)).min(self.last_index(phase)),
+            Boundary::Periodic | Boundary::Zero => k,
+        }
+    }
+
+    /// Whether the signal is extended periodically when it is loaded, so that no step meets a border.
+    pub fn periodic(&self) -> bool {
+        self.options.boundary == Boundary::Periodic
+    }
+
+    /// The value of `phase` at index `k`, of type `work`, as the border rule serves it. `fetch` loads from inside the tile.
+    /// `border` says whether the tile at hand touches a border at all.
+    pub fn read(
+        &self,
+        b: &mut Builder,
+        arith: Arithmetic,
+        phase: Phase,
+        k: Expr,
+        border: Option<LocalId>,
+        fetch: impl FnOnce(&mut Builder, Expr, Place),
+    ) -> Expr {
+        match (self.options.boundary, border) {
+            (Boundary::Zero, _) => {
+                let index = b.let_("i", Scalar::I32, k);
+                let value = b.let_("x", arith.work, arith.zero());
+                let i = || Expr::from(index);
+                b.if_(i().ge(self.first_index(phase)).and(i().le(self.last_index(phase))), |b| {
+                    fetch(b, i(), Place::Local(value));
+                });
+                value.into()
+            }
+            (_, Some(border)) => {
+                let index = b.let_("i", Scalar::I32, Expr::from(border).select(self.serve_index(phase, k.clone()), k));
+                let value = b.declare("x", arith.work);
+                fetch(b, index.into(), Place::Local(value));
+                value.into()
+            }
+            (_, None) => {
+                let value = b.declare("x", arith.work);
+                fetch(b, k, Place::Local(value));
+                value.into()
+            }
+        }
+    }
+
+    /// Smallest k with a sample of that phase.
+    pub fn first_index(&self, phase: Phase) -> Expr {
+        match phase {
+            Phase::Even => self.parity.into(),
+            Phase::Odd => 0.into(),
+        }
+    }
+
+    /// Largest k with a sample of that phase.
+    pub fn last_index(&self, phase: Phase) -> Expr {
+        let last = Expr::from(self.parity) + Expr::from(self.length) - 1;
+        (last - phase.parity() as i32) >> 1
+    }
+}
+
+/// The offsets of the image at hand in the three arrays.
+pub struct Image {
+    signal: LocalId,
+    low: LocalId,
+    high: LocalId,
+}
+
+/// Whether a position is even.
+pub fn is_even(position: Expr) -> Expr {
+    position.and(Expr::i32(1)).eq_(Expr::i32(0))
+}

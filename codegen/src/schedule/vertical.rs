@@ -1,0 +1,260 @@
+//! rewrite: a scheme along columns → slabs of coalesced width, a window in shared memory that slides down
+//!
+//! A block owns a slab of columns and a chunk of their rows. The window ([`Window`]) holds `top + overlap + height + bottom` rows; each
+//! turn loads `height` new rows, runs every step at its lag, stores the rows that are finished and moves the kept
+//! rows up: every row is read once and written once. A chunk that does not start at the border starts its window
+//! early enough ([`Halo`]) that its first results are right. The row pitch may be that of any axis of an n-dimensional array.
+//!
+//! Source: van der Laan, Jalba & Roerdink, "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS
+//! 22(1), 2011, section 4.2, Algorithm 1; cutting columns into chunks is ours.
+
+use super::lift::{Arithmetic, step_value};
+use super::pass::{Along, Image, Pass};
+use super::{Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::window::{Halo, Window};
+use lifting_dsl::{Boundary, Scheme, Step};
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns of a slab, one a thread along x.
+    pub columns: u32,
+    /// Threads along y.
+    pub threads_y: u32,
+    /// Rows by which the window advances. Even.
+    pub height: u32,
+    /// Rows of a chunk. A multiple of `height`.
+    pub chunk: u32,
+}
+
+impl Shape {
+    /// A slab of 128 bytes, a window that advances by 16 rows (or by as many as it keeps, if those are more), chunks of at least 256 rows.
+    pub fn for_window(window: &Window, sample: Scalar) -> Shape {
+        let height = 16.max((window.kept() as u32).div_ceil(8) * 8);
+        let columns = if sample.bytes() == 2 { 64 } else { 32 };
+        Shape { columns, threads_y: 8, height, chunk: 256u32.div_ceil(height) * height }
+    }
+}
+
+/// The pass kernel, with the shape that [`Shape::for_window`] proposes.
+///
+/// # Errors
+/// See [`kernel_with`].
+pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let window = Window::derive(&options.direction.steps(scheme), options.boundary);
+    kernel_with(scheme, options, Shape::for_window(&window, options.sample))
+}
+
+/// The pass kernel.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the window keeps more rows than it advances by, or if it does
+/// not fit in 48 KiB of shared memory.
+pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let steps = options.direction.steps(scheme);
+    let window = Window::derive(&steps, options.boundary);
+    let halo = Halo::of(&steps, options.boundary);
+    let too_long = |what, required: i64, available: i64| ScheduleError::Reach {
+        schedule: "vertical",
+        wavelet: scheme.name().to_owned(),
+        what,
+        required,
+        available,
+    };
+    if window.kept() > i64::from(shape.height) {
+        return Err(too_long("the number of rows that a window keeps", window.kept(), shape.height.into()));
+    }
+    let cells = window.rows(shape.height.into()) * i64::from(shape.columns);
+    let bytes = cells * arith.work.bytes() as i64;
+    if bytes > 48 * 1024 {
+        return Err(too_long("the window, in bytes of shared memory", bytes, 48 * 1024));
+    }
+
+    let mut builder = Builder::new(options.kernel_name(scheme, "vertical"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of columns: a window slides down a slab of columns.",
+        Direction::Inverse => "Synthesis of columns: a window slides down a slab of columns.",
+    });
+    b.doc(format!(
+        "Window: top {} + overlap {} + height {} + bottom {} = {} rows of {} columns; chunks of {} rows; border rule {}.",
+        window.top,
+        window.overlap,
+        shape.height,
+        window.bottom,
+        window.rows(shape.height.into()),
+        shape.columns,
+        shape.chunk,
+        options.boundary
+    ));
+    let pass = Pass::declare(b, options, arith, Along::Column);
+    let cells = b.shared("window", arith.work, cells as u32);
+
+    let (columns, chunk) = (shape.columns as i32, shape.chunk as i32);
+    let slabs = b.let_("slabs", Scalar::I32, (Expr::from(pass.lines) + (columns - 1)) / columns);
+    let column = Expr::from(Builtin::BlockX) % Expr::from(slabs) * columns + Expr::from(Builtin::ThreadX);
+    let column = b.let_("column", Scalar::I32, column);
+    let active = b.let_("active", Scalar::Bool, Expr::from(column).lt(pass.lines.into()));
+    let start = b.let_("chunk_start", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slabs) * chunk);
+    let end = b.let_("end", Scalar::I32, Expr::from(pass.parity) + Expr::from(pass.length));
+    let stop = b.let_("chunk_stop", Scalar::I32, (Expr::from(start) + chunk).min(end.into()));
+    let above = (window.top + window.overlap) as i32;
+    // The window starts so far above the chunk that the halo is in it.
+    let lead = (halo.before as i32 - above).max(0);
+    let lead = lead + lead % 2;
+    let periodic = options.boundary == Boundary::Periodic;
+    let front0 = if lead == 0 {
+        Expr::from(start)
+    } else if periodic {
+        Expr::from(start) - lead
+    } else {
+        // Nothing stands above the first chunk.
+        Expr::from(start).eq_(0.into()).select(0.into(), Expr::from(start) - lead)
+    };
+    let front0 = b.let_("first_front", Scalar::I32, front0);
+    let slab =
+        Slab { cells, window: &window, halo: &halo, shape, arith, pass: &pass, column, active, start, end, above };
+
+    pass.for_each_image(b, |b, image| {
+        let front = b.let_("front", Scalar::I32, front0);
+        b.while_((Expr::from(front) - window.overlap as i32).lt(stop.into()), |b| {
+            let border = (!periodic).then(|| {
+                let starts = (Expr::from(front) - above).lt(pass.parity.into());
+                let ends = (Expr::from(front) + (shape.height as i32 + window.bottom as i32)).gt(end.into());
+                b.let_("border", Scalar::Bool, starts.or(ends))
+            });
+            slab.load(b, &image, front, front0);
+            b.barrier();
+            b.if_(Expr::from(pass.length).gt(1.into()), |b| {
+                for (i, step) in steps.iter().enumerate() {
+                    slab.step(b, step, i, front, border);
+                }
+            });
+            slab.store(b, &image, front, stop);
+            slab.slide(b, front);
+            b.set(Place::Local(front), Expr::from(front) + shape.height as i32);
+            b.barrier();
+        });
+    });
+
+    let slabs = ((Expr::from(pass.lines) + (columns - 1)) / columns).cast(Scalar::I64);
+    let chunks = (Expr::from(pass.parity) + Expr::from(pass.length) + (chunk - 1)) / chunk;
+    let grid = [slabs * chunks.cast(Scalar::I64), 1.into(), pass.grid_z()];
+    Ok(builder.finish(Launch { block: [shape.columns, shape.threads_y, 1], grid }))
+}
+
+/// A slab of columns and its window in shared memory.
+struct Slab<'a> {
+    cells: SharedId,
+    window: &'a Window,
+    halo: &'a Halo,
+    shape: Shape,
+    arith: Arithmetic,
+    pass: &'a Pass,
+    column: LocalId,
+    active: LocalId,
+    start: LocalId,
+    end: LocalId,
+    /// Rows of the window above its front.
+    above: i32,
+}
+
+impl Slab<'_> {
+    /// Runs `body` for the rows `from..to` (positions) that fall to this thread.
+    fn rows(&self, b: &mut Builder, from: Expr, to: Expr, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
+        let from = from + Expr::from(Builtin::ThreadY) * step;
+        b.if_(self.active, |b| b.for_("row", from, to, self.shape.threads_y as i32 * step, body));
+    }
+
+    /// Where a row of the window stands.
+    fn cell(&self, front: LocalId, position: Expr) -> Expr {
+        (position - Expr::from(front) + self.above) * self.shape.columns as i32 + Expr::from(Builtin::ThreadX)
+    }
+
+    /// Restricts rows to those that the signal has, unless it is extended periodically.
+    fn clip(&self, from: Expr, to: Expr) -> (Expr, Expr) {
+        match self.pass.periodic() {
+            true => (from, to),
+            false => (from.max(self.pass.parity.into()), to.min(self.end.into())),
+        }
+    }
+
+    fn load(&self, b: &mut Builder, image: &Image, front: LocalId, front0: LocalId) {
+        b.comment("load: the whole window at first, then the rows that are new");
+        let fresh = Expr::from(front) + self.window.bottom as i32;
+        let from = Expr::from(front).eq_(front0.into()).select(Expr::from(front) - self.above, fresh);
+        let to = Expr::from(front) + (self.shape.height as i32 + self.window.bottom as i32);
+        let (from, to) = self.clip(from, to);
+        self.rows(b, from, to, 1, |b, row| {
+            let sample = b.declare("sample", self.arith.work);
+            let served = match self.pass.periodic() {
+                true => b.let_("served", Scalar::I32, self.pass.serve(row.clone())).into(),
+                false => row.clone(),
+            };
+            self.pass.load(b, image, &self.column.into(), served, Place::Local(sample));
+            b.store(Space::Shared(self.cells), self.cell(front, row), sample);
+        });
+    }
+
+    fn step(&self, b: &mut Builder, step: &Step, index: usize, front: LocalId, border: Option<LocalId>) {
+        let target = step.target();
+        let p = target.parity() as i32;
+        let lag = self.window.steps[index].lag as i32;
+        let before = self.halo.steps[index].0 as i32;
+        let behind = match lag {
+            0 => String::new(),
+            _ => format!(", {lag} rows behind the front"),
+        };
+        b.comment(format!("{}{behind}", crate::describe::step(step)));
+        // The first window of a chunk has nothing to update above the halo.
+        let from = (Expr::from(front) - lag).max(Expr::from(self.start) - before);
+        let (from, to) = self.clip(from, Expr::from(front) + (self.shape.height as i32 - lag));
+        // The first row of the target's phase at or after `from`.
+        let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
+        self.rows(b, from, to, 2, |b, row| {
+            let cell = b.let_("cell", Scalar::I32, self.cell(front, row.clone()));
+            let old = b.load_new(target.name(), self.arith.work, Space::Shared(self.cells), cell);
+            let mut read = |offset: i32| {
+                let k = (row.clone() >> 1) + offset;
+                self.pass.read(b, self.arith, target.other(), k, border, |b, k, place| {
+                    let position = (k << 1) + (1 - p);
+                    b.load(place, Space::Shared(self.cells), self.cell(front, position), 1, Default::default());
+                })
+            };
+            let value = step_value(step, self.arith, old.into(), &mut read);
+            b.store(Space::Shared(self.cells), cell, value);
+        });
+        b.barrier();
+    }
+
+    fn store(&self, b: &mut Builder, image: &Image, front: LocalId, stop: LocalId) {
+        b.comment("store the rows that are finished");
+        let done = Expr::from(front) - self.window.overlap as i32;
+        let from = done.clone().max(self.start.into()).max(self.pass.parity.into());
+        let to = (done + self.shape.height as i32).min(stop.into());
+        self.rows(b, from, to, 1, |b, row| {
+            let cell = self.cell(front, row.clone());
+            let value = b.load_new("result", self.arith.work, Space::Shared(self.cells), cell);
+            self.pass.store(b, image, &self.column.into(), row, value.into());
+        });
+    }
+
+    fn slide(&self, b: &mut Builder, front: LocalId) {
+        let kept = self.window.kept() as i32;
+        if kept == 0 {
+            return;
+        }
+        b.comment("slide: the rows that the next window still needs move up");
+        let from = Expr::from(front) + (self.shape.height as i32 - self.above);
+        let (from, to) = self.clip(from.clone(), from + kept);
+        self.rows(b, from, to, 1, |b, row| {
+            let cell = b.let_("cell", Scalar::I32, self.cell(front, row));
+            let value = b.load_new("kept", self.arith.work, Space::Shared(self.cells), cell);
+            let up = (self.shape.height * self.shape.columns) as i32;
+            b.store(Space::Shared(self.cells), Expr::from(cell) - up, value);
+        });
+    }
+}

@@ -1,0 +1,214 @@
+//! Windows: how far each step lags behind the reads, and how much a tile must know beyond its edges.
+//!
+//! Pure arithmetic on supports; no coefficients, no threads. Positions are interleaved (even phase 2k, odd phase
+//! 2k+1); a *pair* is positions 2k and 2k+1.
+//!
+//! Two questions are answered. [`Window`]: if a window slides along the axis, and every sample is read once and
+//! written once, in place, where may step s work when the front stands at F? (van der Laan, Jalba & Roerdink 2011,
+//! section 4.2, Algorithm 1.) [`Halo`]: if a tile is computed on its own, how many samples around it does each step
+//! need? (Enfedaque, Aulí-Llinàs & Moure 2015, section 3; Kučis et al. 2014.)
+
+use lifting_dsl::{Boundary, Phase, Step};
+
+/// The support that a schedule must provide for a step under a border rule, in positions relative to the target;
+/// `None` for a scaling.
+///
+/// A read beyond the border is served from inside the signal. Folding never takes two positions further apart, so
+/// under `whole-symmetric` the served position is within the larger of the two distances, on either side; under
+/// `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended before it is lifted.
+pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> {
+    let (lo, hi) = step.support()?;
+    Some(match boundary {
+        Boundary::WholeSymmetric => {
+            let reach = lo.abs().max(hi.abs());
+            (-reach, reach)
+        }
+        Boundary::Edge => (lo.min(-1), hi.max(1)),
+        Boundary::Periodic | Boundary::Zero => (lo, hi),
+    })
+}
+
+/// One step's place in a sliding window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepWindow {
+    /// The phase that the step updates.
+    pub target: Phase,
+    /// Effective support; `None` for a scaling.
+    pub support: Option<(i64, i64)>,
+    /// With the working area at positions F..F+height, the step updates its targets in F−lag..F+height−lag. Even.
+    pub lag: i64,
+}
+
+/// A sliding window: `top + overlap + height + bottom` positions, of which `height` are new each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The steps, in order of execution.
+    pub steps: Vec<StepWindow>,
+    /// Positions above the overlap that are still read, but finished.
+    pub top: i64,
+    /// Positions above the working area that are not yet finished: the largest lag.
+    pub overlap: i64,
+    /// Positions below the working area that are read before they are worked on.
+    pub bottom: i64,
+}
+
+impl Window {
+    /// Derives lags, top, overlap and bottom.
+    ///
+    /// Step s after step t of the opposite phase needs lag_s ≥ lag_t + hi_s + p_s − p_t, so that what it reads is
+    /// done, and lag_s ≥ lag_t − lo_t + p_s − p_t − 1, so that it does not overwrite what t, in a later window, still
+    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as positions come in pairs.
+    pub fn derive(steps: &[Step], boundary: Boundary) -> Window {
+        let mut done: Vec<StepWindow> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let (target, support) = (step.target(), effective_support(step, boundary));
+            let p = target.parity();
+            let mut lag = 0;
+            for t in &done {
+                if t.target == target {
+                    lag = lag.max(t.lag);
+                    continue;
+                }
+                let q = t.target.parity();
+                if let Some((_, hi)) = support {
+                    lag = lag.max(t.lag + hi + p - q);
+                }
+                if let Some((lo, _)) = t.support {
+                    lag = lag.max(t.lag - lo + p - q - 1);
+                }
+            }
+            done.push(StepWindow { target, support, lag: lag + lag.rem_euclid(2) });
+        }
+        let overlap = done.iter().map(|s| s.lag).max().unwrap_or(0);
+        let reads = || done.iter().filter_map(|s| Some((s.lag, s.target.parity(), s.support?)));
+        let bottom = reads().map(|(lag, p, (_, hi))| hi + p - 1 - lag).max().unwrap_or(0).max(0);
+        let top = (reads().map(|(lag, p, (lo, _))| lag - p - lo).max().unwrap_or(0) - overlap).max(0);
+        Window { steps: done, top, overlap, bottom }
+    }
+
+    /// Positions that stay when the window slides on.
+    pub fn kept(&self) -> i64 {
+        self.top + self.overlap + self.bottom
+    }
+
+    /// All positions of a window that advances by `height`.
+    pub fn rows(&self, height: i64) -> i64 {
+        self.kept() + height
+    }
+
+    /// Positions that the first window of a signal loads; later ones load `height`.
+    pub fn first_load(&self, height: i64) -> i64 {
+        height + self.bottom
+    }
+}
+
+/// What lies around a tile of whole pairs that the tile's results depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Halo {
+    /// Positions before the tile that are read.
+    pub before: i64,
+    /// Positions after the tile that are read.
+    pub after: i64,
+    /// For each step, how many positions before and after the tile it must update (≥ 0).
+    pub steps: Vec<(i64, i64)>,
+}
+
+impl Halo {
+    /// Sums the supports backwards, from the results to the reads.
+    pub fn of(steps: &[Step], boundary: Boundary) -> Halo {
+        // Per phase, the positions that are needed around the pair (0, 1).
+        let mut need = [(0i64, 0i64), (1, 1)];
+        let mut reach = vec![(0, 0); steps.len()];
+        for (step, reach) in steps.iter().zip(&mut reach).rev() {
+            let p = step.target().parity() as usize;
+            let (a, b) = need[p];
+            *reach = ((-a).max(0), (b - 1).max(0));
+            if let Some((lo, hi)) = effective_support(step, boundary) {
+                let other = &mut need[1 - p];
+                *other = (other.0.min(a + lo), other.1.max(b + hi));
+            }
+        }
+        let before = need.iter().map(|n| -n.0).max().unwrap_or(0).max(0);
+        let after = need.iter().map(|n| n.1 - 1).max().unwrap_or(0).max(0);
+        Halo { before, after, steps: reach }
+    }
+
+    /// Pairs before the tile that are read.
+    pub fn pairs_before(&self) -> i64 {
+        (self.before + 1) / 2
+    }
+
+    /// Pairs after the tile that are read.
+    pub fn pairs_after(&self) -> i64 {
+        (self.after + 1) / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lifting_dsl::{IntegerStep, Op, Tap};
+
+    /// A step with those taps; weights do not matter here.
+    fn step(target: Phase, offsets: std::ops::RangeInclusive<i32>) -> Step {
+        let taps = offsets.map(|offset| Tap { offset, weight: 1 }).collect();
+        Step::Integer(IntegerStep { target, op: Op::Add, taps, rounding: 0, shift: 1 })
+    }
+
+    fn predict_update(n: usize) -> Vec<Step> {
+        (0..n).flat_map(|_| [step(Phase::Odd, 0..=1), step(Phase::Even, -1..=0)]).collect()
+    }
+
+    fn derive(steps: &[Step]) -> (i64, i64, i64) {
+        let w = Window::derive(steps, Boundary::WholeSymmetric);
+        (w.top, w.overlap, w.bottom)
+    }
+
+    /// van der Laan et al. 2011, section 4.2: Deslauriers–Dubuc (13,7).
+    #[test]
+    fn deslauriers_dubuc_13_7() {
+        let steps = [step(Phase::Odd, -1..=2), step(Phase::Even, -2..=1)];
+        assert_eq!(derive(&steps), (3, 2, 3));
+        let w = Window::derive(&steps, Boundary::WholeSymmetric);
+        assert_eq!(w.steps[1].lag, 2, "the second step starts two rows above the working area");
+    }
+
+    /// van der Laan et al. 2011: CDF (9,7) with height 16 is a window of 20 rows; 17 are loaded first, 4 stay.
+    #[test]
+    fn cdf_9_7() {
+        let w = Window::derive(&predict_update(2), Boundary::WholeSymmetric);
+        assert_eq!((w.top, w.overlap, w.bottom), (1, 2, 1));
+        assert_eq!((w.rows(16), w.first_load(16), w.kept()), (20, 17, 4));
+    }
+
+    /// Kučis et al. 2014: CDF (9,7) without barriers, 64 rows: 71 in the window, 67 loaded first.
+    #[test]
+    fn barrier_free_window() {
+        let halo = Halo::of(&predict_update(2), Boundary::WholeSymmetric);
+        assert_eq!((halo.before + 64 + halo.after, 64 + halo.after), (71, 67));
+    }
+
+    /// Enfedaque et al. 2015: J lifting pairs need 2J samples a side.
+    #[test]
+    fn register_block_halo() {
+        for j in 1..6 {
+            let halo = Halo::of(&predict_update(j), Boundary::WholeSymmetric);
+            assert_eq!(2 * halo.pairs_before().max(halo.pairs_after()), 2 * j as i64);
+        }
+    }
+
+    #[test]
+    fn asymmetric_supports_are_mirrored_only_where_the_border_rule_mirrors() {
+        let steps = [step(Phase::Odd, 0..=3)];
+        assert_eq!(effective_support(&steps[0], Boundary::Zero), Some((-1, 5)));
+        assert_eq!(effective_support(&steps[0], Boundary::WholeSymmetric), Some((-5, 5)));
+        let steps = [step(Phase::Odd, 2..=3)];
+        assert_eq!(effective_support(&steps[0], Boundary::Edge), Some((-1, 5)));
+    }
+
+    #[test]
+    fn no_steps_need_nothing() {
+        assert_eq!(derive(&[]), (0, 0, 0));
+        assert_eq!(Halo::of(&[], Boundary::Edge), Halo { before: 0, after: 0, steps: vec![] });
+    }
+}
