@@ -299,14 +299,16 @@ impl Scheme {
     /// The synthesis steps: the analysis steps backwards with `+=` and `-=` exchanged, and every scaling by c
     /// replaced by a scaling by 1/c.
     pub fn inverse_steps(&self) -> Vec<Step> {
-        self.steps
-            .iter()
-            .rev()
-            .map(|step| match step {
-                Step::Integer(s) => Step::Integer(IntegerStep { op: s.op.inverse(), ..s.clone() }),
-                Step::Real(s) => Step::Real(RealStep { op: s.op.inverse(), ..s.clone() }),
-                Step::Scale(s) => Step::Scale(ScaleStep { factor: s.factor.recip(), ..s.clone() }),
-            })
-            .collect()
+        inverse(&self.steps)
     }
+}
+
+/// The steps that undo `steps`: see [`Scheme::inverse_steps`].
+pub fn inverse(steps: &[Step]) -> Vec<Step> {
+    let undo = |step: &Step| match step {
+        Step::Integer(s) => Step::Integer(IntegerStep { op: s.op.inverse(), ..s.clone() }),
+        Step::Real(s) => Step::Real(RealStep { op: s.op.inverse(), ..s.clone() }),
+        Step::Scale(s) => Step::Scale(ScaleStep { factor: s.factor.recip(), ..s.clone() }),
+    };
+    steps.iter().rev().map(undo).collect()
 }

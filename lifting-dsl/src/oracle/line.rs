@@ -1,0 +1,156 @@
+//! One axis: the steps of a scheme on lines whose two phases have been taken apart.
+
+use crate::geometry::split;
+use crate::sample::{Arithmetic, Resolved};
+use crate::scheme::{Boundary, Phase, Step};
+
+/// A step ready to run: its target and support kept, its weights in the work type.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared<T: Arithmetic> {
+    target: Phase,
+    /// Lowest and highest index offset; `None` for a scaling.
+    support: Option<(i32, i32)>,
+    step: Resolved<T::Accumulator>,
+}
+
+/// All steps ready to run; `None` if one is of the other domain.
+pub(super) fn prepare<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
+    let one =
+        |step: &Step| Some(Prepared { target: step.target(), support: step.index_support(), step: T::resolve(step)? });
+    steps.iter().map(one).collect()
+}
+
+/// A line's place on the integers: `n` ≥ 2 samples from position `parity`, which is 0 or 1.
+///
+/// Only the parity of an origin matters to a line. Then the low band's first index is `parity`, the high band's 0.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    n: usize,
+    parity: i64,
+    boundary: Boundary,
+}
+
+impl Line {
+    /// First index of a phase, and one past its last.
+    fn range(&self, phase: Phase) -> (i64, i64) {
+        let s = split(self.n, self.parity);
+        match phase {
+            Phase::Even => (self.parity, self.parity + s.low as i64),
+            Phase::Odd => (0, s.high as i64),
+        }
+    }
+
+    /// Which sample of `phase` a read of index `k` finds; `None` is zero.
+    fn read(&self, phase: Phase, k: i64) -> Option<i64> {
+        let (first, end) = self.range(phase);
+        if (first..end).contains(&k) {
+            return Some(k);
+        }
+        match self.boundary {
+            Boundary::Zero => None,
+            Boundary::Edge => Some(k.clamp(first, end - 1)),
+            // An even length has as many evens as odds.
+            Boundary::Periodic => Some((k - first).rem_euclid(end - first) + first),
+            Boundary::WholeSymmetric => {
+                // Positions parity … parity + n − 1, there and back again, have a period of 2(n − 1).
+                let last = self.n as i64 - 1;
+                let there = (2 * k + phase.parity() - self.parity).rem_euclid(2 * last);
+                let back = there.min(2 * last - there);
+                Some((back + self.parity - phase.parity()) / 2)
+            }
+        }
+    }
+}
+
+/// Runs `steps` on `width` lines at once, apart from each other: sample k of line c is `even[(k − parity)·width + c]`
+/// or `odd[k·width + c]`. `zeros` has at least `width` zeros.
+pub(super) fn lift<T: Arithmetic>(
+    steps: &[Prepared<T>],
+    boundary: Boundary,
+    parity: i64,
+    even: &mut [T],
+    odd: &mut [T],
+    width: usize,
+    zeros: &[T],
+) {
+    let line = Line { n: (even.len() + odd.len()) / width, parity, boundary };
+    for Prepared { target, support, step } in steps {
+        let (written, read) = match target {
+            Phase::Even => (&mut *even, &*odd),
+            Phase::Odd => (&mut *odd, &*even),
+        };
+        let Some((lo, hi)) = *support else {
+            T::apply(step, written, |_| &[]);
+            continue;
+        };
+        let (first, end) = line.range(*target);
+        let (read_first, read_end) = line.range(target.other());
+        // Targets in here have all that they read inside the line, side by side: one call does them all.
+        let inner = (read_first - i64::from(lo)).clamp(first, end);
+        let inner_end = (read_end - i64::from(hi)).clamp(inner, end);
+        let cells = |k: i64, origin: i64| (k - origin) as usize * width;
+        let mut border = |k: i64| {
+            let other = |offset: i32| match line.read(target.other(), k + i64::from(offset)) {
+                Some(k) => &read[cells(k, read_first)..][..width],
+                None => &zeros[..width],
+            };
+            T::apply(step, &mut written[cells(k, first)..][..width], other);
+        };
+        (first..inner).for_each(&mut border);
+        (inner_end..end).for_each(&mut border);
+        if inner < inner_end {
+            let length = (inner_end - inner) as usize * width;
+            let other = |offset: i32| &read[cells(inner + i64::from(offset), read_first)..][..length];
+            T::apply(step, &mut written[cells(inner, first)..][..length], other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definitions of the border rules, from the language reference, by walking.
+    fn walk(n: i64, parity: i64, boundary: Boundary, position: i64) -> Option<i64> {
+        let (first, last) = (parity, parity + n - 1);
+        let mut q = position;
+        match boundary {
+            Boundary::WholeSymmetric => {
+                while q < first || q > last {
+                    q = if q < first { 2 * first - q } else { 2 * last - q };
+                }
+            }
+            Boundary::Periodic => {
+                while q < first || q > last {
+                    q += if q < first { n } else { -n };
+                }
+            }
+            Boundary::Edge => {
+                while q < first || q > last {
+                    q += if q < first { 2 } else { -2 };
+                }
+            }
+            Boundary::Zero if q < first || q > last => return None,
+            Boundary::Zero => {}
+        }
+        Some(q)
+    }
+
+    #[test]
+    fn borders_read_what_walking_finds() {
+        for boundary in Boundary::ALL {
+            for n in (2..10).filter(|n| boundary != Boundary::Periodic || n % 2 == 0) {
+                for parity in [0, 1] {
+                    let line = Line { n: n as usize, parity, boundary };
+                    for phase in [Phase::Even, Phase::Odd] {
+                        for k in -30..30 {
+                            let expected = walk(n, parity, boundary, 2 * k + phase.parity());
+                            let found = line.read(phase, k).map(|k| 2 * k + phase.parity());
+                            assert_eq!(found, expected, "{boundary} n {n} parity {parity} {phase:?} {k}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
