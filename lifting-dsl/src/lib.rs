@@ -1,14 +1,34 @@
-//! The Lifting language.
+//! The Lifting language: text → [`Scheme`].
+//!
+//! Where to read on: [`scheme`] says what a wavelet is, [`parse`](mod@parse) has the grammar, [`validate`] the rules,
+//! `linear.rs` how an expression becomes taps.
+
+pub mod ast;
 pub mod coefficient;
+mod constant;
+mod construct;
+pub mod diag;
 pub mod float;
 pub mod geometry;
 pub mod laurent;
+mod lex;
+mod linear;
 pub mod oracle;
+pub mod parse;
 pub mod polyphase;
+pub mod print;
 pub mod sample;
 pub mod scheme;
+pub mod span;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod validate;
 pub mod weight;
+
+pub use diag::{Diagnostic, Label, Severity};
+pub use parse::parse;
+pub use print::{print, print_scheme};
 pub use scheme::*;
+pub use span::Span;
+pub use validate::{Compiled, compile};
 pub use weight::Weight;
