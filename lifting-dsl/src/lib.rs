@@ -8,6 +8,7 @@ pub mod coefficient;
 mod constant;
 mod construct;
 pub mod diag;
+pub mod factor;
 pub mod float;
 pub mod geometry;
 pub mod laurent;
