@@ -11,7 +11,7 @@ pub const MAX_BITS: u64 = 4096;
 /// A number may have so many digits: as many as [`MAX_BITS`] bits, when printed.
 const MAX_DIGITS: usize = 1300;
 /// All constants of one text together may cost so much; see [`Arithmetic::spend`].
-const MAX_WORK: u64 = 1 << 24;
+const MAX_WORK: u64 = 1 << 21;
 
 /// Why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +58,13 @@ pub(crate) struct Arithmetic {
 type Value = Result<Weight, Fault>;
 
 impl Arithmetic {
-    /// Charges an operation on numbers of so many bits. Reducing a fraction costs the square of its length.
+    /// Charges an operation on numbers of so many bits, about in microseconds. Reducing a fraction costs the square
+    /// of its length.
     fn spend(&mut self, bits: u64) -> Result<(), Fault> {
         if self.work > MAX_WORK {
             return Err(Fault::Reported);
         }
-        self.work += 1 + (bits / 64).pow(2);
+        self.work += 1 + (bits / 256).pow(2);
         if self.work > MAX_WORK { Err(Fault::TooMuchWork) } else { Ok(()) }
     }
 
@@ -146,7 +147,8 @@ impl Arithmetic {
                 self.bounded(exact(a, b))
             }
             _ => {
-                self.spend(0)?;
+                let bits = |w: &Weight| if let Weight::Rational(r) = w { bits(r) } else { 0 };
+                self.spend(bits(a) + bits(b))?;
                 let (a, b) = (a.to_f64(), b.to_f64());
                 if a.is_finite() && b.is_finite() { finite(rounded(a, b)) } else { Err(Fault::NotFinite) }
             }

@@ -59,6 +59,9 @@ impl Reducer<'_> {
 
     /// Reduces an expression. `None`: an error was reported, perhaps several.
     pub(crate) fn linear(&mut self, e: &Expr, place: Place) -> Option<Linear> {
+        if self.sink.is_full() {
+            return None;
+        }
         match &e.kind {
             ExprKind::Error => None,
             ExprKind::Number(text) => {

@@ -232,7 +232,7 @@ fn source_of(case: &str) -> String {
 
 fn long_cases() -> Vec<(&'static str, String)> {
     let body = |body: String| format!("wavelet w {{ domain real; {body} }}");
-    let products: String = (0..3000).map(|_| "*a/b").collect();
+    let products: String = (0..5000).map(|_| "*a/b").collect();
     vec![
         ("text of 2 MiB", " ".repeat(1 << 21)),
         ("100 parentheses", body(format!("odd += {}even[0]{};", "(".repeat(100), ")".repeat(100)))),

@@ -1,0 +1,163 @@
+//! No text makes the compiler panic, overflow its stack, or work for long; whatever compiles survives printing.
+
+use lifting_dsl::{compile, parse, print, print_scheme};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::time::{Duration, Instant};
+
+/// Everything that can be done with a text.
+fn exercise(source: &str) {
+    let (file, diagnostics) = parse(source);
+    for label in diagnostics.iter().flat_map(|d| &d.labels) {
+        assert!(source.get(label.span.start..label.span.end).is_some(), "a span outside of the text: {label:?}");
+    }
+    let printed = print(&file);
+    if diagnostics.is_empty() {
+        let (mut again, mut file) = (parse(&printed).0, file);
+        again.erase_spans();
+        file.erase_spans();
+        assert_eq!(again, file, "{source}\n{printed}");
+    }
+    match compile(source) {
+        Ok(compiled) => {
+            for s in &compiled.schemes {
+                assert_eq!(compile(&print_scheme(s)).unwrap().schemes, std::slice::from_ref(s));
+            }
+        }
+        Err(diagnostics) => {
+            assert!(diagnostics.iter().any(|d| d.is_error()));
+            assert!(diagnostics.iter().all(|d| source.get(d.span().start..d.span().end).is_some()));
+            assert!(diagnostics.is_sorted_by_key(|d| (d.code == "L0005", d.span())));
+        }
+    }
+}
+
+const SEED: &str = "/// Doc.\nwavelet w {\n domain real; boundary whole-symmetric; const a = -1.5e-3 / (2 + sqrt(3));\n profile jpeg2000 { boundary edge; gain shift 0; }\n odd += a*(even[0] - 0x1f*even[-1]) + 1_0.25*even[2];\n even *= 1/a;\n}\n// comment\nwavelet v { domain integer; odd -= (even[0] + even[1] + 1) >> 1; }\n";
+
+/// The pieces that texts are mutated with.
+const PIECES: &[&str] = &[
+    "wavelet", "domain", "integer", "real", "boundary", "profile", "vc2", "gain", "shift", "const", "odd", "even",
+    "sqrt", "f64", "lattice", "bank", "factor", "a", "w", "{", "}", "(", ")", "[", "]", ";", ",", "+", "-", "*", "/",
+    "=", "+=", "-=", "*=", ">>", "0", "1", "2.5", "1e9", "1e-400", "0x", "9a", "///", "//", "/*", "\n", "\"", "'", "é",
+    "−", "\u{feff}", "\r", "\0", "😀", "even[0]", "odd[-1]", "_",
+];
+
+fn tokens(source: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for c in source.chars() {
+        let joins = |last: &str| last.chars().all(char::is_alphanumeric) && c.is_alphanumeric();
+        match out.last_mut() {
+            Some(last) if joins(last) => last.push(c),
+            _ => out.push(c.to_string()),
+        }
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1500,
+        rng_seed: RngSeed::Fixed(97),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_text(source in any::<String>()) {
+        exercise(&source);
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        exercise(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_pieces(pieces in prop::collection::vec((prop::sample::select(PIECES), any::<bool>()), 0..60)) {
+        let text: String = pieces.iter().flat_map(|(p, space)| [*p, if *space { " " } else { "" }]).collect();
+        exercise(&text);
+        exercise(&format!("wavelet w {{ domain real; odd += even[0]; {text}"));
+    }
+
+    #[test]
+    fn mutations(edits in prop::collection::vec((0..4u8, any::<prop::sample::Index>(), prop::sample::select(PIECES)), 1..6)) {
+        let mut tokens = tokens(SEED);
+        for (edit, at, piece) in edits {
+            let at = at.index(tokens.len());
+            match edit {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, piece.to_string()),
+                2 => tokens[at] = piece.to_string(),
+                _ => tokens.swap(at, (at + 1) % SEED.len().min(100)),
+            }
+        }
+        exercise(&tokens.concat());
+    }
+}
+
+#[test]
+fn the_seed_is_fine() {
+    compile(SEED).unwrap();
+    exercise(SEED);
+}
+
+/// A text of about `bytes` bytes: `before`, a repeated unit, `after`.
+fn repeated(before: &str, unit: &str, after: &str, bytes: usize) -> String {
+    format!("{before}{}{after}", unit.repeat(bytes / unit.len()))
+}
+
+#[test]
+fn long_texts_take_no_long_time() {
+    let real = "wavelet w { domain real; ";
+    let step = "wavelet w { domain real; odd += ";
+    let integer = "wavelet w { domain integer; odd -= ";
+    let constants = |n: usize| (0..n).map(|i| format!("const c{i}=2;")).collect::<String>();
+    let taps = (-1000..1000).map(|o| format!("even[{o}]")).collect::<Vec<_>>().join("+");
+    let names = (0..20_000).map(|i| format!("+d{i}")).collect::<String>();
+    let texts = [
+        repeated(step, "(", "", 1_000_000),
+        repeated(step, "-", "even[0];}", 1_000_000),
+        repeated(step, "sqrt(", "", 1_000_000),
+        repeated(step, "even[0]+", "even[1];}", 1_000_000),
+        repeated(step, "x+", "even[1];}", 1_000_000),
+        repeated(step, "2*", "even[1];}", 1_000_000),
+        repeated(step, "even[0]*", "even[1];}", 1_000_000),
+        repeated(integer, "even[0]>>", "1;}", 1_000_000),
+        repeated(real, "odd+=even[0];", "}", 1_000_000),
+        repeated(real, "const a=a;", "}", 1_000_000),
+        repeated(real, "x", "}", 1_000_000),
+        repeated(real, "domain real;", "}", 1_000_000),
+        repeated(real, "profile vc2 {", "}", 1_000_000),
+        repeated(real, "profile vc2 {}", "}", 1_000_000),
+        repeated("", "wavelet", "", 1_000_000),
+        repeated("", "wavelet w{", "", 1_000_000),
+        repeated("", "wavelet w{}", "", 1_000_000),
+        repeated("", "/// doc\n", "", 1_000_000),
+        repeated("", "/*", "", 1_000_000),
+        repeated("", "\"'", "", 1_000_000),
+        repeated("", "{", "", 1_000_000),
+        repeated("", "}", "", 1_000_000),
+        repeated("", "@ ", "", 1_000_000),
+        repeated("", "é", "", 1_000_000),
+        repeated(step, "9", "*even[0];}", 1_000_000),
+        repeated(step, "1e1000*", "even[0];}", 1_000_000),
+        repeated(step, "1e1000/1e1000*", "even[0];}", 1_000_000),
+        repeated(step, "sqrt(1e999)*1e-300*", "even[0];}", 1_000_000),
+        repeated(&format!("{step}({taps})"), "*1.01", ";}", 900_000),
+        repeated(&format!("{step}({taps})"), "*sqrt(2)/sqrt(2)", ";}", 900_000),
+        repeated(real, &format!("odd+={taps};"), "}", 1_000_000),
+        format!("{real}{}odd += even[0]{names};}}", constants(30_000)),
+    ];
+    for text in texts {
+        let start = Instant::now();
+        let (file, _) = parse(&text);
+        drop(print(&file));
+        let result = compile(&text);
+        // Generous, as tests run on busy machines: what is guarded against takes minutes or overflows the stack.
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(20), "{time:?} for {}…", text.chars().take(80).collect::<String>());
+        if std::env::var_os("TIMES").is_some() {
+            eprintln!("{time:?} {} {}", result.is_ok(), text.chars().take(60).collect::<String>());
+        }
+    }
+}
