@@ -21,6 +21,7 @@ pub mod print;
 pub mod sample;
 pub mod scheme;
 pub mod span;
+pub mod spectral;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod validate;
