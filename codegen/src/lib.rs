@@ -1,5 +1,11 @@
-//! The Lifting compiler: from a validated [`Scheme`](lifting_dsl::Scheme) to kernels.
+//! The Lifting compiler: from a validated [`lifting_dsl::Scheme`] to kernels and their text.
+//!
+//! Read on in this order: [`ir`] (what a kernel means), [`window`] (lags and halos, pure arithmetic), [`schedule`] (how a
+//! scheme meets the machine: one file each), [`back`] (text).
 
+#![allow(clippy::should_implement_trait)]
+
+pub mod back;
 pub mod describe;
 pub mod ir;
 pub mod schedule;

@@ -1,0 +1,768 @@
+//! The one writer of kernels for C-like targets.
+//!
+//! Text. Parentheses stand where precedence or the compilers' warnings ask for them, and nowhere else. A local whose
+//! declaration is followed at once by the load that fills it becomes one line, and is `const` where nothing sets it
+//! again.
+//!
+//! Arithmetic. In C, signed overflow is undefined, in the IR it wraps. Only sample data may ever overflow ([`Facts::is_data`]):
+//! sums and products of samples are computed in the unsigned type and converted back, `(int)((unsigned)a + b)`. In an
+//! unsigned sum one operand that is unsigned already makes the other one so: casts stand only at the first. Indices
+//! are computed plainly. Values narrower than `int` are promoted to it by the language itself, as a cast in the
+//! IR asks, so such a cast is not written.
+
+use super::Unsupported;
+use super::dialect::Dialect;
+use super::facts::{Facts, assigned_in, visit};
+use super::helpers::Helper;
+use super::namer::Namer;
+use super::{comment_line, digits};
+use crate::ir::*;
+use std::collections::BTreeSet;
+
+/// Binding strength, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Prec {
+    Select,
+    LogicalOr,
+    LogicalAnd,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equality,
+    Relation,
+    Shift,
+    Sum,
+    Product,
+    Unary,
+    Primary,
+}
+
+/// A written expression.
+struct Text {
+    text: String,
+    prec: Prec,
+}
+
+impl Text {
+    fn new(text: impl Into<String>, prec: Prec) -> Text {
+        Text { text: text.into(), prec }
+    }
+
+    /// In parentheses if it binds more weakly than asked for.
+    fn at(self, min: Prec) -> String {
+        if self.prec < min { format!("({})", self.text) } else { self.text }
+    }
+}
+
+/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller.
+pub fn write_kernel(
+    kernel: &Kernel,
+    name: &str,
+    dialect: Dialect,
+    namer: &mut Namer,
+    helpers: &mut BTreeSet<Helper>,
+) -> Result<String, Unsupported> {
+    let mut w = Writer {
+        kernel,
+        facts: Facts::of(kernel),
+        dialect,
+        namer,
+        helpers,
+        params: Vec::new(),
+        shared: vec![String::new(); kernel.shared.len()],
+        locals: vec![String::new(); kernel.locals.len()],
+        out: String::new(),
+        indent: 0,
+    };
+    w.check_launch()?;
+    w.namer.open();
+    let result = w.function(name);
+    w.namer.close();
+    result.map(|()| w.out)
+}
+
+/// Writes an expression over a kernel's scalar parameters, as a launch shape has them, for host code in which the
+/// parameters go by their own names.
+pub fn write_host_expression(kernel: &Kernel, e: &Expr) -> String {
+    let mut helpers = BTreeSet::new();
+    let mut namer = Dialect::C.namer();
+    let mut w = Writer {
+        kernel,
+        facts: Facts::of(kernel),
+        dialect: Dialect::Cuda,
+        namer: &mut namer,
+        helpers: &mut helpers,
+        params: kernel.params.iter().map(|p| p.name.clone()).collect(),
+        shared: Vec::new(),
+        locals: Vec::new(),
+        out: String::new(),
+        indent: 0,
+    };
+    w.expr(e).text
+}
+
+struct Writer<'a> {
+    kernel: &'a Kernel,
+    facts: Facts<'a>,
+    dialect: Dialect,
+    namer: &'a mut Namer,
+    helpers: &'a mut BTreeSet<Helper>,
+    params: Vec<String>,
+    shared: Vec<String>,
+    locals: Vec<String>,
+    out: String,
+    indent: usize,
+}
+
+impl Writer<'_> {
+    fn unsupported<T>(&self, what: &str) -> Result<T, Unsupported> {
+        Err(Unsupported { kernel: self.kernel.name.clone(), target: self.dialect.name(), what: what.into() })
+    }
+
+    fn check_launch(&self) -> Result<(), Unsupported> {
+        let one = |e: &Expr| matches!(e, Expr::Lit(Literal::Int(1, _)));
+        let single = self.kernel.launch.block == [1; 3] && self.kernel.launch.grid.iter().all(one);
+        if self.dialect == Dialect::C && !single {
+            return self.unsupported("it runs in many threads; use the `rows` schedule, which has one");
+        }
+        if self.dialect == Dialect::C && !self.kernel.shared.is_empty() {
+            return self.unsupported("it has shared arrays; use the `rows` schedule");
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.indent {
+            self.out.push_str("    ");
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn function(&mut self, name: &str) -> Result<(), Unsupported> {
+        let d = self.dialect;
+        for doc in &self.kernel.docs {
+            self.out += &format!("// {}\n", comment_line(doc));
+        }
+        for p in self.kernel.params.iter().filter(|p| !p.doc.is_empty()) {
+            self.out += &format!("//   {}: {}\n", comment_line(&p.name), comment_line(&p.doc));
+        }
+        let mut params = Vec::new();
+        for p in &self.kernel.params {
+            let name = self.namer.name(&p.name);
+            params.push(match p.kind {
+                ParamKind::Scalar(s) => format!("{} {name}", d.type_name(s)),
+                ParamKind::Pointer(s, access) => {
+                    let constness = if access == Access::Read { "const " } else { "" };
+                    format!("{constness}{} *{} {name}", d.type_name(s), d.restrict())
+                }
+            });
+            self.params.push(name);
+        }
+        let head = match d {
+            Dialect::Cuda => {
+                let threads: u32 = self.kernel.launch.block.iter().product();
+                let blocks = match self.kernel.min_blocks {
+                    0 => String::new(),
+                    n => format!(", {n}"),
+                };
+                format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}(")
+            }
+            Dialect::C => format!("static void {name}("),
+        };
+        self.out += &wrap_list(&head, &params, ")");
+        self.out += "\n{\n";
+        self.indent = 1;
+        for (i, s) in self.kernel.shared.iter().enumerate() {
+            let name = self.namer.name(&s.name);
+            self.line(&format!("__shared__ __align__(16) {} {name}[{}];", d.type_name(s.scalar), s.len));
+            self.shared[i] = name;
+        }
+        if d == Dialect::C {
+            for i in 0..self.params.len() {
+                if !self.facts.is_param_used(ParamId(i as u32)) {
+                    self.line(&format!("(void){};", self.params[i]));
+                }
+            }
+        }
+        let kernel = self.kernel;
+        self.statements(&kernel.body)?;
+        self.out += "}\n";
+        Ok(())
+    }
+
+    fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
+        self.namer.open();
+        self.indent += 1;
+        let result = self.statements(body);
+        self.indent -= 1;
+        self.namer.close();
+        result
+    }
+
+    fn statements(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
+        let mut rest = body;
+        while let Some((first, tail)) = rest.split_first() {
+            // A scalar's declaration and the statement that fills it become one line.
+            if let (Stmt::Declare(id), Some(second)) = (first, tail.first())
+                && let Some(value) = self.filling(*id, second)?
+            {
+                let others = count_sets(*id, &self.kernel.body) > 1;
+                let constness = if others { "" } else { "const " };
+                self.declare(*id, constness, Some(&value));
+                rest = &tail[1..];
+                continue;
+            }
+            self.statement(first)?;
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// The value that a statement gives to the scalar `id` as a whole, if that is all it does.
+    fn filling(&mut self, id: LocalId, s: &Stmt) -> Result<Option<String>, Unsupported> {
+        let is = |p: &Place| *p == Place::Local(id);
+        Ok(match s {
+            Stmt::Set(p, e) if is(p) && !mentions(e, id) => Some(self.plain(e).text),
+            Stmt::Load { dst, space, index, lanes: 1, cache } if is(dst) => Some(self.load_one(*space, index, *cache)),
+            Stmt::Shuffle { dst, src, lane } if is(dst) && !mentions(src, id) => Some(self.shuffle(src, lane)?),
+            _ => None,
+        })
+    }
+
+    fn declare(&mut self, id: LocalId, constness: &str, value: Option<&str>) {
+        let local = self.facts.local(id);
+        let name = self.namer.name(&local.name);
+        let t = self.dialect.type_name(local.scalar);
+        let len = local.len.map(|n| format!("[{n}]")).unwrap_or_default();
+        match value {
+            Some(v) => self.line(&format!("{constness}{t} {name} = {v};")),
+            None => self.line(&format!("{t} {name}{len};")),
+        }
+        self.locals[id.0 as usize] = name;
+    }
+
+    fn statement(&mut self, s: &Stmt) -> Result<(), Unsupported> {
+        match s {
+            Stmt::Comment(text) => self.line(&format!("// {}", comment_line(text))),
+            Stmt::Let(id, e) => {
+                let value = self.plain(e).text;
+                let constness = if self.facts.is_reassigned(*id) { "" } else { "const " };
+                self.declare(*id, constness, Some(&value));
+            }
+            Stmt::Declare(id) => self.declare(*id, "", None),
+            Stmt::Set(place, e) => self.set(place, e),
+            Stmt::Load { dst, space, index, lanes, cache } => self.load(dst, *space, index, *lanes, *cache)?,
+            Stmt::Store { space, index, values, cache } => self.store(*space, index, values, *cache)?,
+            Stmt::Shuffle { dst, src, lane } => {
+                let value = self.shuffle(src, lane)?;
+                let place = self.place(dst);
+                self.line(&format!("{place} = {value};"));
+            }
+            Stmt::Barrier if self.dialect == Dialect::Cuda => self.line("__syncthreads();"),
+            Stmt::Barrier => return self.unsupported("it has a barrier; use the `rows` schedule"),
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.expr(cond).text;
+                self.line(&format!("if ({cond}) {{"));
+                self.block(then)?;
+                self.otherwise(otherwise)?;
+                self.line("}");
+            }
+            Stmt::For { var, from, to, step, unroll, body } => {
+                self.namer.open();
+                let result = self.for_loop(*var, [from, to, step], *unroll, body);
+                self.namer.close();
+                result?;
+            }
+            Stmt::While { cond, body } => {
+                let cond = self.expr(cond).text;
+                self.line(&format!("while ({cond}) {{"));
+                self.block(body)?;
+                self.line("}");
+            }
+        }
+        Ok(())
+    }
+
+    fn otherwise(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
+        match body {
+            [] => Ok(()),
+            [Stmt::If { cond, then, otherwise }] => {
+                let cond = self.expr(cond).text;
+                self.line(&format!("}} else if ({cond}) {{"));
+                self.block(then)?;
+                self.otherwise(otherwise)
+            }
+            body => {
+                self.line("} else {");
+                self.block(body)
+            }
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        var: LocalId,
+        [from, to, step]: [&Expr; 3],
+        unroll: bool,
+        body: &[Stmt],
+    ) -> Result<(), Unsupported> {
+        // Bounds are evaluated once: what the body changes is kept before the loop.
+        let mut assigned = Vec::new();
+        assigned_in(body, &mut assigned);
+        let changes = |e: &Expr| assigned.iter().any(|id| mentions(e, *id));
+        let t = self.dialect.type_name(self.facts.local(var).scalar);
+        let mut bound = |w: &mut Self, wish: &str, e: &Expr| {
+            let text = w.plain(e);
+            if !changes(e) {
+                return text;
+            }
+            let name = w.namer.name(wish);
+            w.line(&format!("const {t} {name} = {};", text.text));
+            Text::new(name, Prec::Primary)
+        };
+        let to = bound(self, "end", to).at(Prec::Shift);
+        let step = match step {
+            Expr::Lit(Literal::Int(1, _)) => None,
+            step => Some(bound(self, "step", step).text),
+        };
+        let from = self.plain(from).text;
+        let i = self.namer.name(&self.facts.local(var).name);
+        let next = step.map_or_else(|| format!("++{i}"), |s| format!("{i} += {s}"));
+        self.locals[var.0 as usize] = i.clone();
+        if unroll && self.dialect == Dialect::Cuda {
+            self.line("#pragma unroll");
+        }
+        self.line(&format!("for ({t} {i} = {from}; {i} < {to}; {next}) {{"));
+        self.block(body)?;
+        self.line("}");
+        Ok(())
+    }
+
+    /// `x += e` where the IR says `x = x + e` and nothing has to wrap.
+    fn set(&mut self, place: &Place, e: &Expr) {
+        let target = self.place(place);
+        let itself = match place {
+            Place::Local(id) => Expr::Local(*id),
+            Place::Elem(id, i) => Expr::Elem(*id, Box::new(i.clone())),
+        };
+        if let Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) = e
+            && **a == itself
+            && !self.facts.is_data(e)
+        {
+            let sign = if *op == BinOp::Add { '+' } else { '-' };
+            let b = self.plain(b).text;
+            self.line(&format!("{target} {sign}= {b};"));
+            return;
+        }
+        let value = self.plain(e).text;
+        self.line(&format!("{target} = {value};"));
+    }
+
+    fn place(&mut self, place: &Place) -> String {
+        match place {
+            Place::Local(id) => self.locals[id.0 as usize].clone(),
+            Place::Elem(id, index) => {
+                let index = self.plain(index).text;
+                format!("{}[{index}]", self.locals[id.0 as usize])
+            }
+        }
+    }
+
+    fn array(&self, space: Space) -> &str {
+        match space {
+            Space::Global(id) => &self.params[id.0 as usize],
+            Space::Shared(id) => &self.shared[id.0 as usize],
+        }
+    }
+
+    /// `name + index`, or `name` where the index is 0.
+    fn address(&mut self, name: String, index: &Expr) -> String {
+        if matches!(index, Expr::Lit(Literal::Int(0, _))) {
+            return name;
+        }
+        format!("{name} + {}", self.plain(index).at(Prec::Product))
+    }
+
+    fn load_one(&mut self, space: Space, index: &Expr, cache: Cache) -> String {
+        let index = self.plain(index).text;
+        let cell = format!("{}[{index}]", self.array(space));
+        match (cache, space, self.dialect) {
+            (Cache::ReadOnly, Space::Global(_), Dialect::Cuda) => format!("__ldg(&{cell})"),
+            (Cache::Streaming, Space::Global(_), Dialect::Cuda) => format!("__ldcs(&{cell})"),
+            _ => cell,
+        }
+    }
+
+    fn load(
+        &mut self,
+        dst: &Place,
+        space: Space,
+        index: &Expr,
+        lanes: u32,
+        cache: Cache,
+    ) -> Result<(), Unsupported> {
+        if lanes == 1 {
+            let value = self.load_one(space, index, cache);
+            let place = self.place(dst);
+            self.line(&format!("{place} = {value};"));
+            return Ok(());
+        }
+        let Place::Elem(id, first) = dst else {
+            return self.unsupported("a wide load needs a register array");
+        };
+        let cache = self.hint(space, cache);
+        let helper = Helper::Load(self.facts.element(space), lanes, cache.into());
+        self.helpers.insert(helper);
+        let from = self.address(self.array(space).to_string(), index);
+        let to = self.address(self.locals[id.0 as usize].clone(), first);
+        self.line(&format!("{}({to}, {from});", helper.name()));
+        Ok(())
+    }
+
+    fn hint(&self, space: Space, cache: Cache) -> Cache {
+        match (self.dialect, space) {
+            (Dialect::Cuda, Space::Global(_)) => cache,
+            _ => Cache::Default,
+        }
+    }
+
+    fn store(&mut self, space: Space, index: &Expr, values: &[Expr], cache: Cache) -> Result<(), Unsupported> {
+        let cache = self.hint(space, cache);
+        let mut texts: Vec<String> = values.iter().map(|v| self.plain(v).text).collect();
+        if let [_] = values {
+            let value = texts.remove(0);
+            let index = self.plain(index).text;
+            let cell = format!("{}[{index}]", self.array(space));
+            match cache {
+                Cache::Streaming => self.line(&format!("__stcs(&{cell}, {value});")),
+                _ => self.line(&format!("{cell} = {value};")),
+            }
+            return Ok(());
+        }
+        let helper = Helper::Store(self.facts.element(space), values.len() as u32, cache.into());
+        self.helpers.insert(helper);
+        let to = self.address(self.array(space).to_string(), index);
+        self.line(&format!("{}({to}, {});", helper.name(), texts.join(", ")));
+        Ok(())
+    }
+
+    fn shuffle(&mut self, src: &Expr, lane: &Lane) -> Result<String, Unsupported> {
+        if self.dialect == Dialect::C {
+            return self.unsupported("it has a warp shuffle; use the `rows` schedule");
+        }
+        let narrow = self.facts.type_of(src) == Scalar::I16;
+        let src = self.expr(src).text;
+        let (function, n) = match lane {
+            Lane::Up(n) => ("__shfl_up_sync", n.to_string()),
+            Lane::Down(n) => ("__shfl_down_sync", n.to_string()),
+            Lane::Xor(n) => ("__shfl_xor_sync", n.to_string()),
+            Lane::Index(e) => ("__shfl_sync", self.plain(e).text),
+        };
+        Ok(match narrow {
+            true => format!("(short){function}(0xffffffffu, {src}, {n})"),
+            false => format!("{function}(0xffffffffu, {src}, {n})"),
+        })
+    }
+
+    // Expressions
+
+    /// Whether an operation must be computed in unsigned arithmetic.
+    fn wraps(&self, e: &Expr) -> bool {
+        use BinOp::*;
+        let arithmetic = matches!(e, Expr::Binary(Add | Sub | Mul | Shl, ..) | Expr::Unary(UnOp::Neg, _));
+        arithmetic && self.facts.is_data(e) && self.facts.type_of(e).is_signed_integer()
+    }
+
+    /// An expression whose type is evident from where it stands: literals need no suffix.
+    fn plain(&mut self, e: &Expr) -> Text {
+        match e {
+            Expr::Lit(Literal::Int(v, _)) if i32::try_from(*v).is_ok() => self.literal(&Literal::Int(*v, Scalar::I32)),
+            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a) == Scalar::I32 && !self.facts.is_data(a) => self.plain(a),
+            _ => self.expr(e),
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) -> Text {
+        if self.wraps(e) {
+            let t = self.facts.type_of(e);
+            let u = match (e, t) {
+                // Sums and products of two 16-bit values fit an int.
+                (Expr::Binary(op, a, b), Scalar::I16) if *op != BinOp::Shl => {
+                    let (a, b) = (self.expr(a), self.expr(b));
+                    join(*op, a, b)
+                }
+                (Expr::Unary(_, a), Scalar::I16) => Text::new(format!("-{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
+                _ => self.unsigned(e),
+            };
+            return Text::new(format!("({}){}", self.dialect.type_name(t), u.at(Prec::Unary)), Prec::Unary);
+        }
+        match e {
+            Expr::Lit(l) => self.literal(l),
+            Expr::Local(id) => Text::new(self.locals[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Elem(id, index) => {
+                let index = self.plain(index).text;
+                Text::new(format!("{}[{index}]", self.locals[id.0 as usize]), Prec::Primary)
+            }
+            Expr::Param(id) => Text::new(self.params[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Builtin(b) => {
+                let text = self.dialect.builtin(*b, self.kernel.launch.block);
+                Text::new(text, if text.starts_with('(') { Prec::Unary } else { Prec::Primary })
+            }
+            Expr::Unary(UnOp::Not, a) => Text::new(format!("!{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
+            Expr::Unary(UnOp::Neg, a) => {
+                let a = self.expr(a);
+                // `- -x`, not `--x`
+                let a = if a.text.starts_with('-') { format!("({})", a.text) } else { a.at(Prec::Unary) };
+                Text::new(format!("-{a}"), Prec::Unary)
+            }
+            Expr::Binary(op, a, b) => self.binary(*op, a, b),
+            Expr::Select(c, a, b) => {
+                let c = self.expr(c).at(Prec::LogicalOr);
+                let (a, b) = (self.expr(a).at(Prec::LogicalOr), self.expr(b).at(Prec::LogicalOr));
+                Text::new(format!("{c} ? {a} : {b}"), Prec::Select)
+            }
+            Expr::Cast(to, a) => self.cast(*to, a),
+            Expr::Mirror(i, n) => self.call(Helper::Mirror, &[i, n]),
+            Expr::Wrap(i, n) => self.call(Helper::Wrap, &[i, n]),
+        }
+    }
+
+    fn call(&mut self, helper: Helper, args: &[&Expr]) -> Text {
+        self.helpers.insert(helper);
+        let args: Vec<String> = args.iter().map(|a| self.plain(a).text).collect();
+        Text::new(format!("{}({})", helper.name(), args.join(", ")), Prec::Primary)
+    }
+
+    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Text {
+        use BinOp::*;
+        let t = self.facts.type_of(a);
+        if let Some(function) = self.dialect.float_op(op, t) {
+            let (a, b) = (self.expr(a).text, self.expr(b).text);
+            return Text::new(format!("{function}({a}, {b})"), Prec::Primary);
+        }
+        if matches!(op, Min | Max) {
+            if self.dialect == Dialect::Cuda && t.is_integer() && t != Scalar::I16 {
+                let (a, b) = (self.operand(a, t).text, self.operand(b, t).text);
+                return Text::new(format!("{}({a}, {b})", if op == Min { "min" } else { "max" }), Prec::Primary);
+            }
+            return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
+        }
+        if matches!(op, Shl | Shr) {
+            let (a, b) = (self.expr(a), self.plain(b));
+            return join(op, a, b);
+        }
+        // One operand that is 64 bits wide makes the other one so.
+        let (a, b) = match (self.is_visibly_wide(a), self.is_visibly_wide(b)) {
+            (true, _) => (self.expr(a), self.narrowed(b)),
+            (_, true) => (self.narrowed(a), self.expr(b)),
+            _ => (self.expr(a), self.expr(b)),
+        };
+        if t == Scalar::Bool { join_logical(op, a, b) } else { join(op, a, b) }
+    }
+
+    /// An argument of an overloaded function, whose type must be right.
+    fn operand(&mut self, e: &Expr, t: Scalar) -> Text {
+        match e {
+            Expr::Lit(_) | Expr::Cast(..) if t != Scalar::I32 => {
+                let text = self.plain(e).at(Prec::Unary);
+                Text::new(format!("({}){text}", self.dialect.type_name(t)), Prec::Unary)
+            }
+            e => self.expr(e),
+        }
+    }
+
+    /// Whether the written text has a type of 64 bits without a cast or suffix of its own.
+    fn is_visibly_wide(&self, e: &Expr) -> bool {
+        let wide = self.facts.type_of(e).is_integer() && self.facts.type_of(e).bytes() == 8;
+        wide && match e {
+            Expr::Lit(_) | Expr::Cast(..) => false,
+            Expr::Binary(BinOp::Shl | BinOp::Shr, a, _) => self.is_visibly_wide(a),
+            Expr::Binary(_, a, b) => self.wraps(e) || self.is_visibly_wide(a) || self.is_visibly_wide(b),
+            _ => true,
+        }
+    }
+
+    /// Beside a 64-bit operand: without the suffix or the cast that would make it 64 bits wide.
+    fn narrowed(&mut self, e: &Expr) -> Text {
+        match e {
+            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a).is_signed_integer() => self.expr(a),
+            Expr::Lit(Literal::Int(..)) => self.plain(e),
+            _ => self.expr(e),
+        }
+    }
+
+    fn cast(&mut self, to: Scalar, a: &Expr) -> Text {
+        let from = self.facts.type_of(a);
+        if from == to || (from == Scalar::I16 && to == Scalar::I32) {
+            return self.expr(a);
+        }
+        if matches!(from, Scalar::F16 | Scalar::Bf16) {
+            return self.call(Helper::Widen(from), &[a]);
+        }
+        if matches!(to, Scalar::F16 | Scalar::Bf16) {
+            return self.call(Helper::Narrow(to), &[a]);
+        }
+        if to == Scalar::Bool {
+            return Text::new(format!("{} != 0", self.expr(a).at(Prec::Relation)), Prec::Equality);
+        }
+        // The bits of a wrapped value are narrowed or reinterpreted without going through its signed type.
+        let inner = if self.wraps(a) && from != Scalar::I16 && to.is_integer() && to.bytes() <= from.bytes() {
+            self.unsigned(a)
+        } else {
+            self.expr(a)
+        };
+        Text::new(format!("({}){}", self.dialect.type_name(to), inner.at(Prec::Unary)), Prec::Unary)
+    }
+
+    /// An `i32` or `i64` expression as an unsigned value with the same bits.
+    fn unsigned(&mut self, e: &Expr) -> Text {
+        let t = self.facts.type_of(e);
+        if let (true, Scalar::I16) = (self.wraps(e), t) {
+            // Sign-extended, as conversion to a wider unsigned type does.
+            let text = self.expr(e).at(Prec::Unary);
+            return Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary);
+        }
+        match e {
+            Expr::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) if self.wraps(e) => {
+                let (a, b) = if self.is_unsigned_anyway(b) {
+                    (self.beside_unsigned(a), self.unsigned(b))
+                } else {
+                    (self.unsigned(a), self.beside_unsigned(b))
+                };
+                join(*op, a, b)
+            }
+            Expr::Binary(BinOp::Shl, a, b) if self.wraps(e) => {
+                let (a, b) = (self.unsigned(a), self.plain(b));
+                join(BinOp::Shl, a, b)
+            }
+            Expr::Unary(UnOp::Neg, a) if self.wraps(e) => {
+                Text::new(format!("-{}", self.unsigned(a).at(Prec::Unary)), Prec::Unary)
+            }
+            Expr::Cast(Scalar::I32, a) if self.facts.type_of(a) == Scalar::I16 => self.unsigned_leaf(a, t),
+            Expr::Lit(Literal::Int(v, s)) if *v >= 0 => {
+                let unsigned = if *s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 };
+                self.literal(&Literal::Int(*v, unsigned))
+            }
+            _ => self.unsigned_leaf(e, t),
+        }
+    }
+
+    fn unsigned_leaf(&mut self, e: &Expr, t: Scalar) -> Text {
+        let text = self.expr(e).at(Prec::Unary);
+        Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary)
+    }
+
+    /// Whether `unsigned(e)` is unsigned without a cast on `e` as a whole.
+    fn is_unsigned_anyway(&self, e: &Expr) -> bool {
+        self.wraps(e) && self.facts.type_of(e) != Scalar::I16
+    }
+
+    /// The other operand of an unsigned one: converted by the language, unless it must wrap itself.
+    fn beside_unsigned(&mut self, e: &Expr) -> Text {
+        if self.is_unsigned_anyway(e) { self.unsigned(e) } else { self.narrowed(e) }
+    }
+
+    fn literal(&mut self, l: &Literal) -> Text {
+        let d = self.dialect;
+        let text = match *l {
+            Literal::Bool(b) => b.to_string(),
+            // The one value of the type that has no literal.
+            Literal::Int(v, Scalar::I32) if v == i64::from(i32::MIN) => "(-2147483647 - 1)".into(),
+            Literal::Int(i64::MIN, Scalar::I64) => "(-9223372036854775807ll - 1)".into(),
+            Literal::Int(v, Scalar::I64) => format!("{v}ll"),
+            Literal::Int(v, Scalar::U32) => format!("{v}u"),
+            Literal::Int(v, Scalar::U64) => format!("{v}ull"),
+            Literal::Int(v, _) => v.to_string(),
+            Literal::F32(x) if x.is_finite() => format!("{}f", digits(format!("{x:?}"))),
+            Literal::F64(x) if x.is_finite() => digits(format!("{x:?}")),
+            Literal::F32(x) => d.special_float(x.into(), Scalar::F32),
+            Literal::F64(x) => d.special_float(x, Scalar::F64),
+        };
+        let prec = if text.starts_with('-') { Prec::Unary } else { Prec::Primary };
+        Text::new(text, prec)
+    }
+}
+
+/// Joins two operands. A shift's or a bitwise operator's operands get parentheses where another operator would be
+/// read wrongly, and is warned about.
+fn join(op: BinOp, a: Text, b: Text) -> Text {
+    use BinOp::*;
+    let (symbol, prec) = match op {
+        Add => ("+", Prec::Sum),
+        Sub => ("-", Prec::Sum),
+        Mul => ("*", Prec::Product),
+        Div => ("/", Prec::Product),
+        Rem => ("%", Prec::Product),
+        Shl => ("<<", Prec::Shift),
+        Shr => (">>", Prec::Shift),
+        Lt => ("<", Prec::Relation),
+        Le => ("<=", Prec::Relation),
+        Gt => (">", Prec::Relation),
+        Ge => (">=", Prec::Relation),
+        Eq => ("==", Prec::Equality),
+        Ne => ("!=", Prec::Equality),
+        And => ("&", Prec::BitAnd),
+        Or => ("|", Prec::BitOr),
+        Xor => ("^", Prec::BitXor),
+        Min | Max => unreachable!("minimum and maximum are calls"),
+    };
+    let chained = a.prec == prec;
+    let (left, right) = match prec {
+        Prec::Sum => (Prec::Sum, Prec::Product),
+        Prec::Product => (Prec::Product, Prec::Unary),
+        Prec::Relation | Prec::Equality => (Prec::Shift, Prec::Shift),
+        _ if chained => (prec, Prec::Unary),
+        _ => (Prec::Unary, Prec::Unary),
+    };
+    Text::new(format!("{} {symbol} {}", a.at(left), b.at(right)), prec)
+}
+
+/// Joins two conditions.
+fn join_logical(op: BinOp, a: Text, b: Text) -> Text {
+    let (symbol, prec) = match op {
+        BinOp::And => ("&&", Prec::LogicalAnd),
+        BinOp::Or => ("||", Prec::LogicalOr),
+        // On bool, exclusive or is inequality.
+        op => return join(if op == BinOp::Xor { BinOp::Ne } else { op }, a, b),
+    };
+    let left = if a.prec == prec { prec } else { Prec::BitOr };
+    Text::new(format!("{} {symbol} {}", a.at(left), b.at(Prec::BitOr)), prec)
+}
+
+/// Whether an expression reads a local.
+fn mentions(e: &Expr, id: LocalId) -> bool {
+    let mut found = false;
+    visit(e, &mut |e| found |= matches!(e, Expr::Local(l) | Expr::Elem(l, _) if *l == id));
+    found
+}
+
+/// How many statements of a body set a scalar.
+fn count_sets(id: LocalId, body: &[Stmt]) -> usize {
+    let mut assigned = Vec::new();
+    assigned_in(body, &mut assigned);
+    assigned.iter().filter(|l| **l == id).count()
+}
+
+/// `head` and a comma-separated list and `tail`, broken before column 120 and indented.
+pub fn wrap_list(head: &str, items: &[String], tail: &str) -> String {
+    let one = format!("{head}{}{tail}", items.join(", "));
+    if one.chars().count() <= 120 {
+        return one;
+    }
+    let mut out = head.to_string();
+    let mut column = 0;
+    for (i, item) in items.iter().enumerate() {
+        let text = format!("{item}{}", if i + 1 < items.len() { "," } else { tail });
+        if i == 0 || column + 1 + text.chars().count() > 120 {
+            out += "\n    ";
+            column = 4;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        column += text.chars().count();
+        out += &text;
+    }
+    out
+}

@@ -1,0 +1,205 @@
+//! What the writers need to know of a kernel beyond its text: types of expressions, which locals carry sample data, which
+//! are set more than once, which parameters are used.
+
+use crate::ir::*;
+
+/// Facts about one kernel.
+pub struct Facts<'a> {
+    kernel: &'a Kernel,
+    data: Vec<bool>,
+    reassigned: Vec<bool>,
+    used_params: Vec<bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// Looks through the kernel.
+    pub fn of(kernel: &'a Kernel) -> Facts<'a> {
+        let mut facts = Facts {
+            kernel,
+            data: vec![false; kernel.locals.len()],
+            reassigned: vec![false; kernel.locals.len()],
+            used_params: vec![false; kernel.params.len()],
+        };
+        // A loop may carry data backwards, so go round until nothing changes.
+        while facts.spread(&kernel.body) {}
+        facts.survey(&kernel.body);
+        facts
+    }
+
+    /// The type of an expression of a valid kernel.
+    pub fn type_of(&self, e: &Expr) -> Scalar {
+        match e {
+            Expr::Lit(Literal::Int(_, s)) => *s,
+            Expr::Lit(Literal::F32(_)) => Scalar::F32,
+            Expr::Lit(Literal::F64(_)) => Scalar::F64,
+            Expr::Lit(Literal::Bool(_)) => Scalar::Bool,
+            Expr::Local(id) | Expr::Elem(id, _) => self.local(*id).scalar,
+            Expr::Param(id) => match self.kernel.params[id.0 as usize].kind {
+                ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
+            },
+            Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) => Scalar::I32,
+            Expr::Unary(_, a) => self.type_of(a),
+            Expr::Binary(op, ..) if op.is_comparison() => Scalar::Bool,
+            Expr::Binary(_, a, _) | Expr::Select(_, a, _) => self.type_of(a),
+            Expr::Cast(to, _) => *to,
+        }
+    }
+
+    /// The declaration of a local.
+    pub fn local(&self, id: LocalId) -> &'a Local {
+        &self.kernel.locals[id.0 as usize]
+    }
+
+    /// Element type of an array in memory.
+    pub fn element(&self, space: Space) -> Scalar {
+        match space {
+            Space::Shared(id) => self.kernel.shared[id.0 as usize].scalar,
+            Space::Global(id) => match self.kernel.params[id.0 as usize].kind {
+                ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
+            },
+        }
+    }
+
+    /// Whether the value derives from samples in memory. Arithmetic on such values may wrap, and must; index
+    /// arithmetic never does, in kernels that stay within their arrays.
+    pub fn is_data(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Lit(_) | Expr::Param(_) | Expr::Builtin(_) => false,
+            Expr::Local(id) | Expr::Elem(id, _) => self.data[id.0 as usize],
+            Expr::Unary(_, a) | Expr::Cast(_, a) => self.is_data(a),
+            Expr::Binary(_, a, b) | Expr::Select(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
+                self.is_data(a) || self.is_data(b)
+            }
+        }
+    }
+
+    /// Whether a scalar that `Let` declared is set again later.
+    pub fn is_reassigned(&self, id: LocalId) -> bool {
+        self.reassigned[id.0 as usize]
+    }
+
+    /// Whether the body mentions a parameter.
+    pub fn is_param_used(&self, id: ParamId) -> bool {
+        self.used_params[id.0 as usize]
+    }
+
+    fn mark(&mut self, place: &Place) -> bool {
+        let (Place::Local(id) | Place::Elem(id, _)) = place;
+        !std::mem::replace(&mut self.data[id.0 as usize], true)
+    }
+
+    fn spread(&mut self, body: &[Stmt]) -> bool {
+        let mut changed = false;
+        for s in body {
+            changed |= match s {
+                Stmt::Let(id, e) => self.is_data(e) && self.mark(&Place::Local(*id)),
+                Stmt::Set(place, e) | Stmt::Shuffle { dst: place, src: e, .. } => self.is_data(e) && self.mark(place),
+                Stmt::Load { dst, .. } => self.mark(dst),
+                Stmt::If { then, otherwise, .. } => self.spread(then) | self.spread(otherwise),
+                Stmt::For { body, .. } | Stmt::While { body, .. } => self.spread(body),
+                Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Store { .. } | Stmt::Barrier => false,
+            };
+        }
+        changed
+    }
+
+    fn survey(&mut self, body: &[Stmt]) {
+        let mut exprs: Vec<&Expr> = Vec::new();
+        for s in body {
+            match s {
+                Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier => {}
+                Stmt::Let(_, e) => exprs.push(e),
+                Stmt::Set(p, e) => {
+                    self.assigned(p, &mut exprs);
+                    exprs.push(e);
+                }
+                Stmt::Load { dst, space, index, .. } => {
+                    self.assigned(dst, &mut exprs);
+                    self.touched(*space);
+                    exprs.push(index);
+                }
+                Stmt::Store { space, index, values, .. } => {
+                    self.touched(*space);
+                    exprs.push(index);
+                    exprs.extend(values);
+                }
+                Stmt::Shuffle { dst, src, lane } => {
+                    self.assigned(dst, &mut exprs);
+                    exprs.push(src);
+                    if let Lane::Index(e) = lane {
+                        exprs.push(e);
+                    }
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    exprs.push(cond);
+                    self.survey(then);
+                    self.survey(otherwise);
+                }
+                Stmt::For { from, to, step, body, .. } => {
+                    exprs.extend([from, to, step]);
+                    self.survey(body);
+                }
+                Stmt::While { cond, body } => {
+                    exprs.push(cond);
+                    self.survey(body);
+                }
+            }
+        }
+        for e in exprs {
+            visit(e, &mut |e| {
+                if let Expr::Param(id) = e {
+                    self.used_params[id.0 as usize] = true;
+                }
+            });
+        }
+    }
+
+    fn assigned<'b>(&mut self, place: &'b Place, exprs: &mut Vec<&'b Expr>) {
+        match place {
+            Place::Local(id) => self.reassigned[id.0 as usize] = true,
+            Place::Elem(_, index) => exprs.push(index),
+        }
+    }
+
+    fn touched(&mut self, space: Space) {
+        if let Space::Global(id) = space {
+            self.used_params[id.0 as usize] = true;
+        }
+    }
+}
+
+/// Calls `f` on an expression and all its parts.
+pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
+    f(e);
+    match e {
+        Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
+        Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => visit(a, f),
+        Expr::Binary(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
+            visit(a, f);
+            visit(b, f);
+        }
+        Expr::Select(a, b, c) => {
+            visit(a, f);
+            visit(b, f);
+            visit(c, f);
+        }
+    }
+}
+
+/// The scalars that a body sets (not those that it declares).
+pub fn assigned_in(body: &[Stmt], out: &mut Vec<LocalId>) {
+    for s in body {
+        match s {
+            Stmt::Set(p, _) | Stmt::Load { dst: p, .. } | Stmt::Shuffle { dst: p, .. } => {
+                let (Place::Local(id) | Place::Elem(id, _)) = p;
+                out.push(*id);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                assigned_in(then, out);
+                assigned_in(otherwise, out);
+            }
+            Stmt::For { body, .. } | Stmt::While { body, .. } => assigned_in(body, out),
+            _ => {}
+        }
+    }
+}

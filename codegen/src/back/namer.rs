@@ -1,0 +1,129 @@
+//! Names in emitted text: valid, unique where they are visible, and no word that the target keeps for itself.
+//!
+//! A name is given when its declaration is written, so the text depends on the order of the statements and not on the
+//! order in which the arenas were filled. Scopes follow the blocks of the text: a name is free again where the block that
+//! declared it has ended, and nothing ever shadows anything.
+
+use std::collections::BTreeSet;
+
+/// Hands out names.
+pub struct Namer {
+    reserved: BTreeSet<&'static str>,
+    scopes: Vec<BTreeSet<String>>,
+}
+
+impl Namer {
+    /// A namer with one open scope that avoids the words given.
+    pub fn new(reserved: &[&[&'static str]]) -> Namer {
+        Namer { reserved: reserved.iter().flat_map(|l| l.iter().copied()).collect(), scopes: vec![BTreeSet::new()] }
+    }
+
+    /// Opens a scope inside the current one.
+    pub fn open(&mut self) {
+        self.scopes.push(BTreeSet::new());
+    }
+
+    /// Ends the innermost scope; its names are free again.
+    pub fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// The name wished for, or the nearest one that is free: `row`, `row_1`, `row_2`, …
+    pub fn name(&mut self, wish: &str) -> String {
+        let base = identifier(wish);
+        let free = |s: &str| !self.reserved.contains(s) && self.scopes.iter().all(|scope| !scope.contains(s));
+        let name = if free(&base) {
+            base
+        } else {
+            (1u64..).map(|i| format!("{base}_{i}")).find(|s| free(s)).expect("there are more numbers than names")
+        };
+        self.scopes.last_mut().expect("a scope is open").insert(name.clone());
+        name
+    }
+}
+
+/// The nearest identifier of C, C++ and Rust: letters, digits and `_` of ASCII, no leading digit, and none of the leading
+/// or doubled underscores that those languages keep to themselves.
+pub fn identifier(wish: &str) -> String {
+    let mut out = String::with_capacity(wish.len());
+    for c in wish.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if c != '_' || !(out.is_empty() || out.ends_with('_')) {
+            out.push(c);
+        }
+    }
+    let out = out.trim_end_matches('_');
+    match out.chars().next() {
+        None => "x".into(),
+        Some(c) if c.is_ascii_digit() => format!("x{out}"),
+        Some(_) => out.into(),
+    }
+}
+
+/// Keywords of C99, C++ and CUDA C++, and what the headers that emitted text includes, or the compiler itself, define.
+pub const C_RESERVED: &[&str] = &[
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
+    "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
+    "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq",
+    // headers
+    "abs", "int16_t", "int32_t", "int64_t", "main", "memcpy", "memset", "offsetof", "ptrdiff_t", "size_t", "uint16_t",
+    "uint32_t", "uint64_t", "uintptr_t", "unix", "linux", "errno", "NULL",
+    "INFINITY", "NAN",
+];
+
+/// What CUDA C++ adds.
+pub const CUDA_RESERVED: &[&str] = &[
+    "blockDim", "blockIdx", "cudaError_t", "cudaStream_t", "dim3", "gridDim", "max", "min", "threadIdx", "warpSize",
+    "char1", "short2", "int2", "int4", "float2", "float4", "double2", "longlong2",
+];
+
+/// Names of the helper functions that emitted text may define: see `back::helpers`.
+pub const HELPERS: &[&str] = &[
+    "mirror", "wrap", "min_i32", "max_i32", "min_i64", "max_i64", "f16_to_f32", "f32_to_f16", "bf16_to_f32",
+    "f32_to_bf16", "pack",
+];
+
+/// Keywords of Rust, reserved ones included, and what its prelude is usually expected to mean.
+pub const RUST_RESERVED: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "bool", "box", "break", "char", "const", "continue", "crate", "do",
+    "dyn", "else", "enum", "extern", "f16", "f32", "f64", "false", "final", "fn", "for", "gen", "i16", "i32", "i64", "i8",
+    "if", "impl", "in", "isize", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "Self", "static", "str", "struct", "super", "trait", "true", "try", "type", "typeof", "u16", "u32",
+    "u64", "u8", "unsafe", "unsized", "use", "usize", "virtual", "where", "while", "yield",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_where_they_are_visible() {
+        let mut n = Namer::new(&[C_RESERVED]);
+        assert_eq!(n.name("row"), "row");
+        n.open();
+        assert_eq!(n.name("row"), "row_1");
+        assert_eq!(n.name("k"), "k");
+        n.close();
+        n.open();
+        assert_eq!(n.name("k"), "k");
+        n.close();
+        assert_eq!(n.name("row"), "row_1");
+    }
+
+    #[test]
+    fn reserved_and_impossible_names_are_avoided() {
+        let mut n = Namer::new(&[C_RESERVED, CUDA_RESERVED]);
+        assert_eq!(n.name("register"), "register_1");
+        assert_eq!(n.name("int"), "int_1");
+        assert_eq!(n.name("min"), "min_1");
+        assert_eq!(n.name("9-7"), "x9_7");
+        assert_eq!(n.name("__x__y_"), "x_y");
+        assert_eq!(n.name("é"), "x");
+    }
+}
