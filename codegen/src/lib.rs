@@ -7,6 +7,7 @@
 
 pub mod back;
 pub mod describe;
+pub mod emit;
 pub mod ir;
 pub mod schedule;
 pub mod window;

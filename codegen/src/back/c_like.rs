@@ -312,7 +312,7 @@ impl Writer<'_> {
         assigned_in(body, &mut assigned);
         let changes = |e: &Expr| assigned.iter().any(|id| mentions(e, *id));
         let t = self.dialect.type_name(self.facts.local(var).scalar);
-        let mut bound = |w: &mut Self, wish: &str, e: &Expr| {
+        let bound = |w: &mut Self, wish: &str, e: &Expr| {
             let text = w.plain(e);
             if !changes(e) {
                 return text;
@@ -394,14 +394,7 @@ impl Writer<'_> {
         }
     }
 
-    fn load(
-        &mut self,
-        dst: &Place,
-        space: Space,
-        index: &Expr,
-        lanes: u32,
-        cache: Cache,
-    ) -> Result<(), Unsupported> {
+    fn load(&mut self, dst: &Place, space: Space, index: &Expr, lanes: u32, cache: Cache) -> Result<(), Unsupported> {
         if lanes == 1 {
             let value = self.load_one(space, index, cache);
             let place = self.place(dst);
@@ -478,7 +471,9 @@ impl Writer<'_> {
     fn plain(&mut self, e: &Expr) -> Text {
         match e {
             Expr::Lit(Literal::Int(v, _)) if i32::try_from(*v).is_ok() => self.literal(&Literal::Int(*v, Scalar::I32)),
-            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a) == Scalar::I32 && !self.facts.is_data(a) => self.plain(a),
+            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a) == Scalar::I32 && !self.facts.is_data(a) => {
+                self.plain(a)
+            }
             _ => self.expr(e),
         }
     }
@@ -492,7 +487,9 @@ impl Writer<'_> {
                     let (a, b) = (self.expr(a), self.expr(b));
                     join(*op, a, b)
                 }
-                (Expr::Unary(_, a), Scalar::I16) => Text::new(format!("-{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
+                (Expr::Unary(_, a), Scalar::I16) => {
+                    Text::new(format!("-{}", self.expr(a).at(Prec::Unary)), Prec::Unary)
+                }
                 _ => self.unsigned(e),
             };
             return Text::new(format!("({}){}", self.dialect.type_name(t), u.at(Prec::Unary)), Prec::Unary);

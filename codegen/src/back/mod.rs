@@ -4,7 +4,7 @@
 //! around here. [`namer`] gives the names, [`facts`] knows types, `c_like` writes statements and expressions for all
 //! C-like targets, `dialect` holds what differs between these, `helpers` the few functions that emitted text may call.
 
-mod c_like;
+pub(crate) mod c_like;
 mod dialect;
 pub mod facts;
 mod helpers;

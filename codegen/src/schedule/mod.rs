@@ -8,6 +8,7 @@ mod lift;
 mod pass;
 
 pub mod horizontal;
+pub mod rows;
 pub mod vertical;
 
 pub use lift::{Arithmetic, integer_sum, step_value};
@@ -85,6 +86,16 @@ pub enum ScheduleError {
     Gain {
         /// Wavelet.
         wavelet: String,
+    },
+    /// A storage type that a schedule does not convert.
+    #[error("schedule `{schedule}` computes in place and cannot do so in {sample} samples; use {work}")]
+    Storage {
+        /// Schedule.
+        schedule: &'static str,
+        /// The type asked for.
+        sample: &'static str,
+        /// The type of the arithmetic.
+        work: &'static str,
     },
     /// The dependencies reach further than the schedule can hold.
     #[error(

@@ -1,0 +1,187 @@
+//! `<wavelet>.c`: a complete transform for CPUs.
+
+use super::template::Template;
+use super::{EmitError, Request};
+use crate::back;
+use crate::ir::{Kernel, Scalar};
+use crate::schedule::rows::{self, Margins};
+use crate::schedule::{Direction, ScheduleError};
+use lifting_dsl::Boundary;
+
+/// The C type of samples.
+pub(super) fn sample_type(s: Scalar) -> &'static str {
+    match s {
+        Scalar::I16 => "int16_t",
+        Scalar::I32 => "int32_t",
+        Scalar::I64 => "int64_t",
+        Scalar::U32 => "uint32_t",
+        Scalar::U64 => "uint64_t",
+        Scalar::F16 | Scalar::Bf16 => "uint16_t",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::Bool => "bool",
+    }
+}
+
+/// The check that the periodic border rule asks for.
+pub(super) fn periodic_check(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::Periodic => {
+            "    for (int level = 0; level < depth_of(shape); ++level) {\n        \
+                 const level_shape l = level_at(shape, level);\n        \
+                 for (int i = 0; i < l.passes; ++i) {\n            \
+                     if (l.size[l.order[i]] % 2 != 0) return @U@_ODD_PERIODIC;\n        \
+                 }\n    \
+             }\n"
+        }
+        _ => "",
+    }
+}
+
+const FORWARD_DOC: &str = "\
+/* Analysis: signal to bands. `signal` and `bands` are arrays of the shape given, which must not overlap; `scratch` is
+   @W@_@P@scratch_bytes_@S@(shape) bytes, aligned as malloc aligns.@DEVICE_DOC@ Returns @U@_OK or what is wrong with the arguments. */";
+
+const INVERSE_DOC: &str = "\
+/* Synthesis: bands to signal. The bands are only read. Arguments and result as for @W@_@P@forward_@S@. */";
+
+const SCRATCH_DOC: &str = "\
+/* Bytes of scratch memory that a transform of this shape needs; 0 also if the shape is not valid. */";
+
+pub(super) const DEVICE_DOC: &str = "
+   All three are device memory. The work is queued on `stream`, a cudaStream_t (NULL: the default stream), and not waited for.";
+
+/// Prototypes with their comments, of the functions whose names begin with the template's prefix.
+pub(super) fn prototypes(t: &Template) -> String {
+    t.fill(&format!(
+        "{SCRATCH_DOC}\nsize_t @W@_@P@scratch_bytes_@S@(const @W@_shape *shape);\n\n\
+         {FORWARD_DOC}\nint @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@);\n\n\
+         {INVERSE_DOC}\nint @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@);\n"
+    ))
+}
+
+/// A template with the placeholders that both targets fill in the same way.
+pub(super) fn common(request: &Request, sample: Scalar) -> Template {
+    request
+        .template()
+        .with("S", sample.name())
+        .with("T", sample_type(sample))
+        .with("MAX_GAIN", request.max_gain(sample).to_string())
+        .with("GAIN", if request.gain { ", gain" } else { "" })
+        .with("GAIN_UNUSED", if request.gain { "" } else { "    (void)gain;\n" })
+}
+
+/// The comments above the definitions.
+pub(super) fn docs(t: Template) -> Template {
+    let (forward, inverse) = (t.fill(FORWARD_DOC), t.fill(INVERSE_DOC));
+    t.with("FORWARD_DOC", forward).with("INVERSE_DOC", inverse)
+}
+
+pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
+    prototypes(&common(request, sample).with("P", "").with("STREAM", "").with("DEVICE_DOC", ""))
+}
+
+const SCRATCH: &str = "
+static size_t box_bytes_@S@(const @W@_shape *shape)
+{
+    return ((size_t)box_samples(shape) * sizeof(@T@) + 63) / 64 * 64;
+}
+
+/* Samples of each of the two arrays in which rows are lifted. */
+static size_t row_samples_@S@(const @W@_shape *shape)
+{
+    return (size_t)(shape->size[shape->axes - 1] / 2) + @EXTRA@;
+}
+
+@SCRATCH_DOC@
+size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
+{
+    if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
+    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
+}
+";
+
+const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_bytes_@S@(shape));
+    @T@ *const odds = evens + row_samples_@S@(shape);
+";
+
+/// The pass kernels of one sample type.
+struct Passes {
+    forward: [Kernel; 2],
+    inverse: [Kernel; 2],
+    extra: i32,
+}
+
+impl Passes {
+    fn new(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
+        let kernels = |direction| {
+            let options = request.options(sample, direction);
+            Ok([rows::horizontal(request.scheme, options)?, rows::vertical(request.scheme, options)?])
+        };
+        let extra = |direction: Direction| Margins::of(&direction.steps(request.scheme)).extra();
+        Ok(Passes {
+            forward: kernels(Direction::Forward)?,
+            inverse: kernels(Direction::Inverse)?,
+            extra: extra(Direction::Forward).max(extra(Direction::Inverse)),
+        })
+    }
+}
+
+/// The C file.
+///
+/// # Errors
+/// If the sample types are not of the wavelet's domain, or none is given.
+pub fn c(request: &Request) -> Result<String, EmitError> {
+    request.check()?;
+    let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::new(request, *s)).collect::<Result<_, _>>()?;
+    let kernels: Vec<&Kernel> = passes.iter().flat_map(|p| p.forward.iter().chain(&p.inverse)).collect();
+    let (text, names) = back::c::write_with(&kernels, &mut back::c::namer())?;
+    let t = request.template();
+
+    let mut out =
+        request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
+    out.push('\n');
+    out += &back::c::prelude(&kernels);
+    out.push('\n');
+    out += &super::shape(&t);
+    out.push('\n');
+    out += &text;
+    out.push('\n');
+    let periodic = t.fill(periodic_check(request.boundary));
+    out += &t.with("PERIODIC", periodic).fill(include_str!("geometry.c.in"));
+    for ((sample, passes), names) in request.samples.iter().zip(&passes).zip(names.chunks(4)) {
+        let call = |i: usize| format!("{}(\n                ", names[i]);
+        let t = common(request, *sample)
+            .with("P", "")
+            .with("EXPORT", "")
+            .with("STREAM", "")
+            .with("DEVICE_DOC", "")
+            .with("EXTRA", passes.extra.to_string())
+            .with("SCRATCH_DOC", SCRATCH_DOC)
+            .with("HF", call(0))
+            .with("VF", call(1))
+            .with("HI", call(2))
+            .with("VI", call(3))
+            .with("HC", ", evens, odds")
+            .with("VC", "")
+            .with("AFTER", "")
+            .with("CONTEXT", ", evens, odds")
+            .with("CONTEXT_COPY", "");
+        let t = docs(t);
+        let context = t.fill(CONTEXT);
+        let t = t
+            .clone()
+            .with("CONTEXT_PARAM", t.fill(", @T@ *evens, @T@ *odds"))
+            .with("CONTEXT_PARAM_COPY", "")
+            .with("CONTEXT_FORWARD", context.clone())
+            .with("CONTEXT_INVERSE", context)
+            .with("SCRATCH", t.fill(SCRATCH.trim()))
+            .with(
+                "COPY",
+                "        for (int64_t r = 0; r < rows; ++r) memcpy(target + r * to_pitch, source + r * from_pitch, bytes);\n",
+            );
+        out.push('\n');
+        out += &t.fill(include_str!("transform.c.in"));
+    }
+    Ok(out)
+}

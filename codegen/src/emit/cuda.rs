@@ -1,0 +1,157 @@
+//! `<wavelet>.cu`: kernels, and host functions that launch them.
+
+use super::c::{DEVICE_DOC, common, docs, periodic_check, prototypes, sample_type};
+use super::{EmitError, Request};
+use crate::back;
+use crate::back::c_like::write_host_expression;
+use crate::ir::{Access, Kernel, ParamKind, Scalar};
+use crate::schedule::{Direction, ScheduleError, horizontal, vertical};
+
+const STREAM: &str = ", void *stream";
+
+pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
+    prototypes(&common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC))
+}
+
+const SCRATCH: &str = "
+/* Bytes of scratch memory that a transform of this shape needs; 0 also if the shape is not valid. */
+extern \"C\" size_t @W@_cuda_scratch_bytes_@S@(const @W@_shape *shape)
+{
+    if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
+    return (size_t)box_samples(shape) * sizeof(@T@);
+}
+";
+
+const COPY: &str = "        cudaError_t error = cudaSuccess;
+        if (rows > 1 && from_pitch >= size[axes - 1] && to_pitch >= size[axes - 1] && from_pitch < (1 << 27) && to_pitch < (1 << 27)) {
+            error = cudaMemcpy2DAsync(
+                target, (size_t)to_pitch * sizeof(@T@), source, (size_t)from_pitch * sizeof(@T@), bytes, (size_t)rows,
+                cudaMemcpyDeviceToDevice, stream);
+        } else {
+            for (int64_t r = 0; r < rows && error == cudaSuccess; ++r) {
+                error = cudaMemcpyAsync(
+                    target + r * to_pitch, source + r * from_pitch, bytes, cudaMemcpyDeviceToDevice, stream);
+            }
+        }
+        if (error != cudaSuccess) return @U@_DEVICE;
+";
+
+/// The pass kernels of one sample type.
+fn passes(request: &Request, sample: Scalar) -> Result<[Kernel; 4], ScheduleError> {
+    let pair = |direction| -> Result<[Kernel; 2], ScheduleError> {
+        let options = request.options(sample, direction);
+        Ok([
+            horizontal::kernel(request.scheme, options, horizontal::Shape::default())?,
+            vertical::kernel(request.scheme, options)?,
+        ])
+    };
+    let [hf, vf] = pair(Direction::Forward)?;
+    let [hi, vi] = pair(Direction::Inverse)?;
+    Ok([hf, vf, hi, vi])
+}
+
+/// A host function that launches a kernel: `launch_<kernel>(arguments, stream)`.
+fn launcher(kernel: &Kernel, name: &str, upper: &str) -> String {
+    let host = |s: Scalar| sample_type(s);
+    let mut params = Vec::new();
+    let mut args = Vec::new();
+    for p in &kernel.params {
+        match p.kind {
+            ParamKind::Scalar(s) => {
+                params.push(format!("{} {}", host(s), p.name));
+                args.push(p.name.clone());
+            }
+            ParamKind::Pointer(s, access) => {
+                let constness = if access == Access::Read { "const " } else { "" };
+                params.push(format!("{constness}{} *{}", host(s), p.name));
+                // int64_t and long long are not always one type.
+                args.push(match s {
+                    Scalar::I64 => format!("({constness}long long *){}", p.name),
+                    _ => p.name.clone(),
+                });
+            }
+        }
+    }
+    params.push("cudaStream_t stream".into());
+    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression(kernel, &kernel.launch.grid[i]));
+    let [bx, by, bz] = kernel.launch.block;
+    let head = back::c_like::wrap_list(&format!("static int launch_{name}("), &params, ")");
+    let call = back::c_like::wrap_list(
+        &format!("    {name}<<<dim3((unsigned)blocks_x, (unsigned)blocks_y, (unsigned)blocks_z), dim3({bx}, {by}, {bz}), 0, stream>>>("),
+        &args,
+        ");",
+    )
+    .replace("\n    ", "\n        ");
+    format!(
+        "{head}\n{{\n    \
+             const long long blocks_x = {x}, blocks_y = {y}, blocks_z = {z};\n    \
+             if (blocks_x < 1 || blocks_y < 1 || blocks_z < 1) return {upper}_OK;\n    \
+             if (blocks_x > 2147483647 || blocks_y > 65535 || blocks_z > 65535) return {upper}_TOO_LARGE;\n\
+         {call}\n    \
+             return cudaGetLastError() == cudaSuccess ? {upper}_OK : {upper}_DEVICE;\n}}\n"
+    )
+}
+
+/// The CUDA file.
+///
+/// # Errors
+/// If a schedule cannot hold the wavelet, if the sample types are not of its domain, or none is given.
+pub fn cuda(request: &Request) -> Result<String, EmitError> {
+    request.check()?;
+    let mut kernels = Vec::new();
+    for sample in request.samples {
+        kernels.extend(passes(request, *sample)?);
+    }
+    let all: Vec<&Kernel> = kernels.iter().collect();
+    let (text, names) = back::cuda::write_with(&all, &mut back::cuda::namer())?;
+    let t = request.template();
+
+    let mut schedule = vec!["Schedules: horizontal and vertical, both in shared memory.".to_string()];
+    for (kernel, name) in kernels.iter().zip(&names) {
+        let [x, y, z] = kernel.launch.block;
+        let shared: usize = kernel.shared.iter().map(|s| s.len as usize * s.scalar.bytes()).sum();
+        let [gx, gy, gz] = [0, 1, 2].map(|i| write_host_expression(kernel, &kernel.launch.grid[i]));
+        schedule.push(format!("{name}: {x} x {y} x {z} threads, {shared} bytes of shared memory,"));
+        schedule.push(format!("    blocks ({gx}, {gy}, {gz})"));
+    }
+    let mut out = request.opening(&schedule);
+    out.push('\n');
+    out += &text;
+    out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
+    out += "#include <cuda_runtime_api.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n";
+    out += &super::shape(&t);
+    out.push('\n');
+    let periodic = t.fill(periodic_check(request.boundary));
+    out += &t.clone().with("PERIODIC", periodic).fill(include_str!("geometry.c.in"));
+    for (i, sample) in request.samples.iter().enumerate() {
+        for j in 4 * i..4 * i + 4 {
+            out.push('\n');
+            out += &launcher(&kernels[j], &names[j], t.upper());
+        }
+        let call = |j: usize| format!("const int code = launch_{}(\n                ", names[4 * i + j]);
+        let t = common(request, *sample)
+            .with("P", "cuda_")
+            .with("EXPORT", "extern \"C\" ")
+            .with("STREAM", STREAM)
+            .with("DEVICE_DOC", DEVICE_DOC)
+            .with("HF", call(0))
+            .with("VF", call(1))
+            .with("HI", call(2))
+            .with("VI", call(3))
+            .with("HC", ", stream")
+            .with("VC", ", stream")
+            .with("CONTEXT", ", (cudaStream_t)stream")
+            .with("CONTEXT_COPY", ", (cudaStream_t)stream")
+            .with("CONTEXT_PARAM", ", cudaStream_t stream")
+            .with("CONTEXT_PARAM_COPY", ", cudaStream_t stream")
+            .with("CONTEXT_FORWARD", "")
+            .with("CONTEXT_INVERSE", "");
+        let t = docs(t);
+        let after = t.fill("\n            if (code != @U@_OK) return code;");
+        let t = t.clone().with("AFTER", after).with("SCRATCH", t.fill(SCRATCH.trim())).with("COPY", t.fill(COPY));
+        out.push('\n');
+        out += &t.fill(include_str!("transform.c.in"));
+    }
+    out += "\n#endif\n";
+    Ok(out)
+}

@@ -1,0 +1,152 @@
+//! Whole files: kernels with what calls them, and a description of how they came about.
+//!
+//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.c` a complete transform for CPUs, `<wavelet>.h` declares
+//! what a C program needs of either. The functions around the kernels (levels, axes, strides) are one text for both,
+//! in the `.in` files beside this one; what differs is filled in by [`c`] and [`cuda`].
+
+mod c;
+mod cuda;
+mod operations;
+mod template;
+
+use crate::back::{Unsupported, comment_line};
+use crate::ir::Scalar;
+use crate::schedule::{Direction, Options, ScheduleError};
+use crate::window::{Halo, Window};
+use lifting_dsl::{Boundary, Domain, Scheme};
+use template::Template;
+
+pub use c::c;
+pub use cuda::cuda;
+pub use operations::Operations;
+
+/// What to emit.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The wavelet.
+    pub scheme: &'a Scheme,
+    /// The border rule.
+    pub boundary: Boundary,
+    /// Sample types, each once; the functions of each end in its name.
+    pub samples: &'a [Scalar],
+    /// Whether transforms take a gain shift.
+    pub gain: bool,
+    /// The command that makes the file, for its first lines.
+    pub command: &'a str,
+}
+
+/// Why nothing could be emitted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmitError {
+    /// No sample type was asked for.
+    #[error("no sample type: name at least one, e.g. i16 or f32")]
+    NoSamples,
+    /// A schedule cannot carry the wavelet.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// A target cannot say what a kernel does.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+/// Which functions a header declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Those of the `.c`.
+    pub c: bool,
+    /// Those of the `.cu`.
+    pub cuda: bool,
+}
+
+/// The header of what [`c`] and [`cuda`] emit for the same request.
+pub fn header(request: &Request, declared: Declared) -> String {
+    let t = request.template();
+    let guard = format!("{}_H", t.upper());
+    let mut out = request.opening(&[]);
+    out += &format!(
+        "#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+    );
+    out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    out += &t.fill(include_str!("shape.h.in"));
+    out.push('\n');
+    out += &t.fill(include_str!("helpers.h.in"));
+    for sample in request.samples {
+        if declared.c {
+            out.push('\n');
+            out += &c::declarations(request, *sample);
+        }
+        if declared.cuda {
+            out.push('\n');
+            out += &cuda::declarations(request, *sample);
+        }
+    }
+    out += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+    out
+}
+
+/// The types that header and source share. A program that includes both has them from the header.
+fn shape(t: &Template) -> String {
+    format!("#ifndef {}_H\n{}#endif\n", t.upper(), t.fill(include_str!("shape.h.in")))
+}
+
+impl Request<'_> {
+    fn check(&self) -> Result<(), EmitError> {
+        if self.samples.is_empty() { Err(EmitError::NoSamples) } else { Ok(()) }
+    }
+
+    fn options(&self, sample: Scalar, direction: Direction) -> Options {
+        Options { sample, boundary: self.boundary, direction, gain: self.gain }
+    }
+
+    fn template(&self) -> Template {
+        Template::new(self.scheme.name())
+    }
+
+    /// What every file opens with: how it was made and from what.
+    fn opening(&self, schedule: &[String]) -> String {
+        let mut lines = vec![self.scheme.name().to_string()];
+        lines.extend(self.scheme.docs().iter().map(|d| comment_line(d)));
+        lines.push(String::new());
+        lines.push(format!("Made by lifting {}:", env!("CARGO_PKG_VERSION")));
+        lines.push(format!("    {}", comment_line(self.command)));
+        lines.push("Do not edit: change the wavelet or the command, and make it again.".into());
+        lines.push(String::new());
+        let samples: Vec<&str> = self.samples.iter().map(|s| s.name()).collect();
+        let domain = match self.scheme.domain() {
+            Domain::Integer => "integer",
+            Domain::Real => "real",
+        };
+        lines.push(format!("Domain {domain}; samples {}; border rule {}.", samples.join(", "), self.boundary));
+        lines.push("Analysis steps:".into());
+        lines.extend(self.scheme.steps().iter().map(|s| format!("    {}", crate::describe::step(s))));
+        let operations = Operations::of(self.scheme.steps());
+        lines.push(format!("Operations a pair of samples: {operations}."));
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let steps = direction.steps(self.scheme);
+            let (w, h) = (Window::derive(&steps, self.boundary), Halo::of(&steps, self.boundary));
+            let lags: Vec<String> = w.steps.iter().map(|s| s.lag.to_string()).collect();
+            lines.push(format!(
+                "Window, {}: top {}, overlap {}, bottom {}; lags {}; halo {} before, {} after.",
+                direction.name(),
+                w.top,
+                w.overlap,
+                w.bottom,
+                if lags.is_empty() { "none".into() } else { lags.join(" ") },
+                h.before,
+                h.after
+            ));
+        }
+        lines.extend(schedule.iter().map(|s| comment_line(s)));
+        let mut out = String::from("/*\n");
+        for line in lines {
+            out += format!(" * {line}").trim_end();
+            out.push('\n');
+        }
+        out + " */\n"
+    }
+
+    /// The largest gain that leaves the samples two bits.
+    fn max_gain(&self, sample: Scalar) -> usize {
+        if self.gain { sample.bytes() * 8 - 2 } else { 0 }
+    }
+}

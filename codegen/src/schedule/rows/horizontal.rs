@@ -1,0 +1,176 @@
+//! Rows: split, extend, lift, store.
+
+use super::super::lift::step_value;
+use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Bases, PHASES, Params, one_thread, read_name};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Expr, Kernel, LocalId, ParamId, Scalar, Space};
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
+
+/// How far the phases are extended beyond the signal, in samples of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Margins {
+    /// Before the first sample.
+    pub before: i32,
+    /// After the last.
+    pub after: i32,
+}
+
+impl Margins {
+    /// The margins that these steps need.
+    pub fn of(steps: &[Step]) -> Margins {
+        let supports = || steps.iter().filter_map(Step::index_support);
+        Margins {
+            before: supports().map(|(lo, _)| 1 - lo).max().unwrap_or(0).max(0),
+            after: supports().map(|(_, hi)| hi + 1).max().unwrap_or(0).max(0),
+        }
+    }
+
+    /// Samples that the scratch array of one phase needs beside half the signal, rounded down: `length/2 + extra`.
+    pub fn extra(self) -> i32 {
+        // One sample more for an odd length, one for an odd first position.
+        self.before + self.after + 2
+    }
+}
+
+/// The pass along contiguous rows. Behind the parameters of every pass it takes two scratch arrays, `evens` and `odds`, of
+/// `length/2 + Margins::extra()` samples each.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain.
+pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let steps = options.direction.steps(scheme);
+    let margins = Margins::of(&steps);
+    let mut builder = Builder::new(options.kernel_name(scheme, "rows"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => {
+            "Analysis of rows: each row is split into its phases, which are lifted in scratch memory."
+        }
+        Direction::Inverse => "Synthesis of rows: the bands of each row are lifted in scratch memory and merged.",
+    });
+    b.doc(format!("Border rule: {}.", options.boundary));
+    let mut params = Params::declare(b, scheme, options, "number of rows", false)?;
+    let what = format!("scratch: length/2 + {} samples", margins.extra());
+    let scratch = ["evens", "odds"].map(|name| b.pointer(name, params.arith.work, Access::ReadWrite, &what));
+    params.begin(b);
+    let rows = Rows { params: &params, arith: params.arith, margin: margins.before, scratch };
+
+    params.for_each_image(b, |b, image| {
+        b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
+            let row = rows.bases(b, image, &line);
+            rows.load(b, row);
+            b.if_(Expr::from(params.length).gt(1.into()), |b| {
+                for step in &steps {
+                    rows.step(b, step);
+                }
+            });
+            rows.store(b, row);
+        });
+    });
+    Ok(builder.finish(one_thread()))
+}
+
+struct Rows<'a> {
+    params: &'a Params,
+    arith: Arithmetic,
+    /// Sample k of a phase stands at k + margin of its scratch array.
+    margin: i32,
+    scratch: [ParamId; 2],
+}
+
+impl Rows<'_> {
+    fn space(&self, phase: Phase) -> Space {
+        Space::Global(self.scratch[phase.parity() as usize])
+    }
+
+    /// Where sample `k + offset` of a phase stands in its scratch array.
+    fn cell(&self, k: Expr, offset: i32) -> Expr {
+        k + (self.margin + offset)
+    }
+
+    fn bases(&self, b: &mut Builder, image: Bases, line: &Expr) -> Bases {
+        let p = self.params;
+        let forward = p.options.direction == Direction::Forward;
+        let mut base = |name: &str, image: LocalId, pitch: ParamId| {
+            b.let_(name, Scalar::I64, Expr::from(image) + line.clone().cast(Scalar::I64) * Expr::from(pitch))
+        };
+        Bases {
+            signal: base(if forward { "src_row" } else { "dst_row" }, image.signal, p.signal.pitch),
+            low: base("low_row", image.low, p.low.pitch),
+            high: base("high_row", image.high, p.high.pitch),
+        }
+    }
+
+    /// Where sample k of a phase stands in a row of the outer arrays: in the signal or in the phase's band.
+    fn outer(&self, row: Bases, phase: Phase, k: Expr, in_signal: bool) -> (Space, Expr) {
+        let p = self.params;
+        let wide = |e: Expr| e.cast(Scalar::I64);
+        match in_signal {
+            true => (p.signal.space(), Expr::from(row.signal) + wide(p.signal_index(phase, k))),
+            false => (p.band(phase).space(), Expr::from(row.band(phase)) + wide(p.band_index(phase, k))),
+        }
+    }
+
+    fn load(&self, b: &mut Builder, row: Bases) {
+        let from_signal = self.params.options.direction == Direction::Forward;
+        b.comment(if from_signal { "split the row into its phases" } else { "fetch the bands of the row" });
+        for phase in PHASES {
+            let (first, end) = self.params.range(phase);
+            b.for_("k", first, end, 1, |b, k| {
+                let (space, index) = self.outer(row, phase, k.clone(), from_signal);
+                let x = b.load_new("x", self.arith.work, space, index);
+                let value = self.params.taken(x.into());
+                b.store(self.space(phase), self.cell(k, 0), value);
+            });
+        }
+    }
+
+    fn store(&self, b: &mut Builder, row: Bases) {
+        let to_signal = self.params.options.direction == Direction::Inverse;
+        b.comment(if to_signal { "merge the phases" } else { "store the bands" });
+        for phase in PHASES {
+            let (first, end) = self.params.range(phase);
+            b.for_("k", first, end, 1, |b, k| {
+                let x = b.load_new("x", self.arith.work, self.space(phase), self.cell(k.clone(), 0));
+                let (space, index) = self.outer(row, phase, k, to_signal);
+                b.store(space, index, self.params.given(x.into()));
+            });
+        }
+    }
+
+    fn step(&self, b: &mut Builder, step: &Step) {
+        let target = step.target();
+        let source = target.other();
+        b.comment(crate::describe::step(step));
+        let (first, end) = self.params.range(target);
+        if let Some((lo, hi)) = step.index_support() {
+            let (source_first, source_end) = self.params.range(source);
+            self.extend(b, source, first.clone() + lo, source_first);
+            self.extend(b, source, source_end, end.clone() + hi);
+        }
+        b.for_("k", first, end, 1, |b, k| {
+            let old = b.load_new(target.name(), self.arith.work, self.space(target), self.cell(k.clone(), 0));
+            let mut read = |offset: i32| {
+                let index = self.cell(k.clone(), offset);
+                b.load_new(&read_name(source, offset), self.arith.work, self.space(source), index).into()
+            };
+            let value = step_value(step, self.arith, old.into(), &mut read);
+            b.store(self.space(target), self.cell(k, 0), value);
+        });
+    }
+
+    /// Gives the samples `from..to` of a phase, outside the signal, the values that the border rule serves.
+    fn extend(&self, b: &mut Builder, phase: Phase, from: Expr, to: Expr) {
+        b.for_("k", from, to, 1, |b, k| {
+            let value = if self.params.options.boundary == Boundary::Zero {
+                self.arith.zero()
+            } else {
+                let (first, end) = self.params.range(phase);
+                let served = self.params.serve(phase, k.clone(), first, end - 1);
+                b.load_new("x", self.arith.work, self.space(phase), self.cell(served, 0)).into()
+            };
+            b.store(self.space(phase), self.cell(k, 0), value);
+        });
+    }
+}

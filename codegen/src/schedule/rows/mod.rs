@@ -1,0 +1,221 @@
+//! rewrite: a scheme along one axis → loops over contiguous memory, one thread
+//!
+//! The CPU's schedule. `horizontal` splits a row into its two phases in scratch memory, extends the phase that a step
+//! reads by the border rule, and then runs the step as one loop without a branch. `vertical` never splits: the inner loop
+//! runs over neighbouring columns, and the lags of the sliding window ([`crate::window::Window`]) let every step work on
+//! rows that are still in the cache, in place in the bands (forward) or in the signal (inverse).
+//! Both are written for compilers to vectorise.
+//!
+//! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair; loops over
+//! columns after Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors", VECPAR 2002.
+
+mod horizontal;
+mod vertical;
+
+pub use horizontal::{Margins, horizontal};
+pub use vertical::vertical;
+
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Expr, Launch, LocalId, ParamId, Scalar, Space};
+use lifting_dsl::{Boundary, Phase, Scheme};
+
+/// One array: a pointer, and the distances between its rows and between its images, in samples.
+#[derive(Clone, Copy)]
+struct Array {
+    pointer: ParamId,
+    pitch: ParamId,
+    stride: ParamId,
+}
+
+impl Array {
+    fn space(self) -> Space {
+        Space::Global(self.pointer)
+    }
+}
+
+/// The parameters of a pass, in the order that all schedules have them (see [`super::Pass::declare`]).
+struct Params {
+    options: Options,
+    arith: Arithmetic,
+    signal: Array,
+    low: Array,
+    high: Array,
+    length: ParamId,
+    parity: ParamId,
+    lines: ParamId,
+    batch: ParamId,
+    gain: Option<ParamId>,
+    /// One past the last k of each phase.
+    ends: [LocalId; 2],
+}
+
+/// What the sides of a pass are called, and whether the kernel works in them in place.
+fn access(direction: Direction, in_place: bool) -> [(&'static str, Access, &'static str); 3] {
+    let out = if in_place { Access::ReadWrite } else { Access::Write };
+    match direction {
+        Direction::Forward => [
+            ("src", Access::Read, "the signal"),
+            ("low", out, "receives the low band"),
+            ("high", out, "receives the high band"),
+        ],
+        Direction::Inverse => [
+            ("low", Access::Read, "the low band"),
+            ("high", Access::Read, "the high band"),
+            ("dst", out, "receives the signal"),
+        ],
+    }
+}
+
+impl Params {
+    fn declare(
+        b: &mut Builder,
+        scheme: &Scheme,
+        options: Options,
+        lines: &str,
+        in_place: bool,
+    ) -> Result<Params, ScheduleError> {
+        let arith = Arithmetic::of(scheme, options)?;
+        if arith.storage != arith.work {
+            return Err(ScheduleError::Storage {
+                schedule: "rows",
+                sample: arith.storage.name(),
+                work: arith.work.name(),
+            });
+        }
+        let names = access(options.direction, in_place);
+        let pointers = names.map(|(name, access, doc)| b.pointer(name, options.sample, access, doc));
+        let length = b.scalar("length", Scalar::I32, "samples along the axis, at least 1");
+        let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
+        let lines = b.scalar("lines", Scalar::I32, lines);
+        let distance = |b: &mut Builder, suffix: &str, what: &str| {
+            names.map(|(name, ..)| {
+                let doc = format!("samples from one {what} of {name} to the next");
+                b.scalar(&format!("{name}_{suffix}"), Scalar::I64, &doc)
+            })
+        };
+        let pitches = distance(b, "pitch", "row");
+        let strides = distance(b, "stride", "image");
+        let batch = b.scalar("batch", Scalar::I32, "number of images");
+        let gain = options.gain.then(|| {
+            b.scalar("gain", Scalar::I32, "bits of headroom that this pass adds (forward) or removes (inverse); else 0")
+        });
+        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
+        let (signal, low, high) = match options.direction {
+            Direction::Forward => (array(0), array(1), array(2)),
+            Direction::Inverse => (array(2), array(0), array(1)),
+        };
+        Ok(Params { options, arith, signal, low, high, length, parity, lines, batch, gain, ends: [LocalId(0); 2] })
+    }
+
+    /// Sets what the body of the kernel starts from.
+    fn begin(&mut self, b: &mut Builder) {
+        let end = || Expr::from(self.parity) + Expr::from(self.length);
+        let even = b.let_("even_end", Scalar::I32, (end() + 1) / 2);
+        let odd = b.let_("odd_end", Scalar::I32, end() / 2);
+        self.ends = [even, odd];
+    }
+
+    /// Smallest k with a sample of that phase, and one past the largest.
+    fn range(&self, phase: Phase) -> (Expr, Expr) {
+        let first = match phase {
+            Phase::Even => self.parity.into(),
+            Phase::Odd => 0.into(),
+        };
+        (first, self.ends[phase.parity() as usize].into())
+    }
+
+    /// Index within its band of the phase's sample k.
+    fn band_index(&self, phase: Phase, k: Expr) -> Expr {
+        match phase {
+            Phase::Even => k - Expr::from(self.parity),
+            Phase::Odd => k,
+        }
+    }
+
+    /// Index within the signal of the phase's sample k.
+    fn signal_index(&self, phase: Phase, k: Expr) -> Expr {
+        k * 2 + phase.parity() as i32 - Expr::from(self.parity)
+    }
+
+    fn band(&self, phase: Phase) -> Array {
+        match phase {
+            Phase::Even => self.low,
+            Phase::Odd => self.high,
+        }
+    }
+
+    /// The k inside the signal that serves a read of `phase` at any k. Under `zero`: the nearest one, whose value is not used.
+    fn serve(&self, phase: Phase, k: Expr, first: Expr, last: Expr) -> Expr {
+        let (p, length) = (phase.parity() as i32, || Box::new(Expr::from(self.length)));
+        let back = |index: Expr| (index + (Expr::from(self.parity) - p)) / 2;
+        let index = Box::new(self.signal_index(phase, k.clone()));
+        match self.options.boundary {
+            Boundary::WholeSymmetric => back(Expr::Mirror(index, length())),
+            Boundary::Periodic => back(Expr::Wrap(index, length())),
+            Boundary::Edge | Boundary::Zero => k.max(first).min(last),
+        }
+    }
+
+    /// Runs `body` for each image, with the offsets of the image in signal, low and high.
+    fn for_each_image(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Bases)) {
+        b.for_("image", 0, Expr::from(self.batch), 1, |b, image| {
+            let forward = self.options.direction == Direction::Forward;
+            let base = |b: &mut Builder, name: &str, a: Array| {
+                b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(a.stride))
+            };
+            let signal = base(b, if forward { "src_image" } else { "dst_image" }, self.signal);
+            let low = base(b, "low_image", self.low);
+            let high = base(b, "high_image", self.high);
+            body(b, Bases { signal, low, high });
+        });
+    }
+
+    /// A sample as the first pass of a level takes it in.
+    fn taken(&self, value: Expr) -> Expr {
+        match (self.gain, self.options.direction) {
+            (Some(gain), Direction::Forward) => self.arith.shift_up(value, gain.into()),
+            _ => value,
+        }
+    }
+
+    /// A sample as the last pass of a level gives it out.
+    fn given(&self, value: Expr) -> Expr {
+        match (self.gain, self.options.direction) {
+            (Some(gain), Direction::Inverse) => self.arith.shift_down(value, gain.into()),
+            _ => value,
+        }
+    }
+}
+
+/// Offsets of an image, or of a row of it, in the three arrays.
+#[derive(Clone, Copy)]
+struct Bases {
+    signal: LocalId,
+    low: LocalId,
+    high: LocalId,
+}
+
+impl Bases {
+    fn band(&self, phase: Phase) -> LocalId {
+        match phase {
+            Phase::Even => self.low,
+            Phase::Odd => self.high,
+        }
+    }
+}
+
+/// `even_m1`, `odd`, `odd_p2`: what a step reads, by its offset.
+fn read_name(phase: Phase, offset: i32) -> String {
+    match offset {
+        0 => phase.name().into(),
+        o if o < 0 => format!("{}_m{}", phase.name(), -o),
+        o => format!("{}_p{o}", phase.name()),
+    }
+}
+
+fn one_thread() -> Launch {
+    Launch { block: [1, 1, 1], grid: [1.into(), 1.into(), 1.into()] }
+}
+
+const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];

@@ -1,0 +1,214 @@
+//! Columns: row pairs come in one after another, every step follows at its lag, the inner loop runs over columns.
+
+use super::super::lift::step_value;
+use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Bases, PHASES, Params, one_thread, read_name};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, Kernel, LocalId, Scalar, Space};
+use crate::window::Window;
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
+
+/// Bytes of a row that are worked on at a time, so that the rows of the window stay in the first-level cache.
+const STRIP_BYTES: usize = 2048;
+
+/// The pass along columns: rows are `pitch` apart, columns are contiguous.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain.
+pub fn vertical(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let steps = options.direction.steps(scheme);
+    let mut builder = Builder::new(options.kernel_name(scheme, "columns"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of columns: each step follows the reads at its lag, in place in the bands.",
+        Direction::Inverse => "Synthesis of columns: each step follows the reads at its lag, in place in the signal.",
+    });
+    b.doc(format!("Border rule: {}.", options.boundary));
+    let mut params = Params::declare(b, scheme, options, "number of columns", true)?;
+    params.begin(b);
+    let strip = (STRIP_BYTES / params.arith.work.bytes()) as i32;
+    params.for_each_image(b, |b, image| {
+        b.for_("first", 0, Expr::from(params.lines), strip, |b, first| {
+            let end = b.let_("end", Scalar::I32, Expr::from(params.lines).min(first.clone() + strip));
+            let columns = Columns { params: &params, arith: params.arith, image, first, end };
+            match options.boundary {
+                Boundary::Periodic => columns.one_after_another(b, &steps),
+                _ => columns.window(b, &steps, &Window::derive(&steps, options.boundary)),
+            }
+        });
+    });
+    Ok(builder.finish(one_thread()))
+}
+
+/// A strip of columns of one image.
+struct Columns<'a> {
+    params: &'a Params,
+    arith: Arithmetic,
+    image: Bases,
+    first: Expr,
+    end: LocalId,
+}
+
+impl Columns<'_> {
+    /// Turn t takes in row pair t, and then runs every step on the pair that is the step's lag behind.
+    fn window(&self, b: &mut Builder, steps: &[Step], window: &Window) {
+        let ahead = (window.bottom + 1) / 2;
+        let done = (window.overlap / 2 + (window.top + 1) / 2 + ahead) as i32;
+        let gives = self.params.gain.is_some() && !self.forward();
+        let turns = if gives { done } else { (window.overlap / 2 + ahead) as i32 };
+        let pairs = Expr::from(self.params.ends[0]);
+        b.for_("t", 0, pairs + turns, 1, |b, t| {
+            let during = |b: &mut Builder, phase: Phase, lag: i32, body: &dyn Fn(&mut Builder, Expr)| {
+                let (lo, hi) = self.params.range(phase);
+                let last = t.clone().lt(hi + lag);
+                // Turns start at 0.
+                let inside = if phase == Phase::Odd && lag == 0 { last } else { t.clone().ge(lo + lag).and(last) };
+                b.if_(inside, |b| {
+                    let k = match lag {
+                        0 => t.clone(),
+                        lag => b.let_("k", Scalar::I32, t.clone() - lag).into(),
+                    };
+                    body(b, k);
+                });
+            };
+            b.comment("take in the next pair of rows");
+            for phase in PHASES {
+                during(b, phase, 0, &|b, k| self.take_in(b, phase, k));
+            }
+            b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
+                for (step, window) in steps.iter().zip(&window.steps) {
+                    b.comment(crate::describe::step(step));
+                    let lag = window.lag / 2 + ahead;
+                    during(b, step.target(), lag as i32, &|b, k| self.step(b, step, k));
+                }
+            });
+            if gives {
+                b.comment("remove the gain from rows that no step reads any more");
+                for phase in PHASES {
+                    during(b, phase, done, &|b, k| self.give(b, phase, k));
+                }
+            }
+        });
+    }
+
+    /// Every step waits until the one before has done all rows: the first row needs the last one.
+    fn one_after_another(&self, b: &mut Builder, steps: &[Step]) {
+        let all = |b: &mut Builder, phase: Phase, body: &dyn Fn(&mut Builder, Expr)| {
+            let (lo, hi) = self.params.range(phase);
+            b.for_("k", lo, hi, 1, |b, k| body(b, k));
+        };
+        b.comment("take in all rows");
+        for phase in PHASES {
+            all(b, phase, &|b, k| self.take_in(b, phase, k));
+        }
+        b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
+            for step in steps {
+                b.comment(crate::describe::step(step));
+                all(b, step.target(), &|b, k| self.step(b, step, k));
+            }
+        });
+        if self.params.gain.is_some() && !self.forward() {
+            b.comment("remove the gain");
+            for phase in PHASES {
+                all(b, phase, &|b, k| self.give(b, phase, k));
+            }
+        }
+    }
+
+    fn forward(&self) -> bool {
+        self.params.options.direction == Direction::Forward
+    }
+
+    /// The offset of a phase's row k where rows are worked on: in the phase's band (forward) or in the signal.
+    fn worked(&self, phase: Phase, k: Expr) -> (Space, Expr) {
+        if self.forward() { self.in_band(phase, k) } else { self.in_signal(phase, k) }
+    }
+
+    fn in_band(&self, phase: Phase, k: Expr) -> (Space, Expr) {
+        let (p, array) = (self.params, self.params.band(phase));
+        let row = p.band_index(phase, k).cast(Scalar::I64) * Expr::from(array.pitch);
+        (array.space(), Expr::from(self.image.band(phase)) + row)
+    }
+
+    fn in_signal(&self, phase: Phase, k: Expr) -> (Space, Expr) {
+        let (p, array) = (self.params, self.params.signal);
+        let row = p.signal_index(phase, k).cast(Scalar::I64) * Expr::from(array.pitch);
+        (array.space(), Expr::from(self.image.signal) + row)
+    }
+
+    /// Runs `body` for every column x of the strip.
+    fn for_each_column(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr)) {
+        b.for_("x", self.first.clone(), Expr::from(self.end), 1, |b, x| body(b, x.cast(Scalar::I64)));
+    }
+
+    /// Brings row k of a phase to where it is worked on.
+    fn take_in(&self, b: &mut Builder, phase: Phase, k: Expr) {
+        let (from, from_row) =
+            if self.forward() { self.in_signal(phase, k.clone()) } else { self.in_band(phase, k.clone()) };
+        let (to, to_row) = self.worked(phase, k);
+        let from_row = Expr::from(b.let_("from", Scalar::I64, from_row));
+        let to_row = Expr::from(b.let_(phase.name(), Scalar::I64, to_row));
+        self.for_each_column(b, |b, x| {
+            let value = b.load_new("value", self.arith.work, from, from_row + x.clone());
+            b.store(to, to_row + x, self.params.taken(value.into()));
+        });
+    }
+
+    /// One step on row k of its target.
+    fn step(&self, b: &mut Builder, step: &Step, k: Expr) {
+        let p = self.params;
+        let (target, source) = (step.target(), step.target().other());
+        let (target_space, target_row) = self.worked(target, k.clone());
+        let target_row = Expr::from(b.let_(&format!("{}_row", target.name()), Scalar::I64, target_row));
+        // The rows that are read, and under `zero` whether they exist.
+        let (lo, hi) = p.range(source);
+        let mut rows = Vec::new();
+        for o in offsets(step) {
+            let name = read_name(source, o);
+            let read = k.clone() + o;
+            let exists = (p.options.boundary == Boundary::Zero).then(|| {
+                let inside = read.clone().ge(lo.clone()).and(read.clone().lt(hi.clone()));
+                b.let_(&format!("has_{name}"), Scalar::Bool, inside)
+            });
+            let (space, row) = self.worked(source, p.serve(source, read, lo.clone(), hi.clone() - 1));
+            let row = Expr::from(b.let_(&format!("{name}_row"), Scalar::I64, row));
+            rows.push((o, space, row, exists));
+        }
+        self.for_each_column(b, |b, x| {
+            let old = b.load_new(target.name(), self.arith.work, target_space, target_row.clone() + x.clone());
+            let mut read = |offset: i32| {
+                let found = rows.iter().find(|(o, ..)| *o == offset);
+                let (_, space, row, exists) = found.expect("every offset of the step has its row");
+                let index = row.clone() + x.clone();
+                let value = b.load_new(&read_name(source, offset), self.arith.work, *space, index);
+                match exists {
+                    None => value.into(),
+                    Some(exists) => Expr::from(*exists).select(value.into(), self.arith.zero()),
+                }
+            };
+            let value = step_value(step, self.arith, old.into(), &mut read);
+            b.store(target_space, target_row + x, value);
+        });
+    }
+
+    /// Takes the headroom away from row k of a phase.
+    fn give(&self, b: &mut Builder, phase: Phase, k: Expr) {
+        let (space, row) = self.worked(phase, k);
+        let row = Expr::from(b.let_(&format!("{}_row", phase.name()), Scalar::I64, row));
+        self.for_each_column(b, |b, x| {
+            let value = b.load_new("value", self.arith.work, space, row.clone() + x.clone());
+            b.store(space, row + x, self.params.given(value.into()));
+        });
+    }
+}
+
+/// The offsets at which a step reads, ascending.
+fn offsets(step: &Step) -> impl Iterator<Item = i32> {
+    let mut offsets: Vec<i32> = match step {
+        Step::Integer(s) => s.taps.iter().map(|t| t.offset).collect(),
+        Step::Real(s) => s.groups.iter().flat_map(|g| g.offsets.iter().copied()).collect(),
+        Step::Scale(_) => Vec::new(),
+    };
+    offsets.sort_unstable();
+    offsets.into_iter()
+}

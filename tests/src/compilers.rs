@@ -1,0 +1,105 @@
+//! C compilers of the machine: gcc is needed, clang is used where there is one.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A C compiler with options.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    command: &'static str,
+    options: Vec<String>,
+}
+
+const STRICT: [&str; 5] = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+
+impl Compiler {
+    fn new(command: &'static str, options: &[&str]) -> Compiler {
+        Compiler { command, options: STRICT.iter().chain(options).map(|s| s.to_string()).collect() }
+    }
+
+    /// gcc.
+    ///
+    /// # Panics
+    /// If there is none: these tests cannot do without.
+    pub fn gcc(options: &[&str]) -> Compiler {
+        assert!(exists("gcc"), "gcc is needed: install it (Debian: apt-get install gcc)");
+        Compiler::new("gcc", options)
+    }
+
+    /// clang; without one, says so and gives none.
+    ///
+    /// # Panics
+    /// If there is none and `LIFTING_REQUIRE_CLANG` is 1.
+    pub fn clang(options: &[&str]) -> Option<Compiler> {
+        if exists("clang") {
+            return Some(Compiler::new("clang", options));
+        }
+        let required = std::env::var("LIFTING_REQUIRE_CLANG").is_ok_and(|v| v == "1");
+        assert!(!required, "LIFTING_REQUIRE_CLANG=1, and clang is not installed");
+        eprintln!("skipped: clang is not installed");
+        None
+    }
+
+    /// Compiles `main.c` among these files, with strict warnings as errors, and links it.
+    ///
+    /// # Panics
+    /// If the compiler complains; its words are in the message.
+    pub fn build(&self, files: &[(&str, &str)]) -> Program {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).expect("the temporary directory can be written");
+        }
+        let output = Command::new(self.command)
+            .current_dir(dir.path())
+            .args(&self.options)
+            .args(["main.c", "-o", "main"])
+            .output()
+            .expect("the compiler can be run");
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} {}:\n{words}", self.command, self.options.join(" "));
+        Program { dir, compiler: self.clone() }
+    }
+}
+
+fn exists(command: &str) -> bool {
+    let found = Command::new(command).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    found.is_ok_and(|s| s.success())
+}
+
+/// A compiled program.
+pub struct Program {
+    dir: TempDir,
+    compiler: Compiler,
+}
+
+impl Program {
+    /// Which compiler made it, and how.
+    pub fn compiler(&self) -> String {
+        format!("{} {}", self.compiler.command, self.compiler.options.join(" "))
+    }
+
+    /// What it writes when `input` is on its standard input.
+    ///
+    /// # Panics
+    /// If it does not end with success; what it wrote is in the message.
+    pub fn run(&self, input: &[u8]) -> Vec<u8> {
+        let mut child = Command::new(self.dir.path().join("main"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be run");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        let input = input.to_vec();
+        // From a thread of its own: both pipes may be full.
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().expect("the program ends");
+        let written = writer.join().expect("the writer does not panic");
+        let words = String::from_utf8_lossy(&output.stderr);
+        let said = String::from_utf8_lossy(&output.stdout[..output.stdout.len().min(400)]).into_owned();
+        assert!(output.status.success(), "{}: {}\n{words}{said}", self.compiler(), output.status);
+        written.expect("the program reads all its input");
+        output.stdout
+    }
+}

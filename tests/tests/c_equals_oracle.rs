@@ -1,0 +1,267 @@
+//! The emitted C, compiled by the machine's compilers with warnings as errors and run under UBSan, gives what the oracle
+//! gives, bit for bit.
+
+use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_tests::compilers::{Compiler, Program};
+use lifting_tests::random::Random;
+use lifting_tests::samples::TestSample;
+use std::path::Path;
+
+/// One transform.
+#[derive(Clone, Debug)]
+struct Case {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    origins: Vec<i64>,
+    order: Vec<usize>,
+    gain: u32,
+    padding: i64,
+}
+
+impl Case {
+    fn new(shape: &[usize], levels: u32) -> Case {
+        let rank = shape.len();
+        Case {
+            shape: shape.to_vec(),
+            levels: vec![levels; rank],
+            origins: vec![0; rank],
+            order: (0..rank).rev().collect(),
+            gain: 0,
+            padding: 0,
+        }
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut words = [0i64; 35];
+        for a in 0..self.shape.len() {
+            words[a] = self.shape[a] as i64;
+            words[8 + a] = self.levels[a].into();
+            words[16 + a] = self.origins[a];
+            words[24 + a] = self.order[a] as i64;
+        }
+        words[32] = self.shape.len() as i64;
+        words[33] = self.gain.into();
+        words[34] = self.padding;
+        words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+}
+
+fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for n in (1..=20).chain([31, 64, 65]) {
+        cases.push(Case::new(&[n], 1));
+        cases.push(Case { origins: vec![1], ..Case::new(&[n], 3) });
+        cases.push(Case { levels: vec![1, 0], ..Case::new(&[n, 5], 0) });
+    }
+    for (h, w, levels) in [(1, 1, 2), (7, 5, 3), (16, 24, 3), (33, 2, 2), (2, 37, 4), (61, 40, 5), (3, 2100, 2)] {
+        cases.push(Case { padding: 3, ..Case::new(&[h, w], levels) });
+        let (order, origins) = (vec![0, 1], vec![-3, 5]);
+        cases.push(Case { order, origins, ..Case::new(&[h, w], levels) });
+    }
+    cases.push(Case::new(&[6, 10, 14], 2));
+    cases.push(Case { levels: vec![1, 3, 2], ..Case::new(&[8, 16, 12], 0) });
+    cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..Case::new(&[4, 3, 8, 6], 0) });
+    cases.push(Case::new(&[9, 7], 0));
+    if domain == Domain::Integer {
+        cases.push(Case { gain: 1, ..Case::new(&[13, 22], 3) });
+        cases.push(Case { gain: 3, ..Case::new(&[8, 8, 8], 2) });
+    }
+    if boundary == Boundary::Periodic {
+        // Keep what is legal; what is not is refused, which has a test of its own.
+        cases.retain(|c| geometry(c).check_boundary(boundary).is_ok());
+    }
+    cases
+}
+
+fn geometry(case: &Case) -> Geometry {
+    Geometry::new(&case.shape, &case.origins, &case.levels, &case.order).expect("cases are valid")
+}
+
+/// Runs all cases on random and on extreme samples.
+fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, program: &Program) {
+    let mut random = Random::new(0x11f7);
+    let cases = cases(scheme.domain(), boundary);
+    let mut input = Vec::new();
+    let mut expected = Vec::new();
+    for case in &cases {
+        for extreme in [false, true] {
+            let geometry = geometry(case);
+            let signal: Vec<T> = (0..geometry.samples()).map(|_| T::random(&mut random, extreme)).collect();
+            let mut transform = Transform::new(scheme.clone(), geometry);
+            (transform.boundary, transform.gain_shift) = (boundary, case.gain);
+            let mut bands = signal.clone();
+            transform.forward(&mut bands).expect("the case is legal");
+            let mut back = bands.clone();
+            transform.inverse(&mut back).expect("the case is legal");
+            if case.gain == 0 && scheme.domain() == Domain::Integer {
+                assert!(back == signal, "the oracle reconstructs {case:?}");
+            }
+            input.extend(case.head());
+            input.extend(T::bytes(&signal));
+            expected.push((case, T::bytes(&bands), T::bytes(&back)));
+        }
+    }
+    let output = program.run(&input);
+    let mut rest = output.as_slice();
+    for (case, bands, back) in expected {
+        let name = format!("{} {} {:?} {case:?} by {}", scheme.name(), boundary, T::KIND, program.compiler());
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n).unwrap_or_else(|| panic!("{name}: short output"));
+            rest = tail;
+            head
+        };
+        assert_eq!(take(4), 0i32.to_ne_bytes(), "{name}: return code");
+        assert!(take(bands.len()) == bands, "{name}: bands differ");
+        assert!(take(back.len()) == back, "{name}: reconstruction differs");
+    }
+    assert!(rest.is_empty());
+}
+
+/// The emitted C with the driver, as one program.
+fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compiler) -> Program {
+    let request =
+        Request { scheme, boundary, samples: &[sample], gain: scheme.domain() == Domain::Integer, command: "test" };
+    let text = emit::c(&request).expect("the wavelet can be emitted");
+    let header = emit::header(&request, Declared { c: true, cuda: false });
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted/driver.c");
+    let main = format!(
+        "#include \"emitted.h\"\n#include \"emitted.c\"\n#define W {}\n#define S {}\n#define T {}\n#include {driver:?}\n",
+        scheme.name(),
+        sample.name(),
+        match sample {
+            Scalar::I16 => "int16_t",
+            Scalar::I32 => "int32_t",
+            Scalar::I64 => "int64_t",
+            Scalar::F32 => "float",
+            _ => "double",
+        },
+    );
+    compiler.build(&[("emitted.c", &text), ("emitted.h", &header), ("main.c", &main)])
+}
+
+fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compiler) {
+    let program = program(scheme, boundary, sample, compiler);
+    match sample {
+        Scalar::I16 => compare::<i16>(scheme, boundary, &program),
+        Scalar::I32 => compare::<i32>(scheme, boundary, &program),
+        Scalar::I64 => compare::<i64>(scheme, boundary, &program),
+        Scalar::F32 => compare::<f32>(scheme, boundary, &program),
+        Scalar::F64 => compare::<f64>(scheme, boundary, &program),
+        s => panic!("{s:?} is not a type of samples here"),
+    }
+}
+
+fn integer(name: &str, steps: Vec<lifting_dsl::Step>) -> Scheme {
+    testing::scheme(name, Domain::Integer, Boundary::WholeSymmetric, steps)
+}
+
+fn cdf97() -> Scheme {
+    testing::scheme("cdf97", Domain::Real, Boundary::WholeSymmetric, testing::cdf97())
+}
+
+#[test]
+fn gcc_integers() {
+    let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    for boundary in Boundary::ALL {
+        check(&integer("dd137", testing::dd137()), boundary, Scalar::I16, &gcc);
+    }
+    check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I32, &gcc);
+    check(&integer("dd137", testing::dd137()), Boundary::Edge, Scalar::I64, &gcc);
+    check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
+}
+
+#[test]
+fn gcc_reals() {
+    // Contraction into fused multiply-adds is what the guards in the text must prevent.
+    let gcc = Compiler::gcc(&["-O3", "-march=native"]);
+    for boundary in Boundary::ALL {
+        check(&cdf97(), boundary, Scalar::F32, &gcc);
+    }
+    check(&cdf97(), Boundary::WholeSymmetric, Scalar::F64, &gcc);
+}
+
+#[test]
+fn clang() {
+    let Some(clang) = Compiler::clang(&["-O2", "-march=native"]) else { return };
+    check(&cdf97(), Boundary::WholeSymmetric, Scalar::F32, &clang);
+    check(&cdf97(), Boundary::Zero, Scalar::F64, &clang);
+    let clang = Compiler::clang(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]).expect("found above");
+    check(&integer("dd137", testing::dd137()), Boundary::Periodic, Scalar::I16, &clang);
+    check(&integer("legall53", testing::legall53()), Boundary::WholeSymmetric, Scalar::I64, &clang);
+}
+
+#[test]
+fn asymmetric_and_long_supports() {
+    use lifting_dsl::{Op, Phase};
+    let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    let scheme = integer(
+        "lopsided",
+        vec![
+            testing::integer(Phase::Odd, Op::Sub, &[(2, 3), (5, -1)], 1, 1),
+            testing::integer(Phase::Even, Op::Add, &[(-6, 2), (-5, 7)], -3, 3),
+            testing::integer(Phase::Even, Op::Sub, &[(1, 1), (4, 1)], 0, 0),
+            testing::integer(Phase::Odd, Op::Add, &[(-7, i32::MIN), (3, i32::MAX)], i32::MIN, 30),
+        ],
+    );
+    for boundary in Boundary::ALL {
+        check(&scheme, boundary, Scalar::I16, &gcc);
+    }
+    check(&scheme, Boundary::Edge, Scalar::I64, &gcc);
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let scheme = integer("legall53", testing::legall53());
+    let gcc = Compiler::gcc(&["-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    let request =
+        |boundary| Request { scheme: &scheme, boundary, samples: &[Scalar::I16], gain: true, command: "test" };
+    let text = emit::c(&request(Boundary::Periodic)).unwrap();
+    let header = emit::header(&request(Boundary::Periodic), Declared { c: true, cuda: false });
+    let main = r#"
+#include "emitted.h"
+#include "emitted.c"
+#include <stdio.h>
+static int16_t signal[64], bands[64];
+static char scratch[4096];
+static int run(const legall53_shape *s) { return legall53_forward_i16(s, signal, bands, scratch); }
+#define EXPECT(code, change) \
+    { legall53_shape s = legall53_image(8, 8, 1); change; \
+      if (run(&s) != code) { printf("line %d: %s\n", __LINE__, legall53_message(run(&s))); return 1; } \
+      if (code != LEGALL53_OK && legall53_scratch_bytes_i16(&s) != 0) return 3; }
+int main(void)
+{
+    EXPECT(LEGALL53_OK, (void)s)
+    EXPECT(LEGALL53_BAD_SHAPE, s.axes = 0)
+    EXPECT(LEGALL53_BAD_SHAPE, s.axes = 9)
+    EXPECT(LEGALL53_BAD_SHAPE, s.size[0] = 0)
+    EXPECT(LEGALL53_BAD_SHAPE, s.size[1] = -4)
+    EXPECT(LEGALL53_BAD_SHAPE, s.levels[1] = 33)
+    EXPECT(LEGALL53_BAD_SHAPE, s.levels[0] = -1)
+    EXPECT(LEGALL53_BAD_SHAPE, s.order[0] = s.order[1])
+    EXPECT(LEGALL53_BAD_SHAPE, s.order[0] = 7)
+    EXPECT(LEGALL53_BAD_STRIDE, s.signal_stride[1] = 2)
+    EXPECT(LEGALL53_BAD_STRIDE, s.bands_stride[1] = 0)
+    EXPECT(LEGALL53_BAD_GAIN, s.gain = -1)
+    EXPECT(LEGALL53_BAD_GAIN, s.gain = 15)
+    EXPECT(LEGALL53_ODD_PERIODIC, s.size[0] = 7)
+    EXPECT(LEGALL53_ODD_PERIODIC, s.levels[0] = 4)
+    EXPECT(LEGALL53_TOO_LARGE, s.size[0] = INT32_MAX)
+    {
+        const int64_t size[4] = {2000000000, 2000000000, 2000000000, 2};
+        legall53_shape s = legall53_array(4, size, 1);
+        if (run(&s) != LEGALL53_TOO_LARGE) return 4;
+    }
+    if (run(NULL) != LEGALL53_NULL) return 5;
+    legall53_shape s = legall53_image(8, 8, 1);
+    if (legall53_forward_i16(&s, NULL, bands, scratch) != LEGALL53_NULL) return 6;
+    if (legall53_forward_i16(&s, signal, NULL, scratch) != LEGALL53_NULL) return 7;
+    if (legall53_inverse_i16(&s, bands, signal, NULL) != LEGALL53_NULL) return 8;
+    return 0;
+}
+"#;
+    gcc.build(&[("emitted.c", &text), ("emitted.h", &header), ("main.c", main)]).run(&[]);
+}
