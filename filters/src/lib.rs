@@ -65,7 +65,7 @@ catalogue! {
         "s_transform_2_10",
     }
     "cdf.lift" "CDF" {
-        "cdf1_1" = "bior1_1" "haar" "db1",
+        "cdf1_1" = "bior1_1" "haar" "db1" "rbio1_1",
         "cdf1_3" = "bior1_3",
         "cdf1_5" = "bior1_5",
         "cdf2_2" = "bior2_2",

@@ -1,5 +1,28 @@
-//! What the tests of this workspace share: deterministic random numbers, samples, and the machine's C compilers.
+//! What the tests of this workspace share: deterministic random numbers, samples, the machine's C compilers,
+//! and the catalogue, compiled.
 
 pub mod compilers;
 pub mod random;
 pub mod samples;
+
+use lifting_dsl::Scheme;
+
+/// A wavelet of the catalogue, compiled.
+///
+/// # Panics
+/// If there is none of this name, or it does not compile.
+pub fn wavelet(name: &str) -> Scheme {
+    let entry = lifting_filters::find(name).unwrap_or_else(|| panic!("no wavelet `{name}` in the catalogue"));
+    let compiled = lifting_dsl::compile(entry.source).unwrap_or_else(|errors| panic!("{}: {errors:#?}", entry.file));
+    compiled.schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the entry's file holds it")
+}
+
+/// Reproducible samples in ±`span`: the 64-bit linear congruential generator of `reference/generate.py`.
+pub fn noise(count: usize, span: i64) -> Vec<i64> {
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as i64 % (2 * span + 1) - span
+    };
+    (0..count).map(|_| next()).collect()
+}

@@ -3,6 +3,23 @@
 //!
 //! A level is computed in the sample's work type: loaded (shifted left by the gain), each axis lifted in the order of
 //! the geometry, and its bands stored, which is where `f16` and `bf16` round. Synthesis undoes that in reverse.
+//!
+//! ```
+//! use lifting_dsl::geometry::Geometry;
+//! use lifting_dsl::oracle::Transform;
+//!
+//! let haar = lifting_dsl::compile(
+//!     "wavelet haar { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }",
+//! ).unwrap().schemes.remove(0);
+//! let transform = Transform::new(haar, Geometry::uniform(&[6], 2).unwrap());
+//!
+//! let mut line = [10i16, 12, 20, 28, 7, 7];
+//! transform.forward(&mut line).unwrap();
+//! assert_eq!(line, [18, 14, 13, 2, 8, 0]); // L2 | H2 | H1
+//!
+//! transform.inverse(&mut line).unwrap();
+//! assert_eq!(line, [10, 12, 20, 28, 7, 7]);
+//! ```
 
 mod line;
 #[cfg(test)]
