@@ -1,1 +1,60 @@
-//! runtime
+//! Lifting-scheme wavelet transforms: plan once, execute many times.
+//!
+//! ```
+//! use lifting::{Boundary, Device, Plan, catalogue};
+//!
+//! let wavelet = catalogue::find("cdf97")?;
+//! let plan = Plan::builder(&wavelet)
+//!     .shape(&[1080, 1920])
+//!     .levels(3)
+//!     .sample::<f32>()
+//!     .boundary(Boundary::WholeSymmetric)
+//!     .build(&Device::cpu())?;
+//!
+//! let image = vec![0.5f32; 1080 * 1920];
+//! let mut coefficients = vec![0.0; 1080 * 1920];
+//! plan.forward(&image, &mut coefficients)?;
+//! for band in plan.subbands() {
+//!     println!("{} {:?} at {:?}", band.name, band.shape, band.offset);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A wavelet is a [`Scheme`]: from the [`catalogue`], or from text in the Lifting language at run time ([`compile`],
+//! [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it reads and writes slices with any strides,
+//! and `ndarray` arrays (feature `ndarray`, on by default).
+//!
+//! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as storage)
+//! give the same bits on every machine.
+
+#![warn(missing_docs)]
+
+mod builder;
+pub mod catalogue;
+mod cpu;
+mod data;
+mod device;
+mod error;
+mod executor;
+mod plan;
+mod range;
+mod recipe;
+mod sample;
+mod subband;
+mod text;
+
+pub use builder::{Pad, PlanBuilder};
+pub use data::{MAX_RANK, Source, Target};
+pub use device::Device;
+pub use error::PlanError;
+pub use executor::Workspace;
+pub use half::{bf16, f16};
+pub use lifting_dsl::geometry::{GeometryError, Layout};
+pub use lifting_dsl::sample::SampleType;
+pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
+pub use plan::{Plan, Unsampled};
+pub use range::Exactness;
+pub use recipe::{Pass, Recipe};
+pub use sample::Sample;
+pub use subband::Subband;
+pub use text::{CompileError, compile, load};

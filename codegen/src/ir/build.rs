@@ -35,7 +35,7 @@ impl Expr {
                 Max => Some(*x.max(y)),
                 _ => None,
             };
-            if let Some(v) = folded.filter(|v| fits(*v, *s)) {
+            if let Some(v) = folded.filter(|v| s.holds(*v)) {
                 return Expr::int(v, *s);
             }
         }
@@ -45,7 +45,7 @@ impl Expr {
             Add => {
                 if let Expr::Lit(Literal::Int(y, s)) = &b
                     && *y < 0
-                    && fits(-*y, *s)
+                    && s.holds(-*y)
                 {
                     return Expr::Binary(Sub, Box::new(a), Box::new(Expr::int(-*y, *s)));
                 }
@@ -59,7 +59,7 @@ impl Expr {
             Sub => {
                 if let Expr::Lit(Literal::Int(y, s)) = &b
                     && *y < 0
-                    && fits(-*y, *s)
+                    && s.holds(-*y)
                 {
                     return Expr::Binary(Add, Box::new(a), Box::new(Expr::int(-*y, *s)));
                 }
@@ -128,7 +128,7 @@ impl Expr {
     /// Conversion.
     pub fn cast(self, to: Scalar) -> Expr {
         match self {
-            Expr::Lit(Literal::Int(v, _)) if to.is_integer() && fits(v, to) => Expr::int(v, to),
+            Expr::Lit(Literal::Int(v, _)) if to.is_integer() && to.holds(v) => Expr::int(v, to),
             e => Expr::Cast(to, Box::new(e)),
         }
     }
@@ -136,17 +136,6 @@ impl Expr {
     /// `self ? a : b`.
     pub fn select(self, a: Expr, b: Expr) -> Expr {
         Expr::Select(Box::new(self), Box::new(a), Box::new(b))
-    }
-}
-
-fn fits(v: i64, s: Scalar) -> bool {
-    match s {
-        Scalar::I16 => i16::try_from(v).is_ok(),
-        Scalar::I32 => i32::try_from(v).is_ok(),
-        Scalar::I64 => true,
-        Scalar::U32 => u32::try_from(v).is_ok(),
-        Scalar::U64 => v >= 0,
-        _ => false,
     }
 }
 
@@ -355,22 +344,28 @@ impl Builder {
         step: impl Into<Expr>,
         body: impl FnOnce(&mut Builder, Expr),
     ) {
-        self.loop_(name, (from.into(), to.into(), step.into()), false, body);
+        self.loop_(name, Scalar::I32, (from.into(), to.into(), step.into()), false, body);
     }
 
     /// A counted loop that is unrolled.
     pub fn unrolled(&mut self, name: &str, from: i32, to: i32, step: i32, body: impl FnOnce(&mut Builder, Expr)) {
-        self.loop_(name, (from.into(), to.into(), step.into()), true, body);
+        self.loop_(name, Scalar::I32, (from.into(), to.into(), step.into()), true, body);
+    }
+
+    /// A loop over a variable of type `i64`: from, to, step.
+    pub fn for_wide(&mut self, name: &str, range: (Expr, Expr, Expr), body: impl FnOnce(&mut Builder, Expr)) {
+        self.loop_(name, Scalar::I64, range, false, body);
     }
 
     fn loop_(
         &mut self,
         name: &str,
+        scalar: Scalar,
         (from, to, step): (Expr, Expr, Expr),
         unroll: bool,
         body: impl FnOnce(&mut Builder, Expr),
     ) {
-        let var = self.local(name, Scalar::I32, None);
+        let var = self.local(name, scalar, None);
         let body = self.body(|b| body(b, Expr::Local(var)));
         self.push(Stmt::For { var, from, to, step, unroll, body });
     }

@@ -9,11 +9,12 @@
 //! An [`Expr`] reads locals, scalar parameters, builtins and literals, and nothing else. It is evaluated when the
 //! statement that holds it is executed, by each active thread; evaluation order within it does not matter. Integer
 //! `+ - *`, negation and `<<` wrap in the type of their operands; `>>` is arithmetic on signed types and logical on
-//! unsigned ones; shift counts must be in 0..bits; `/` and `%` truncate toward zero, the divisor must not be 0.
+//! unsigned ones; shift counts must be in 0..bits; `/` and `%` truncate toward zero, the divisor must not be 0, nor −1 for the least value
+//! of the type.
 //! Floating `+ - * /` round once each, to nearest even; a back end must not fuse or reassociate them. Both operands
 //! of a binary operation have one type (shift counts are `i32`); comparisons give `bool`. [`Expr::Select`] evaluates
 //! both arms. A [`Expr::Cast`] between integers wraps or extends (by the sign of the source type), to a float it
-//! rounds to nearest even, from a float to an integer it truncates and the value must fit; `f16` and `bf16` are
+//! rounds to nearest even, from a float to an integer it truncates and the value must fit; a `bool` casts to an integer, as 0 or 1; `f16` and `bf16` are
 //! storage types: the only operation on them is the cast from and to `f32`.
 //!
 //! # Effects are statements
@@ -38,6 +39,12 @@
 //! nothing to launch.
 
 pub mod build;
+pub mod conformance;
+pub mod interp;
+pub mod launch;
+pub mod path;
+pub mod print;
+pub mod valid;
 
 /// Scalar types. `F16` and `Bf16` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,6 +86,18 @@ impl Scalar {
     /// `f32` and `f64` (arithmetic types) as well as `f16` and `bf16` (storage).
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
+    }
+
+    /// Whether it is an integer type that has this value.
+    pub fn holds(self, v: i64) -> bool {
+        match self {
+            Scalar::I16 => i16::try_from(v).is_ok(),
+            Scalar::I32 => i32::try_from(v).is_ok(),
+            Scalar::I64 => true,
+            Scalar::U32 => u32::try_from(v).is_ok(),
+            Scalar::U64 => v >= 0,
+            Scalar::Bool | Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64 => false,
+        }
     }
 
     /// The name in Rust's spelling, as the IR printer and the command line use it.
@@ -153,7 +172,8 @@ pub enum UnOp {
     Not,
 }
 
-/// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise.
+/// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise. `Rem`, `Min`, `Max` and the shifts
+/// are for integers only. `Eq` and `Ne` also compare `bool`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BinOp {

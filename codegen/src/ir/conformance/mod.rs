@@ -1,0 +1,170 @@
+//! Small kernels that together use every construct of the IR, each with arguments and what they must be afterwards: one
+//! suite for every executor (interpreter, emitted CUDA, C and Rust).
+//!
+//! An executor takes the [`cases`] that it can launch (a CPU only those where [`Case::is_serial`]), runs the kernel on a copy of [`Case::args`], and holds the
+//! result against [`Case::expected`] with [`Case::check`]. What is expected is computed in plain Rust, not by the interpreter.
+
+mod arithmetic;
+mod memory;
+mod structure;
+
+use super::build::Builder;
+use super::interp::{Arg, Buffer, Element};
+use super::*;
+use half::{bf16, f16};
+
+/// A kernel with arguments and their expected values.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Unique name, usable as an identifier.
+    pub name: String,
+    /// The kernel; its name is that of the case.
+    pub kernel: Kernel,
+    /// Arguments, in the order of the parameters.
+    pub args: Vec<Arg>,
+    /// The same after the launch.
+    pub expected: Vec<Arg>,
+}
+
+impl Case {
+    /// Whether blocks are single threads, so that a CPU can run the kernel as it stands.
+    pub fn is_serial(&self) -> bool {
+        self.kernel.launch.block == [1, 1, 1]
+    }
+
+    /// Holds arguments after a launch against the expected ones. Any NaN equals any other.
+    ///
+    /// # Errors
+    /// The first difference in words.
+    pub fn check(&self, args: &[Arg]) -> Result<(), String> {
+        if args.len() != self.expected.len() {
+            return Err(format!("{}: {} arguments, {} expected", self.name, args.len(), self.expected.len()));
+        }
+        for ((param, expected), found) in self.kernel.params.iter().zip(&self.expected).zip(args) {
+            let (Arg::Buffer(expected), Arg::Buffer(found)) = (expected, found) else { continue };
+            if expected.scalar() != found.scalar() || expected.len() != found.len() {
+                return Err(format!("{}: `{}` has another type or length", self.name, param.name));
+            }
+            let (expected, found) = (values(expected), values(found));
+            if let Some(i) = (0..expected.len()).find(|&i| expected[i] != found[i]) {
+                return Err(format!(
+                    "{}: `{}` element {i} is {}, {} expected",
+                    self.name, param.name, found[i], expected[i]
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The elements in a form in which equal texts mean equal bits, but for NaN.
+fn values(b: &Buffer) -> Vec<String> {
+    fn texts<T: Element>(b: &Buffer, text: impl Fn(T) -> String) -> Vec<String> {
+        b.to_vec::<T>().unwrap_or_default().into_iter().map(text).collect()
+    }
+    match b.scalar() {
+        Scalar::Bool => Vec::new(),
+        Scalar::I16 => texts(b, |v: i16| v.to_string()),
+        Scalar::I32 => texts(b, |v: i32| v.to_string()),
+        Scalar::I64 => texts(b, |v: i64| v.to_string()),
+        Scalar::U32 => texts(b, |v: u32| v.to_string()),
+        Scalar::U64 => texts(b, |v: u64| v.to_string()),
+        Scalar::F16 => texts(b, |v: f16| format!("{:?}", v.to_f32())),
+        Scalar::Bf16 => texts(b, |v: bf16| format!("{:?}", v.to_f32())),
+        Scalar::F32 => texts(b, |v: f32| format!("{v:?}")),
+        Scalar::F64 => texts(b, |v: f64| format!("{v:?}")),
+    }
+}
+
+/// All cases, in a fixed order, with unique names.
+pub fn cases() -> Vec<Case> {
+    let mut suite = Suite { cases: Vec::new() };
+    arithmetic::add(&mut suite);
+    memory::add(&mut suite);
+    structure::add(&mut suite);
+    suite.cases
+}
+
+struct Suite {
+    cases: Vec<Case>,
+}
+
+/// Threads of a block in element-wise cases: not a multiple of anything that hides a mistake at the end.
+const BLOCK: u32 = 48;
+
+impl Suite {
+    /// A kernel built by hand.
+    fn case(
+        &mut self,
+        name: &str,
+        block: [u32; 3],
+        grid: [Expr; 3],
+        args: Vec<Arg>,
+        expected: Vec<Arg>,
+        build: impl FnOnce(&mut Builder),
+    ) {
+        let mut b = Builder::new(name);
+        b.doc(format!("Conformance: {}.", name.replace('_', " ")));
+        build(&mut b);
+        let kernel = b.finish(Launch { block, grid });
+        self.cases.push(Case { name: name.into(), kernel, args, expected });
+    }
+
+    /// A function of `inputs` element by element, twice: a thread an element, and a loop in one thread.
+    fn elementwise<T: Element>(
+        &mut self,
+        name: &str,
+        inputs: &[Buffer],
+        expected: &[T],
+        f: impl Fn(&mut Builder, &[Expr]) -> Expr,
+    ) {
+        let n = expected.len();
+        let args = |out: Buffer| -> Vec<Arg> {
+            let inputs = inputs.iter().cloned().map(Arg::Buffer);
+            inputs.chain([Arg::Buffer(out), Arg::Scalar(n as i64)]).collect()
+        };
+        let (before, after) = (args(Buffer::new(&vec![T::from_pattern(0x55); n])), args(Buffer::new(expected)));
+        let build = |b: &mut Builder, serial: bool| {
+            let sources: Vec<(ParamId, Scalar)> = (inputs.iter().enumerate())
+                .map(|(i, input)| {
+                    let name = ["a", "b", "c"][i];
+                    (b.pointer(name, input.scalar(), Access::Read, "operands"), input.scalar())
+                })
+                .collect();
+            let out = b.pointer("out", T::SCALAR, Access::Write, "results");
+            let count = b.scalar("count", Scalar::I32, "number of elements");
+            let one = |b: &mut Builder, i: Expr| {
+                let operands: Vec<Expr> = (sources.iter().zip(["x", "y", "z"]))
+                    .map(|((param, scalar), name)| b.load_new(name, *scalar, Space::Global(*param), i.clone()).into())
+                    .collect();
+                let value = f(b, &operands);
+                b.store(Space::Global(out), i, value);
+            };
+            if serial {
+                b.for_("i", 0, count, 1, |b, i| one(b, i));
+            } else {
+                let i = b.let_("i", Scalar::I32, Expr::from(Builtin::BlockX) * BLOCK as i32 + Builtin::ThreadX);
+                b.if_(Expr::from(i).lt(count.into()), |b| one(b, i.into()));
+            }
+        };
+        let count = ParamId(inputs.len() as u32 + 1);
+        let blocks = (Expr::from(count) + (BLOCK as i32 - 1)) / BLOCK as i32;
+        self.case(
+            &format!("{name}_threads"),
+            [BLOCK, 1, 1],
+            [blocks, 1.into(), 1.into()],
+            before.clone(),
+            after.clone(),
+            |b| build(b, false),
+        );
+        self.case(&format!("{name}_loop"), [1, 1, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
+            build(b, true)
+        });
+    }
+}
+
+/// Every pair of values, as two columns.
+fn pairs<T: Copy>(values: &[T], keep: impl Fn(T, T) -> bool) -> (Vec<T>, Vec<T>) {
+    let all = values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b)));
+    all.filter(|&(a, b)| keep(a, b)).unzip()
+}

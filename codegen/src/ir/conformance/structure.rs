@@ -1,0 +1,324 @@
+//! Control flow, scopes, names, parameters, builtins, shuffles.
+
+use super::*;
+
+pub(super) fn add(suite: &mut Suite) {
+    branches(suite);
+    loops(suite);
+    scopes(suite);
+    scalars(suite);
+    builtins(suite);
+    serial_blocks(suite);
+    shuffles(suite);
+    warps(suite);
+    empty(suite);
+}
+
+fn branches(suite: &mut Suite) {
+    let a: Vec<i32> = (-20..50).collect();
+    let expected: Vec<i32> = (a.iter())
+        .map(|&x| match x {
+            ..0 => -1,
+            0..10 if x % 2 == 0 => x * 10,
+            0..10 => x,
+            10..30 => 7,
+            _ => x - 7,
+        })
+        .collect();
+    suite.elementwise("branches", &[Buffer::new(&a)], &expected, |b, x| {
+        let x = &x[0];
+        let y = b.declare("y", Scalar::I32);
+        let set = |b: &mut Builder, e: Expr| b.set(Place::Local(y), e);
+        b.if_else(
+            x.clone().lt(0.into()),
+            |b| set(b, (-1).into()),
+            |b| {
+                b.if_else(
+                    x.clone().lt(10.into()),
+                    |b| {
+                        set(b, x.clone());
+                        b.if_((x.clone() % 2).eq_(0.into()), |b| set(b, Expr::from(y) * 10));
+                    },
+                    |b| {
+                        set(b, x.clone() - 7);
+                        b.if_else(x.clone().ge(30.into()), |b| b.comment("as it is"), |b| set(b, 7.into()));
+                    },
+                );
+            },
+        );
+        y.into()
+    });
+}
+
+fn loops(suite: &mut Suite) {
+    let a: Vec<i32> = (0..60).collect();
+    // Trip counts that differ from thread to thread, none at all included.
+    let expected: Vec<i32> = a.iter().map(|&x| (x / 2..x).step_by(3).map(|i| i * i).sum()).collect();
+    suite.elementwise("for_bounds", &[Buffer::new(&a)], &expected, |b, x| {
+        let sum = b.let_("sum", Scalar::I32, 0);
+        let x = x[0].clone();
+        b.for_("i", x.clone() / 2, x, 3, |b, i| b.set(Place::Local(sum), Expr::from(sum) + i.clone() * i));
+        sum.into()
+    });
+    let expected: Vec<i32> = (a.iter()).map(|&x| (0..4).flat_map(|i| (i..4).map(move |j| i * j + x)).sum()).collect();
+    suite.elementwise("for_nested", &[Buffer::new(&a)], &expected, |b, x| {
+        let sum = b.let_("sum", Scalar::I32, 0);
+        b.unrolled("i", 0, 4, 1, |b, i| {
+            b.for_("j", i.clone(), 4, 1, |b, j| {
+                b.set(Place::Local(sum), Expr::from(sum) + i.clone() * j + x[0].clone());
+            });
+        });
+        sum.into()
+    });
+    let expected: Vec<i64> = a.iter().map(|&x| (0..3).map(|k| (1i64 << 33) + k * 5 + i64::from(x)).sum()).collect();
+    suite.elementwise("for_i64", &[Buffer::new(&a)], &expected, |b, x| {
+        let sum = b.let_("sum", Scalar::I64, Expr::i64(0));
+        let from = 1i64 << 33;
+        let x = x[0].clone().cast(Scalar::I64);
+        b.for_wide("k", (Expr::i64(from), Expr::i64(from + 15), Expr::i64(5)), |b, k| {
+            b.set(Place::Local(sum), Expr::from(sum) + k + x);
+        });
+        sum.into()
+    });
+    let collatz = |x: i32| {
+        let (mut v, mut steps) = (i64::from(x), 0);
+        while v > 1 {
+            v = if v % 2 == 0 { v / 2 } else { 3 * v + 1 };
+            steps += 1;
+        }
+        steps
+    };
+    let expected: Vec<i32> = a.iter().map(|&x| collatz(x)).collect();
+    suite.elementwise("while_collatz", &[Buffer::new(&a)], &expected, |b, x| {
+        let v = b.let_("v", Scalar::I64, x[0].clone().cast(Scalar::I64));
+        let steps = b.let_("steps", Scalar::I32, 0);
+        b.while_(Expr::from(v).gt(Expr::i64(1)), |b| {
+            let even = (Expr::from(v) % Expr::i64(2)).eq_(Expr::i64(0));
+            let next = even.select(Expr::from(v) / Expr::i64(2), Expr::from(v) * Expr::i64(3) + Expr::i64(1));
+            b.set(Place::Local(v), next);
+            b.set(Place::Local(steps), Expr::from(steps) + 1);
+        });
+        steps.into()
+    });
+}
+
+/// One name for several locals, names that mean something in C, CUDA or Rust, and a parameter's name used again.
+fn scopes(suite: &mut Suite) {
+    let a: Vec<i32> = (0..30).collect();
+    let expected: Vec<i32> = a.iter().map(|&x| x * 3 + 16 + x % 2 * 5).collect();
+    suite.elementwise("names", &[Buffer::new(&a)], &expected, |b, x| {
+        let x = x[0].clone();
+        let reserved = [
+            "int",
+            "float",
+            "short",
+            "double",
+            "register",
+            "restrict",
+            "threadIdx",
+            "fn",
+            "let",
+            "mut",
+            "match",
+            "abs",
+            "min",
+            "main",
+        ];
+        let ids: Vec<LocalId> = reserved.iter().map(|name| b.let_(name, Scalar::I32, 1)).collect();
+        let sum = ids.into_iter().map(Expr::from).reduce(|a, b| a + b).unwrap_or(0.into());
+        let outer = b.let_("count", Scalar::I32, x.clone() * 2 + sum);
+        let odd = b.let_("count", Scalar::I32, x.clone() % 2);
+        b.if_else(
+            Expr::from(odd).eq_(0.into()),
+            |b| {
+                let t = b.let_("t", Scalar::I32, 1);
+                b.set(Place::Local(outer), Expr::from(outer) + t);
+            },
+            |b| {
+                let t = b.let_("t", Scalar::I32, 6);
+                b.set(Place::Local(outer), Expr::from(outer) + t);
+            },
+        );
+        let t = b.let_("t", Scalar::I32, 1);
+        Expr::from(outer) + t + x
+    });
+}
+
+/// A scalar parameter of every type.
+fn scalars(suite: &mut Suite) {
+    use Scalar::*;
+    let n = 5usize;
+    let sum = -7.0 + 100000.0 - 8589934592.0 + 4294967295.0 + 1099511627776.0 + 0.5 - 0.25;
+    let expected: Vec<f64> = (0..n).map(|i| sum + i as f64).collect();
+    let args = |out: Buffer| {
+        let (f, d) = (Arg::F32(0.5), Arg::F64(-0.25));
+        let ints = [-7, 100000, -8589934592, 4294967295, 1099511627776].map(Arg::Scalar);
+        [out.into()].into_iter().chain(ints).chain([f, d]).collect::<Vec<Arg>>()
+    };
+    let (before, after) = (args(Buffer::zeroed(F64, n)), args(Buffer::new(&expected)));
+    for (name, block) in [("scalars_threads", n as u32), ("scalars_loop", 1)] {
+        let grid = || [1.into(), 1.into(), 1.into()];
+        suite.case(name, [block, 1, 1], grid(), before.clone(), after.clone(), |b| {
+            let out = Space::Global(b.pointer("out", F64, Access::Write, "sums"));
+            let params = [I16, I32, I64, U32, U64, F32].map(|s| b.scalar(&format!("{}_value", s.name()), s, "a term"));
+            let last = b.scalar("f64_value", F64, "a term");
+            let sum = params.into_iter().map(|p| Expr::from(p).cast(F64)).reduce(|a, b| a + b);
+            let sum = b.let_("sum", F64, sum.unwrap_or(Expr::Lit(Literal::F64(0.0))) + Expr::from(last));
+            let one = |b: &mut Builder, i: Expr| b.store(out, i.clone(), Expr::from(sum) + i.cast(F64));
+            match block {
+                1 => b.for_("i", 0, n as i32, 1, |b, i| one(b, i)),
+                _ => one(b, Builtin::ThreadX.into()),
+            }
+        });
+    }
+}
+
+/// Every builtin of every thread, in three dimensions.
+fn builtins(suite: &mut Suite) {
+    let (block, grid) = ([5u32, 3, 4], [2u32, 3, 2]);
+    let threads: u32 = block.iter().product();
+    let blocks: u32 = grid.iter().product();
+    let mut expected = Vec::new();
+    for b in 0..blocks {
+        for t in 0..threads {
+            let thread = [t % block[0], t / block[0] % block[1], t / block[0] / block[1]];
+            let place = [b % grid[0], b / grid[0] % grid[1], b / grid[0] / grid[1]];
+            expected.extend(thread.iter().chain(&place).chain(&grid).chain(&[t % 32]).map(|v| *v as i32));
+        }
+    }
+    let (before, after) =
+        (vec![Buffer::zeroed(Scalar::I32, expected.len()).into()], vec![Buffer::new(&expected).into()]);
+    suite.case("builtins", block, grid.map(|d| Expr::i32(d.into())), before, after, |b| {
+        use Builtin::*;
+        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "what each thread sees"));
+        let linear = |x: Expr, y: Expr, z: Expr, size: [u32; 3]| (z * size[1] as i32 + y) * size[0] as i32 + x;
+        let thread = linear(ThreadX.into(), ThreadY.into(), ThreadZ.into(), block);
+        let place = linear(BlockX.into(), BlockY.into(), BlockZ.into(), grid);
+        let at = b.let_("at", Scalar::I32, (place * threads as i32 + thread) * 10);
+        let all = [ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, GridX, GridY, GridZ, Lane];
+        for (i, builtin) in (0..).zip(all) {
+            b.store(out, Expr::from(at) + i, builtin);
+        }
+    });
+}
+
+/// Blocks of one thread, many of them, in a grid computed from parameters.
+fn serial_blocks(suite: &mut Suite) {
+    let (rows, columns) = (7i64, 5i64);
+    let expected: Vec<i32> = (0..35).map(|i| i / 5 * 100 + i % 5 + 57).collect();
+    let args = |out: Buffer| vec![out.into(), Arg::Scalar(rows), Arg::Scalar(columns)];
+    let (before, after) = (args(Buffer::zeroed(Scalar::I32, 35)), args(Buffer::new(&expected)));
+    let grid = [Expr::from(ParamId(2)).cast(Scalar::I32), Expr::from(ParamId(1)), 1.into()];
+    suite.case("serial_blocks", [1, 1, 1], grid, before, after, |b| {
+        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "row and column"));
+        b.scalar("rows", Scalar::I32, "rows");
+        let columns = b.scalar("columns", Scalar::I64, "columns");
+        let (row, column) = (Expr::from(Builtin::BlockY), Expr::from(Builtin::BlockX));
+        let at = row.clone().cast(Scalar::I64) * Expr::from(columns) + column.clone().cast(Scalar::I64);
+        let size = Expr::from(Builtin::GridY) * 10 - Expr::from(Builtin::GridX) * 3 + Builtin::GridZ + Builtin::ThreadX;
+        b.store(out, at, row * 100 + column + size + Builtin::Lane + 1);
+    });
+}
+
+/// Every kind of shuffle for every type that has one; the last one in place.
+fn shuffles(suite: &mut Suite) {
+    macro_rules! shuffle {
+        ($($t:ident $make:expr;)*) => {$({
+            let make: fn(i32) -> $t = $make;
+            let scalar = <$t as Element>::SCALAR;
+            let values: Vec<$t> = (0..96).map(make).collect();
+            let from = |t: usize, source: usize| values[t / 32 * 32 + source];
+            let mut expected = Vec::new();
+            for t in 0..96 {
+                let lane = t % 32;
+                expected.extend([
+                    from(t, if lane >= 3 { lane - 3 } else { lane }),
+                    from(t, if lane + 5 < 32 { lane + 5 } else { lane }),
+                    from(t, lane ^ 12),
+                    from(t, (lane * 7 + 35) % 32),
+                    from(t, 31),
+                ]);
+            }
+            let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into()];
+            let (before, after) = (args(Buffer::zeroed(scalar, expected.len())), args(Buffer::new(&expected)));
+            let name = format!("shuffle_{}", scalar.name());
+            suite.case(&name, [32, 3, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
+                let src = Space::Global(b.pointer("src", scalar, Access::Read, "a value a thread"));
+                let out = Space::Global(b.pointer("out", scalar, Access::Write, "what arrives"));
+                let at = b.let_("at", Scalar::I32, Expr::from(Builtin::ThreadY) * 32 + Builtin::ThreadX);
+                let x = b.load_new("x", scalar, src, at);
+                let lane = Expr::from(Builtin::Lane);
+                let lanes = [Lane::Up(3), Lane::Down(5), Lane::Xor(12), Lane::Index(lane * 7 + 35)];
+                for (i, lane) in (0..).zip(lanes) {
+                    let y = b.declare("y", scalar);
+                    b.push(Stmt::Shuffle { dst: Place::Local(y), src: x.into(), lane });
+                    b.store(out, Expr::from(at) * 5 + i, y);
+                }
+                b.push(Stmt::Shuffle { dst: Place::Local(x), src: x.into(), lane: Lane::Index((-1).into()) });
+                b.store(out, Expr::from(at) * 5 + 4, x);
+            });
+        })*};
+    }
+    shuffle! {
+        i16 |i| (i * 321 - 9000) as i16;
+        i32 |i| i * 7654321;
+        i64 |i| i64::from(i) * 0x123456789ab - 77;
+        u32 |i| u32::MAX - i as u32;
+        u64 |i| u64::MAX - (i as u64) * 0x1_0000_0001;
+        f32 |i| i as f32 / 3.0;
+        f64 |i| f64::from(i) / -3.0;
+    }
+}
+
+/// Shuffles in branches and loops that are taken warp by warp, of elements of register arrays.
+fn warps(suite: &mut Suite) {
+    let values: Vec<i32> = (0..128).map(|i| i * i % 101).collect();
+    let expected: Vec<i32> = (values.chunks(32).enumerate())
+        .flat_map(|(warp, lanes)| {
+            let total: i32 = lanes.iter().sum();
+            lanes.iter().map(move |v| if warp < 3 { total * (warp as i32 + 1) } else { -v }).collect::<Vec<i32>>()
+        })
+        .collect();
+    let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into()];
+    let (before, after) = (args(Buffer::zeroed(Scalar::I32, 128)), args(Buffer::new(&expected)));
+    suite.case("warps", [128, 1, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
+        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "a value a thread"));
+        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "sums over warps"));
+        let t = Expr::from(Builtin::ThreadX);
+        let x = b.load_new("x", Scalar::I32, src, t.clone());
+        let warp = b.let_("warp", Scalar::I32, t.clone() / 32);
+        b.if_else(
+            Expr::from(warp).lt(3.into()),
+            |b| {
+                let part = b.array("part", Scalar::I32, 2);
+                let elem = |i: i32| Expr::Elem(part, Expr::from(i).into());
+                b.set(Place::Elem(part, 0.into()), x);
+                for distance in [16, 8, 4, 2, 1] {
+                    let (dst, lane) = (Place::Elem(part, 1.into()), Lane::Xor(distance));
+                    b.push(Stmt::Shuffle { dst, src: elem(0), lane });
+                    b.set(Place::Elem(part, 0.into()), elem(0) + elem(1));
+                }
+                let sum = b.let_("sum", Scalar::I32, 0);
+                b.for_("i", 0, Expr::from(warp) + 1, 1, |b, _| {
+                    let first = b.declare("first", Scalar::I32);
+                    b.push(Stmt::Shuffle { dst: Place::Local(first), src: elem(0), lane: Lane::Index(0.into()) });
+                    b.set(Place::Local(sum), Expr::from(sum) + first);
+                });
+                b.store(out, t.clone(), sum);
+            },
+            |b| b.store(out, t.clone(), -Expr::from(x)),
+        );
+    });
+}
+
+/// Nothing to launch.
+fn empty(suite: &mut Suite) {
+    for (name, block) in [("empty_threads", 32), ("empty_loop", 1)] {
+        let args = || vec![Buffer::new(&[5i32]).into(), Arg::Scalar(0)];
+        suite.case(name, [block, 1, 1], [Expr::from(ParamId(1)), 1.into(), 1.into()], args(), args(), |b| {
+            let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "never written"));
+            b.scalar("blocks", Scalar::I32, "number of blocks");
+            b.store(out, Builtin::ThreadX, 9);
+        });
+    }
+}

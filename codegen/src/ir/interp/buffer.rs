@@ -1,0 +1,159 @@
+//! Arguments of an interpreted launch: typed arrays and scalars.
+//!
+//! Every value is held as a 64-bit pattern: integers sign- or zero-extended from their type, floats as their bits.
+
+use crate::ir::Scalar;
+use half::{bf16, f16};
+
+/// A Rust type that an element of an array can be. Sealed.
+pub trait Element: Copy + private::Sealed {
+    /// The IR's name for it.
+    const SCALAR: Scalar;
+    /// Its 64-bit pattern.
+    fn to_pattern(self) -> u64;
+    /// The value of a pattern.
+    fn from_pattern(bits: u64) -> Self;
+}
+
+mod private {
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($t:ident $scalar:ident $to:expr, $from:expr;)*) => {$(
+        impl private::Sealed for $t {}
+        impl Element for $t {
+            const SCALAR: Scalar = Scalar::$scalar;
+            #[inline(always)]
+            fn to_pattern(self) -> u64 {
+                $to(self)
+            }
+            #[inline(always)]
+            fn from_pattern(bits: u64) -> $t {
+                $from(bits)
+            }
+        }
+    )*};
+}
+
+elements! {
+    i16 I16 |v| v as i64 as u64, |b| b as i16;
+    i32 I32 |v| v as i64 as u64, |b| b as i32;
+    i64 I64 |v| v as u64, |b| b as i64;
+    u32 U32 |v| v as u64, |b| b as u32;
+    u64 U64 |v| v, |b| b;
+    f32 F32 |v: f32| v.to_bits().into(), |b| f32::from_bits(b as u32);
+    f64 F64 |v: f64| v.to_bits(), f64::from_bits;
+    f16 F16 |v: f16| v.to_bits().into(), |b| f16::from_bits(b as u16);
+    bf16 Bf16 |v: bf16| v.to_bits().into(), |b| bf16::from_bits(b as u16);
+}
+
+/// An array in global memory.
+///
+/// It begins at an address that is a multiple of 256 bytes, as device allocations do, unless [`Buffer::misaligned`] says otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    pub(super) scalar: Scalar,
+    pub(super) values: Vec<u64>,
+    /// Elements past the aligned address.
+    pub(super) offset: usize,
+    /// Which elements hold a value; `None`: all.
+    pub(super) defined: Option<Vec<bool>>,
+}
+
+impl Buffer {
+    /// A copy of these values.
+    pub fn new<T: Element>(values: &[T]) -> Buffer {
+        Buffer { scalar: T::SCALAR, values: values.iter().map(|v| v.to_pattern()).collect(), offset: 0, defined: None }
+    }
+
+    /// `len` zeros.
+    pub fn zeroed(scalar: Scalar, len: usize) -> Buffer {
+        Buffer { scalar, values: vec![0; len], offset: 0, defined: None }
+    }
+
+    /// `len` elements without a value: to load one that no kernel has stored is a fault.
+    pub fn undefined(scalar: Scalar, len: usize) -> Buffer {
+        Buffer { defined: Some(vec![false; len]), ..Buffer::zeroed(scalar, len) }
+    }
+
+    /// The same elements, beginning `elements` past an aligned address.
+    pub fn misaligned(mut self, elements: usize) -> Buffer {
+        self.offset = elements;
+        self
+    }
+
+    /// Type of the elements.
+    pub fn scalar(&self) -> Scalar {
+        self.scalar
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether every element has a value.
+    pub fn is_defined(&self) -> bool {
+        self.defined.as_ref().is_none_or(|d| d.iter().all(|&d| d))
+    }
+
+    /// The values; `None` if they are of another type.
+    pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
+        (self.scalar == T::SCALAR).then(|| self.values.iter().map(|&b| T::from_pattern(b)).collect())
+    }
+}
+
+/// An argument of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    /// For a pointer parameter.
+    Buffer(Buffer),
+    /// For a scalar parameter of an integer type.
+    Scalar(i64),
+    /// For a scalar parameter of type `f32`.
+    F32(f32),
+    /// For a scalar parameter of type `f64`.
+    F64(f64),
+}
+
+impl Arg {
+    /// The buffer, if it is one.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Arg::Buffer(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// The buffer, if it is one.
+    pub fn into_buffer(self) -> Option<Buffer> {
+        match self {
+            Arg::Buffer(b) => Some(b),
+            _ => None,
+        }
+    }
+}
+
+impl From<Buffer> for Arg {
+    fn from(b: Buffer) -> Arg {
+        Arg::Buffer(b)
+    }
+}
+
+impl From<i64> for Arg {
+    fn from(v: i64) -> Arg {
+        Arg::Scalar(v)
+    }
+}
+
+impl From<i32> for Arg {
+    fn from(v: i32) -> Arg {
+        Arg::Scalar(v.into())
+    }
+}

@@ -1,0 +1,316 @@
+//! Kernel → readable text: what `--emit ir` shows, what snapshots hold, and how errors quote a statement.
+//!
+//! The text depends on the kernel alone. Names that occur twice are told apart by a number.
+
+use super::*;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Unique names for a kernel's parameters, shared arrays and locals.
+pub struct Names {
+    params: Vec<String>,
+    shared: Vec<String>,
+    locals: Vec<String>,
+}
+
+impl Names {
+    /// The kernel's own names; from the second use of a name on, `_1`, `_2`, … is appended.
+    pub fn new(kernel: &Kernel) -> Names {
+        let mut taken = BTreeSet::new();
+        let mut fresh = |name: &str| {
+            let mut unique = name.to_string();
+            let mut n = 0;
+            while !taken.insert(unique.clone()) {
+                n += 1;
+                unique = format!("{name}_{n}");
+            }
+            unique
+        };
+        Names {
+            params: kernel.params.iter().map(|p| fresh(&p.name)).collect(),
+            shared: kernel.shared.iter().map(|s| fresh(&s.name)).collect(),
+            locals: kernel.locals.iter().map(|l| fresh(&l.name)).collect(),
+        }
+    }
+
+    /// Name of a parameter; `param#7` if there is no such parameter (kernels that are not valid are printed too).
+    pub fn param(&self, id: ParamId) -> String {
+        self.params.get(id.0 as usize).cloned().unwrap_or_else(|| format!("param#{}", id.0))
+    }
+
+    /// Name of a shared array.
+    pub fn shared(&self, id: SharedId) -> String {
+        self.shared.get(id.0 as usize).cloned().unwrap_or_else(|| format!("shared#{}", id.0))
+    }
+
+    /// Name of a local.
+    pub fn local(&self, id: LocalId) -> String {
+        self.locals.get(id.0 as usize).cloned().unwrap_or_else(|| format!("local#{}", id.0))
+    }
+
+    /// Name of an array in memory.
+    pub fn space(&self, space: Space) -> String {
+        match space {
+            Space::Global(p) => self.param(p),
+            Space::Shared(s) => self.shared(s),
+        }
+    }
+
+    fn place(&self, place: &Place, lanes: u32) -> String {
+        match place {
+            Place::Local(l) => self.local(*l),
+            Place::Elem(l, i) => format!("{}[{}]", self.local(*l), self.range(i, lanes)),
+        }
+    }
+
+    fn range(&self, first: &Expr, lanes: u32) -> String {
+        match lanes {
+            1 => self.expr(first),
+            n => format!("{}; {n}", self.expr(first)),
+        }
+    }
+
+    /// An expression, with no more parentheses than needed.
+    pub fn expr(&self, e: &Expr) -> String {
+        let mut out = String::new();
+        self.write_expr(&mut out, e, 0);
+        out
+    }
+
+    /// Writes `e`, in parentheses if it binds less tightly than `above`.
+    fn write_expr(&self, out: &mut String, e: &Expr, above: u8) {
+        let call = |out: &mut String, name: &str, args: &[&Expr]| {
+            out.push_str(name);
+            out.push('(');
+            for (i, arg) in args.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                self.write_expr(out, arg, 0);
+            }
+            out.push(')');
+        };
+        match e {
+            Expr::Lit(l) => out.push_str(&literal(l)),
+            Expr::Local(l) => out.push_str(&self.local(*l)),
+            Expr::Elem(l, i) => {
+                out.push_str(&self.local(*l));
+                out.push('[');
+                self.write_expr(out, i, 0);
+                out.push(']');
+            }
+            Expr::Param(p) => out.push_str(&self.param(*p)),
+            Expr::Builtin(b) => out.push_str(builtin(*b)),
+            Expr::Unary(op, a) => {
+                out.push(match op {
+                    UnOp::Neg => '-',
+                    UnOp::Not => '!',
+                });
+                self.write_expr(out, a, 9);
+            }
+            Expr::Binary(BinOp::Min, a, b) => call(out, "min", &[a, b]),
+            Expr::Binary(BinOp::Max, a, b) => call(out, "max", &[a, b]),
+            Expr::Binary(op, a, b) => {
+                let (symbol, level) = operator(*op);
+                let open = level < above;
+                if open {
+                    out.push('(');
+                }
+                // Comparisons do not chain: both sides are bracketed if they compare.
+                self.write_expr(out, a, if op.is_comparison() { level + 1 } else { level });
+                let _ = write!(out, " {symbol} ");
+                self.write_expr(out, b, level + 1);
+                if open {
+                    out.push(')');
+                }
+            }
+            Expr::Select(c, a, b) => call(out, "select", &[c, a, b]),
+            Expr::Cast(to, a) => call(out, to.name(), &[a]),
+            Expr::Mirror(i, n) => call(out, "mirror", &[i, n]),
+            Expr::Wrap(i, n) => call(out, "wrap", &[i, n]),
+        }
+    }
+
+    /// The statement on one line; of those with bodies, their head.
+    pub fn head(&self, stmt: &Stmt, kernel: &Kernel) -> String {
+        let hint = |cache: &Cache| match cache {
+            Cache::Default => "",
+            Cache::Streaming => ", streaming",
+            Cache::ReadOnly => ", read-only",
+        };
+        match stmt {
+            Stmt::Comment(text) => format!("// {text}"),
+            Stmt::Let(l, e) => format!("let {}: {} = {}", self.local(*l), self.local_type(*l, kernel), self.expr(e)),
+            Stmt::Declare(l) => format!("let {}: {}", self.local(*l), self.local_type(*l, kernel)),
+            Stmt::Set(place, e) => format!("{} = {}", self.place(place, 1), self.expr(e)),
+            Stmt::Load { dst, space, index, lanes, cache } => format!(
+                "{} = load {}[{}]{}",
+                self.place(dst, *lanes),
+                self.space(*space),
+                self.range(index, *lanes),
+                hint(cache)
+            ),
+            Stmt::Store { space, index, values, cache } => format!(
+                "store {}[{}] = {}{}",
+                self.space(*space),
+                self.range(index, values.len() as u32),
+                values.iter().map(|v| self.expr(v)).collect::<Vec<_>>().join(", "),
+                hint(cache)
+            ),
+            Stmt::Shuffle { dst, src, lane } => format!(
+                "{} = shuffle {} of {}",
+                self.place(dst, 1),
+                match lane {
+                    Lane::Up(n) => format!("up {n}"),
+                    Lane::Down(n) => format!("down {n}"),
+                    Lane::Xor(n) => format!("xor {n}"),
+                    Lane::Index(e) => format!("from lane {}", self.expr(e)),
+                },
+                self.expr(src)
+            ),
+            Stmt::Barrier => "barrier".into(),
+            Stmt::If { cond, .. } => format!("if {}", self.expr(cond)),
+            Stmt::For { var, from, to, step, unroll, .. } => format!(
+                "for {} in {}..{}{}{}",
+                self.local(*var),
+                self.expr(from),
+                self.expr(to),
+                if *step == Expr::i32(1) { String::new() } else { format!(" step {}", self.expr(step)) },
+                if *unroll { " unrolled" } else { "" }
+            ),
+            Stmt::While { cond, .. } => format!("while {}", self.expr(cond)),
+        }
+    }
+
+    fn local_type(&self, id: LocalId, kernel: &Kernel) -> String {
+        match kernel.locals.get(id.0 as usize) {
+            Some(Local { scalar, len: Some(n), .. }) => format!("[{}; {n}]", scalar.name()),
+            Some(Local { scalar, len: None, .. }) => scalar.name().into(),
+            None => "?".into(),
+        }
+    }
+
+    fn write_body(&self, out: &mut String, body: &[Stmt], depth: usize, kernel: &Kernel) {
+        let pad = "    ".repeat(depth);
+        for stmt in body {
+            let head = self.head(stmt, kernel);
+            match stmt {
+                Stmt::If { then, otherwise, .. } => {
+                    let _ = writeln!(out, "{pad}{head} {{");
+                    self.write_body(out, then, depth + 1, kernel);
+                    if !otherwise.is_empty() {
+                        let _ = writeln!(out, "{pad}}} else {{");
+                        self.write_body(out, otherwise, depth + 1, kernel);
+                    }
+                    let _ = writeln!(out, "{pad}}}");
+                }
+                Stmt::For { body, .. } | Stmt::While { body, .. } => {
+                    let _ = writeln!(out, "{pad}{head} {{");
+                    self.write_body(out, body, depth + 1, kernel);
+                    let _ = writeln!(out, "{pad}}}");
+                }
+                Stmt::Comment(text) => {
+                    for line in text.lines() {
+                        let _ = writeln!(out, "{pad}// {line}");
+                    }
+                }
+                _ => {
+                    let _ = writeln!(out, "{pad}{head}");
+                }
+            }
+        }
+    }
+}
+
+fn literal(l: &Literal) -> String {
+    match l {
+        Literal::Int(v, Scalar::I32) => v.to_string(),
+        Literal::Int(v, s) => format!("{v}{}", s.name()),
+        Literal::F32(v) => format!("{v:?}f32"),
+        Literal::F64(v) => format!("{v:?}f64"),
+        Literal::Bool(v) => v.to_string(),
+    }
+}
+
+fn builtin(b: Builtin) -> &'static str {
+    match b {
+        Builtin::ThreadX => "thread.x",
+        Builtin::ThreadY => "thread.y",
+        Builtin::ThreadZ => "thread.z",
+        Builtin::BlockX => "block.x",
+        Builtin::BlockY => "block.y",
+        Builtin::BlockZ => "block.z",
+        Builtin::GridX => "grid.x",
+        Builtin::GridY => "grid.y",
+        Builtin::GridZ => "grid.z",
+        Builtin::Lane => "lane",
+    }
+}
+
+/// Symbol and binding strength, as in Rust.
+fn operator(op: BinOp) -> (&'static str, u8) {
+    use BinOp::*;
+    match op {
+        Mul => ("*", 8),
+        Div => ("/", 8),
+        Rem => ("%", 8),
+        Add => ("+", 7),
+        Sub => ("-", 7),
+        Shl => ("<<", 6),
+        Shr => (">>", 6),
+        And => ("&", 5),
+        Xor => ("^", 4),
+        Or => ("|", 3),
+        Eq => ("==", 2),
+        Ne => ("!=", 2),
+        Lt => ("<", 2),
+        Le => ("<=", 2),
+        Gt => (">", 2),
+        Ge => (">=", 2),
+        Min | Max => ("", 9),
+    }
+}
+
+/// The kernel as text.
+///
+/// ```
+/// use lifting_codegen::ir::{build::Builder, print, *};
+/// let mut b = Builder::new("double");
+/// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "what is doubled");
+/// let x = b.load_new("x", Scalar::I32, Space::Global(data), Builtin::ThreadX);
+/// b.store(Space::Global(data), Builtin::ThreadX, Expr::from(x) * 2);
+/// let kernel = b.finish(Launch { block: [32, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
+/// assert!(print::kernel(&kernel).contains("store data[thread.x] = x * 2"));
+/// ```
+pub fn kernel(kernel: &Kernel) -> String {
+    let names = Names::new(kernel);
+    let mut out = String::new();
+    for line in &kernel.docs {
+        let _ = writeln!(out, "/// {line}");
+    }
+    let _ = writeln!(out, "kernel {}(", kernel.name);
+    for (i, p) in kernel.params.iter().enumerate() {
+        let kind = match p.kind {
+            ParamKind::Pointer(s, Access::Read) => format!("*const {}", s.name()),
+            ParamKind::Pointer(s, Access::Write) => format!("*write {}", s.name()),
+            ParamKind::Pointer(s, Access::ReadWrite) => format!("*mut {}", s.name()),
+            ParamKind::Scalar(s) => s.name().into(),
+        };
+        let doc = if p.doc.is_empty() { String::new() } else { format!(" // {}", p.doc) };
+        let _ = writeln!(out, "    {}: {kind},{doc}", names.params[i]);
+    }
+    out.push_str(")\n");
+    let [bx, by, bz] = kernel.launch.block;
+    let grid = kernel.launch.grid.iter().map(|e| names.expr(e)).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(out, "launch block ({bx}, {by}, {bz}) grid ({grid})");
+    if kernel.min_blocks > 0 {
+        let _ = writeln!(out, "resident blocks at least {}", kernel.min_blocks);
+    }
+    for (i, s) in kernel.shared.iter().enumerate() {
+        let _ = writeln!(out, "shared {}: [{}; {}]", names.shared[i], s.scalar.name(), s.len);
+    }
+    out.push_str("{\n");
+    names.write_body(&mut out, &kernel.body, 1, kernel);
+    out.push_str("}\n");
+    out
+}

@@ -1,0 +1,515 @@
+//! Kernel → [`KernelInfo`], or everything that is wrong with it.
+//!
+//! Checked: the type of every expression; that locals are declared before they are used and used where they are visible, scalars as scalars and
+//! arrays as arrays; widths of wide accesses and the rights of pointers; literals, shift counts and constant indices that
+//! fit; literal bounds of unrolled loops; barriers in control flow that is uniform over the block, shuffles in control flow that is
+//! uniform over the warp; grids over scalar parameters only. What depends on values (bounds, alignment, races,
+//! registers read before they are set) is the interpreter's part.
+
+mod info;
+mod uniform;
+
+pub use info::{KernelInfo, LocalInfo};
+pub use uniform::Level;
+
+use super::path::{Numbering, StmtId, describe};
+use super::print::Names;
+use super::*;
+use thiserror::Error;
+
+/// Most threads a block may have.
+pub const MAX_BLOCK: u64 = 1024;
+/// Most shared memory a block may declare statically, in bytes.
+pub const MAX_SHARED: u64 = 48 * 1024;
+
+/// Something that makes a kernel invalid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("kernel `{kernel}`: {place}: {message}")]
+pub struct ValidationError {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// The statement in words, or the part of the kernel's head.
+    pub place: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// Checks a kernel.
+///
+/// # Errors
+/// All that is wrong with it; uniformity is only looked at when the rest is right.
+pub fn validate(kernel: &Kernel) -> Result<KernelInfo, Vec<ValidationError>> {
+    let mut checker = Checker {
+        kernel,
+        names: Names::new(kernel),
+        numbering: Numbering::default(),
+        here: StmtId(0),
+        visible: vec![Visible::No; kernel.locals.len()],
+        errors: Vec::new(),
+    };
+    checker.head();
+    checker.body(&kernel.body);
+    let mut errors = checker.errors;
+    if errors.is_empty() {
+        let levels = uniform::levels(kernel);
+        match uniform::check(kernel, &levels) {
+            found if found.is_empty() => return Ok(info::collect(kernel, levels)),
+            found => errors.extend(found),
+        }
+    }
+    Err(errors
+        .into_iter()
+        .map(|Finding { at, message }| ValidationError {
+            kernel: kernel.name.clone(),
+            place: match at {
+                At::Head(part) => part,
+                At::Stmt(id) => describe(kernel, id),
+            },
+            message,
+        })
+        .collect())
+}
+
+enum At {
+    Head(String),
+    Stmt(StmtId),
+}
+
+struct Finding {
+    at: At,
+    message: String,
+}
+
+/// Whether a local may be named here.
+#[derive(Clone, Copy, PartialEq)]
+enum Visible {
+    No,
+    Yes,
+    /// It is the variable of a loop that we are in: read only.
+    LoopVariable,
+}
+
+struct Checker<'a> {
+    kernel: &'a Kernel,
+    names: Names,
+    numbering: Numbering,
+    here: StmtId,
+    visible: Vec<Visible>,
+    errors: Vec<Finding>,
+}
+
+impl Checker<'_> {
+    fn error(&mut self, message: impl Into<String>) {
+        self.errors.push(Finding { at: At::Stmt(self.here), message: message.into() });
+    }
+
+    fn head_error(&mut self, part: String, message: impl Into<String>) {
+        self.errors.push(Finding { at: At::Head(part), message: message.into() });
+    }
+
+    fn head(&mut self) {
+        let kernel = self.kernel;
+        for p in &kernel.params {
+            if let ParamKind::Pointer(Scalar::Bool, _) = p.kind {
+                self.head_error(format!("parameter `{}`", p.name), "`bool` never stands in memory");
+            }
+            if let ParamKind::Scalar(Scalar::Bool | Scalar::F16 | Scalar::Bf16) = p.kind {
+                self.head_error(format!("parameter `{}`", p.name), "a scalar is of an integer type, f32 or f64");
+            }
+        }
+        let mut bytes = 0u64;
+        for s in &kernel.shared {
+            let part = format!("shared array `{}`", s.name);
+            if s.scalar == Scalar::Bool {
+                self.head_error(part, "`bool` never stands in memory");
+            } else if s.len == 0 {
+                self.head_error(part, "it has no elements");
+            }
+            bytes = info::align16(bytes) + u64::from(s.len) * s.scalar.bytes() as u64;
+        }
+        if bytes > MAX_SHARED {
+            self.head_error("shared memory".into(), format!("{bytes} bytes are more than the {MAX_SHARED} of a block"));
+        }
+        for l in &kernel.locals {
+            if l.len == Some(0) {
+                self.head_error(format!("local `{}`", l.name), "a register array has at least one element");
+            }
+        }
+        let block = kernel.launch.block;
+        let threads = block.iter().try_fold(1u64, |n, &d| n.checked_mul(d.into())).unwrap_or(u64::MAX);
+        if !(1..=MAX_BLOCK).contains(&threads) || block[2] > 64 {
+            self.head_error(
+                "launch".into(),
+                format!("a block of {block:?} threads is not possible: 1 to {MAX_BLOCK} threads, at most 64 in z"),
+            );
+        }
+        for (axis, e) in ["x", "y", "z"].into_iter().zip(&kernel.launch.grid) {
+            if !launch::is_grid_expr(kernel, e) {
+                let message =
+                    format!("`{}` is not made of i32 or i64 parameters, literals and arithmetic", self.names.expr(e));
+                self.head_error(format!("grid {axis}"), message);
+                continue;
+            }
+            let before = self.errors.len();
+            self.expr(e);
+            for error in &mut self.errors[before..] {
+                error.at = At::Head(format!("grid {axis}"));
+            }
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        let outer = self.visible.clone();
+        for stmt in body {
+            self.here = self.numbering.next(stmt);
+            self.stmt(stmt);
+        }
+        self.visible = outer;
+    }
+
+    fn local(&mut self, id: LocalId) -> Option<(Local, Visible)> {
+        let Some(local) = self.kernel.locals.get(id.0 as usize) else {
+            self.error(format!("there is no local {}", id.0));
+            return None;
+        };
+        Some((local.clone(), self.visible[id.0 as usize]))
+    }
+
+    /// A local that is used here.
+    fn used(&mut self, id: LocalId) -> Option<(Local, Visible)> {
+        let (local, visible) = self.local(id)?;
+        if visible == Visible::No {
+            self.error(format!("`{}` is not declared here", self.names.local(id)));
+            return None;
+        }
+        Some((local, visible))
+    }
+
+    fn declare(&mut self, id: LocalId, as_: Visible) -> Option<Local> {
+        let (local, visible) = self.local(id)?;
+        if visible != Visible::No {
+            self.error(format!("`{}` is declared already", self.names.local(id)));
+        }
+        self.visible[id.0 as usize] = as_;
+        Some(local)
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Comment(_) | Stmt::Barrier => {}
+            Stmt::Let(id, e) => {
+                // The value is looked at first: it cannot name what it defines.
+                let found = self.expr(e);
+                let Some(local) = self.declare(*id, Visible::Yes) else { return };
+                if local.len.is_some() {
+                    self.error(format!("`{}` is a register array: declare it and set its elements", local.name));
+                } else {
+                    self.expect(found, local.scalar, "the value");
+                }
+            }
+            Stmt::Declare(id) => {
+                self.declare(*id, Visible::Yes);
+            }
+            Stmt::Set(place, e) => {
+                let found = self.expr(e);
+                if let Some(scalar) = self.place(place, 1) {
+                    self.expect(found, scalar, "the value");
+                }
+            }
+            Stmt::Load { dst, space, index, lanes, .. } => {
+                let element = self.access(*space, index, *lanes, Access::Read);
+                if *lanes > 1 && matches!(dst, Place::Local(_)) {
+                    self.error("a wide load goes to elements of a register array");
+                }
+                if let Some(scalar) = self.place(dst, *lanes) {
+                    self.expect(element, scalar, "the array's element");
+                }
+            }
+            Stmt::Store { space, index, values, .. } => {
+                let element = self.access(*space, index, values.len() as u32, Access::Write);
+                for value in values {
+                    let found = self.expr(value);
+                    if let Some(element) = element {
+                        self.expect(found, element, "a value");
+                    }
+                }
+            }
+            Stmt::Shuffle { dst, src, lane } => {
+                let found = self.expr(src);
+                if let Some(scalar) = found
+                    && matches!(scalar, Scalar::Bool | Scalar::F16 | Scalar::Bf16)
+                {
+                    self.error(format!("a shuffle moves 32- and 64-bit types and i16, not {}", scalar.name()));
+                }
+                if let Some(scalar) = self.place(dst, 1) {
+                    self.expect(found, scalar, "the value");
+                }
+                match lane {
+                    Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) if *n > 31 => {
+                        self.error(format!("a distance of {n} lanes: a warp has 32"));
+                    }
+                    Lane::Index(e) => {
+                        let found = self.expr(e);
+                        self.expect(found, Scalar::I32, "the lane");
+                    }
+                    _ => {}
+                }
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let found = self.expr(cond);
+                self.expect(found, Scalar::Bool, "the condition");
+                self.body(then);
+                self.body(otherwise);
+            }
+            Stmt::For { var, from, to, step, unroll, body } => {
+                let found = [from, to, step].map(|e| self.expr(e));
+                if *unroll && [from, to, step].iter().any(|e| !matches!(e, Expr::Lit(_))) {
+                    self.error("the bounds and the step of an unrolled loop are literals");
+                }
+                if let Expr::Lit(Literal::Int(..=0, _)) = step {
+                    self.error("the step of a loop is greater than 0");
+                }
+                let outer = self.visible.clone();
+                if let Some(local) = self.declare(*var, Visible::LoopVariable) {
+                    if local.len.is_some() || !matches!(local.scalar, Scalar::I32 | Scalar::I64) {
+                        self.error("a loop variable is a scalar of type i32 or i64");
+                    } else {
+                        for (found, what) in found.into_iter().zip(["the first value", "the bound", "the step"]) {
+                            self.expect(found, local.scalar, what);
+                        }
+                    }
+                }
+                self.body(body);
+                self.visible = outer;
+            }
+            Stmt::While { cond, body } => {
+                let found = self.expr(cond);
+                self.expect(found, Scalar::Bool, "the condition");
+                self.body(body);
+            }
+        }
+    }
+
+    fn expect(&mut self, found: Option<Scalar>, wanted: Scalar, what: &str) {
+        if let Some(found) = found
+            && found != wanted
+        {
+            self.error(format!("{what} is of type {}, {} is wanted", found.name(), wanted.name()));
+        }
+    }
+
+    /// Element type of a place that is written.
+    fn place(&mut self, place: &Place, lanes: u32) -> Option<Scalar> {
+        match place {
+            Place::Local(id) => {
+                let (local, visible) = self.used(*id)?;
+                if local.len.is_some() {
+                    self.error(format!("`{}` is a register array: name an element", self.names.local(*id)));
+                    return None;
+                }
+                if visible == Visible::LoopVariable {
+                    self.error(format!("`{}` is a loop variable and cannot be set", self.names.local(*id)));
+                }
+                Some(local.scalar)
+            }
+            Place::Elem(id, index) => self.element(*id, index, lanes),
+        }
+    }
+
+    fn element(&mut self, id: LocalId, index: &Expr, lanes: u32) -> Option<Scalar> {
+        let found = self.expr(index);
+        self.expect(found, Scalar::I32, "the index");
+        let (local, _) = self.used(id)?;
+        let Some(len) = local.len else {
+            self.error(format!("`{}` is a scalar, not a register array", self.names.local(id)));
+            return None;
+        };
+        self.constant_index(index, lanes, len, &self.names.local(id));
+        Some(local.scalar)
+    }
+
+    fn constant_index(&mut self, index: &Expr, lanes: u32, len: u32, array: &str) {
+        if let Expr::Lit(Literal::Int(i, _)) = index
+            && (*i < 0 || i.saturating_add(lanes.into()) > len.into())
+        {
+            let what = if lanes == 1 { format!("index {i} is") } else { format!("{lanes} elements from {i} are") };
+            self.error(format!("{what} outside `{array}`, which has {len} elements"));
+        }
+    }
+
+    /// Element type of an array in memory that is read or written here.
+    fn access(&mut self, space: Space, index: &Expr, lanes: u32, way: Access) -> Option<Scalar> {
+        let found = self.expr(index);
+        let element = match space {
+            Space::Global(p) => {
+                if let Some(found) = found
+                    && !matches!(found, Scalar::I32 | Scalar::I64)
+                {
+                    self.error(format!("a global index is of type i64 or i32, not {}", found.name()));
+                }
+                let Some(param) = self.kernel.params.get(p.0 as usize) else {
+                    self.error(format!("there is no parameter {}", p.0));
+                    return None;
+                };
+                let ParamKind::Pointer(scalar, access) = param.kind else {
+                    self.error(format!("`{}` is a scalar, not a pointer", param.name));
+                    return None;
+                };
+                if access != Access::ReadWrite && access != way {
+                    self.error(format!(
+                        "`{}` may only be {}",
+                        param.name,
+                        if access == Access::Read { "read" } else { "written" }
+                    ));
+                }
+                scalar
+            }
+            Space::Shared(s) => {
+                self.expect(found, Scalar::I32, "the index");
+                let Some(shared) = self.kernel.shared.get(s.0 as usize) else {
+                    self.error(format!("there is no shared array {}", s.0));
+                    return None;
+                };
+                self.constant_index(index, lanes, shared.len, &self.names.shared(s));
+                shared.scalar
+            }
+        };
+        if !matches!(lanes, 1 | 2 | 4 | 8 | 16) {
+            self.error(format!("{lanes} elements at once: 1, 2, 4, 8 or 16 are possible"));
+        } else if lanes as usize * element.bytes() > 16 {
+            self.error(format!("{lanes} elements of {} are more than 16 bytes", element.name()));
+        }
+        Some(element)
+    }
+
+    /// Type of an expression; `None` if that is an error, which has been noted.
+    fn expr(&mut self, e: &Expr) -> Option<Scalar> {
+        match e {
+            Expr::Lit(Literal::Int(v, s)) => {
+                if !s.holds(*v) {
+                    self.error(format!("the literal {v} does not fit {}", s.name()));
+                }
+                Some(*s)
+            }
+            Expr::Lit(Literal::F32(v)) => {
+                if !v.is_finite() {
+                    self.error(format!("the literal {v} is not finite"));
+                }
+                Some(Scalar::F32)
+            }
+            Expr::Lit(Literal::F64(v)) => {
+                if !v.is_finite() {
+                    self.error(format!("the literal {v} is not finite"));
+                }
+                Some(Scalar::F64)
+            }
+            Expr::Lit(Literal::Bool(_)) => Some(Scalar::Bool),
+            Expr::Local(id) => {
+                let (local, _) = self.used(*id)?;
+                if local.len.is_some() {
+                    self.error(format!("`{}` is a register array: name an element", self.names.local(*id)));
+                    return None;
+                }
+                Some(local.scalar)
+            }
+            Expr::Elem(id, index) => self.element(*id, index, 1),
+            Expr::Param(p) => match self.kernel.params.get(p.0 as usize) {
+                Some(Param { kind: ParamKind::Scalar(s), .. }) => Some(*s),
+                Some(param) => {
+                    self.error(format!("`{}` is a pointer, not a scalar", param.name));
+                    None
+                }
+                None => {
+                    self.error(format!("there is no parameter {}", p.0));
+                    None
+                }
+            },
+            Expr::Builtin(_) => Some(Scalar::I32),
+            Expr::Unary(op, a) => {
+                let found = self.expr(a)?;
+                let right = match op {
+                    UnOp::Neg => found.is_integer() || matches!(found, Scalar::F32 | Scalar::F64),
+                    UnOp::Not => found == Scalar::Bool,
+                };
+                if !right {
+                    self.error(format!("`{}` has no operand of type {}", self.names.expr(e), found.name()));
+                }
+                Some(found)
+            }
+            Expr::Binary(op, a, b) => {
+                let (a, b_type) = (self.expr(a), self.expr(b));
+                self.binary(e, *op, a?, b_type?, b)
+            }
+            Expr::Select(c, a, b) => {
+                let cond = self.expr(c);
+                self.expect(cond, Scalar::Bool, "the condition of a select");
+                let (a, b) = (self.expr(a), self.expr(b));
+                let a = a?;
+                if matches!(a, Scalar::F16 | Scalar::Bf16) {
+                    self.error(format!("{} is for storage: cast it to f32 first", a.name()));
+                }
+                self.expect(b, a, "the second arm of a select");
+                Some(a)
+            }
+            Expr::Cast(to, a) => {
+                let from = self.expr(a)?;
+                let storage = |s| matches!(s, Scalar::F16 | Scalar::Bf16);
+                let right = match (from, *to) {
+                    (from, to) if storage(from) => to == Scalar::F32 || to == from,
+                    (from, to) if storage(to) => from == Scalar::F32,
+                    (Scalar::Bool, to) => to.is_integer() || to == Scalar::Bool,
+                    (_, to) => to != Scalar::Bool,
+                };
+                if !right {
+                    self.error(format!("there is no cast from {} to {}", from.name(), to.name()));
+                }
+                Some(*to)
+            }
+            Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
+                for (e, what) in [(i, "the index"), (n, "the extent")] {
+                    let found = self.expr(e);
+                    self.expect(found, Scalar::I32, what);
+                }
+                if let Expr::Lit(Literal::Int(..=0, _)) = **n {
+                    self.error("an extent is at least 1");
+                }
+                Some(Scalar::I32)
+            }
+        }
+    }
+
+    fn binary(&mut self, e: &Expr, op: BinOp, a: Scalar, b: Scalar, b_expr: &Expr) -> Option<Scalar> {
+        use BinOp::*;
+        let shift = matches!(op, Shl | Shr);
+        let wanted = if shift { Scalar::I32 } else { a };
+        if b != wanted {
+            let what = if shift { "a shift count" } else { "the right operand" };
+            let text = self.names.expr(e);
+            self.error(format!("{what} in `{text}` is of type {}, {} is wanted", b.name(), wanted.name()));
+        }
+        let arithmetic = a.is_integer() || matches!(a, Scalar::F32 | Scalar::F64);
+        let right = match op {
+            Add | Sub | Mul | Div | Lt | Le | Gt | Ge => arithmetic,
+            Eq | Ne => arithmetic || a == Scalar::Bool,
+            And | Or => a.is_integer() || a == Scalar::Bool,
+            Min | Max | Rem | Xor | Shl | Shr => a.is_integer(),
+        };
+        if !right {
+            self.error(format!("`{}` has no operands of type {}", self.names.expr(e), a.name()));
+        }
+        if let Expr::Lit(Literal::Int(n, _)) = b_expr {
+            if shift && !(0..a.bytes() as i64 * 8).contains(n) {
+                self.error(format!(
+                    "a shift by {n} in `{}`: {} has {} bits",
+                    self.names.expr(e),
+                    a.name(),
+                    a.bytes() * 8
+                ));
+            }
+            if matches!(op, Div | Rem) && *n == 0 {
+                self.error(format!("a division by 0 in `{}`", self.names.expr(e)));
+            }
+        }
+        Some(if op.is_comparison() { Scalar::Bool } else { a })
+    }
+}

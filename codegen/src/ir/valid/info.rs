@@ -1,0 +1,204 @@
+//! What back ends need to know about a valid kernel.
+
+use super::uniform::Level;
+use crate::ir::*;
+
+/// Facts about one local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalInfo {
+    /// How often it, or an element of it, is read.
+    pub reads: u32,
+    /// How often it, or an element of it, is written: by `Let`, as a loop variable, `Set`, `Load` and `Shuffle`.
+    pub writes: u32,
+    /// Declared by a `Let` that is its only write: a constant in the emitted text.
+    pub constant: bool,
+    /// Over which threads its value is one and the same.
+    pub level: Level,
+}
+
+/// Facts about a valid kernel, found once, so that back ends need not look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// By [`LocalId`].
+    pub locals: Vec<LocalInfo>,
+    /// Where each shared array begins, in bytes: in order, each on a multiple of 16.
+    pub shared_offsets: Vec<u32>,
+    /// Bytes of shared memory a block.
+    pub shared_bytes: u32,
+    /// Whether [`Expr::Mirror`] occurs.
+    pub uses_mirror: bool,
+    /// Whether [`Expr::Wrap`] occurs.
+    pub uses_wrap: bool,
+    /// Number of barriers in the text.
+    pub barriers: u32,
+    /// Number of shuffles in the text.
+    pub shuffles: u32,
+    /// Builtins that occur, each once, in the order of their declaration.
+    pub builtins: Vec<Builtin>,
+    /// Number of threads in a block.
+    pub threads: u32,
+}
+
+impl KernelInfo {
+    /// Facts about a local.
+    pub fn local(&self, id: LocalId) -> &LocalInfo {
+        &self.locals[id.0 as usize]
+    }
+
+    /// Type of an expression of this kernel.
+    pub fn type_of(&self, kernel: &Kernel, e: &Expr) -> Scalar {
+        type_of(kernel, e)
+    }
+}
+
+/// Type of an expression of a valid kernel.
+pub(crate) fn type_of(kernel: &Kernel, e: &Expr) -> Scalar {
+    match e {
+        Expr::Lit(Literal::Int(_, s)) | Expr::Cast(s, _) => *s,
+        Expr::Lit(Literal::F32(_)) => Scalar::F32,
+        Expr::Lit(Literal::F64(_)) => Scalar::F64,
+        Expr::Lit(Literal::Bool(_)) => Scalar::Bool,
+        Expr::Local(l) | Expr::Elem(l, _) => kernel.locals[l.0 as usize].scalar,
+        Expr::Param(p) => match kernel.params[p.0 as usize].kind {
+            ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
+        },
+        Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) => Scalar::I32,
+        Expr::Binary(op, ..) if op.is_comparison() => Scalar::Bool,
+        Expr::Unary(_, a) | Expr::Binary(_, a, _) | Expr::Select(_, a, _) => type_of(kernel, a),
+    }
+}
+
+pub(super) fn align16(bytes: u64) -> u64 {
+    bytes.div_ceil(16) * 16
+}
+
+/// Collects the facts about a kernel whose checks have passed.
+pub(super) fn collect(kernel: &Kernel, levels: Vec<Level>) -> KernelInfo {
+    let mut end = 0u64;
+    let shared_offsets = (kernel.shared.iter())
+        .map(|s| {
+            let start = align16(end);
+            end = start + u64::from(s.len) * s.scalar.bytes() as u64;
+            start as u32
+        })
+        .collect();
+    let mut collector = Collector {
+        info: KernelInfo {
+            locals: (levels.into_iter())
+                .map(|level| LocalInfo { reads: 0, writes: 0, constant: false, level })
+                .collect(),
+            shared_offsets,
+            shared_bytes: end as u32,
+            uses_mirror: false,
+            uses_wrap: false,
+            barriers: 0,
+            shuffles: 0,
+            builtins: Vec::new(),
+            threads: kernel.launch.block.iter().product(),
+        },
+        lets: vec![0; kernel.locals.len()],
+    };
+    collector.body(&kernel.body);
+    let Collector { mut info, lets } = collector;
+    for (local, lets) in info.locals.iter_mut().zip(lets) {
+        local.constant = lets > 0 && local.writes == lets;
+    }
+    info.builtins.sort_by_key(|b| *b as u8);
+    info
+}
+
+struct Collector {
+    info: KernelInfo,
+    /// How often each local is declared by a `Let`.
+    lets: Vec<u32>,
+}
+
+impl Collector {
+    fn body(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Comment(_) | Stmt::Declare(_) => {}
+                Stmt::Let(l, e) => {
+                    self.info.locals[l.0 as usize].writes += 1;
+                    self.lets[l.0 as usize] += 1;
+                    self.expr(e);
+                }
+                Stmt::Set(place, e) => {
+                    self.place(place);
+                    self.expr(e);
+                }
+                Stmt::Load { dst, index, .. } => {
+                    self.place(dst);
+                    self.expr(index);
+                }
+                Stmt::Store { index, values, .. } => {
+                    self.expr(index);
+                    values.iter().for_each(|v| self.expr(v));
+                }
+                Stmt::Shuffle { dst, src, lane } => {
+                    self.info.shuffles += 1;
+                    self.place(dst);
+                    self.expr(src);
+                    if let Lane::Index(e) = lane {
+                        self.expr(e);
+                    }
+                }
+                Stmt::Barrier => self.info.barriers += 1,
+                Stmt::If { cond, then, otherwise } => {
+                    self.expr(cond);
+                    self.body(then);
+                    self.body(otherwise);
+                }
+                Stmt::For { var, from, to, step, body, .. } => {
+                    self.info.locals[var.0 as usize].writes += 1;
+                    [from, to, step].into_iter().for_each(|e| self.expr(e));
+                    self.body(body);
+                }
+                Stmt::While { cond, body } => {
+                    self.expr(cond);
+                    self.body(body);
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        let (Place::Local(l) | Place::Elem(l, _)) = place;
+        self.info.locals[l.0 as usize].writes += 1;
+        if let Place::Elem(_, index) = place {
+            self.expr(index);
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match e {
+            Expr::Lit(_) | Expr::Param(_) => {}
+            Expr::Local(l) => self.info.locals[l.0 as usize].reads += 1,
+            Expr::Elem(l, i) => {
+                self.info.locals[l.0 as usize].reads += 1;
+                self.expr(i);
+            }
+            Expr::Builtin(b) => {
+                if !self.info.builtins.contains(b) {
+                    self.info.builtins.push(*b);
+                }
+            }
+            Expr::Unary(_, a) | Expr::Cast(_, a) => self.expr(a),
+            Expr::Binary(_, a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Expr::Mirror(a, b) => {
+                self.info.uses_mirror = true;
+                self.expr(a);
+                self.expr(b);
+            }
+            Expr::Wrap(a, b) => {
+                self.info.uses_wrap = true;
+                self.expr(a);
+                self.expr(b);
+            }
+            Expr::Select(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Uniformity: over which threads a value is one and the same, and over which a statement is reached together.
+//!
+//! A barrier must be reached by the whole block, a shuffle by the whole warp. A value is uniform if it is computed from
+//! uniform values; a local is, if everything assigned to it is and the assignments are reached uniformly, seen from where the local is
+//! declared (a local that only a divergent branch can see may still be one value for all threads in that branch).
+
+use super::{At, Finding};
+use crate::ir::path::{Numbering, StmtId};
+use crate::ir::print::Names;
+use crate::ir::*;
+
+/// Over which threads a value is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// All threads of the block that can see it.
+    Block,
+    /// All threads of a warp that can see it.
+    Warp,
+    /// It is 32·w + lane with w ≥ 0 the same over the warp: differs, but divided by 32 it no longer does.
+    Consecutive,
+    /// Nothing is known.
+    Thread,
+}
+
+impl Level {
+    fn join(self, other: Level) -> Level {
+        use Level::*;
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Block, Warp) | (Warp, Block) => Warp,
+            _ => Thread,
+        }
+    }
+
+    /// As the level of a control flow that depends on such a value.
+    fn control(self) -> Level {
+        match self {
+            Level::Consecutive => Level::Thread,
+            level => level,
+        }
+    }
+}
+
+/// The level of every local.
+pub(super) fn levels(kernel: &Kernel) -> Vec<Level> {
+    let mut analysis = Analysis::new(kernel, vec![None; kernel.locals.len()]);
+    // Levels only rise, so this ends: loops carry what is assigned late to what is read early.
+    loop {
+        let before = analysis.levels.clone();
+        analysis.body(&kernel.body);
+        if analysis.levels == before {
+            break;
+        }
+        let levels = std::mem::take(&mut analysis.levels);
+        analysis = Analysis::new(kernel, levels);
+    }
+    analysis.levels.into_iter().map(|l| l.unwrap_or(Level::Block)).collect()
+}
+
+/// Barriers and shuffles where they cannot stand.
+pub(super) fn check(kernel: &Kernel, levels: &[Level]) -> Vec<Finding> {
+    let mut analysis = Analysis::new(kernel, levels.iter().map(|l| Some(*l)).collect());
+    analysis.body(&kernel.body);
+    analysis.findings
+}
+
+struct Analysis<'a> {
+    kernel: &'a Kernel,
+    /// `None` until something is assigned.
+    levels: Vec<Option<Level>>,
+    /// The control flow around the statement at hand, outermost first: its level, and the condition in words.
+    around: Vec<(Level, String)>,
+    /// How deep in `around` each local was declared.
+    depth: Vec<usize>,
+    names: Names,
+    numbering: Numbering,
+    here: StmtId,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(kernel: &'a Kernel, levels: Vec<Option<Level>>) -> Analysis<'a> {
+        Analysis {
+            kernel,
+            levels,
+            around: Vec::new(),
+            depth: vec![0; kernel.locals.len()],
+            names: Names::new(kernel),
+            numbering: Numbering::default(),
+            here: StmtId(0),
+            findings: Vec::new(),
+        }
+    }
+
+    fn threads(&self) -> u32 {
+        self.kernel.launch.block.iter().product()
+    }
+
+    fn level(&self, e: &Expr) -> Level {
+        if self.threads() == 1 {
+            return Level::Block;
+        }
+        let [bx, by, bz] = self.kernel.launch.block;
+        match e {
+            Expr::Lit(_) | Expr::Param(_) => Level::Block,
+            Expr::Local(l) => self.levels[l.0 as usize].unwrap_or(Level::Block),
+            Expr::Elem(l, i) => {
+                self.levels[l.0 as usize].unwrap_or(Level::Block).control().join(self.level(i).control())
+            }
+            Expr::Builtin(b) => match b {
+                Builtin::ThreadX if bx == 1 => Level::Block,
+                Builtin::ThreadX if bx % 32 == 0 => Level::Consecutive,
+                Builtin::ThreadX => Level::Thread,
+                Builtin::ThreadY if by == 1 => Level::Block,
+                Builtin::ThreadY if bx % 32 == 0 => Level::Warp,
+                Builtin::ThreadY => Level::Thread,
+                Builtin::ThreadZ if bz == 1 => Level::Block,
+                Builtin::ThreadZ if (bx * by) % 32 == 0 => Level::Warp,
+                Builtin::ThreadZ => Level::Thread,
+                Builtin::Lane => Level::Consecutive,
+                _ => Level::Block,
+            },
+            Expr::Unary(_, a) => self.level(a).control(),
+            Expr::Cast(to, a) => match self.level(a) {
+                Level::Consecutive if matches!(to, Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64) => {
+                    Level::Consecutive
+                }
+                level => level.control(),
+            },
+            Expr::Binary(op, a, b) => {
+                let (left, right) = (self.level(a), self.level(b));
+                match (op, left, right) {
+                    (BinOp::Div, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b) => Level::Warp,
+                    (BinOp::Shr, Level::Consecutive, _) if is_shift(b) => Level::Warp,
+                    (BinOp::Add, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b) => {
+                        Level::Consecutive
+                    }
+                    (BinOp::Add, Level::Block | Level::Warp, Level::Consecutive) if is_multiple(a) => {
+                        Level::Consecutive
+                    }
+                    _ => left.control().join(right.control()),
+                }
+            }
+            Expr::Select(c, a, b) => {
+                self.level(c).control().join(self.level(a).control()).join(self.level(b).control())
+            }
+            Expr::Mirror(a, b) | Expr::Wrap(a, b) => self.level(a).control().join(self.level(b).control()),
+        }
+    }
+
+    fn declare(&mut self, id: LocalId) {
+        self.depth[id.0 as usize] = self.around.len();
+    }
+
+    fn assign(&mut self, place: &Place, value: Level) {
+        let (value, id) = match place {
+            Place::Local(id) => (value, *id),
+            // Elements count as one value: the index must be uniform as well.
+            Place::Elem(id, index) => (value.control().join(self.level(index).control()), *id),
+        };
+        // Reached only by some of the threads that can see it: what the others hold differs.
+        let around = self.around[self.depth[id.0 as usize]..].iter().map(|(level, _)| *level);
+        let value = match around.fold(Level::Block, Level::join) {
+            Level::Block => value,
+            control => value.control().join(control),
+        };
+        let level = &mut self.levels[id.0 as usize];
+        *level = Some(level.map_or(value, |l| l.join(value)));
+    }
+
+    /// What arrives from memory or from another lane.
+    fn unknown(&self) -> Level {
+        if self.threads() == 1 { Level::Block } else { Level::Thread }
+    }
+
+    fn inside(&mut self, level: Level, condition: String, body: &[Stmt]) {
+        self.around.push((level.control(), condition));
+        self.body(body);
+        self.around.pop();
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            self.here = self.numbering.next(stmt);
+            match stmt {
+                Stmt::Comment(_) | Stmt::Store { .. } => {}
+                Stmt::Let(id, e) => {
+                    self.declare(*id);
+                    self.assign(&Place::Local(*id), self.level(e));
+                }
+                Stmt::Declare(id) => self.declare(*id),
+                Stmt::Set(place, e) => self.assign(place, self.level(e)),
+                Stmt::Load { dst, .. } => self.assign(dst, self.unknown()),
+                Stmt::Shuffle { dst, .. } => {
+                    self.assign(dst, self.unknown());
+                    self.reached_by(
+                        &[Level::Block, Level::Warp],
+                        "a shuffle is reached by all threads of a warp or none",
+                    );
+                    if !self.threads().is_multiple_of(32) {
+                        self.find(format!("a shuffle needs whole warps; the block has {} threads", self.threads()));
+                    }
+                }
+                Stmt::Barrier => {
+                    self.reached_by(&[Level::Block], "a barrier is reached by all threads of the block or none")
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    let (level, text) = (self.level(cond), self.names.head(stmt, self.kernel));
+                    self.inside(level, text.clone(), then);
+                    self.inside(level, text, otherwise);
+                }
+                Stmt::For { var, from, to, step, body, .. } => {
+                    // How often the body runs depends on all three, the value of the variable in it on two.
+                    let value = self.level(from).control().join(self.level(step).control());
+                    let control = value.join(self.level(to).control());
+                    let text = self.names.head(stmt, self.kernel);
+                    self.around.push((control, text));
+                    self.declare(*var);
+                    self.assign(&Place::Local(*var), value);
+                    self.body(body);
+                    self.around.pop();
+                }
+                Stmt::While { cond, body } => {
+                    let (level, text) = (self.level(cond), self.names.head(stmt, self.kernel));
+                    self.inside(level, text, body);
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, message: String) {
+        self.findings.push(Finding { at: At::Stmt(self.here), message });
+    }
+
+    fn reached_by(&mut self, allowed: &[Level], rule: &str) {
+        if let Some((level, text)) = self.around.iter().find(|(level, _)| !allowed.contains(level)) {
+            let whom = if *level == Level::Warp { "from warp to warp" } else { "from thread to thread" };
+            self.find(format!("{rule}, but `{text}` may differ {whom}"));
+        }
+    }
+}
+
+/// Whether the expression is a multiple of 32 and not negative, as far as its form shows.
+fn is_multiple(e: &Expr) -> bool {
+    match e {
+        Expr::Lit(Literal::Int(v, _)) => *v > 0 && v % 32 == 0,
+        Expr::Binary(BinOp::Mul, a, b) => (is_multiple(a) && is_natural(b)) || (is_natural(a) && is_multiple(b)),
+        Expr::Binary(BinOp::Shl, a, b) => is_natural(a) && is_shift(b),
+        Expr::Binary(BinOp::Add, a, b) => is_multiple(a) && is_multiple(b),
+        Expr::Cast(Scalar::I32 | Scalar::I64, a) => is_multiple(a),
+        _ => false,
+    }
+}
+
+/// Whether the expression is not negative, as far as its form shows.
+fn is_natural(e: &Expr) -> bool {
+    match e {
+        Expr::Lit(Literal::Int(v, _)) => *v >= 0,
+        Expr::Builtin(_) => true,
+        Expr::Binary(BinOp::Mul | BinOp::Add, a, b) => is_natural(a) && is_natural(b),
+        _ => false,
+    }
+}
+
+/// Whether the expression is a literal of at least 5: a shift by it divides or multiplies by a multiple of 32.
+fn is_shift(e: &Expr) -> bool {
+    matches!(e, Expr::Lit(Literal::Int(5.., _)))
+}

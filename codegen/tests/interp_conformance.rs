@@ -1,0 +1,35 @@
+//! The interpreter runs the conformance suite.
+
+use lifting_codegen::ir::conformance::cases;
+use lifting_codegen::ir::{interp, print, valid::validate};
+use std::collections::BTreeSet;
+
+#[test]
+fn interpreter_conforms() {
+    for case in cases() {
+        let info = validate(&case.kernel).unwrap_or_else(|e| panic!("{}\n{e:#?}", print::kernel(&case.kernel)));
+        let mut args = case.args.clone();
+        if let Err(fault) = interp::run(&case.kernel, &info, &mut args) {
+            panic!("{fault}\n{}", print::kernel(&case.kernel));
+        }
+        if let Err(difference) = case.check(&args) {
+            panic!("{difference}\n{}", print::kernel(&case.kernel));
+        }
+        let launches = !case.name.starts_with("empty_");
+        assert_eq!(case.args != case.expected, launches, "{}: a kernel that does nothing would pass", case.name);
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: Vec<String> = cases().into_iter().map(|c| c.name).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    assert!(names.iter().all(|n| n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')));
+}
+
+#[test]
+fn check_finds_differences() {
+    let case = &cases()[0];
+    assert!(case.check(&case.args).is_err());
+    assert!(case.check(&case.expected).is_ok());
+}

@@ -1,0 +1,334 @@
+//! A deliberately broken kernel of each kind: the interpreter names what went wrong, where, and for whom.
+
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::interp::{self, Arg, Buffer, Fault, Options, Program};
+use lifting_codegen::ir::valid::{Level, validate};
+use lifting_codegen::ir::*;
+
+use BinOp::*;
+use Scalar::*;
+
+/// Runs a kernel with one block of threads over `data` (read and write) and `out` (write), both of `i32`, with a scalar `n`.
+struct Broken {
+    block: [u32; 3],
+    grid: i32,
+    data: Vec<i32>,
+    out: usize,
+    n: i64,
+}
+
+impl Broken {
+    fn new(threads: u32) -> Broken {
+        Broken { block: [threads, 1, 1], grid: 1, data: (1..=64).collect(), out: 64, n: 3 }
+    }
+
+    fn run(&self, build: impl FnOnce(&mut Builder, &Scene)) -> Result<interp::Counts, Fault> {
+        let mut b = Builder::new("broken");
+        let data = Space::Global(b.pointer("data", I32, Access::ReadWrite, "input"));
+        let out = Space::Global(b.pointer("out", I32, Access::Write, "output"));
+        let n = Expr::from(b.scalar("n", I32, "a number"));
+        let row = Space::Shared(b.shared("row", I32, 64));
+        build(&mut b, &Scene { data, out, n, row, t: Builtin::ThreadX.into() });
+        let kernel = b.finish(Launch { block: self.block, grid: [self.grid.into(), 1.into(), 1.into()] });
+        let info = validate(&kernel).expect("valid, if broken");
+        let data = Buffer::new(&self.data);
+        let mut args = [Arg::Buffer(data), Arg::Buffer(Buffer::zeroed(I32, self.out)), Arg::Scalar(self.n)];
+        Program::new(&kernel, &info).run(&mut args, Options { max_steps: 1000 })
+    }
+
+    fn fault(&self, build: impl FnOnce(&mut Builder, &Scene)) -> String {
+        self.run(build).expect_err("the kernel is broken").to_string()
+    }
+}
+
+struct Scene {
+    data: Space,
+    out: Space,
+    n: Expr,
+    row: Space,
+    t: Expr,
+}
+
+fn elem(array: LocalId, index: impl Into<Expr>) -> Expr {
+    Expr::Elem(array, Box::new(index.into()))
+}
+
+macro_rules! faults {
+    ($($(#[$doc:meta])* $name:ident: $scene:expr, |$b:ident, $s:ident| $body:block)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            let fault = $scene.fault(|$b, $s| $body);
+            insta::assert_snapshot!(fault);
+        }
+    )*};
+}
+
+faults! {
+    load_out_of_bounds: Broken::new(32), |b, s| {
+        let x = b.load_new("x", I32, s.data, s.t.clone() * s.n.clone());
+        b.store(s.out, s.t.clone(), x);
+    }
+    load_below_bounds: Broken::new(32), |b, s| {
+        b.if_(s.t.clone().ge(7.into()), |b| {
+            b.load_new("x", I32, s.data, s.t.clone() - 8);
+        });
+    }
+    store_out_of_bounds: Broken { grid: 3, ..Broken::new(32) }, |b, s| {
+        b.store(s.out, Expr::from(Builtin::BlockX) * 32 + s.t.clone(), 1);
+    }
+    wide_load_out_of_bounds: Broken { data: vec![0; 62], ..Broken::new(16) }, |b, s| {
+        let w = b.array("w", I32, 4);
+        b.load(Place::Elem(w, 0.into()), s.data, s.t.clone() * 4, 4, Cache::Default);
+    }
+    shared_out_of_bounds: Broken::new(32), |b, s| {
+        b.store(s.row, s.t.clone() * s.n.clone(), 1);
+    }
+    register_array_out_of_bounds: Broken::new(8), |b, s| {
+        let w = b.array("w", I32, 5);
+        b.set(Place::Elem(w, s.t.clone()), 1);
+    }
+    register_array_read_out_of_bounds: Broken::new(8), |b, s| {
+        let w = b.array("w", I32, 5);
+        b.for_("i", 0, 5, 1, |b, i| b.set(Place::Elem(w, i.clone()), i));
+        b.store(s.out, s.t.clone(), elem(w, s.n.clone() - s.t.clone()));
+    }
+    misaligned: Broken::new(8), |b, s| {
+        let w = b.array("w", I32, 4);
+        b.load(Place::Elem(w, 0.into()), s.data, s.t.clone() * 4 + s.t.clone(), 4, Cache::Default);
+    }
+    misaligned_shared: Broken::new(8), |b, s| {
+        let values = vec![Expr::i32(1), Expr::i32(2)];
+        b.push(Stmt::Store { space: s.row, index: s.t.clone() * 2 + 1, values, cache: Cache::Default });
+    }
+    uninitialised_scalar: Broken::new(8), |b, s| {
+        let x = b.declare("x", I32);
+        b.if_(s.t.clone().ne_(5.into()), |b| b.set(Place::Local(x), 1));
+        b.store(s.out, s.t.clone(), x);
+    }
+    uninitialised_element: Broken::new(8), |b, s| {
+        let w = b.array("w", I32, 3);
+        b.for_("i", 0, s.n.clone() - 1, 1, |b, i| b.set(Place::Elem(w, i.clone()), i));
+        b.store(s.out, s.t.clone(), elem(w, 0) + elem(w, 2));
+    }
+    uninitialised_element_by_index: Broken::new(8), |b, s| {
+        let w = b.array("w", I32, 3);
+        b.set(Place::Elem(w, 0.into()), 1);
+        b.store(s.out, s.t.clone(), elem(w, s.t.clone() % 3));
+    }
+    uninitialised_again_in_a_loop: Broken::new(8), |b, s| {
+        b.for_("i", 0, 2, 1, |b, i| {
+            let x = b.declare("x", I32);
+            b.if_(i.eq_(0.into()), |b| b.set(Place::Local(x), 1));
+            b.store(s.out, s.t.clone(), x);
+        });
+    }
+    uninitialised_shared: Broken::new(32), |b, s| {
+        b.if_(s.t.clone().lt(16.into()), |b| b.store(s.row, s.t.clone(), 1));
+        b.barrier();
+        b.load_new("x", I32, s.row, Expr::i32(20) - s.t.clone().min(20.into()));
+    }
+    shared_of_another_block: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
+        b.if_(Expr::from(Builtin::BlockX).eq_(0.into()), |b| b.store(s.row, s.t.clone(), 1));
+        b.barrier();
+        b.load_new("x", I32, s.row, s.t.clone());
+    }
+    shared_race_write_then_read: Broken::new(32), |b, s| {
+        b.store(s.row, s.t.clone(), s.t.clone());
+        b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
+    }
+    shared_race_read_then_write: Broken::new(32), |b, s| {
+        b.store(s.row, s.t.clone(), s.t.clone());
+        b.barrier();
+        let x = b.load_new("x", I32, s.row, s.t.clone());
+        b.load_new("neighbour", I32, s.row, (s.t.clone() + 1).min(31.into()));
+        b.store(s.row, s.t.clone(), Expr::from(x) + 1);
+    }
+    shared_race_two_writes: Broken::new(32), |b, s| {
+        b.store(s.row, s.t.clone() / 2, s.t.clone());
+    }
+    shared_race_between_iterations: Broken::new(32), |b, s| {
+        b.for_("i", 0, 2, 1, |b, _| {
+            b.store(s.row, s.t.clone(), s.t.clone());
+            b.barrier();
+            let x = b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
+            b.store(s.out, s.t.clone(), x);
+        });
+    }
+    global_race_two_writes: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
+        b.store(s.out, Expr::from(Builtin::BlockX) * 7 + s.t.clone(), 1);
+    }
+    global_race_write_then_read: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
+        b.store(s.data, Expr::from(Builtin::BlockX) * 8 + s.t.clone(), 1);
+        b.if_(Expr::from(Builtin::BlockX).eq_(1.into()), |b| {
+            b.load_new("x", I32, s.data, s.t.clone());
+        });
+    }
+    global_race_read_then_write: Broken::new(8), |b, s| {
+        b.load_new("x", I32, s.data, s.t.clone());
+        b.load_new("y", I32, s.data, s.t.clone() + 1);
+        b.store(s.data, s.t.clone(), 1);
+    }
+    division_by_zero: Broken::new(8), |b, s| {
+        b.store(s.out, s.t.clone(), Expr::i32(100) / (s.t.clone() - s.n.clone()));
+    }
+    remainder_by_zero_in_an_arm: Broken::new(8), |b, s| {
+        let safe = s.t.clone().gt(0.into()).select(Expr::i32(100) % s.t.clone(), 0.into());
+        b.store(s.out, s.t.clone(), safe);
+    }
+    division_overflow: Broken::new(8), |b, s| {
+        b.store(s.out, s.t.clone(), Expr::i32(i32::MIN.into()) / (s.n.clone() - 4));
+    }
+    shift_out_of_range: Broken::new(8), |b, s| {
+        b.store(s.out, s.t.clone(), Expr::i32(1) << (s.t.clone() + 29));
+    }
+    shift_below_range: Broken::new(8), |b, s| {
+        b.store(s.out, s.t.clone(), Expr::i32(1) >> (s.n.clone() - s.t.clone()));
+    }
+    float_to_integer_overflow: Broken::new(8), |b, s| {
+        let x = s.t.clone().cast(F32) * Expr::Lit(Literal::F32(1e9));
+        b.store(s.out, s.t.clone(), x.cast(I32));
+    }
+    nan_to_integer: Broken::new(8), |b, s| {
+        let zero = s.n.clone().cast(F64) - Expr::Lit(Literal::F64(3.0));
+        b.store(s.out, s.t.clone(), Expr::binary(Div, zero.clone(), zero).cast(I32));
+    }
+    loop_does_not_advance: Broken::new(8), |b, s| {
+        b.for_("i", 0, 4, s.t.clone() - 2, |b, i| b.store(s.out, i, 1));
+    }
+    loop_variable_overflows: Broken::new(8), |b, s| {
+        b.for_("i", i32::MAX - 5, i32::MAX, s.n.clone(), |_, _| {});
+    }
+    extent_below_one: Broken { n: 0, ..Broken::new(8) }, |b, s| {
+        b.store(s.out, s.t.clone(), Expr::Mirror(s.t.clone().into(), s.n.clone().into()));
+    }
+    endless: Broken::new(8), |b, _s| {
+        b.while_(Expr::Lit(Literal::Bool(true)), |_| {});
+    }
+    endless_for_some: Broken::new(8), |b, s| {
+        let x = b.let_("x", I32, s.t.clone());
+        b.while_(Expr::from(x).lt(5.into()), |b| {
+            b.if_(s.t.clone().ne_(3.into()), |b| b.set(Place::Local(x), Expr::from(x) + 1));
+        });
+    }
+}
+
+/// The validator refuses barriers and shuffles that may diverge; the interpreter does not rely on it.
+fn without_validator(build: impl FnOnce(&mut Builder)) -> String {
+    let shape = |body| Launch { block: [64, 1, 1], grid: [body, 1.into(), 1.into()] };
+    let mut b = Builder::new("broken");
+    build(&mut b);
+    let broken = b.finish(shape(Expr::i32(1)));
+    assert!(validate(&broken).is_err());
+    // What the validator says of the same kernel without its body, and that no local is known to be uniform.
+    let mut info = validate(&Kernel { body: Vec::new(), ..broken.clone() }).expect("an empty kernel is valid");
+    info.locals.iter_mut().for_each(|l| l.level = Level::Thread);
+    interp::run(&broken, &info, &mut []).expect_err("the kernel is broken").to_string()
+}
+
+#[test]
+fn divergent_barrier() {
+    let fault = without_validator(|b| b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| b.barrier()));
+    insta::assert_snapshot!(fault);
+}
+
+#[test]
+fn divergent_shuffle() {
+    let fault = without_validator(|b| {
+        b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| {
+            let x = b.declare("x", I32);
+            b.push(Stmt::Shuffle { dst: Place::Local(x), src: 1.into(), lane: Lane::Up(1) });
+        });
+    });
+    insta::assert_snapshot!(fault);
+}
+
+#[test]
+fn undefined_buffers() {
+    let mut b = Builder::new("broken");
+    let data = Space::Global(b.pointer("data", I32, Access::ReadWrite, "half defined"));
+    let count = b.scalar("count", I32, "how many are read");
+    b.store(data, Builtin::ThreadX, 1);
+    b.if_(Expr::from(Builtin::ThreadX).eq_(0.into()), |b| {
+        b.for_("i", 0, count, 1, |b, i| {
+            let i = i * 8;
+            b.load_new("x", I32, data, i);
+        })
+    });
+    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
+    let info = validate(&kernel).expect("valid");
+    let run = |count: i64| {
+        let mut args = [Arg::Buffer(Buffer::undefined(I32, 16)), Arg::Scalar(count)];
+        interp::run(&kernel, &info, &mut args).map(|_| args[0].buffer().is_some_and(Buffer::is_defined))
+    };
+    assert_eq!(run(1), Ok(false));
+    insta::assert_snapshot!(run(2).expect_err("element 8 was never stored"));
+}
+
+/// The base of an array counts: the same accesses are right or wrong with it.
+#[test]
+fn misaligned_base() {
+    let mut b = Builder::new("broken");
+    let data = Space::Global(b.pointer("data", I16, Access::Read, "input"));
+    let w = b.array("w", I16, 4);
+    b.load(Place::Elem(w, 0.into()), data, Expr::from(Builtin::ThreadX) * 4 + 3, 4, Cache::Default);
+    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
+    let info = validate(&kernel).expect("valid");
+    let run = |offset| {
+        let mut args = [Arg::Buffer(Buffer::new(&[0i16; 40]).misaligned(offset))];
+        interp::run(&kernel, &info, &mut args)
+    };
+    assert!(run(1).is_ok());
+    insta::assert_snapshot!(run(0).expect_err("element 3 is not aligned"));
+}
+
+#[test]
+fn arguments() {
+    let mut b = Builder::new("broken");
+    b.pointer("data", I32, Access::Read, "input");
+    let n = b.scalar("n", I16, "a number");
+    let width = b.scalar("width", I32, "a number");
+    b.scalar("gain", F32, "a number");
+    assert_eq!(n.0, 1);
+    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [(Expr::from(width) * 2) / 2, 1.into(), 1.into()] });
+    let info = validate(&kernel).expect("valid");
+    let good = || vec![Arg::Buffer(Buffer::zeroed(I32, 1)), Arg::Scalar(1), Arg::Scalar(0), Arg::F32(1.0)];
+    assert_eq!(interp::run(&kernel, &info, &mut good()).expect("nothing to launch").blocks, 0);
+    let wrong: [(usize, Arg); 7] = [
+        (0, Arg::Scalar(0)),
+        (0, Arg::Buffer(Buffer::zeroed(I16, 1))),
+        (1, Arg::Scalar(40000)),
+        (2, Arg::F32(1.0)),
+        (3, Arg::F64(1.0)),
+        (2, Arg::Scalar(-1)),
+        (2, Arg::Scalar(1 << 30)),
+    ];
+    let mut text = String::new();
+    for (i, arg) in wrong {
+        let mut args = good();
+        args[i] = arg;
+        text += &format!("{}\n", interp::run(&kernel, &info, &mut args).expect_err("a wrong argument"));
+    }
+    text += &format!("{}\n", interp::run(&kernel, &info, &mut good()[..3]).expect_err("too few arguments"));
+    insta::assert_snapshot!(text);
+}
+
+/// Same statements, done right: no false alarms.
+#[test]
+fn sound_kernels_pass() {
+    let sound = Broken { grid: 2, ..Broken::new(32) };
+    let counts = sound.run(|b, s| {
+        let at = b.let_("at", I32, Expr::from(Builtin::BlockX) * 32 + s.t.clone());
+        let x = b.load_new("x", I32, s.data, at);
+        b.store(s.row, s.t.clone(), x);
+        b.barrier();
+        let y = b.load_new("y", I32, s.row, Expr::i32(31) - s.t.clone());
+        b.barrier();
+        b.store(s.row, s.t.clone(), Expr::from(y) + 1);
+        let own = b.load_new("own", I32, s.row, s.t.clone());
+        b.store(s.data, at, Expr::binary(Add, own.into(), y.into()));
+        let again = b.load_new("again", I32, s.data, at);
+        b.store(s.out, at, again);
+    });
+    assert_eq!(counts.expect("a sound kernel").barriers, 4);
+}

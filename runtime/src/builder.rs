@@ -1,0 +1,311 @@
+//! From what the user asks for to a checked problem.
+
+use crate::cpu::Cpu;
+use crate::data::Expected;
+use crate::device::Device;
+use crate::error::PlanError;
+use crate::executor::{Executor, Problem};
+use crate::plan::{Inner, Plan, Unsampled};
+use crate::range::exactness;
+use crate::recipe::Recipe;
+use crate::sample::Sample;
+use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::{Boundary, Domain, Format, Scheme};
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// How data grows to the sizes that a format, or the periodic border, can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pad {
+    /// The last sample along the axis is repeated, up to the next multiple of 2^levels; the inverse crops.
+    Edge,
+}
+
+/// Collects what a plan needs to know; made by [`Plan::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `.build(&device)`"]
+pub struct PlanBuilder<'a, T = Unsampled> {
+    scheme: &'a Scheme,
+    shape: Option<Vec<usize>>,
+    levels: Option<u32>,
+    levels_per_axis: Option<Vec<u32>>,
+    axes: Option<Vec<usize>>,
+    axis_order: Option<Vec<usize>>,
+    origins: Option<Vec<i64>>,
+    boundary: Option<Boundary>,
+    profile: Option<Format>,
+    layout: Layout,
+    range: Option<(i64, i64)>,
+    pad: Option<Pad>,
+    strides: Option<Vec<isize>>,
+    coefficient_strides: Option<Vec<isize>>,
+    sample: PhantomData<T>,
+}
+
+impl<'a> PlanBuilder<'a> {
+    pub(crate) fn new(scheme: &'a Scheme) -> PlanBuilder<'a> {
+        PlanBuilder {
+            scheme,
+            shape: None,
+            levels: None,
+            levels_per_axis: None,
+            axes: None,
+            axis_order: None,
+            origins: None,
+            boundary: None,
+            profile: None,
+            layout: Layout::Mallat,
+            range: None,
+            pad: None,
+            strides: None,
+            coefficient_strides: None,
+            sample: PhantomData,
+        }
+    }
+}
+
+impl<'a, T> PlanBuilder<'a, T> {
+    /// Lengths of the axes of the data, outermost first: `&[height, width]` for an image. Needed.
+    pub fn shape(mut self, shape: &[usize]) -> Self {
+        self.shape = Some(shape.to_vec());
+        self
+    }
+
+    /// Number of levels along every transformed axis; 1 if nothing is said.
+    pub fn levels(mut self, levels: u32) -> Self {
+        self.levels = Some(levels);
+        self
+    }
+
+    /// Number of levels for each axis of the data; axes with 0 are batch. Stands above `levels` and `axes`.
+    pub fn levels_per_axis(mut self, levels: &[u32]) -> Self {
+        self.levels_per_axis = Some(levels.to_vec());
+        self
+    }
+
+    /// The axes to transform, all if nothing is said; the others are batch.
+    pub fn axes(mut self, axes: &[usize]) -> Self {
+        self.axes = Some(axes.to_vec());
+        self
+    }
+
+    /// The order in which analysis takes the axes of a level. Innermost (last) first if nothing is said, except under
+    /// the profile `jpeg2000`: outermost (vertical) first. Integer transforms depend on it.
+    pub fn axis_order(mut self, order: &[usize]) -> Self {
+        self.axis_order = Some(order.to_vec());
+        self
+    }
+
+    /// Positions of the first sample along each axis, 0 if nothing is said. An odd one starts with a high sample.
+    pub fn origins(mut self, origins: &[i64]) -> Self {
+        self.origins = Some(origins.to_vec());
+        self
+    }
+
+    /// The type of samples and coefficients. Needed.
+    pub fn sample<U: Sample>(self) -> PlanBuilder<'a, U> {
+        PlanBuilder {
+            scheme: self.scheme,
+            shape: self.shape,
+            levels: self.levels,
+            levels_per_axis: self.levels_per_axis,
+            axes: self.axes,
+            axis_order: self.axis_order,
+            origins: self.origins,
+            boundary: self.boundary,
+            profile: self.profile,
+            layout: self.layout,
+            range: self.range,
+            pad: self.pad,
+            strides: self.strides,
+            coefficient_strides: self.coefficient_strides,
+            sample: PhantomData,
+        }
+    }
+
+    /// What steps read outside the data. The profile's rule, else the wavelet's own, if nothing is said.
+    pub fn boundary(mut self, boundary: Boundary) -> Self {
+        self.boundary = Some(boundary);
+        self
+    }
+
+    /// Follow a format's conventions to the integer: border rule, order of axes, gain shift, sizes.
+    ///
+    /// | | border | order of axes | gain shift | sizes |
+    /// |---|---|---|---|---|
+    /// | `jpeg2000` | the profile's | outermost (vertical) first | none | any; origins count |
+    /// | `vc2` | the profile's | innermost (horizontal) first | the profile's | multiples of 2^levels |
+    /// | `ccsds122` | the profile's | innermost (horizontal) first | the profile's | multiples of 2^levels |
+    pub fn profile(mut self, format: Format) -> Self {
+        self.profile = Some(format);
+        self
+    }
+
+    /// Where coefficients are put; [`Layout::Mallat`] if nothing is said.
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// The values that samples can have. The recipe then says whether any step can wrap.
+    pub fn range(mut self, range: RangeInclusive<i64>) -> Self {
+        self.range = Some((*range.start(), *range.end()));
+        self
+    }
+
+    /// Grow the data to multiples of 2^levels along the transformed axes.
+    pub fn pad(mut self, pad: Pad) -> Self {
+        self.pad = Some(pad);
+        self
+    }
+
+    /// Samples from one index to the next along each axis, for data in plain slices; may be negative: the slice then starts at
+    /// the lowest address. Contiguous, row-major, if nothing is said. A batch or a pitch is a stride like any other.
+    pub fn strides(mut self, strides: &[isize]) -> Self {
+        self.strides = Some(strides.to_vec());
+        self
+    }
+
+    /// The same for coefficients in plain slices.
+    pub fn coefficient_strides(mut self, strides: &[isize]) -> Self {
+        self.coefficient_strides = Some(strides.to_vec());
+        self
+    }
+
+    /// Levels per axis of the data.
+    fn resolve_levels(&self, rank: usize) -> Result<Vec<u32>, PlanError> {
+        if let Some(levels) = &self.levels_per_axis {
+            return Ok(levels.clone());
+        }
+        let mut levels = vec![0; rank];
+        let all: Vec<usize> = (0..rank).collect();
+        let axes = self.axes.as_ref().unwrap_or(&all);
+        for (i, &axis) in axes.iter().enumerate() {
+            if axis >= rank || axes[..i].contains(&axis) {
+                return Err(PlanError::Axes { axes: axes.clone(), rank });
+            }
+            levels[axis] = self.levels.unwrap_or(1);
+        }
+        Ok(levels)
+    }
+
+    /// Checks all that does not depend on the sample type.
+    fn problem(&self) -> Result<Problem, PlanError> {
+        let scheme = self.scheme;
+        let shape = self.shape.clone().ok_or(PlanError::NoShape)?;
+        let rank = shape.len();
+        let levels = self.resolve_levels(rank)?;
+        let origins = self.origins.clone().unwrap_or_else(|| vec![0; rank]);
+        let profile = match self.profile {
+            Some(format) => Some(scheme.profile(format).ok_or_else(|| PlanError::NoProfile {
+                wavelet: scheme.name().into(),
+                format,
+                available: scheme.profiles().iter().map(|p| p.format).collect(),
+            })?),
+            None => None,
+        };
+        let transformed = (0..rank).filter(|&a| levels.get(a).is_some_and(|&l| l > 0));
+        let order = match &self.axis_order {
+            Some(order) => order.clone(),
+            None if self.profile == Some(Format::Jpeg2000) => transformed.collect(),
+            None => transformed.rev().collect(),
+        };
+        // Checks everything, so that what follows can rely on it.
+        let geometry = Geometry::new(&shape, &origins, &levels, &order)?;
+
+        let mut padded = shape.clone();
+        for axis in 0..rank {
+            let multiple = 1usize.checked_shl(levels[axis]).unwrap_or(usize::MAX);
+            if self.pad == Some(Pad::Edge) {
+                let too_large = || PlanError::TooLarge { shape: shape.clone() };
+                padded[axis] = shape[axis].checked_next_multiple_of(multiple).ok_or_else(too_large)?;
+            }
+            if let Some(format @ (Format::Vc2 | Format::Ccsds122)) = self.profile {
+                if padded[axis] % multiple != 0 {
+                    return Err(PlanError::NotAMultiple { format, axis, length: shape[axis], multiple });
+                }
+                if origins[axis] != 0 {
+                    return Err(PlanError::Origin { format, axis, origin: origins[axis] });
+                }
+            }
+        }
+        let geometry = if padded == shape { geometry } else { Geometry::new(&padded, &origins, &levels, &order)? };
+        let boundary = self.boundary.or_else(|| profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary());
+        geometry.check_boundary(boundary)?;
+        Ok(Problem {
+            boundary,
+            geometry,
+            layout: self.layout,
+            source_shape: shape,
+            gain_shift: profile.map_or(0, |p| p.gain_shift),
+            double_lone_odd: self.profile == Some(Format::Jpeg2000) && scheme.domain() == Domain::Integer,
+            scheme: scheme.clone(),
+        })
+    }
+}
+
+impl<T: Sample> PlanBuilder<'_, T> {
+    /// Checks everything and prepares the plan.
+    ///
+    /// # Errors
+    /// A [`PlanError`] that says what does not fit what, and what to do about it.
+    pub fn build(&self, device: &Device) -> Result<Plan<T>, PlanError> {
+        let sample = T::KIND;
+        if self.scheme.domain() != sample.domain() {
+            let wavelet = self.scheme.name().to_owned();
+            return Err(PlanError::Domain { wavelet, domain: self.scheme.domain(), sample });
+        }
+        let problem = Arc::new(self.problem()?);
+        if let (Some(format), shift) = (self.profile, problem.gain_shift)
+            && shift as usize + 2 > sample.bytes() * 8
+        {
+            return Err(PlanError::Gain { format, shift, sample });
+        }
+        let exactness = match self.range {
+            None => None,
+            Some((low, high)) => {
+                let limit = (sample.domain() == Domain::Integer).then(|| 1i128 << (sample.bytes() * 8 - 1));
+                if low > high || limit.is_some_and(|l| i128::from(low) < -l || i128::from(high) >= l) {
+                    return Err(PlanError::Range { low, high, sample });
+                }
+                Some(exactness(&problem, sample, low, high))
+            }
+        };
+        let coefficient_shape = problem.geometry.shape().to_vec();
+        let expect = |what, shape: &[usize], strides: &Option<Vec<isize>>| match strides {
+            Some(strides) => Expected::strided(what, shape, strides),
+            None => Expected::contiguous(what, shape),
+        };
+        let data = expect("the data", &problem.source_shape, &self.strides)?;
+        let coefficients = expect("the coefficients", &coefficient_shape, &self.coefficient_strides)?;
+        let lows = (0..=problem.geometry.depth())
+            .map(|level| Expected::contiguous("the low band", &problem.geometry.level_shape(level)))
+            .collect::<Result<_, _>>()?;
+
+        let executor: Box<dyn Executor<T>> = match device {
+            Device::Cpu { threads } => {
+                let too_large = || PlanError::TooLarge { shape: coefficient_shape.clone() };
+                Box::new(Cpu::<T>::new(problem.clone(), *threads).ok_or_else(too_large)?)
+            }
+        };
+        let recipe = Recipe {
+            wavelet: self.scheme.name().to_owned(),
+            sample,
+            boundary: problem.boundary,
+            profile: self.profile,
+            layout: self.layout,
+            shape: problem.source_shape.clone(),
+            coefficient_shape,
+            levels: problem.geometry.levels().to_vec(),
+            origins: problem.geometry.origins().to_vec(),
+            axis_order: problem.geometry.order().to_vec(),
+            gain_shift: problem.gain_shift,
+            exactness,
+            device: device.to_string(),
+            passes: executor.passes(),
+            workspace_bytes: executor.workspace_size().bytes::<T>(),
+        };
+        Ok(Plan::from_inner(Inner { problem, executor, data, coefficients, lows, recipe }))
+    }
+}

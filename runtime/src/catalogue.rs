@@ -1,0 +1,107 @@
+//! The wavelets that come with the crate, by name.
+
+use crate::text::{self, CompileError};
+use lifting_dsl::Scheme;
+use lifting_filters::{CATALOGUE, Entry};
+
+/// A name that the catalogue does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no wavelet `{name}` in the catalogue{}", suggestion(similar))]
+pub struct NotFound {
+    /// The name asked for.
+    pub name: String,
+    /// Names that look like it, most similar first.
+    pub similar: Vec<String>,
+}
+
+fn suggestion(similar: &[String]) -> String {
+    match similar {
+        [] => "; `liftc list` prints its names".into(),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    }
+}
+
+/// The wavelet of that name: `dd137`, `legall53`, `cdf97`, …; the spellings people know (`bior4.4`), aliases and any case are
+/// found too.
+///
+/// ```
+/// let wavelet = lifting::catalogue::find("cdf97")?;
+/// assert_eq!(wavelet.name(), "cdf97");
+/// assert!(lifting::catalogue::find("cdf79").is_err()); // and the error proposes cdf97
+/// # Ok::<(), lifting::catalogue::NotFound>(())
+/// ```
+///
+/// # Errors
+/// [`NotFound`], with names that look like it.
+pub fn find(name: &str) -> Result<Scheme, NotFound> {
+    let not_found = || NotFound { name: name.to_owned(), similar: similar(name) };
+    let entry = lifting_filters::find(name).ok_or_else(not_found)?;
+    scheme(entry).map_err(|_| not_found())
+}
+
+/// Compiles a catalogue entry.
+///
+/// # Errors
+/// If its text does not compile, which the crate's tests exclude.
+pub fn scheme(entry: &Entry) -> Result<Scheme, CompileError> {
+    text::compile(entry.source).and_then(|schemes| text::pick(schemes, Some(entry.name), entry.file))
+}
+
+/// All entries, families together.
+pub fn entries() -> &'static [Entry] {
+    CATALOGUE
+}
+
+/// Names and aliases that look like `name`, at most three.
+fn similar(name: &str) -> Vec<String> {
+    let key = |s: &str| s.to_lowercase().replace(['.', '_', '-', ' '], "");
+    let wanted = key(name);
+    // Of two names at the same distance, the one of the same letters in another order is meant.
+    let letters = |s: &str| {
+        let mut letters: Vec<char> = s.chars().collect();
+        letters.sort_unstable();
+        letters.into_iter().collect::<String>()
+    };
+    let score = |candidate: &str| {
+        let candidate = key(candidate);
+        let by_letters = strsim::osa_distance(&letters(&wanted), &letters(&candidate));
+        (strsim::osa_distance(&wanted, &candidate), by_letters)
+    };
+    // The distance costs the product of the lengths, and no name is that long.
+    if wanted.len() > 64 {
+        return Vec::new();
+    }
+    let mut scored: Vec<((usize, usize), &str)> = CATALOGUE
+        .iter()
+        .filter_map(|entry| {
+            let names = std::iter::once(entry.name).chain(entry.aliases.iter().copied());
+            names.map(score).min().map(|s| (s, entry.name))
+        })
+        .filter(|&((d, _), n)| d <= 1 + n.len().max(wanted.len()) / 4)
+        .collect();
+    scored.sort();
+    scored.truncate(3);
+    scored.into_iter().map(|(_, n)| n.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_compiles_under_its_name_and_aliases() {
+        for entry in entries() {
+            assert_eq!(scheme(entry).unwrap().name(), entry.name);
+            for alias in entry.aliases {
+                assert_eq!(find(alias).unwrap().name(), entry.name, "{alias}");
+            }
+        }
+    }
+
+    #[test]
+    fn typing_errors_are_forgiven() {
+        assert_eq!(find("dd173").unwrap_err().similar[0], "dd137");
+        assert_eq!(find("cdf79").unwrap_err().similar[0], "cdf97");
+        assert!(find("nothing-like-it").unwrap_err().similar.is_empty());
+    }
+}

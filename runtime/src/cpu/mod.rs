@@ -1,0 +1,229 @@
+//! The CPU executor: every level, axis by axis, in place, lines in bundles (`pass`), steps on bundles (`lift`).
+
+mod copy;
+mod lift;
+mod pass;
+
+use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
+use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
+use crate::recipe::Pass;
+use crate::sample::{CompiledStep, Sample, Stored};
+use lifting_dsl::geometry::Layout;
+use pass::{Direction, Side, Work};
+use std::sync::Arc;
+
+/// Executes a problem with up to `threads` threads.
+#[derive(Debug)]
+pub(crate) struct Cpu<T: Sample> {
+    problem: Arc<Problem>,
+    analysis: Vec<CompiledStep<T::Lane>>,
+    synthesis: Vec<CompiledStep<T::Lane>>,
+    levels: Vec<Level>,
+    threads: usize,
+    size: WorkspaceSize,
+}
+
+/// One level, in going down from it.
+#[derive(Debug)]
+struct Level {
+    /// Shape of the low band that is analysed.
+    shape: Vec<usize>,
+    /// Its origins modulo 2.
+    parity: Vec<usize>,
+    /// Axes in the order of analysis.
+    axes: Vec<usize>,
+}
+
+/// A level's low band in memory.
+#[derive(Clone, Copy)]
+struct Window<T> {
+    ptr: *mut T,
+    strides: Dims<isize>,
+}
+
+impl<T: Sample> Cpu<T> {
+    /// Prepares the problem; `None` if its scratch cannot be addressed.
+    pub fn new(problem: Arc<Problem>, threads: usize) -> Option<Cpu<T>> {
+        let geometry = &problem.geometry;
+        let levels: Vec<Level> = (0..geometry.depth())
+            .map(|j| Level {
+                shape: geometry.level_shape(j),
+                parity: geometry.level_origins(j).iter().map(|u| u.rem_euclid(2) as usize).collect(),
+                axes: geometry.axes_at(j),
+            })
+            .collect();
+        let mut size = WorkspaceSize::default();
+        for level in &levels {
+            for &axis in &level.axes {
+                let piece = pass::scratch(level.shape[axis], pass::widest(&level.shape, axis));
+                size.lines = size.lines.max(piece.checked_mul(threads)?);
+            }
+            if !T::DIRECT && level.axes.len() > 1 {
+                size.level = size.level.max(level.shape.iter().product());
+            }
+        }
+        if problem.pads() {
+            size.padded = geometry.samples();
+        }
+        Some(Cpu {
+            analysis: problem.scheme.steps().iter().map(CompiledStep::new).collect(),
+            synthesis: problem.scheme.inverse_steps().iter().map(CompiledStep::new).collect(),
+            levels,
+            threads,
+            size,
+            problem,
+        })
+    }
+
+    /// The low band of level `j + 1` within that of level `j`.
+    fn descend<P: Copy>(&self, j: usize, window: Window<P>) -> Window<P> {
+        let mut next = window;
+        if self.problem.layout == Layout::Interleaved {
+            let level = &self.levels[j];
+            for &axis in &level.axes {
+                // The low samples stand at even positions. An axis without one has no next sample to point at.
+                if level.shape[axis] > level.parity[axis] {
+                    next.ptr = next.ptr.wrapping_offset(level.parity[axis] as isize * window.strides[axis]);
+                }
+                if level.shape[axis] > 1 {
+                    next.strides[axis] = window.strides[axis].wrapping_mul(2);
+                }
+            }
+        }
+        next
+    }
+
+    /// The low band of level `level` in an array of the geometry's shape.
+    fn window<P: Copy>(&self, level: usize, ptr: *mut P, strides: Dims<isize>) -> Window<P> {
+        (0..level).fold(Window { ptr, strides }, |window, j| self.descend(j, window))
+    }
+
+    /// All passes of level `j` over its low band at `window`.
+    unsafe fn level(&self, j: usize, direction: Direction, window: Window<T>, workspace: &mut Workspace<T>) {
+        let Level { shape, parity, axes } = &self.levels[j];
+        let Workspace { lines, level: buffer, .. } = workspace;
+        let mut buffer_strides = [1isize; MAX_RANK];
+        for axis in (1..shape.len()).rev() {
+            buffer_strides[axis - 1] = buffer_strides[axis] * shape[axis] as isize;
+        }
+        let buffer = Window { ptr: buffer.as_mut_ptr(), strides: buffer_strides };
+        let (analysis, last) = (direction == Direction::Analysis, axes.len() - 1);
+        for step in 0..axes.len() {
+            let axis = axes[if analysis { step } else { last - step }];
+            let work = Work {
+                steps: if analysis { &self.analysis } else { &self.synthesis },
+                boundary: self.problem.boundary,
+                parity: parity[axis],
+                direction,
+                gain: if step == if analysis { 0 } else { last } { self.problem.gain_shift } else { 0 },
+                double_lone_odd: self.problem.double_lone_odd,
+            };
+            // Storage types are rounded once a level: their inner passes stay in the buffer of work-type samples.
+            let from_memory = T::DIRECT || step == 0;
+            let to_memory = T::DIRECT || step == last;
+            // SAFETY: the window's samples are valid by the caller's promise, and the buffer has the level's size.
+            unsafe {
+                match (from_memory, to_memory) {
+                    (true, true) => self.pass(shape, axis, window, window, &work, lines),
+                    (true, false) => self.pass(shape, axis, window, buffer, &work, lines),
+                    (false, false) => self.pass(shape, axis, buffer, buffer, &work, lines),
+                    (false, true) => self.pass(shape, axis, buffer, window, &work, lines),
+                }
+            }
+        }
+    }
+
+    unsafe fn pass<S: Stored<T::Lane>, D: Stored<T::Lane>>(
+        &self,
+        shape: &[usize],
+        axis: usize,
+        from: Window<S>,
+        to: Window<D>,
+        work: &Work<'_, T::Lane>,
+        lines: &mut [T::Lane],
+    ) {
+        let apart = self.problem.layout == Layout::Mallat;
+        let analysis = work.direction == Direction::Analysis;
+        let read = Side { ptr: from.ptr.cast_const(), strides: from.strides, split: apart && !analysis };
+        let write = Side { ptr: to.ptr, strides: to.strides, split: apart && analysis };
+        // SAFETY: passed on from the caller.
+        unsafe { pass::run(shape, axis, read, write, work, lines, self.threads) }
+    }
+
+    /// Synthesis of the levels from the coarsest up to `level`, whose low band is all of `data`.
+    unsafe fn synthesise(&self, level: usize, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        let top = Window { ptr: data.ptr, strides: data.strides };
+        for j in (level..self.levels.len()).rev() {
+            let window = (level..j).fold(top, |window, k| self.descend(k, window));
+            // SAFETY: a window of `data`.
+            unsafe { self.level(j, Direction::Synthesis, window, workspace) };
+        }
+    }
+}
+
+impl<T: Sample> Executor<T> for Cpu<T> {
+    fn workspace_size(&self) -> WorkspaceSize {
+        self.size
+    }
+
+    fn passes(&self) -> Vec<Pass> {
+        let pass = |j: usize, level: &Level, axis: usize| Pass {
+            level: j as u32 + 1,
+            axis,
+            length: level.shape[axis],
+            lines: pass::widest(&level.shape, axis),
+            schedule: "lines",
+        };
+        let levels = self.levels.iter().enumerate();
+        levels.flat_map(|(j, level)| level.axes.iter().map(move |&axis| pass(j, level, axis))).collect()
+    }
+
+    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        // SAFETY: passed on from the caller.
+        unsafe {
+            copy::copy(src, dst, self.threads);
+            self.forward_in_place(dst, workspace);
+        }
+    }
+
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        let mut window = Window { ptr: data.ptr, strides: data.strides };
+        for j in 0..self.levels.len() {
+            // SAFETY: a window of `data`.
+            unsafe { self.level(j, Direction::Analysis, window, workspace) };
+            window = self.descend(j, window);
+        }
+    }
+
+    unsafe fn inverse(&self, level: u32, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        let level = level as usize;
+        if level == 0 && self.problem.pads() {
+            let mut padded = std::mem::take(&mut workspace.padded);
+            let mut strides = [1isize; MAX_RANK];
+            for axis in (1..src.rank).rev() {
+                strides[axis - 1] = strides[axis] * src.shape[axis] as isize;
+            }
+            let whole = RawViewMut { ptr: padded.as_mut_ptr(), rank: src.rank, shape: src.shape, strides };
+            // SAFETY: `padded` has the geometry's size; the rest is passed on from the caller.
+            unsafe {
+                copy::copy(src, whole, self.threads);
+                self.synthesise(0, whole, workspace);
+                copy::copy(whole.as_const(), dst, self.threads);
+            }
+            workspace.padded = padded;
+            return;
+        }
+        let low = self.window(level, src.ptr.cast_mut(), src.strides);
+        let low = RawView { ptr: low.ptr.cast_const(), strides: low.strides, shape: dst.shape, rank: dst.rank };
+        // SAFETY: the low band of `level` and the bands that make it are what the window holds; never written through.
+        unsafe {
+            copy::copy(low, dst, self.threads);
+            self.synthesise(level, dst, workspace);
+        }
+    }
+
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.synthesise(0, data, workspace) }
+    }
+}

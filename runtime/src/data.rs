@@ -1,0 +1,234 @@
+//! What a plan reads and writes: slices with strides, and `ndarray` arrays and views.
+
+use crate::error::PlanError;
+use crate::sample::Sample;
+
+/// The most axes that a plan handles.
+pub const MAX_RANK: usize = 8;
+
+/// Samples in memory that a plan can read: `[T]`, `Vec<T>`, `[T; N]`, and every `ndarray` array or view of `T`.
+///
+/// A slice is laid out by the plan's strides (contiguous, row-major, unless the builder said otherwise) and must
+/// reach from the lowest to the highest address that they touch. An `ndarray` brings its own shape and strides: its shape must be
+/// the plan's.
+pub trait Source<T: Sample> {
+    /// The samples as a raw view, checked against `expected`.
+    #[doc(hidden)]
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError>;
+}
+
+/// Samples in memory that a plan can write; see [`Source`].
+pub trait Target<T: Sample>: Source<T> {
+    /// The samples as a raw mutable view, checked against `expected`.
+    #[doc(hidden)]
+    fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError>;
+}
+
+/// What a plan expects of a buffer.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// `source`, `coefficients`, …: how errors call it.
+    pub what: &'static str,
+    pub shape: Vec<usize>,
+    /// Strides of a plain slice.
+    pub strides: Vec<isize>,
+    /// Samples that a plain slice must have at least.
+    pub span: usize,
+    /// Index of the first sample in a plain slice; not 0 where a stride is negative.
+    pub start: usize,
+}
+
+impl Expected {
+    /// Contiguous, row-major.
+    pub fn contiguous(what: &'static str, shape: &[usize]) -> Result<Expected, PlanError> {
+        let mut strides = vec![1isize; shape.len()];
+        let mut next = 1isize;
+        for (stride, &n) in strides.iter_mut().zip(shape).rev() {
+            *stride = next;
+            next = isize::try_from(n.max(1))
+                .ok()
+                .and_then(|n| next.checked_mul(n))
+                .ok_or(PlanError::TooLarge { shape: shape.to_vec() })?;
+        }
+        Expected::strided(what, shape, &strides)
+    }
+
+    /// With strides in samples, which may be negative but must not make two samples one.
+    pub fn strided(what: &'static str, shape: &[usize], strides: &[isize]) -> Result<Expected, PlanError> {
+        let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
+        if strides.len() != shape.len() {
+            return Err(PlanError::StrideCount { what, expected: shape.len(), got: strides.len() });
+        }
+        let (mut below, mut above) = (0usize, 0usize);
+        for (&n, &stride) in shape.iter().zip(strides) {
+            let reach = n.saturating_sub(1).checked_mul(stride.unsigned_abs()).ok_or_else(too_large)?;
+            let side = if stride < 0 { &mut below } else { &mut above };
+            *side = side.checked_add(reach).ok_or_else(too_large)?;
+        }
+        let empty = shape.contains(&0);
+        let span =
+            if empty { 0 } else { below.checked_add(above).and_then(|s| s.checked_add(1)).ok_or_else(too_large)? };
+        // 16 bytes is more than any sample has.
+        if span > isize::MAX as usize / 16 {
+            return Err(too_large());
+        }
+        let expected = Expected { what, shape: shape.to_vec(), strides: strides.to_vec(), span, start: below };
+        if !empty && expected.overlaps() {
+            return Err(PlanError::OverlappingStrides { what, shape: shape.to_vec(), strides: strides.to_vec() });
+        }
+        Ok(expected)
+    }
+
+    /// Whether two indices may meet in memory: axes sorted by stride must each step over all that is below them.
+    /// This refuses a few exotic interleavings that would be fine.
+    fn overlaps(&self) -> bool {
+        let mut axes: Vec<(usize, usize)> = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .filter(|&(&n, _)| n > 1)
+            .map(|(&n, s)| (s.unsigned_abs(), n))
+            .collect();
+        axes.sort_unstable();
+        let mut reach = 0;
+        for (stride, n) in axes {
+            if stride <= reach {
+                return true;
+            }
+            reach += stride * (n - 1);
+        }
+        false
+    }
+}
+
+/// Axis lengths or strides, without an allocation.
+pub(crate) type Dims<V> = [V; MAX_RANK];
+
+fn dims<V: Copy + Default>(values: &[V]) -> Dims<V> {
+    let mut dims = [V::default(); MAX_RANK];
+    dims[..values.len()].copy_from_slice(values);
+    dims
+}
+
+/// A strided array to read.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawView<T> {
+    pub(crate) ptr: *const T,
+    pub(crate) rank: usize,
+    pub(crate) shape: Dims<usize>,
+    pub(crate) strides: Dims<isize>,
+}
+
+/// A strided array to write (and read).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawViewMut<T> {
+    pub(crate) ptr: *mut T,
+    pub(crate) rank: usize,
+    pub(crate) shape: Dims<usize>,
+    pub(crate) strides: Dims<isize>,
+}
+
+impl<T> RawView<T> {
+    pub(crate) fn new(ptr: *const T, shape: &[usize], strides: &[isize]) -> RawView<T> {
+        RawView { ptr, rank: shape.len(), shape: dims(shape), strides: dims(strides) }
+    }
+}
+
+impl<T> RawViewMut<T> {
+    pub(crate) fn new(ptr: *mut T, shape: &[usize], strides: &[isize]) -> RawViewMut<T> {
+        RawViewMut { ptr, rank: shape.len(), shape: dims(shape), strides: dims(strides) }
+    }
+
+    pub(crate) fn as_const(&self) -> RawView<T> {
+        RawView { ptr: self.ptr, rank: self.rank, shape: self.shape, strides: self.strides }
+    }
+}
+
+fn check_span(expected: &Expected, got: usize) -> Result<(), PlanError> {
+    if got < expected.span {
+        return Err(PlanError::TooShort {
+            what: expected.what,
+            shape: expected.shape.clone(),
+            needed: expected.span,
+            got,
+        });
+    }
+    Ok(())
+}
+
+impl<T: Sample> Source<T> for [T] {
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+        check_span(expected, self.len())?;
+        let start = if expected.span == 0 { 0 } else { expected.start };
+        // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
+        Ok(RawView::new(self.as_ptr().wrapping_add(start), &expected.shape, &expected.strides))
+    }
+}
+
+impl<T: Sample> Target<T> for [T] {
+    fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
+        check_span(expected, self.len())?;
+        let start = if expected.span == 0 { 0 } else { expected.start };
+        // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
+        Ok(RawViewMut::new(self.as_mut_ptr().wrapping_add(start), &expected.shape, &expected.strides))
+    }
+}
+
+impl<T: Sample> Source<T> for Vec<T> {
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+        self.as_slice().source(expected)
+    }
+}
+
+impl<T: Sample> Target<T> for Vec<T> {
+    fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
+        self.as_mut_slice().target(expected)
+    }
+}
+
+impl<T: Sample, const N: usize> Source<T> for [T; N] {
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+        self.as_slice().source(expected)
+    }
+}
+
+impl<T: Sample, const N: usize> Target<T> for [T; N] {
+    fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
+        self.as_mut_slice().target(expected)
+    }
+}
+
+#[cfg(feature = "ndarray")]
+mod arrays {
+    use super::*;
+    use ndarray::{ArrayBase, Data, DataMut, Dimension};
+
+    fn check(expected: &Expected, shape: &[usize]) -> Result<(), PlanError> {
+        if shape != expected.shape {
+            return Err(PlanError::ShapeMismatch {
+                what: expected.what,
+                expected: expected.shape.clone(),
+                got: shape.to_vec(),
+            });
+        }
+        Ok(())
+    }
+
+    impl<T: Sample, S: Data<Elem = T>, D: Dimension> Source<T> for ArrayBase<S, D> {
+        fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+            check(expected, self.shape())?;
+            Ok(RawView::new(self.as_ptr(), self.shape(), self.strides()))
+        }
+    }
+
+    impl<T: Sample, S: DataMut<Elem = T>, D: Dimension> Target<T> for ArrayBase<S, D> {
+        fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
+            check(expected, self.shape())?;
+            let ptr = self.as_mut_ptr();
+            Ok(RawViewMut::new(ptr, self.shape(), self.strides()))
+        }
+    }
+}

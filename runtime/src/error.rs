@@ -1,0 +1,181 @@
+//! What can be wrong with a plan, or with the data that it is given.
+
+use lifting_dsl::geometry::GeometryError;
+use lifting_dsl::sample::SampleType;
+use lifting_dsl::{Domain, Format};
+
+/// Why a plan could not be built or executed. Nothing has been written where one is returned.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The wavelet's arithmetic is not that of the samples.
+    #[error("wavelet `{wavelet}` is {}, but the samples are {sample}: {}", domain_name(*domain), domain_help(*domain, *sample))]
+    Domain {
+        /// The wavelet.
+        wavelet: String,
+        /// What it is.
+        domain: Domain,
+        /// What the plan was to hold.
+        sample: SampleType,
+    },
+    /// The builder was not told the shape.
+    #[error("a plan needs the shape of the data: call `.shape(&[height, width])` (outermost axis first)")]
+    NoShape,
+    /// Shape, origins, levels or order of axes cannot be.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// The wavelet says nothing about the format that was asked for.
+    #[error("wavelet `{wavelet}` has no profile {}: {}", format.name(), profile_help(wavelet, available))]
+    NoProfile {
+        /// The wavelet.
+        wavelet: String,
+        /// The format that was asked for.
+        format: Format,
+        /// The formats that the wavelet has profiles for.
+        available: Vec<Format>,
+    },
+    /// A format, or the periodic border, that takes multiples of 2^levels only.
+    #[error(
+        "{} takes sizes that are multiples of 2^levels: axis {axis} has {length} samples, which is no multiple of \
+         {multiple}; pad it with `.pad(Pad::Edge)` (on the command line: --pad edge) or choose fewer levels", format.name()
+    )]
+    NotAMultiple {
+        /// The format.
+        format: Format,
+        /// The axis.
+        axis: usize,
+        /// Its length.
+        length: usize,
+        /// 2^levels.
+        multiple: usize,
+    },
+    /// A format whose arrays start at the origin.
+    #[error("{} has no origins: axis {axis} starts at {origin}, and must start at 0", format.name())]
+    Origin {
+        /// The format.
+        format: Format,
+        /// The axis.
+        axis: usize,
+        /// Its origin.
+        origin: i64,
+    },
+    /// An axis named twice, or that the data does not have.
+    #[error("axes {axes:?} of data with {rank} axes: each must be below {rank} and named once")]
+    Axes {
+        /// What was asked for.
+        axes: Vec<usize>,
+        /// Number of axes of the data.
+        rank: usize,
+    },
+    /// A gain shift as wide as the samples.
+    #[error("profile {} shifts samples by {shift} bits at every level, which leaves nothing of {sample}", format.name())]
+    Gain {
+        /// The format.
+        format: Format,
+        /// Its gain shift.
+        shift: u32,
+        /// The samples.
+        sample: SampleType,
+    },
+    /// A stated range that the samples cannot hold.
+    #[error("range {low}..={high} does not fit {sample} samples, or is empty")]
+    Range {
+        /// Lowest value.
+        low: i64,
+        /// Highest value.
+        high: i64,
+        /// The samples.
+        sample: SampleType,
+    },
+    /// More samples than the machine can address.
+    #[error("shape {shape:?} has more samples than this machine can address")]
+    TooLarge {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Strides for another number of axes.
+    #[error("{what} has {expected} axes, but {got} strides were given")]
+    StrideCount {
+        /// Which buffer.
+        what: &'static str,
+        /// Axes.
+        expected: usize,
+        /// Strides.
+        got: usize,
+    },
+    /// Strides that put two samples in one place.
+    #[error("strides {strides:?} make samples of shape {shape:?} overlap ({what})")]
+    OverlappingStrides {
+        /// Which buffer.
+        what: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Its strides.
+        strides: Vec<isize>,
+    },
+    /// A slice that is too short.
+    #[error("{what} needs {needed} samples for shape {shape:?}, but the slice has {got}")]
+    TooShort {
+        /// Which buffer.
+        what: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Samples needed.
+        needed: usize,
+        /// Samples given.
+        got: usize,
+    },
+    /// An array of another shape.
+    #[error("{what} must have shape {expected:?}, but the array has {got:?}")]
+    ShapeMismatch {
+        /// Which buffer.
+        what: &'static str,
+        /// The plan's shape.
+        expected: Vec<usize>,
+        /// The array's shape.
+        got: Vec<usize>,
+    },
+    /// In-place execution of a plan that pads.
+    #[error("a plan that pads {shape:?} to {padded:?} cannot run in place: use `forward` and `inverse`")]
+    PaddedInPlace {
+        /// The data.
+        shape: Vec<usize>,
+        /// The coefficients.
+        padded: Vec<usize>,
+    },
+    /// A resolution level that the plan does not have.
+    #[error("there is no level {level}: the plan has levels 0 (full size) to {depth}")]
+    NoSuchLevel {
+        /// What was asked for.
+        level: u32,
+        /// The plan's levels.
+        depth: u32,
+    },
+    /// A workspace made by another plan.
+    #[error("the workspace was made for another plan: make one with this plan's `workspace()`")]
+    ForeignWorkspace,
+}
+
+fn domain_name(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Integer => "an integer wavelet",
+        Domain::Real => "a real wavelet",
+    }
+}
+
+fn domain_help(domain: Domain, sample: SampleType) -> String {
+    match domain {
+        Domain::Integer => format!("use i16, i32 or i64 samples, or a real wavelet (such as cdf97) for {sample}"),
+        Domain::Real => {
+            format!("use f32, f64, f16 or bf16 samples, or an integer wavelet (such as legall53) for {sample}")
+        }
+    }
+}
+
+fn profile_help(wavelet: &str, available: &[Format]) -> String {
+    if available.is_empty() {
+        return format!("it has none; run it without one, or add `profile … {{ }}` to `{wavelet}`'s text");
+    }
+    let names: Vec<_> = available.iter().map(|f| f.name()).collect();
+    format!("it has {}", names.join(", "))
+}

@@ -1,0 +1,107 @@
+//! The seam between plans and what executes them.
+//!
+//! A plan checks everything once, describes the transform as a [`Problem`], and hands it to the executor that its device
+//! chose. Executors get raw views that have been checked against the problem.
+
+use crate::data::{RawView, RawViewMut};
+use crate::recipe::Pass;
+use crate::sample::Sample;
+use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::{Boundary, Scheme};
+
+/// Everything that decides what the coefficients are, and nothing about how they are computed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Problem {
+    pub scheme: Scheme,
+    pub boundary: Boundary,
+    /// Of the coefficients, that is, after padding.
+    pub geometry: Geometry,
+    pub layout: Layout,
+    /// Shape of the data; smaller than the geometry's where the plan pads.
+    pub source_shape: Vec<usize>,
+    pub gain_shift: u32,
+    pub double_lone_odd: bool,
+}
+
+impl Problem {
+    /// Whether coefficients have another shape than the data.
+    pub fn pads(&self) -> bool {
+        self.source_shape != self.geometry.shape()
+    }
+}
+
+/// Sizes of the parts of a [`Workspace`], in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkspaceSize {
+    /// Work-type elements for bundles of lines, all workers together.
+    pub lines: usize,
+    /// Work-type elements for one level of a sample type that is storage only.
+    pub level: usize,
+    /// Samples for coefficients of a padded inverse.
+    pub padded: usize,
+}
+
+/// Scratch memory for one execution at a time: make one per thread or stream with `Plan::workspace`, and reuse it.
+#[derive(Clone, Debug)]
+pub struct Workspace<T: Sample> {
+    pub(crate) size: WorkspaceSize,
+    pub(crate) lines: Vec<T::Lane>,
+    pub(crate) level: Vec<T::Lane>,
+    pub(crate) padded: Vec<T>,
+}
+
+impl<T: Sample> Workspace<T> {
+    pub(crate) fn new(size: WorkspaceSize) -> Workspace<T> {
+        Workspace {
+            size,
+            lines: vec![T::Lane::default(); size.lines],
+            level: vec![T::Lane::default(); size.level],
+            padded: vec![T::default(); size.padded],
+        }
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.size.bytes::<T>()
+    }
+}
+
+impl WorkspaceSize {
+    /// Size in bytes for samples of type `T`.
+    pub fn bytes<T: Sample>(&self) -> usize {
+        (self.lines + self.level) * size_of::<T::Lane>() + self.padded * size_of::<T>()
+    }
+}
+
+/// Executes one problem.
+///
+/// # Safety of the methods
+/// Views must have the shapes that the method states, be valid to read (and write), not overlap each other, and no two
+/// indices of a mutable view may share an address. The workspace must have this executor's size.
+pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
+    /// Scratch that it needs.
+    fn workspace_size(&self) -> WorkspaceSize;
+
+    /// What it does, for the recipe.
+    fn passes(&self) -> Vec<Pass>;
+
+    /// `src` of the source shape to `dst` of the geometry's shape.
+    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>)
+    where
+        T: Sample;
+
+    /// Analysis where the data is; shape of the geometry.
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>)
+    where
+        T: Sample;
+
+    /// `src` of the geometry's shape to `dst`: of the source shape for level 0, else of the level's.
+    unsafe fn inverse(&self, level: u32, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>)
+    where
+        T: Sample;
+
+    /// Full synthesis where the data is; shape of the geometry.
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>)
+    where
+        T: Sample;
+}

@@ -1,0 +1,316 @@
+//! Plans: made once, executed many times, from any thread.
+
+use crate::builder::PlanBuilder;
+use crate::data::{Expected, Source, Target};
+use crate::error::PlanError;
+use crate::executor::{Executor, Problem, Workspace};
+use crate::recipe::Recipe;
+use crate::sample::Sample;
+use crate::subband::Subband;
+use lifting_dsl::Scheme;
+use std::sync::Arc;
+
+/// Stands for the sample type of a builder that has not been told it yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Unsampled(());
+
+/// A multi-level transform of arrays of one shape and sample type, checked and prepared.
+///
+/// Immutable, `Send + Sync`, cheap to clone. Execution is out of place ([`Plan::forward`]) or in place
+/// ([`Plan::forward_in_place`]); the methods that end in `_with` take a [`Workspace`] and allocate nothing of their own.
+///
+/// ```
+/// use lifting::{Device, Plan, catalogue};
+///
+/// let wavelet = catalogue::find("legall53")?;
+/// let plan = Plan::builder(&wavelet).shape(&[4, 6]).levels(2).sample::<i16>().build(&Device::cpu())?;
+///
+/// let image: Vec<i16> = (0..24).collect();
+/// let mut coefficients = vec![0; 24];
+/// plan.forward(&image, &mut coefficients)?;
+///
+/// let mut back = vec![0; 24];
+/// plan.inverse(&coefficients, &mut back)?;
+/// assert_eq!(back, image);
+///
+/// let names: Vec<_> = plan.subbands().map(|band| band.name).collect();
+/// assert_eq!(names, ["LL2", "HL2", "LH2", "HH2", "HL1", "LH1", "HH1"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Plan<T = Unsampled>(Arc<Inner<T>>);
+
+pub(crate) struct Inner<T> {
+    pub problem: Arc<Problem>,
+    pub executor: Box<dyn Executor<T>>,
+    pub data: Expected,
+    pub coefficients: Expected,
+    /// The low bands of all levels; 0 is the whole.
+    pub lows: Vec<Expected>,
+    pub recipe: Recipe,
+}
+
+impl<T> Clone for Plan<T> {
+    fn clone(&self) -> Plan<T> {
+        Plan(self.0.clone())
+    }
+}
+
+impl<T> std::fmt::Debug for Plan<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Plan").field(&self.0.recipe).finish()
+    }
+}
+
+impl Plan {
+    /// Starts a plan for `scheme`: say at least `.shape(…)` and `.sample::<T>()`, then `.build(&device)`.
+    pub fn builder(scheme: &Scheme) -> PlanBuilder<'_> {
+        PlanBuilder::new(scheme)
+    }
+}
+
+impl<T: Sample> Plan<T> {
+    pub(crate) fn from_inner(inner: Inner<T>) -> Plan<T> {
+        Plan(Arc::new(inner))
+    }
+
+    /// Shape of the data.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.problem.source_shape
+    }
+
+    /// Shape of the coefficients: that of the data, unless the plan pads.
+    pub fn coefficient_shape(&self) -> &[usize] {
+        self.0.problem.geometry.shape()
+    }
+
+    /// Number of levels, the most along any axis.
+    pub fn depth(&self) -> u32 {
+        self.0.problem.geometry.depth()
+    }
+
+    /// Shape of the low band after `level` levels; level 0 is the coefficients' own shape.
+    ///
+    /// # Errors
+    /// If the plan has no such level.
+    pub fn level_shape(&self, level: u32) -> Result<&[usize], PlanError> {
+        Ok(&self.low(level)?.shape)
+    }
+
+    /// Samples that a plain slice of data must have at least.
+    pub fn len(&self) -> usize {
+        self.0.data.span
+    }
+
+    /// Whether there is no sample at all; never, as every axis has at least one.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Samples that a plain slice of coefficients must have at least.
+    pub fn coefficient_len(&self) -> usize {
+        self.0.coefficients.span
+    }
+
+    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice.
+    pub fn subbands(&self) -> impl ExactSizeIterator<Item = Subband> + '_ {
+        let Inner { problem, coefficients, .. } = &*self.0;
+        let bands = problem.geometry.bands(problem.layout).into_iter();
+        bands.map(|band| Subband::new(band, coefficients.start, &coefficients.strides))
+    }
+
+    /// The sub-band of that name.
+    pub fn subband(&self, name: &str) -> Option<Subband> {
+        self.subbands().find(|band| band.name == name)
+    }
+
+    /// What the plan does, as data.
+    pub fn recipe(&self) -> &Recipe {
+        &self.0.recipe
+    }
+
+    /// Size in bytes of the workspace, known before one is made.
+    pub fn workspace_bytes(&self) -> usize {
+        self.0.executor.workspace_size().bytes::<T>()
+    }
+
+    /// Scratch for one execution at a time. Make one per thread, and reuse it with the methods that end in `_with`.
+    pub fn workspace(&self) -> Workspace<T> {
+        Workspace::new(self.0.executor.workspace_size())
+    }
+
+    /// Analysis: data to coefficients.
+    ///
+    /// # Errors
+    /// If either does not suit the plan; nothing is written then.
+    pub fn forward<S, D>(&self, src: &S, dst: &mut D) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.forward_with(src, dst, &mut self.workspace())
+    }
+
+    /// [`Plan::forward`] with a workspace of this plan.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another plan's.
+    pub fn forward_with<S, D>(&self, src: &S, dst: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.check(workspace)?;
+        let (src, dst) = (src.source(&self.0.data)?, dst.target(&self.0.coefficients)?);
+        // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
+        unsafe { self.0.executor.forward(src, dst, workspace) };
+        Ok(())
+    }
+
+    /// Synthesis: coefficients to data, undoing [`Plan::forward`].
+    ///
+    /// # Errors
+    /// If either does not suit the plan; nothing is written then.
+    pub fn inverse<S, D>(&self, src: &S, dst: &mut D) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.inverse_with(src, dst, &mut self.workspace())
+    }
+
+    /// [`Plan::inverse`] with a workspace of this plan.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another plan's.
+    pub fn inverse_with<S, D>(&self, src: &S, dst: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.synthesise(0, &self.0.data, src, dst, workspace)
+    }
+
+    /// Synthesis down to `level` and no further: a picture at reduced resolution, of [`Plan::level_shape`], contiguous if
+    /// `dst` is a plain slice. Level 0 is [`Plan::inverse`].
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// # let wavelet = catalogue::find("legall53")?;
+    /// let plan = Plan::builder(&wavelet).shape(&[100, 61]).levels(3).sample::<i32>().build(&Device::cpu())?;
+    /// # let coefficients = vec![0; 6100];
+    /// let mut half = vec![0; 50 * 31];
+    /// plan.inverse_to(1, &coefficients, &mut half)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such level, or a buffer does not suit.
+    pub fn inverse_to<S, D>(&self, level: u32, src: &S, dst: &mut D) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.inverse_to_with(level, src, dst, &mut self.workspace())
+    }
+
+    /// [`Plan::inverse_to`] with a workspace of this plan.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another plan's.
+    pub fn inverse_to_with<S, D>(
+        &self,
+        level: u32,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        let expected = if level == 0 { &self.0.data } else { self.low(level)? };
+        self.synthesise(level, expected, src, dst, workspace)
+    }
+
+    /// Analysis where the data is.
+    ///
+    /// # Errors
+    /// If the data does not suit the plan, or the plan pads.
+    pub fn forward_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
+        self.forward_in_place_with(data, &mut self.workspace())
+    }
+
+    /// [`Plan::forward_in_place`] with a workspace of this plan.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another plan's.
+    pub fn forward_in_place_with<D>(&self, data: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
+    where
+        D: Target<T> + ?Sized,
+    {
+        self.check_in_place(workspace)?;
+        let data = data.target(&self.0.coefficients)?;
+        // SAFETY: a checked view of an exclusive borrow.
+        unsafe { self.0.executor.forward_in_place(data, workspace) };
+        Ok(())
+    }
+
+    /// Synthesis where the coefficients are.
+    ///
+    /// # Errors
+    /// If the data does not suit the plan, or the plan pads.
+    pub fn inverse_in_place<D: Target<T> + ?Sized>(&self, data: &mut D) -> Result<(), PlanError> {
+        self.inverse_in_place_with(data, &mut self.workspace())
+    }
+
+    /// [`Plan::inverse_in_place`] with a workspace of this plan.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another plan's.
+    pub fn inverse_in_place_with<D>(&self, data: &mut D, workspace: &mut Workspace<T>) -> Result<(), PlanError>
+    where
+        D: Target<T> + ?Sized,
+    {
+        self.check_in_place(workspace)?;
+        let data = data.target(&self.0.coefficients)?;
+        // SAFETY: a checked view of an exclusive borrow.
+        unsafe { self.0.executor.inverse_in_place(data, workspace) };
+        Ok(())
+    }
+
+    fn synthesise<S, D>(
+        &self,
+        level: u32,
+        expected: &Expected,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError>
+    where
+        S: Source<T> + ?Sized,
+        D: Target<T> + ?Sized,
+    {
+        self.check(workspace)?;
+        let (src, dst) = (src.source(&self.0.coefficients)?, dst.target(expected)?);
+        // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
+        unsafe { self.0.executor.inverse(level, src, dst, workspace) };
+        Ok(())
+    }
+
+    fn low(&self, level: u32) -> Result<&Expected, PlanError> {
+        let missing = || PlanError::NoSuchLevel { level, depth: self.depth() };
+        self.0.lows.get(level as usize).ok_or_else(missing)
+    }
+
+    fn check(&self, workspace: &Workspace<T>) -> Result<(), PlanError> {
+        if workspace.size == self.0.executor.workspace_size() { Ok(()) } else { Err(PlanError::ForeignWorkspace) }
+    }
+
+    fn check_in_place(&self, workspace: &Workspace<T>) -> Result<(), PlanError> {
+        if self.0.problem.pads() {
+            let padded = self.coefficient_shape().to_vec();
+            return Err(PlanError::PaddedInPlace { shape: self.shape().to_vec(), padded });
+        }
+        self.check(workspace)
+    }
+}

@@ -1,0 +1,306 @@
+//! Sample types, and the arithmetic of lifting steps on them.
+//!
+//! Whatever a plan stores, it computes in the *work* type: the sample type itself, or `f32` for the 16-bit floats.
+
+use half::{bf16, f16};
+use lifting_dsl::{Step, Weight};
+
+/// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
+/// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
+///
+/// The trait is sealed.
+pub trait Sample: lifting_dsl::sample::Sample + bytemuck::Pod + Stored<Self::Lane> {
+    /// The type that lifting steps on these samples compute in.
+    #[doc(hidden)]
+    type Lane: Arithmetic + Stored<Self::Lane>;
+    /// Whether that is the sample type itself.
+    #[doc(hidden)]
+    const DIRECT: bool;
+}
+
+/// How samples of this type in memory become values to compute with, and back (one rounding at most).
+#[doc(hidden)]
+pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
+    fn load(self) -> W;
+    fn store(value: W) -> Self;
+}
+
+/// What lifting steps are made of.
+#[doc(hidden)]
+pub trait Arithmetic: Copy + Default + Send + Sync + bytemuck::Pod + std::fmt::Debug + 'static {
+    /// Accumulator and weight of an integer step; the type itself for reals.
+    type Acc: Copy + Default + Send + Sync + std::fmt::Debug;
+
+    /// An integer weight or rounding constant.
+    fn integer(value: i32) -> Self::Acc;
+    /// A real weight, rounded once.
+    fn real(weight: &Weight) -> Self::Acc;
+    /// The value as an accumulator.
+    fn widen(self) -> Self::Acc;
+    /// `acc + weight·x`, wrapping; integers only.
+    fn mul_add(acc: Self::Acc, weight: Self::Acc, x: Self::Acc) -> Self::Acc;
+    /// `a + b`: wrapping, or rounded once.
+    fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// `a · b`: wrapping, or rounded once.
+    fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// `−a`.
+    fn neg(a: Self::Acc) -> Self::Acc;
+    /// Arithmetic shift right; the identity for reals.
+    fn shift(a: Self::Acc, bits: u32) -> Self::Acc;
+    /// `self + a`, or `self − a`, wrapped to this type.
+    fn updated(self, subtract: bool, a: Self::Acc) -> Self;
+    /// `self · a`; real only.
+    fn scaled(self, a: Self::Acc) -> Self;
+    /// `self << bits`, wrapping: the gain shift before analysis.
+    fn gain(self, bits: u32) -> Self;
+    /// `(self + (1 << bits >> 1)) >> bits` in the accumulator: the gain shift undone after synthesis.
+    fn ungain(self, bits: u32) -> Self;
+    /// Twice the value, and half of it: the lone sample at an odd origin of the reversible JPEG 2000 transform.
+    fn doubled(self) -> Self;
+    /// See [`Arithmetic::doubled`].
+    fn halved(self) -> Self;
+}
+
+macro_rules! integer {
+    ($($t:ty, $acc:ty;)*) => {$(
+        impl Sample for $t {
+            type Lane = $t;
+            const DIRECT: bool = true;
+        }
+        impl Stored<$t> for $t {
+            #[inline(always)]
+            fn load(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn store(value: $t) -> $t {
+                value
+            }
+        }
+        impl Arithmetic for $t {
+            type Acc = $acc;
+            fn integer(value: i32) -> $acc {
+                <$acc>::from(value)
+            }
+            fn real(_: &Weight) -> $acc {
+                unreachable!("a plan holds real steps to real samples")
+            }
+            #[inline(always)]
+            fn widen(self) -> $acc {
+                self as $acc
+            }
+            #[inline(always)]
+            fn mul_add(acc: $acc, weight: $acc, x: $acc) -> $acc {
+                acc.wrapping_add(weight.wrapping_mul(x))
+            }
+            #[inline(always)]
+            fn add(a: $acc, b: $acc) -> $acc {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn mul(a: $acc, b: $acc) -> $acc {
+                a.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn neg(a: $acc) -> $acc {
+                a.wrapping_neg()
+            }
+            #[inline(always)]
+            fn shift(a: $acc, bits: u32) -> $acc {
+                a >> bits
+            }
+            #[inline(always)]
+            fn updated(self, subtract: bool, a: $acc) -> $t {
+                // Truncation and wrapping addition commute: this is the wide sum, wrapped.
+                if subtract { self.wrapping_sub(a as $t) } else { self.wrapping_add(a as $t) }
+            }
+            fn scaled(self, _: $acc) -> $t {
+                unreachable!("a plan holds scaling steps to real samples")
+            }
+            #[inline(always)]
+            fn gain(self, bits: u32) -> $t {
+                self.wrapping_shl(bits)
+            }
+            #[inline(always)]
+            fn ungain(self, bits: u32) -> $t {
+                (self as $acc).wrapping_add((1 << bits) >> 1).wrapping_shr(bits) as $t
+            }
+            #[inline(always)]
+            fn doubled(self) -> $t {
+                self.wrapping_shl(1)
+            }
+            #[inline(always)]
+            fn halved(self) -> $t {
+                self >> 1
+            }
+        }
+    )*};
+}
+
+integer! { i16, i32; i32, i32; i64, i64; }
+
+macro_rules! real {
+    ($($t:ty, $round:ident;)*) => {$(
+        impl Sample for $t {
+            type Lane = $t;
+            const DIRECT: bool = true;
+        }
+        impl Stored<$t> for $t {
+            #[inline(always)]
+            fn load(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn store(value: $t) -> $t {
+                value
+            }
+        }
+        impl Arithmetic for $t {
+            type Acc = $t;
+            fn integer(_: i32) -> $t {
+                unreachable!("a plan holds integer steps to integer samples")
+            }
+            fn real(weight: &Weight) -> $t {
+                weight.$round()
+            }
+            #[inline(always)]
+            fn widen(self) -> $t {
+                self
+            }
+            fn mul_add(_: $t, _: $t, _: $t) -> $t {
+                unreachable!("a plan holds integer steps to integer samples")
+            }
+            #[inline(always)]
+            fn add(a: $t, b: $t) -> $t {
+                a + b
+            }
+            #[inline(always)]
+            fn mul(a: $t, b: $t) -> $t {
+                a * b
+            }
+            #[inline(always)]
+            fn neg(a: $t) -> $t {
+                -a
+            }
+            #[inline(always)]
+            fn shift(a: $t, _: u32) -> $t {
+                a
+            }
+            #[inline(always)]
+            fn updated(self, subtract: bool, a: $t) -> $t {
+                if subtract { self - a } else { self + a }
+            }
+            #[inline(always)]
+            fn scaled(self, a: $t) -> $t {
+                self * a
+            }
+            fn gain(self, _: u32) -> $t {
+                self
+            }
+            fn ungain(self, _: u32) -> $t {
+                self
+            }
+            fn doubled(self) -> $t {
+                self * 2.0
+            }
+            fn halved(self) -> $t {
+                self * 0.5
+            }
+        }
+    )*};
+}
+
+real! { f32, to_f32; f64, to_f64; }
+
+macro_rules! half_float {
+    ($($t:ty),*) => {$(
+        impl Sample for $t {
+            type Lane = f32;
+            const DIRECT: bool = false;
+        }
+        impl Stored<f32> for $t {
+            #[inline(always)]
+            fn load(self) -> f32 {
+                self.to_f32()
+            }
+            #[inline(always)]
+            fn store(value: f32) -> $t {
+                <$t>::from_f32(value)
+            }
+        }
+    )*};
+}
+
+half_float!(f16, bf16);
+
+/// A lifting step with its weights rounded to the work type, offsets in positions.
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledStep<W: Arithmetic> {
+    /// Parity of the positions that are updated.
+    pub target: usize,
+    /// What happens to them.
+    pub kind: StepKind<W>,
+    /// Lowest and highest offset that is read, in positions; 0, 0 for a scaling.
+    pub support: (isize, isize),
+}
+
+/// What a [`CompiledStep`] does.
+#[derive(Clone, Debug)]
+pub(crate) enum StepKind<W: Arithmetic> {
+    /// `x ∓= (Σ w·x[i+d] + r) >> s`
+    Integer { subtract: bool, taps: Vec<(isize, W::Acc)>, rounding: W::Acc, shift: u32 },
+    /// `x ∓= Σ w·(Σ x[i+d])`
+    Real { subtract: bool, groups: Vec<CompiledGroup<W>> },
+    /// `x *= c`
+    Scale { factor: W::Acc },
+}
+
+/// Offsets that share a weight.
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledGroup<W: Arithmetic> {
+    pub weight: GroupWeight<W>,
+    pub offsets: Vec<isize>,
+}
+
+/// Weights 1 and −1 are not multiplied with.
+#[derive(Clone, Debug)]
+pub(crate) enum GroupWeight<W: Arithmetic> {
+    One,
+    MinusOne,
+    Other(W::Acc),
+}
+
+impl<W: Arithmetic> CompiledStep<W> {
+    /// Rounds the weights of `step` to the work type.
+    pub fn new(step: &Step) -> CompiledStep<W> {
+        let target = step.target().parity() as usize;
+        let (lo, hi) = step.support().unwrap_or((0, 0));
+        // even[k+o] read by an odd target stands 2o−1 positions away; odd[k+o] read by an even one 2o+1.
+        let position = |offset: i32| 2 * offset as isize + 1 - 2 * target as isize;
+        let kind = match step {
+            Step::Integer(s) => StepKind::Integer {
+                subtract: s.op == lifting_dsl::Op::Sub,
+                taps: s.taps.iter().map(|t| (position(t.offset), W::integer(t.weight))).collect(),
+                rounding: W::integer(s.rounding),
+                shift: s.shift,
+            },
+            Step::Real(s) => StepKind::Real {
+                subtract: s.op == lifting_dsl::Op::Sub,
+                groups: s
+                    .groups
+                    .iter()
+                    .map(|g| CompiledGroup {
+                        weight: match &g.weight {
+                            w if w.is_one() => GroupWeight::One,
+                            w if w.is_minus_one() => GroupWeight::MinusOne,
+                            w => GroupWeight::Other(W::real(w)),
+                        },
+                        offsets: g.offsets.iter().map(|&o| position(o)).collect(),
+                    })
+                    .collect(),
+            },
+            Step::Scale(s) => StepKind::Scale { factor: W::real(&s.factor) },
+        };
+        CompiledStep { target, kind, support: (lo as isize, hi as isize) }
+    }
+}

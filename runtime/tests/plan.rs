@@ -1,0 +1,363 @@
+//! Plans against the oracle: same bits for every border rule, layout, origin, order of axes, sample type and stride.
+
+use lifting::{
+    Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16,
+};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::sample::Sample as OracleSample;
+
+fn scheme(name: &str) -> Scheme {
+    catalogue::find(name).unwrap()
+}
+
+/// A fixed sequence of noisy samples that uses all bits of integers and a modest range of reals.
+fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let bits = (state >> 16) as i64;
+            <T as OracleSample>::from_i64(if T::KIND.domain() == lifting::Domain::Integer { bits } else { bits % 4096 })
+        })
+        .collect()
+}
+
+struct Case {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    order: Vec<usize>,
+    origins: Vec<i64>,
+    boundary: Boundary,
+    layout: Layout,
+}
+
+fn check<T: Sample>(scheme: &Scheme, case: &Case, threads: usize) {
+    let Case { shape, levels, order, origins, boundary, layout } = case;
+    let geometry = Geometry::new(shape, origins, levels, order).unwrap();
+    let n = shape.iter().product();
+    let data: Vec<T> = noise(n, n as u64);
+    let what =
+        format!("{} {:?} {shape:?} {levels:?} {order:?} {origins:?} {boundary} {layout:?}", scheme.name(), T::KIND);
+    let plan = Plan::builder(scheme)
+        .shape(shape)
+        .levels_per_axis(levels)
+        .axis_order(order)
+        .origins(origins)
+        .boundary(*boundary)
+        .layout(*layout)
+        .sample::<T>()
+        .build(&Device::cpu_with_threads(threads));
+    if geometry.check_boundary(*boundary).is_err() {
+        assert!(matches!(plan, Err(PlanError::Geometry(_))), "{what}");
+        return;
+    }
+    let plan = plan.unwrap();
+    let mut oracle =
+        Transform { boundary: *boundary, layout: *layout, ..Transform::new(scheme.clone(), geometry.clone()) };
+    oracle.gain_shift = 0;
+    let mut expected = data.clone();
+    oracle.forward(&mut expected).unwrap();
+
+    let mut coefficients = vec![T::default(); n];
+    plan.forward(&data, &mut coefficients).unwrap();
+    assert_eq!(coefficients, expected, "forward {what}");
+    let mut in_place = data.clone();
+    plan.forward_in_place(&mut in_place).unwrap();
+    assert_eq!(in_place, expected, "in place {what}");
+
+    for level in 0..=plan.depth() {
+        let mut whole = expected.clone();
+        oracle.inverse_to(level, &mut whole).unwrap();
+        let low = geometry.low_band(level, *layout);
+        let shape = plan.level_shape(level).unwrap().to_vec();
+        assert_eq!(low.shape, shape);
+        let count: usize = shape.iter().product();
+        let mut out = vec![T::default(); count];
+        plan.inverse_to(level, &coefficients, &mut out).unwrap();
+        let expected: Vec<T> = (0..count)
+            .map(|index| {
+                let (mut rest, mut at, mut stride) = (index, 0, 1);
+                for axis in (0..shape.len()).rev() {
+                    at += (low.offset[axis] + rest % shape[axis] * low.step[axis]) * stride;
+                    rest /= shape[axis];
+                    stride *= case.shape[axis];
+                }
+                whole[at]
+            })
+            .collect();
+        assert_eq!(out, expected, "inverse to {level} {what}");
+    }
+    plan.inverse_in_place(&mut in_place).unwrap();
+    if scheme.domain() == lifting::Domain::Integer {
+        assert_eq!(in_place, data, "lossless {what}");
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let shapes: [(&[usize], &[u32], &[usize], &[i64]); 14] = [
+        (&[1], &[2], &[0], &[1]),
+        (&[2], &[1], &[0], &[0]),
+        (&[37], &[4], &[0], &[-3]),
+        (&[64], &[3], &[0], &[0]),
+        (&[1, 1], &[1, 1], &[0, 1], &[1, 1]),
+        (&[1, 19], &[2, 2], &[1, 0], &[1, 0]),
+        (&[19, 1], &[2, 2], &[1, 0], &[0, 3]),
+        (&[16, 24], &[2, 3], &[1, 0], &[0, 0]),
+        (&[23, 31], &[3, 2], &[0, 1], &[5, -2]),
+        (&[3, 18, 20], &[0, 2, 2], &[2, 1], &[0, 0, 0]),
+        (&[18, 20, 3], &[2, 1, 0], &[1, 0], &[1, 0, 0]),
+        (&[5, 9, 6], &[1, 2, 1], &[1, 2, 0], &[1, 1, 1]),
+        (&[4, 3, 5, 2], &[1, 0, 2, 0], &[2, 0], &[0, 0, 1, 0]),
+        (&[8, 8], &[0, 0], &[], &[0, 0]),
+    ];
+    for (i, (shape, levels, order, origins)) in shapes.into_iter().enumerate() {
+        for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
+            let layout = if (i + b) % 2 == 0 { Layout::Mallat } else { Layout::Interleaved };
+            cases.push(Case {
+                shape: shape.to_vec(),
+                levels: levels.to_vec(),
+                order: order.to_vec(),
+                origins: origins.to_vec(),
+                boundary,
+                layout,
+            });
+        }
+    }
+    cases
+}
+
+#[test]
+fn integers_are_the_oracles() {
+    for name in ["dd137", "legall53", "fidelity", "daubechies97", "haar_vc2_0"] {
+        let scheme = scheme(name);
+        for case in cases() {
+            check::<i16>(&scheme, &case, 1);
+            check::<i32>(&scheme, &case, 1);
+            check::<i64>(&scheme, &case, 1);
+        }
+    }
+}
+
+#[test]
+fn reals_are_the_oracles_to_the_bit() {
+    for name in ["cdf97", "cdf2_4", "cdf3_5"] {
+        let scheme = scheme(name);
+        for case in cases() {
+            check::<f32>(&scheme, &case, 1);
+            check::<f64>(&scheme, &case, 1);
+            check::<f16>(&scheme, &case, 1);
+            check::<bf16>(&scheme, &case, 1);
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let case = |shape: &[usize], levels: &[u32], order: &[usize]| Case {
+        shape: shape.to_vec(),
+        levels: levels.to_vec(),
+        order: order.to_vec(),
+        origins: vec![0; shape.len()],
+        boundary: Boundary::WholeSymmetric,
+        layout: Layout::Mallat,
+    };
+    for case in [case(&[301, 457], &[3, 3], &[1, 0]), case(&[201, 157, 3], &[2, 2, 0], &[0, 1])] {
+        for threads in [2, 3, 16] {
+            check::<i16>(&scheme("dd137"), &case, threads);
+            check::<f32>(&scheme("cdf97"), &case, threads);
+            check::<f16>(&scheme("cdf97"), &case, threads);
+        }
+    }
+}
+
+#[test]
+fn strides_pitches_and_negative_ones() {
+    let (h, w, pitch) = (13, 10, 17isize);
+    let scheme = scheme("legall53");
+    let dense = Plan::builder(&scheme).shape(&[h, w]).levels(2).sample::<i32>().build(&Device::cpu()).unwrap();
+    let data: Vec<i32> = noise(h * w, 3);
+    let mut expected = vec![0; h * w];
+    dense.forward(&data, &mut expected).unwrap();
+
+    // Rows from the bottom up with a pitch; coefficients by columns.
+    let plan = Plan::builder(&scheme)
+        .shape(&[h, w])
+        .levels(2)
+        .strides(&[-pitch, 1])
+        .coefficient_strides(&[1, h as isize])
+        .sample::<i32>()
+        .build(&Device::cpu())
+        .unwrap();
+    assert_eq!(plan.len(), 12 * 17 + 10);
+    let mut flipped = vec![-7; plan.len()];
+    for y in 0..h {
+        for x in 0..w {
+            flipped[(h - 1 - y) * 17 + x] = data[y * w + x];
+        }
+    }
+    let mut columns = vec![0; plan.coefficient_len()];
+    plan.forward(&flipped, &mut columns).unwrap();
+    for y in 0..h {
+        for x in 0..w {
+            assert_eq!(columns[x * h + y], expected[y * w + x]);
+        }
+    }
+    let band = plan.subband("HL1").unwrap();
+    let in_dense = dense.subband("HL1").unwrap();
+    assert!(band.samples(&columns).eq(in_dense.samples(&expected)));
+
+    let mut back = vec![-7; plan.len()];
+    plan.inverse(&columns, &mut back).unwrap();
+    assert_eq!(back, flipped, "what lies between rows is left alone");
+}
+
+#[test]
+fn ndarray_views_in_and_out() {
+    use ndarray::{Array2, ArrayD, s};
+    let scheme = scheme("cdf97");
+    let plan = Plan::builder(&scheme).shape(&[12, 9]).levels(2).sample::<f64>().build(&Device::cpu()).unwrap();
+    let big = Array2::from_shape_vec((24, 9), noise::<f64>(24 * 9, 5)).unwrap();
+    let view = big.slice(s![..;-2, ..]);
+    let mut coefficients = Array2::zeros((9, 12)).reversed_axes();
+    plan.forward(&view, &mut coefficients).unwrap();
+    let dense: Vec<f64> = view.iter().copied().collect();
+    let mut expected = vec![0.0; 108];
+    plan.forward(&dense, &mut expected).unwrap();
+    assert!(coefficients.iter().eq(&expected));
+    for band in plan.subbands() {
+        assert!(band.view(&coefficients).iter().eq(band.samples(&expected)), "{}", band.name);
+    }
+    let mut back = ArrayD::zeros(vec![12, 9]);
+    plan.inverse(&coefficients, &mut back).unwrap();
+    assert!(back.iter().zip(&dense).all(|(a, b)| (a - b).abs() < 1e-9));
+    let wrong = plan.forward(&big, &mut back);
+    assert!(matches!(wrong, Err(PlanError::ShapeMismatch { .. })), "{wrong:?}");
+}
+
+#[test]
+fn profiles_set_what_their_formats_fix() {
+    let wavelet = scheme("dd137");
+    let builder = Plan::builder(&wavelet).shape(&[16, 24]).levels(3).profile(Format::Vc2).sample::<i32>();
+    let plan = builder.clone().build(&Device::cpu()).unwrap();
+    let recipe = plan.recipe();
+    assert_eq!((recipe.boundary, recipe.gain_shift, &recipe.axis_order[..]), (Boundary::Edge, 1, &[1, 0][..]));
+    let data: Vec<i32> = noise::<i32>(16 * 24, 1).iter().map(|x| x >> 16).collect();
+    let mut coefficients = vec![0; 16 * 24];
+    plan.forward(&data, &mut coefficients).unwrap();
+    let mut oracle = Transform::new(wavelet.clone(), Geometry::uniform(&[16, 24], 3).unwrap());
+    (oracle.boundary, oracle.gain_shift) = (Boundary::Edge, 1);
+    let mut expected = data.clone();
+    oracle.forward(&mut expected).unwrap();
+    assert_eq!(coefficients, expected);
+    let mut back = vec![0; 16 * 24];
+    plan.inverse(&coefficients, &mut back).unwrap();
+    assert_eq!(back, data);
+
+    let odd = builder.clone().shape(&[300, 451]);
+    let error = odd.build(&Device::cpu()).unwrap_err();
+    assert_eq!(error, PlanError::NotAMultiple { format: Format::Vc2, axis: 0, length: 300, multiple: 8 });
+    assert!(error.to_string().contains("--pad edge"));
+    let padded = odd.pad(Pad::Edge).build(&Device::cpu()).unwrap();
+    assert_eq!(padded.coefficient_shape(), [304, 456]);
+
+    let wavelet = scheme("legall53");
+    let plan = Plan::builder(&wavelet).shape(&[1, 7]).levels(2).origins(&[1, 1]).profile(Format::Jpeg2000);
+    let plan = plan.sample::<i16>().build(&Device::cpu()).unwrap();
+    assert_eq!(plan.recipe().axis_order, [0, 1]);
+    let mut data: Vec<i16> = (0..7).collect();
+    plan.forward_in_place(&mut data).unwrap();
+    let mut oracle = Transform::new(wavelet, Geometry::new(&[1, 7], &[1, 1], &[2, 2], &[0, 1]).unwrap());
+    oracle.double_lone_odd = true;
+    let mut expected: Vec<i16> = (0..7).collect();
+    oracle.forward(&mut expected).unwrap();
+    assert_eq!(data, expected);
+    plan.inverse_in_place(&mut data).unwrap();
+    assert_eq!(data, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn padding_repeats_the_border_and_the_inverse_crops() {
+    let wavelet = scheme("legall53");
+    let build = |shape: &[usize], pad| {
+        let mut b = Plan::builder(&wavelet).shape(shape).levels(2).boundary(Boundary::Periodic);
+        if pad {
+            b = b.pad(Pad::Edge);
+        }
+        b.sample::<i16>().build(&Device::cpu())
+    };
+    assert!(matches!(build(&[5, 7], false), Err(PlanError::Geometry(_))));
+    let (padded, whole) = (build(&[5, 7], true).unwrap(), build(&[8, 8], false).unwrap());
+    let data: Vec<i16> = noise(35, 2);
+    let by_hand: Vec<i16> = (0..64).map(|i: usize| data[(i / 8).min(4) * 7 + (i % 8).min(6)]).collect();
+    let (mut a, mut b) = (vec![0; 64], vec![0; 64]);
+    padded.forward(&data, &mut a).unwrap();
+    whole.forward(&by_hand, &mut b).unwrap();
+    assert_eq!(a, b);
+    let mut back = vec![0; 35];
+    padded.inverse(&a, &mut back).unwrap();
+    assert_eq!(back, data);
+    let (mut low_a, mut low_b) = (vec![0; 16], vec![0; 16]);
+    padded.inverse_to(1, &a, &mut low_a).unwrap();
+    whole.inverse_to(1, &b, &mut low_b).unwrap();
+    assert_eq!(low_a, low_b);
+    assert!(matches!(padded.forward_in_place(&mut a), Err(PlanError::PaddedInPlace { .. })));
+}
+
+#[test]
+fn ranges_are_proved_or_not() {
+    let wavelet = scheme("dd137");
+    let build = |levels, range: std::ops::RangeInclusive<i64>| {
+        let plan = Plan::builder(&wavelet).shape(&[64, 64]).levels(levels).range(range);
+        plan.sample::<i16>().build(&Device::cpu())
+    };
+    assert!(matches!(build(3, 0..=255).unwrap().recipe().exactness, Some(Exactness::Exact { .. })));
+    assert!(matches!(build(1, -32768..=32767).unwrap().recipe().exactness, Some(Exactness::MayWrap { level: 1, .. })));
+    assert!(matches!(build(1, 0..=65535), Err(PlanError::Range { .. })));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let (integer, real) = (scheme("dd137"), scheme("cdf97"));
+    let cpu = Device::cpu();
+    let text = |e: PlanError| e.to_string();
+    let e = text(Plan::builder(&integer).shape(&[8]).sample::<f32>().build(&cpu).unwrap_err());
+    assert!(e.contains("dd137") && e.contains("i16, i32 or i64"), "{e}");
+    let e = text(Plan::builder(&real).shape(&[8]).sample::<i16>().build(&cpu).unwrap_err());
+    assert!(e.contains("f32, f64, f16 or bf16"), "{e}");
+    assert_eq!(Plan::builder(&real).sample::<f32>().build(&cpu).unwrap_err(), PlanError::NoShape);
+    let e = text(Plan::builder(&real).shape(&[8]).profile(Format::Vc2).sample::<f32>().build(&cpu).unwrap_err());
+    assert!(e.contains("no profile vc2"), "{e}");
+    for bad in [&[][..], &[0, 3], &[1; 9], &[usize::MAX, 2]] {
+        assert!(Plan::builder(&real).shape(bad).sample::<f32>().build(&cpu).is_err(), "{bad:?}");
+    }
+    assert!(Plan::builder(&real).shape(&[1 << 62]).sample::<f64>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9]).levels(99).sample::<f32>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9]).axes(&[1]).sample::<f32>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9, 9]).axes(&[1, 1]).sample::<f32>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9, 9]).levels_per_axis(&[1]).sample::<f32>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9, 9]).strides(&[8, 1]).sample::<f32>().build(&cpu).is_err());
+    assert!(Plan::builder(&real).shape(&[9, 9]).strides(&[9]).sample::<f32>().build(&cpu).is_err());
+
+    let plan = Plan::builder(&real).shape(&[9, 9]).levels(2).sample::<f32>().build(&cpu).unwrap();
+    let (data, mut short) = (vec![0.0; 81], vec![0.0; 80]);
+    let error = plan.forward(&data, &mut short).unwrap_err();
+    assert!(matches!(error, PlanError::TooShort { needed: 81, got: 80, .. }));
+    assert!(matches!(plan.inverse_to(3, &data, &mut short), Err(PlanError::NoSuchLevel { level: 3, depth: 2 })));
+    let other = Plan::builder(&real).shape(&[90, 9]).sample::<f32>().build(&cpu).unwrap();
+    let mut out = vec![0.0; 81];
+    let error = plan.forward_with(&data, &mut out, &mut other.workspace());
+    assert_eq!(error, Err(PlanError::ForeignWorkspace));
+}
+
+#[test]
+fn plans_travel() {
+    fn everywhere<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let wavelet = scheme("cdf97");
+    let plan = Plan::builder(&wavelet).shape(&[9, 9]).sample::<f32>().build(&Device::best().unwrap()).unwrap();
+    everywhere(&plan);
+    let shown = plan.recipe().to_string();
+    assert!(shown.contains("wavelet    cdf97 on f32") && shown.contains("9 lines of 9"), "{shown}");
+    assert_eq!(plan.workspace().bytes(), plan.workspace_bytes());
+}
