@@ -1,5 +1,6 @@
 //! What can be wrong with a plan, or with the data that it is given.
 
+use crate::cuda::CudaError;
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
@@ -154,6 +155,9 @@ pub enum PlanError {
     /// A workspace made by another plan.
     #[error("the workspace was made for another plan: make one with this plan's `workspace()`")]
     ForeignWorkspace,
+    /// A CUDA device that is missing, or did not do what it was told.
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
 }
 
 fn domain_name(domain: Domain) -> &'static str {

@@ -32,6 +32,7 @@
 mod builder;
 pub mod catalogue;
 mod cpu;
+pub mod cuda;
 mod data;
 mod device;
 mod error;

@@ -1,0 +1,291 @@
+//! Compiled kernels, remembered: in memory for the process, on disk for the next one.
+//!
+//! An entry's name is the hash of all that it depends on: text, options, architecture and NVRTC's version. The
+//! file holds a magic number, that hash again, and a checksum of what follows. What does not match in any of them is compiled anew and
+//! replaced. A file is written beside its place and renamed into it, so that other processes see all of it or none.
+//!
+//! The folder is `LIFTING_CACHE_DIR` (empty: nothing is kept on disk), else `lifting` in the user's cache folder. A folder that cannot
+//! be written costs time and nothing else.
+
+use super::error::CudaError;
+use super::nvrtc::{self, Architecture, Target};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+const MAGIC: &[u8; 8] = b"LIFTBIN1";
+const HEADER: usize = 8 + 32 + 32;
+type Hash = [u8; 32];
+
+/// Compiled kernels that the driver can load: a cubin, a fat binary, or PTX text.
+///
+/// Plans compile their own; one made before (by `liftc` and `nvcc` or NVRTC) lets a plan be built where there is no NVRTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled(Arc<[u8]>);
+
+impl Compiled {
+    /// From the bytes of a `.cubin`, `.fatbin` or `.ptx` file.
+    pub fn new(mut bytes: Vec<u8>) -> Compiled {
+        // The driver reads PTX as a string.
+        if !bytes.starts_with(b"\x7fELF") && bytes.last() != Some(&0) {
+            bytes.push(0);
+        }
+        Compiled(bytes.into())
+    }
+
+    /// Reads a `.cubin`, `.fatbin` or `.ptx` file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is empty.
+    pub fn load(path: impl AsRef<Path>) -> Result<Compiled, CudaError> {
+        let path = path.as_ref();
+        let reason = |what: String| CudaError::Module { reason: format!("{}: {what}", path.display()) };
+        let bytes = std::fs::read(path).map_err(|e| reason(e.to_string()))?;
+        if bytes.is_empty() { Err(reason("the file is empty".into())) } else { Ok(Compiled::new(bytes)) }
+    }
+
+    /// What the driver loads; PTX ends in a zero byte.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Compiles CUDA C++ text for an architecture by NVRTC, without fast math, or finds it compiled in memory or on disk.
+///
+/// # Errors
+/// If there is no NVRTC, or it refuses the text; the error has its log.
+pub fn compile(source: &str, architecture: Architecture) -> Result<Compiled, CudaError> {
+    compiled(source, &Target::of(architecture)?)
+}
+
+fn compiled(source: &str, target: &Target) -> Result<Compiled, CudaError> {
+    static MEMORY: OnceLock<Mutex<HashMap<Hash, Compiled>>> = OnceLock::new();
+    let memory = MEMORY.get_or_init(Mutex::default);
+    let key = key(source, target);
+    let remembered = || memory.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(found) = remembered().get(&key) {
+        return Ok(found.clone());
+    }
+    let compiled = from_disk_or(folder().as_deref(), &key, || nvrtc::compile(source, target))?;
+    remembered().insert(key, compiled.clone());
+    Ok(compiled)
+}
+
+/// Where entries are kept.
+fn folder() -> Option<PathBuf> {
+    folder_from(|name| std::env::var_os(name).map(PathBuf::from), dirs::cache_dir())
+}
+
+fn folder_from(var: impl Fn(&str) -> Option<PathBuf>, platform: Option<PathBuf>) -> Option<PathBuf> {
+    match var("LIFTING_CACHE_DIR") {
+        Some(folder) if folder.as_os_str().is_empty() => None,
+        Some(folder) => Some(folder),
+        None => platform.map(|folder| folder.join("lifting")),
+    }
+}
+
+/// Hash of all that the result depends on, each part with its length before it.
+fn key(source: &str, target: &Target) -> Hash {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    part(b"lifting kernels 1");
+    for option in target.options() {
+        part(option.as_bytes());
+    }
+    part(&target.version.0.to_le_bytes());
+    part(&target.version.1.to_le_bytes());
+    part(source.as_bytes());
+    hash.finalize().into()
+}
+
+fn hex(hash: &Hash) -> String {
+    hash.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The entry of that key, or what `make` makes, which is then kept.
+fn from_disk_or(
+    folder: Option<&Path>,
+    key: &Hash,
+    make: impl FnOnce() -> Result<Vec<u8>, CudaError>,
+) -> Result<Compiled, CudaError> {
+    let path = folder.map(|f| f.join(format!("{}.bin", hex(key))));
+    if let Some(payload) = path.as_deref().and_then(|p| read(p, key)) {
+        return Ok(Compiled(payload.into()));
+    }
+    let payload = make()?;
+    if let Some(path) = path {
+        // A cache that cannot be written is no error.
+        let _ = write(&path, key, &payload);
+    }
+    Ok(Compiled(payload.into()))
+}
+
+/// An entry's payload, if the file is whole and is what its name says.
+fn read(path: &Path, key: &Hash) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(path).ok()?;
+    let (header, payload) = bytes.split_at_checked(HEADER)?;
+    let sum: Hash = Sha256::digest(payload).into();
+    let sound = &header[..8] == MAGIC && &header[8..40] == key && header[40..] == sum && !payload.is_empty();
+    sound.then(|| payload.to_vec())
+}
+
+fn write(path: &Path, key: &Hash, payload: &[u8]) -> std::io::Result<()> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let sum: Hash = Sha256::digest(payload).into();
+    let bytes = [MAGIC, key.as_slice(), sum.as_slice(), payload].concat();
+    let unique = format!("{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    let temporary = path.with_extension(unique);
+    let result = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    if result.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nvrtc::tests::{SM_90, available};
+    use super::*;
+    use std::cell::Cell;
+
+    fn target(arch: &str) -> Target {
+        Target { arch: arch.into(), version: (13, 0) }
+    }
+
+    /// Looks an entry up and counts how often it had to be made.
+    fn lookup(folder: &Path, key: &Hash, made: &Cell<u32>) -> Compiled {
+        let make = || {
+            made.set(made.get() + 1);
+            Ok(b"\x7fELF machine code".to_vec())
+        };
+        from_disk_or(Some(folder), key, make).unwrap()
+    }
+
+    #[test]
+    fn entries_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (made, key) = (Cell::new(0), key("text", &target("sm_90")));
+        let first = lookup(folder.path(), &key, &made);
+        assert_eq!(first, lookup(folder.path(), &key, &made));
+        assert_eq!(made.get(), 1);
+        assert_eq!(first.bytes(), b"\x7fELF machine code");
+        // Nothing but the entry is left behind.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn everything_is_in_the_key() {
+        let base = key("text", &target("sm_90"));
+        assert_ne!(base, key("text2", &target("sm_90")));
+        assert_ne!(base, key("text", &target("sm_80")));
+        assert_ne!(base, key("text", &Target { version: (13, 1), ..target("sm_90") }));
+    }
+
+    #[test]
+    fn damaged_and_foreign_entries_are_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (made, key) = (Cell::new(0), key("text", &target("sm_90")));
+        lookup(folder.path(), &key, &made);
+        let path = folder.path().join(format!("{}.bin", hex(&key)));
+        let whole = std::fs::read(&path).unwrap();
+        let mut expected = 1;
+        let mut damage = |bytes: Vec<u8>| {
+            std::fs::write(&path, bytes).unwrap();
+            lookup(folder.path(), &key, &made);
+            expected += 1;
+            assert_eq!(made.get(), expected);
+            // The damage is repaired.
+            lookup(folder.path(), &key, &made);
+            assert_eq!(made.get(), expected);
+        };
+        for at in [0, 7, 8, 39, 40, 71, 72, whole.len() - 1] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            damage(bytes);
+        }
+        for len in [0, 10, HEADER, whole.len() - 1] {
+            damage(whole[..len].to_vec());
+        }
+        damage([whole.clone(), vec![0]].concat());
+        // Another entry under this name.
+        let other = super::key("other", &target("sm_90"));
+        lookup(folder.path(), &other, &made);
+        expected += 1;
+        let foreign = std::fs::read(folder.path().join(format!("{}.bin", hex(&other)))).unwrap();
+        std::fs::write(&path, foreign).unwrap();
+        lookup(folder.path(), &key, &made);
+        assert_eq!(made.get(), expected + 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, b"in the way").unwrap();
+        let (made, key) = (Cell::new(0), key("text", &target("sm_90")));
+        lookup(&file, &key, &made);
+        lookup(&file, &key, &made);
+        assert_eq!(made.get(), 2);
+        assert!(from_disk_or(None, &key, || Ok(vec![1])).is_ok());
+    }
+
+    #[test]
+    fn racing_writers_leave_a_whole_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = key("text", &target("sm_90"));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        let made = Cell::new(0);
+                        assert_eq!(lookup(folder.path(), &key, &made).bytes(), b"\x7fELF machine code");
+                        let _ = write(&folder.path().join(format!("{}.bin", hex(&key))), &key, b"\x7fELF machine code");
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_folder_is_the_users_choice() {
+        let platform = || Some(PathBuf::from("/home/someone/.cache"));
+        assert_eq!(folder_from(|_| None, platform()), Some(PathBuf::from("/home/someone/.cache/lifting")));
+        assert_eq!(folder_from(|_| Some("/elsewhere".into()), platform()), Some(PathBuf::from("/elsewhere")));
+        assert_eq!(folder_from(|_| Some("".into()), platform()), None);
+        assert_eq!(folder_from(|_| None, None), None);
+    }
+
+    #[test]
+    fn modules_from_outside() {
+        assert_eq!(Compiled::new(b".version 8.0".to_vec()).bytes(), b".version 8.0\0");
+        assert_eq!(Compiled::new(b"\x7fELF...".to_vec()).bytes(), b"\x7fELF...");
+        assert!(Compiled::load("/nonexistent.cubin").unwrap_err().to_string().contains("/nonexistent.cubin"));
+    }
+
+    #[test]
+    fn kernels_are_compiled_once() {
+        if !available("kernels_are_compiled_once") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = "extern \"C\" __global__ void f(int *x) { x[threadIdx.x] = 1; }";
+        let target = Target::of(SM_90).unwrap();
+        let key = key(source, &target);
+        let compiled = from_disk_or(Some(folder.path()), &key, || nvrtc::compile(source, &target)).unwrap();
+        assert!(compiled.bytes().starts_with(b"\x7fELF"));
+        let again = from_disk_or(Some(folder.path()), &key, || unreachable!("it is on disk")).unwrap();
+        assert_eq!(compiled, again);
+        let broken = from_disk_or(Some(folder.path()), &super::key("x", &target), || nvrtc::compile("x", &target));
+        assert!(matches!(broken, Err(CudaError::Compile { .. })));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,269 @@
+//! A CUDA device: opened once, shared by the plans on it.
+
+use super::error::CudaError;
+use super::nvrtc::Architecture;
+use super::probe;
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
+use cudarc::driver::{CudaContext, CudaStream, DriverError};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+/// What a planner needs to know about a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Its number, counted from 0.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability.
+    pub architecture: Architecture,
+    /// Number of streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Size of the L2 cache in bytes.
+    pub l2_bytes: usize,
+    /// Shared memory that a block can have, in bytes.
+    pub shared_bytes_per_block: usize,
+    /// Shared memory of a multiprocessor, in bytes.
+    pub shared_bytes_per_multiprocessor: usize,
+    /// 32-bit registers of a multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Threads that a multiprocessor can hold.
+    pub threads_per_multiprocessor: u32,
+    /// Device memory in bytes.
+    pub memory_bytes: usize,
+}
+
+/// A CUDA device that this process has opened. Cheap to clone; plans keep it open.
+#[derive(Clone)]
+pub struct CudaDevice(Arc<Inner>);
+
+struct Inner {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    properties: Properties,
+    lost: AtomicBool,
+}
+
+impl CudaDevice {
+    /// Opens device number `ordinal` (its primary context, which other libraries of the process share).
+    ///
+    /// # Errors
+    /// If there is no driver, it is too old, there is no such device, or it is busy.
+    pub fn open(ordinal: usize) -> Result<CudaDevice, CudaError> {
+        static OPEN: OnceLock<Mutex<Vec<(usize, Weak<Inner>)>>> = OnceLock::new();
+        let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(inner) = open.iter().find(|(o, _)| *o == ordinal).and_then(|(_, weak)| weak.upgrade()) {
+            return Ok(CudaDevice(inner));
+        }
+        let device = CudaDevice::open_fresh(ordinal)?;
+        open.retain(|(o, _)| *o != ordinal);
+        open.push((ordinal, Arc::downgrade(&device.0)));
+        Ok(device)
+    }
+
+    fn open_fresh(ordinal: usize) -> Result<CudaDevice, CudaError> {
+        let count = CudaDevice::count()?;
+        if count == 0 {
+            return Err(CudaError::NoDevice);
+        }
+        if ordinal >= count {
+            return Err(CudaError::NoSuchDevice { ordinal, count });
+        }
+        let busy = |e: DriverError| match e.0 {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY
+            | CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
+            | CUresult::CUDA_ERROR_MPS_MAX_CLIENTS_REACHED
+            | CUresult::CUDA_ERROR_SYSTEM_NOT_READY => CudaError::Busy { ordinal, cause: describe(e) },
+            _ => CudaError::Refused { ordinal, what: "be opened", cause: describe(e) },
+        };
+        let context = CudaContext::new(ordinal).map_err(busy)?;
+        let stream = context.new_stream().map_err(busy)?;
+        let properties = properties(&context, ordinal).map_err(busy)?;
+        Ok(CudaDevice(Arc::new(Inner { context, stream, properties, lost: AtomicBool::new(false) })))
+    }
+
+    /// Number of CUDA devices of this machine.
+    ///
+    /// # Errors
+    /// If there is no driver, or it is too old.
+    pub fn count() -> Result<usize, CudaError> {
+        match probe::driver() {
+            Err(CudaError::NoDevice) => return Ok(0),
+            other => other?,
+        };
+        match CudaContext::device_count() {
+            Ok(count) => Ok(usize::try_from(count).unwrap_or(0)),
+            Err(e) if e.0 == CUresult::CUDA_ERROR_NO_DEVICE => Ok(0),
+            Err(e) => Err(CudaError::Refused { ordinal: 0, what: "be counted", cause: describe(e) }),
+        }
+    }
+
+    /// What it is.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Its number.
+    pub fn ordinal(&self) -> usize {
+        self.0.properties.ordinal
+    }
+
+    /// The context, for cudarc's own functions.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.0.context
+    }
+
+    /// A stream of this crate's own, which plans use for host data.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.0.stream
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    /// If the driver has none to give.
+    pub fn new_stream(&self) -> Result<Arc<CudaStream>, CudaError> {
+        self.ready()?;
+        self.0.context.new_stream().map_err(|e| self.error("make a stream", e))
+    }
+
+    /// Waits for all work on the device.
+    ///
+    /// # Errors
+    /// If something that was launched before has failed.
+    pub fn synchronize(&self) -> Result<(), CudaError> {
+        self.0.context.synchronize().map_err(|e| self.error("finish", e))
+    }
+
+    /// Whether the context still works. Once it has failed, nothing on it can be used again in this process.
+    pub fn is_usable(&self) -> bool {
+        !self.0.lost.load(Ordering::Relaxed)
+    }
+
+    /// Makes the context current in this thread.
+    pub(super) fn ready(&self) -> Result<(), CudaError> {
+        self.0.context.bind_to_thread().map_err(|e| self.error("be used", e))
+    }
+
+    /// What a driver's error means; notes when the context is lost.
+    pub(super) fn error(&self, what: &'static str, e: DriverError) -> CudaError {
+        let ordinal = self.ordinal();
+        if is_fatal(e.0) {
+            self.0.lost.store(true, Ordering::Relaxed);
+            return CudaError::ContextLost { ordinal, what, cause: describe(e) };
+        }
+        CudaError::Refused { ordinal, what, cause: describe(e) }
+    }
+
+    /// What a failed allocation means.
+    pub(super) fn allocation_error(&self, what: &'static str, bytes: usize, e: DriverError) -> CudaError {
+        if e.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return self.error("allocate memory", e);
+        }
+        let free = self.0.context.mem_get_info().map_or(0, |(free, _)| free);
+        CudaError::OutOfMemory { ordinal: self.ordinal(), what, bytes, free }
+    }
+}
+
+impl PartialEq for CudaDevice {
+    fn eq(&self, other: &CudaDevice) -> bool {
+        self.ordinal() == other.ordinal()
+    }
+}
+
+impl Eq for CudaDevice {}
+
+impl fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CudaDevice").field(self.properties()).finish()
+    }
+}
+
+impl fmt::Display for CudaDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let p = self.properties();
+        write!(f, "cuda {}, {} ({}, {} multiprocessors)", p.ordinal, p.name, p.architecture, p.multiprocessors)
+    }
+}
+
+/// `CUDA_ERROR_OUT_OF_MEMORY: out of memory`.
+pub(super) fn describe(e: DriverError) -> String {
+    let text = |s: Result<&std::ffi::CStr, DriverError>| s.map(|s| s.to_string_lossy().into_owned()).ok();
+    match (text(e.error_name()), text(e.error_string())) {
+        (Some(name), Some(words)) => format!("{name}: {words}"),
+        _ => format!("{:?}", e.0),
+    }
+}
+
+/// Errors after which the driver refuses all further work in the context.
+fn is_fatal(code: CUresult) -> bool {
+    use CUresult::*;
+    matches!(
+        code,
+        CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED
+            | CUDA_ERROR_EXTERNAL_DEVICE
+            | CUDA_ERROR_DEINITIALIZED
+    )
+}
+
+fn properties(context: &CudaContext, ordinal: usize) -> Result<Properties, DriverError> {
+    use Attribute::*;
+    let get = |attribute| context.attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
+    let (major, minor) = context.compute_capability()?;
+    Ok(Properties {
+        ordinal,
+        name: context.name()?,
+        architecture: Architecture { major: major as u32, minor: minor as u32 },
+        multiprocessors: get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        l2_bytes: get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
+        shared_bytes_per_block: get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize,
+        shared_bytes_per_multiprocessor: get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)? as usize,
+        registers_per_multiprocessor: get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+        threads_per_multiprocessor: get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+        memory_bytes: context.total_mem()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a device or without: an answer, never a panic.
+    #[test]
+    fn opening_answers() {
+        match CudaDevice::count() {
+            Ok(0) => assert_eq!(CudaDevice::open(0).unwrap_err(), CudaError::NoDevice),
+            Ok(count) => {
+                let device = CudaDevice::open(0).unwrap();
+                assert_eq!(device, CudaDevice::open(0).unwrap());
+                assert!(device.is_usable());
+                let error = CudaDevice::open(count).unwrap_err();
+                assert_eq!(error, CudaError::NoSuchDevice { ordinal: count, count });
+            }
+            Err(error) => {
+                assert_eq!(CudaDevice::open(0).unwrap_err(), error);
+                assert!(error.to_string().contains("Device::cpu()"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn launch_failures_lose_the_context() {
+        assert!(is_fatal(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+        assert!(is_fatal(CUresult::CUDA_ERROR_LAUNCH_FAILED));
+        assert!(!is_fatal(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
+        assert!(!is_fatal(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
+    }
+}
