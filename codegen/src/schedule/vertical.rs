@@ -129,8 +129,8 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
             slab.load(b, &image, front, front0);
             b.barrier();
             b.if_(Expr::from(pass.length).gt(1.into()), |b| {
-                for (i, step) in steps.iter().enumerate() {
-                    slab.step(b, step, i, front, border);
+                for step in steps.iter().enumerate() {
+                    slab.step(b, step, front, front0, border);
                 }
             });
             slab.store(b, &image, front, stop);
@@ -199,7 +199,14 @@ impl Slab<'_> {
         });
     }
 
-    fn step(&self, b: &mut Builder, step: &Step, index: usize, front: LocalId, border: Option<LocalId>) {
+    fn step(
+        &self,
+        b: &mut Builder,
+        (index, step): (usize, &Step),
+        front: LocalId,
+        front0: LocalId,
+        border: Option<LocalId>,
+    ) {
         let target = step.target();
         let p = target.parity() as i32;
         let lag = self.window.steps[index].lag as i32;
@@ -209,8 +216,9 @@ impl Slab<'_> {
             _ => format!(", {lag} rows behind the front"),
         };
         b.comment(format!("{}{behind}", crate::describe::step(step)));
-        // The first window of a chunk has nothing to update above the halo.
-        let from = (Expr::from(front) - lag).max(Expr::from(self.start) - before);
+        // The first window of a chunk goes back as far as later steps need it, in order, before the lags set in.
+        let first = Expr::from(front).eq_(front0.into());
+        let from = first.select(Expr::from(self.start) - before, Expr::from(front) - lag);
         let (from, to) = self.clip(from, Expr::from(front) + (self.shape.height as i32 - lag));
         // The first row of the target's phase at or after `from`.
         let from = if p == 0 { ((from + 1) >> 1) << 1 } else { ((from >> 1) << 1) + 1 };
@@ -247,6 +255,7 @@ impl Slab<'_> {
         if kept == 0 {
             return;
         }
+        b.barrier();
         b.comment("slide: the rows that the next window still needs move up");
         let from = Expr::from(front) + (self.shape.height as i32 - self.above);
         let (from, to) = self.clip(from.clone(), from + kept);

@@ -1,0 +1,335 @@
+//! Pass kernels on the interpreter against the oracle: every border rule, awkward sizes, both parities, every sample
+//! type, both directions, batches and pitches.
+
+use half::{bf16, f16};
+use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
+use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, vertical};
+use lifting_dsl::oracle::{analyse_line, synthesise_line};
+use lifting_dsl::sample::Sample;
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use proptest::prelude::*;
+
+/// The two pass schedules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Schedule {
+    Horizontal,
+    Vertical,
+}
+
+const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
+
+fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kernel, ScheduleError> {
+    match schedule {
+        Schedule::Horizontal => horizontal::kernel(scheme, options, horizontal::Shape { threads: 64, pairs: 32 }),
+        Schedule::Vertical => vertical::kernel(scheme, options),
+    }
+}
+
+/// One launch: `batch` images of `lines` lines of `length` samples, the first at position `parity`.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    length: usize,
+    parity: usize,
+    lines: usize,
+    batch: usize,
+    /// Samples between the end of one row and the start of the next.
+    gap: usize,
+}
+
+impl Case {
+    fn line(length: usize, parity: usize) -> Case {
+        Case { length, parity, lines: 2, batch: 1, gap: 0 }
+    }
+
+    fn low(&self) -> usize {
+        (self.parity + self.length).div_ceil(2) - self.parity
+    }
+}
+
+/// An array of `batch` images whose lines have `n` samples each, with its pitch and stride.
+struct Array {
+    n: usize,
+    pitch: usize,
+    stride: usize,
+    along_rows: bool,
+}
+
+impl Array {
+    fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
+        let along_rows = schedule == Schedule::Horizontal;
+        let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
+        let pitch = columns + case.gap;
+        Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
+    }
+
+    fn len(&self, case: &Case) -> usize {
+        (self.stride * case.batch).max(1)
+    }
+
+    fn index(&self, image: usize, line: usize, i: usize) -> usize {
+        let (row, column) = if self.along_rows { (line, i) } else { (i, line) };
+        image * self.stride + row * self.pitch + column
+    }
+
+    fn line<T: Copy>(&self, data: &[T], image: usize, line: usize) -> Vec<T> {
+        (0..self.n).map(|i| data[self.index(image, line, i)]).collect()
+    }
+}
+
+/// Runs both directions of a case and compares every sample with the oracle, bit for bit.
+fn check<T: Sample + Element>(
+    scheme: &Scheme,
+    schedule: Schedule,
+    boundary: Boundary,
+    case: Case,
+    mut sample: impl FnMut() -> T,
+) {
+    let what = || format!("{} {schedule:?} {boundary} {} {case:?}", scheme.name(), T::KIND);
+    let signal = Array::new(&case, case.length, schedule);
+    let low = Array::new(&case, case.low(), schedule);
+    let high = Array::new(&case, case.length - case.low(), schedule);
+    let data: Vec<T> = (0..signal.len(&case)).map(|_| sample()).collect();
+
+    for direction in [Direction::Forward, Direction::Inverse] {
+        let options = Options { sample: T::SCALAR, boundary, direction, gain: false };
+        let kernel = kernel(scheme, schedule, options).unwrap_or_else(|e| panic!("{}: {e}", what()));
+        let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
+        let program = Program::new(&kernel, &info);
+        let scalar = |v: usize| Arg::Scalar(v as i64);
+        let shape = [scalar(case.length), scalar(case.parity), scalar(case.lines)];
+        let arrays = match direction {
+            Direction::Forward => [&signal, &low, &high],
+            Direction::Inverse => [&low, &high, &signal],
+        };
+        let mut args: Vec<Arg> = arrays
+            .iter()
+            .enumerate()
+            .map(|(i, a)| {
+                Arg::Buffer(match (direction, i) {
+                    (Direction::Forward, 0) => Buffer::new(&data),
+                    (Direction::Inverse, 0 | 1) => {
+                        let values: Vec<T> = (0..a.len(&case)).map(|_| sample()).collect();
+                        Buffer::new(&values)
+                    }
+                    _ => Buffer::undefined(T::SCALAR, a.len(&case)),
+                })
+            })
+            .collect();
+        args.extend(shape);
+        args.extend(arrays.iter().map(|a| scalar(a.pitch)));
+        args.extend(arrays.iter().map(|a| scalar(a.stride)));
+        args.push(scalar(case.batch));
+        let inputs = args.clone();
+        program.run(&mut args, Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", what()));
+
+        let get = |args: &[Arg], i: usize, a: &Array, image: usize, line: usize| -> Vec<T> {
+            let all = args[i].buffer().unwrap();
+            let all: Vec<T> = all.to_vec().expect("the type that went in");
+            a.line(&all, image, line)
+        };
+        for image in 0..case.batch {
+            for line in 0..case.lines {
+                let first_odd = 1 - case.parity;
+                let weave = |low: Vec<T>, high: Vec<T>| -> Vec<T> {
+                    let mut line = vec![T::default(); case.length];
+                    line.iter_mut().skip(case.parity).step_by(2).zip(low).for_each(|(x, v)| *x = v);
+                    line.iter_mut().skip(first_odd).step_by(2).zip(high).for_each(|(x, v)| *x = v);
+                    line
+                };
+                let (mut expected, found) = match direction {
+                    Direction::Forward => (
+                        get(&inputs, 0, &signal, image, line),
+                        weave(get(&args, 1, &low, image, line), get(&args, 2, &high, image, line)),
+                    ),
+                    Direction::Inverse => (
+                        weave(get(&inputs, 0, &low, image, line), get(&inputs, 1, &high, image, line)),
+                        get(&args, 2, &signal, image, line),
+                    ),
+                };
+                let run = match direction {
+                    Direction::Forward => analyse_line::<T>,
+                    Direction::Inverse => synthesise_line::<T>,
+                };
+                run(scheme.steps(), boundary, case.parity as i64, &mut expected).unwrap();
+                let bits = |v: &[T]| v.iter().map(|x| x.to_pattern()).collect::<Vec<_>>();
+                if bits(&expected) != bits(&found) {
+                    let at = (0..expected.len()).find(|&i| expected[i].to_pattern() != found[i].to_pattern());
+                    panic!(
+                        "{} {direction:?} image {image} line {line} sample {at:?}\nexpected {expected:?}\nfound    {found:?}",
+                        what()
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A small deterministic source of bits.
+fn bits(mut seed: u64) -> impl FnMut() -> u64 {
+    move || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let x = (seed ^ (seed >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        x ^ (x >> 33)
+    }
+}
+
+fn integers(seed: u64) -> impl FnMut() -> i64 {
+    let mut bits = bits(seed);
+    move || match bits() % 8 {
+        0 => i64::MIN,
+        1 => i64::MAX,
+        2 => i64::from(i16::MIN),
+        3 => i64::from(i32::MAX),
+        _ => bits() as i64,
+    }
+}
+
+fn reals(seed: u64) -> impl FnMut() -> f64 {
+    let mut bits = bits(seed);
+    move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
+}
+
+fn check_type(scheme: &Scheme, schedule: Schedule, boundary: Boundary, case: Case, scalar: Scalar, seed: u64) {
+    let (mut int, mut real) = (integers(seed), reals(seed));
+    match scalar {
+        Scalar::I16 => check::<i16>(scheme, schedule, boundary, case, || int() as i16),
+        Scalar::I32 => check::<i32>(scheme, schedule, boundary, case, || int() as i32),
+        Scalar::I64 => check::<i64>(scheme, schedule, boundary, case, int),
+        Scalar::F32 => check::<f32>(scheme, schedule, boundary, case, || real() as f32),
+        Scalar::F64 => check::<f64>(scheme, schedule, boundary, case, real),
+        Scalar::F16 => check::<f16>(scheme, schedule, boundary, case, || f16::from_f64(real())),
+        Scalar::Bf16 => check::<bf16>(scheme, schedule, boundary, case, || bf16::from_f64(real())),
+        other => panic!("{} is no sample type", other.name()),
+    }
+}
+
+fn types(scheme: &Scheme) -> &'static [Scalar] {
+    match scheme.domain() {
+        Domain::Integer => &[Scalar::I16, Scalar::I32, Scalar::I64],
+        Domain::Real => &[Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16],
+    }
+}
+
+fn wavelets() -> [Scheme; 3] {
+    [("dd137", testing::dd137()), ("legall53", testing::legall53()), ("cdf97", testing::cdf97())]
+        .map(|(name, steps)| testing::wavelet(name, steps))
+}
+
+/// Odd lengths have no periodic extension.
+fn is_legal(boundary: Boundary, case: &Case) -> bool {
+    boundary != Boundary::Periodic || case.length.is_multiple_of(2)
+}
+
+/// 1, 2, 3, odd, prime, around a slice (64), around a window, around two.
+const LENGTHS: [usize; 16] = [1, 2, 3, 4, 5, 7, 8, 13, 31, 32, 33, 63, 64, 65, 66, 131];
+
+fn all(schedule: Schedule) {
+    for scheme in wavelets() {
+        for boundary in Boundary::ALL {
+            for (i, length) in LENGTHS.into_iter().enumerate() {
+                for parity in [0, 1] {
+                    let case = Case::line(length, parity);
+                    if !is_legal(boundary, &case) {
+                        continue;
+                    }
+                    // The sample types take turns over the lengths; each meets every border rule and wavelet.
+                    let types = types(&scheme);
+                    for turn in 0..2 {
+                        let scalar = types[(i + parity + turn * 2) % types.len()];
+                        check_type(&scheme, schedule, boundary, case, scalar, length as u64);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn horizontal_equals_the_oracle() {
+    all(Schedule::Horizontal);
+}
+
+#[test]
+fn vertical_equals_the_oracle() {
+    all(Schedule::Vertical);
+}
+
+#[test]
+fn pitches_batches_and_many_lines() {
+    for scheme in wavelets() {
+        for schedule in BOTH {
+            for (lines, batch, gap) in [(1, 3, 1), (33, 1, 5), (65, 2, 0), (3, 2, 7)] {
+                let case = Case { length: 35, parity: 1, lines, batch, gap };
+                check_type(&scheme, schedule, Boundary::WholeSymmetric, case, types(&scheme)[0], 7);
+                check_type(&scheme, schedule, Boundary::Edge, case, types(&scheme)[1], 8);
+            }
+        }
+    }
+}
+
+/// Columns longer than a chunk, rows of several slices.
+#[test]
+fn long_lines() {
+    for scheme in wavelets() {
+        for schedule in BOTH {
+            for boundary in Boundary::ALL {
+                for (length, parity) in [(512, 0), (514, 0), (600, 1), (257, 1), (769, 0)] {
+                    let case = Case { lines: 1, ..Case::line(length, parity) };
+                    if is_legal(boundary, &case) {
+                        check_type(&scheme, schedule, boundary, case, types(&scheme)[0], 11);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every wavelet of the catalogue, under its own border rule and one other.
+#[test]
+fn the_catalogue() {
+    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
+        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
+        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
+        for schedule in BOTH {
+            for (length, parity) in [(1, 1), (2, 0), (6, 1), (38, 0), (70, 0), (77, 1)] {
+                let case = Case { lines: 1, ..Case::line(length, parity) };
+                for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
+                    if is_legal(boundary, &case) {
+                        let types = types(scheme);
+                        check_type(scheme, schedule, boundary, case, types[i % types.len()], i as u64);
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_schemes(
+        scheme in prop_oneof![testing::any_scheme(Domain::Integer), testing::any_scheme(Domain::Real)],
+        length in 1usize..=140,
+        parity in 0usize..=1,
+        which in 0usize..4,
+        seed in any::<u64>(),
+    ) {
+        let case = Case { lines: 1, ..Case::line(length, parity) };
+        let types = types(&scheme);
+        for schedule in BOTH {
+            let boundary = scheme.boundary();
+            if !is_legal(boundary, &case) {
+                continue;
+            }
+            let options = Options { sample: types[which % types.len()], boundary, direction: Direction::Forward, gain: false };
+            match kernel(&scheme, schedule, options) {
+                Ok(_) => check_type(&scheme, schedule, boundary, case, options.sample, seed),
+                // A window may be too tall for shared memory; the error says so.
+                Err(ScheduleError::Reach { required, available, .. }) => prop_assert!(required > available),
+                Err(e) => return Err(TestCaseError::fail(e.to_string())),
+            }
+        }
+    }
+}
