@@ -1,5 +1,5 @@
 //! The oracle: a plain execution of a scheme on slices, step by step, with no schedule. It is the definition that every
-//! other executor is held against, and the transform of a machine without anything faster.
+//! other executor is held against.
 //!
 //! A level is computed in the sample's work type: loaded (shifted left by the gain), each axis lifted in the order of
 //! the geometry, and its bands stored, which is where `f16` and `bf16` round. Synthesis undoes that in reverse.
@@ -121,8 +121,7 @@ impl Transform {
 
     /// Analyses `data`, contiguous in row-major order, in place.
     pub fn forward<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
-        let executor = Executor::new(self)?;
-        executor.forward(data, &mut executor.workspace())
+        Executor::new(self)?.forward(data)
     }
 
     /// Undoes [`Transform::forward`].
@@ -133,8 +132,7 @@ impl Transform {
     /// Synthesis down to `level` (0: full size) and no further: leaves that level's low band in its place,
     /// [`Geometry::low_band`], and the finer bands as they are.
     pub fn inverse_to<T: Sample>(&self, level: u32, data: &mut [T]) -> Result<(), OracleError> {
-        let executor = Executor::new(self)?;
-        executor.inverse_to(level, data, &mut executor.workspace())
+        Executor::new(self)?.inverse_to(level, data)
     }
 }
 
@@ -175,10 +173,8 @@ impl Level {
     }
 }
 
-/// A [`Transform`] made ready for one type of samples: checked, weights rounded, places known. Executing one with a
-/// workspace does not allocate.
-#[derive(Clone, Debug)]
-pub struct Executor<T: Sample> {
+/// A [`Transform`] made ready for one type of samples: checked, weights rounded, places known.
+struct Executor<T: Sample> {
     levels: Vec<Level>,
     shape: Vec<usize>,
     strides: Vec<usize>,
@@ -190,9 +186,8 @@ pub struct Executor<T: Sample> {
     double_lone_odd: bool,
 }
 
-/// Memory that an [`Executor`] works in; make one for each thread, and use it again.
-#[derive(Clone, Debug)]
-pub struct Workspace<T: Sample> {
+/// Memory that an [`Executor`] works in.
+struct Workspace<T: Sample> {
     /// A level's samples, low half first along each axis already analysed.
     level: Vec<T::Work>,
     /// The two phases of a block of lines.
@@ -218,7 +213,7 @@ fn block_width(n: usize, inner: usize) -> usize {
 
 impl<T: Sample> Executor<T> {
     /// Checks the transform and prepares it.
-    pub fn new(transform: &Transform) -> Result<Executor<T>, OracleError> {
+    fn new(transform: &Transform) -> Result<Executor<T>, OracleError> {
         let Transform { scheme, boundary, geometry, layout, gain_shift, double_lone_odd } = transform;
         let domain = scheme.domain();
         let wrong_domain = OracleError::Domain { domain, sample: T::KIND };
@@ -269,8 +264,8 @@ impl<T: Sample> Executor<T> {
         })
     }
 
-    /// Lengths of a workspace's parts: level, each phase, zeros.
-    fn workspace_lengths(&self) -> [usize; 3] {
+    /// Memory to execute in, large enough for the first level and so for all.
+    fn workspace(&self) -> Workspace<T> {
         let (mut half, mut width) = (0, 0);
         for level in self.levels.iter().filter(|level| level.samples > 0) {
             for axis in &level.order {
@@ -280,31 +275,9 @@ impl<T: Sample> Executor<T> {
                 width = width.max(block);
             }
         }
-        [self.levels.first().map_or(0, |level| level.samples), half, width]
-    }
-
-    /// Memory to execute in.
-    pub fn workspace(&self) -> Workspace<T> {
-        let mut workspace = Workspace { level: Vec::new(), even: Vec::new(), odd: Vec::new(), zeros: Vec::new() };
-        self.fit(&mut workspace);
-        workspace
-    }
-
-    /// Bytes that [`Executor::workspace`] takes.
-    pub fn workspace_bytes(&self) -> usize {
-        let [level, half, width] = self.workspace_lengths();
-        (level + 2 * half + width) * size_of::<T::Work>()
-    }
-
-    /// Grows a workspace that was made for a smaller transform; one's own it leaves as it is.
-    fn fit(&self, workspace: &mut Workspace<T>) {
-        let [level, half, width] = self.workspace_lengths();
-        let Workspace { level: l, even, odd, zeros } = workspace;
-        for (part, length) in [(l, level), (even, half), (odd, half), (zeros, width)] {
-            if part.len() < length {
-                part.resize(length, T::Work::default());
-            }
-        }
+        let zeros = |n| vec![T::Work::default(); n];
+        let level = zeros(self.levels.first().map_or(0, |level| level.samples));
+        Workspace { level, even: zeros(half), odd: zeros(half), zeros: zeros(width) }
     }
 
     fn check_length(&self, data: &[T]) -> Result<(), OracleError> {
@@ -316,9 +289,9 @@ impl<T: Sample> Executor<T> {
     }
 
     /// As [`Transform::forward`].
-    pub fn forward(&self, data: &mut [T], workspace: &mut Workspace<T>) -> Result<(), OracleError> {
+    fn forward(&self, data: &mut [T]) -> Result<(), OracleError> {
         self.check_length(data)?;
-        self.fit(workspace);
+        let workspace = &mut self.workspace();
         for level in self.levels.iter().filter(|level| level.samples > 0) {
             let scratch = &mut workspace.level[..level.samples];
             self.load(level, data, scratch, |a| [a.whole, Run { count: 0, ..a.whole }]);
@@ -333,17 +306,12 @@ impl<T: Sample> Executor<T> {
         Ok(())
     }
 
-    /// As [`Transform::inverse`].
-    pub fn inverse(&self, data: &mut [T], workspace: &mut Workspace<T>) -> Result<(), OracleError> {
-        self.inverse_to(0, data, workspace)
-    }
-
     /// As [`Transform::inverse_to`].
-    pub fn inverse_to(&self, to: u32, data: &mut [T], workspace: &mut Workspace<T>) -> Result<(), OracleError> {
+    fn inverse_to(&self, to: u32, data: &mut [T]) -> Result<(), OracleError> {
         self.check_length(data)?;
         let finer = self.levels.get(to as usize..);
         let finer = finer.ok_or(OracleError::Level { level: to, depth: self.levels.len() as u32 })?;
-        self.fit(workspace);
+        let workspace = &mut self.workspace();
         for level in finer.iter().rev().filter(|level| level.samples > 0) {
             self.load(level, data, &mut workspace.level, |a| a.bands);
             for axis in level.order.iter().rev() {

@@ -368,23 +368,6 @@ fn errors_say_what_and_what_to_do() {
 }
 
 #[test]
-fn a_workspace_of_another_transform_grows() {
-    let small =
-        Executor::<i16>::new(&Transform::new(wavelet("dd137", testing::dd137()), Geometry::uniform(&[4], 1).unwrap()))
-            .unwrap();
-    let large = Transform::new(wavelet("dd137", testing::dd137()), Geometry::uniform(&[300, 200], 5).unwrap());
-    let executor = Executor::<i16>::new(&large).unwrap();
-    let mut workspace = small.workspace();
-    let data: Vec<i16> = (0..60_000).map(|i| (i * 7919 % 4093) as i16).collect();
-    let (mut found, mut expected) = (data.clone(), data.clone());
-    executor.forward(&mut found, &mut workspace).unwrap();
-    large.forward(&mut expected).unwrap();
-    assert_eq!(found, expected);
-    executor.inverse(&mut found, &mut workspace).unwrap();
-    assert_eq!(found, data);
-}
-
-#[test]
 fn an_update_may_come_first() {
     // A scheme whose first step updates: the inverse starts with the last step.
     let update_first = testing::scheme(
