@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(value("1."), ratio(1, 1));
         assert_eq!(value("2.50"), ratio(5, 2));
         assert_eq!(value("25e-1"), ratio(5, 2));
-        assert_eq!(value("0.1E+2"), ratio(1, 1));
+        assert_eq!(value("0.1E+2"), ratio(10, 1));
         assert_eq!(value("1e1000").map(|w| w.to_f64()), Ok(f64::INFINITY));
         assert_eq!(value("5e-324").map(|w| w.to_f64()), Ok(f64::from_bits(1)));
     }
