@@ -3,6 +3,7 @@
 //! Where to read on: [`scheme`] says what a wavelet is, [`parse`](mod@parse) has the grammar, [`validate`] the rules,
 //! `linear.rs` how an expression becomes taps.
 
+pub mod adjoint;
 pub mod analysis;
 pub mod ast;
 pub mod coefficient;

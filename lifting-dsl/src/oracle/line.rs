@@ -1,8 +1,9 @@
 //! One axis: the steps of a scheme on lines whose two phases have been taken apart.
 
+use crate::adjoint;
 use crate::geometry::split;
 use crate::sample::{Arithmetic, Resolved};
-use crate::scheme::{Boundary, Phase, Step};
+use crate::scheme::{Boundary, Group, Phase, RealStep, Step};
 
 /// A step ready to run: its target and support kept, its weights in the work type.
 #[derive(Clone, Debug)]
@@ -11,13 +12,23 @@ pub(super) struct Prepared<T: Arithmetic> {
     /// Lowest and highest index offset; `None` for a scaling.
     support: Option<(i32, i32)>,
     step: Resolved<T::Accumulator>,
+    /// Of an adjoint step: the step that it is the adjoint of.
+    adjoint_of: Option<Step>,
 }
 
 /// All steps ready to run; `None` if one is of the other domain.
 pub(super) fn prepare<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
-    let one =
-        |step: &Step| Some(Prepared { target: step.target(), support: step.index_support(), step: T::resolve(step)? });
-    steps.iter().map(one).collect()
+    steps.iter().map(|step| prepare_one(step, None)).collect()
+}
+
+fn prepare_one<T: Arithmetic>(step: &Step, adjoint_of: Option<Step>) -> Option<Prepared<T>> {
+    let (target, support) = (step.target(), step.index_support());
+    Some(Prepared { target, support, step: T::resolve(step)?, adjoint_of })
+}
+
+/// The adjoint of all steps ready to run, border rule and all; `None` if one is not real.
+pub(super) fn prepare_adjoint<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
+    steps.iter().rev().map(|step| prepare_one(&adjoint::step(step)?, Some(step.clone()))).collect()
 }
 
 /// A line's place on the integers: `n` ≥ 2 samples from position `parity`, which is 0 or 1.
@@ -74,7 +85,9 @@ pub(super) fn lift<T: Arithmetic>(
     zeros: &[T],
 ) {
     let line = Line { n: (even.len() + odd.len()) / width, parity, boundary };
-    for Prepared { target, support, step } in steps {
+    for Prepared { target, support, step, adjoint_of } in steps {
+        // An adjoint step takes nothing from beyond the line; what the step had taken, it gives back below.
+        let line = if adjoint_of.is_some() { Line { boundary: Boundary::Zero, ..line } } else { line };
         let (written, read) = match target {
             Phase::Even => (&mut *even, &*odd),
             Phase::Odd => (&mut *odd, &*even),
@@ -103,7 +116,21 @@ pub(super) fn lift<T: Arithmetic>(
             let other = |offset: i32| &read[cells(inner + i64::from(offset), read_first)..][..length];
             T::apply(step, &mut written[cells(inner, first)..][..length], other);
         }
+        let Some(whole @ Step::Real(original)) = adjoint_of else { continue };
+        for fold in adjoint::folds(whole, boundary, line.n, parity) {
+            let groups = vec![Group { weight: fold.weight, offsets: vec![0] }];
+            let tap = Step::Real(RealStep { target: *target, op: original.op, groups });
+            let tap = T::resolve(&tap).expect("the step itself was resolved");
+            let from = &read[cells(fold.from, read_first)..][..width];
+            T::apply(&tap, &mut written[cells(fold.into, first)..][..width], |_| from);
+        }
     }
+}
+
+/// Which sample of `phase` a read of index `k` finds on a line of `n` ≥ 2 samples from position `parity` (0 or 1) under
+/// a border rule; `None` is zero.
+pub(crate) fn read_index(n: usize, parity: i64, boundary: Boundary, phase: Phase, k: i64) -> Option<i64> {
+    Line { n, parity, boundary }.read(phase, k)
 }
 
 #[cfg(test)]

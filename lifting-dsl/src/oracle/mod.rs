@@ -29,6 +29,7 @@ use crate::geometry::{Geometry, GeometryError, Layout, split};
 use crate::sample::{Arithmetic, Sample, SampleType};
 use crate::scheme::{Boundary, Domain, Scheme, Step};
 use line::Prepared;
+pub(crate) use line::read_index;
 
 /// Why a transform cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,6 +80,11 @@ pub enum OracleError {
         /// Levels of the transform.
         depth: u32,
     },
+    /// The adjoint of an integer wavelet.
+    #[error(
+        "an integer wavelet rounds, so it is not linear and has no adjoint: take the real wavelet with the same weights"
+    )]
+    IntegerAdjoint,
     /// A line of odd length under the periodic border rule.
     #[error("a line of {length} samples, and the periodic border rule needs an even number")]
     OddPeriodic {
@@ -134,6 +140,24 @@ impl Transform {
     pub fn inverse_to<T: Sample>(&self, level: u32, data: &mut [T]) -> Result<(), OracleError> {
         Executor::new(self)?.inverse_to(level, data)
     }
+
+    /// The adjoint of [`Transform::forward`]: takes coefficients, in the layout, to a signal y* with ⟨T x, y⟩ = ⟨x, y*⟩ up
+    /// to rounding, for every border rule and size. It is the gradient of a function of the coefficients, taken back
+    /// to the signal. Real wavelets only.
+    pub fn adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
+        let mut executor = Executor::new(self)?;
+        executor.synthesis = line::prepare_adjoint(self.scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
+        executor.adjoint = true;
+        executor.inverse(data, &mut executor.workspace())
+    }
+
+    /// The adjoint of [`Transform::inverse`]: takes a signal to coefficients. Real wavelets only.
+    pub fn inverse_adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
+        let mut executor = Executor::new(self)?;
+        executor.analysis = line::prepare_adjoint(&self.scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
+        executor.adjoint = true;
+        executor.forward(data, &mut executor.workspace())
+    }
 }
 
 /// An arithmetic progression of indices along an axis of the data.
@@ -184,6 +208,8 @@ struct Executor<T: Sample> {
     boundary: Boundary,
     gain: u32,
     double_lone_odd: bool,
+    /// Whether the steps are an adjoint's: a lone sample that was doubled is then doubled on the way back as well.
+    adjoint: bool,
 }
 
 /// Memory that an [`Executor`] works in.
@@ -261,6 +287,7 @@ impl<T: Sample> Executor<T> {
             boundary: *boundary,
             gain: *gain_shift,
             double_lone_odd: *double_lone_odd,
+            adjoint: false,
         })
     }
 
@@ -391,9 +418,10 @@ impl<T: Sample> Executor<T> {
         let scratch = &mut scratch[..level.samples];
         if n == 1 {
             if self.double_lone_odd && parity == 1 {
-                match direction {
-                    Direction::Forward => scratch.iter_mut().for_each(|x| *x = x.double()),
-                    Direction::Inverse => scratch.iter_mut().for_each(|x| *x = x.halve()),
+                if (direction == Direction::Forward) != self.adjoint {
+                    scratch.iter_mut().for_each(|x| *x = x.double());
+                } else {
+                    scratch.iter_mut().for_each(|x| *x = x.halve());
                 }
             }
             return;
@@ -459,11 +487,32 @@ pub fn analyse_line<T: Sample>(
     parity: i64,
     line: &mut [T],
 ) -> Result<(), OracleError> {
-    let n = line.len();
     let Some(prepared) = line::prepare::<T::Work>(steps) else {
         let domain = if T::KIND.domain() == Domain::Integer { Domain::Real } else { Domain::Integer };
         return Err(OracleError::Domain { domain, sample: T::KIND });
     };
+    run_line(&prepared, boundary, parity, line)
+}
+
+/// The adjoint of [`analyse_line`] with the same steps and border rule, in place; of [`synthesise_line`] if `steps` are
+/// the synthesis steps. Only real steps have one.
+pub fn adjoint_line<T: Sample>(
+    steps: &[Step],
+    boundary: Boundary,
+    parity: i64,
+    line: &mut [T],
+) -> Result<(), OracleError> {
+    let prepared = line::prepare_adjoint::<T::Work>(steps).ok_or(OracleError::IntegerAdjoint)?;
+    run_line(&prepared, boundary, parity, line)
+}
+
+fn run_line<T: Sample>(
+    prepared: &[Prepared<T::Work>],
+    boundary: Boundary,
+    parity: i64,
+    line: &mut [T],
+) -> Result<(), OracleError> {
+    let n = line.len();
     if boundary == Boundary::Periodic && !n.is_multiple_of(2) {
         return Err(OracleError::OddPeriodic { length: n });
     }
@@ -474,7 +523,7 @@ pub fn analyse_line<T: Sample>(
     let samples = |first: usize| line[first..].iter().step_by(2).map(|x| x.widen());
     let mut even: Vec<T::Work> = samples(parity as usize).collect();
     let mut odd: Vec<T::Work> = samples(1 - parity as usize).collect();
-    line::lift(&prepared, boundary, parity, &mut even, &mut odd, 1, &[T::Work::default()]);
+    line::lift(prepared, boundary, parity, &mut even, &mut odd, 1, &[T::Work::default()]);
     for (phase, first) in [(even, parity as usize), (odd, 1 - parity as usize)] {
         line[first..].iter_mut().step_by(2).zip(phase).for_each(|(x, w)| *x = T::narrow(w));
     }
