@@ -148,7 +148,7 @@ impl Transform {
         let mut executor = Executor::new(self)?;
         executor.synthesis = line::prepare_adjoint(self.scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
         executor.adjoint = true;
-        executor.inverse(data, &mut executor.workspace())
+        executor.inverse_to(0, data)
     }
 
     /// The adjoint of [`Transform::inverse`]: takes a signal to coefficients. Real wavelets only.
@@ -156,7 +156,7 @@ impl Transform {
         let mut executor = Executor::new(self)?;
         executor.analysis = line::prepare_adjoint(&self.scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
         executor.adjoint = true;
-        executor.forward(data, &mut executor.workspace())
+        executor.forward(data)
     }
 }
 
