@@ -10,7 +10,7 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Pass};
-use super::{Direction, Options, ScheduleError};
+use super::{Direction, Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::Halo;
@@ -36,6 +36,14 @@ impl Default for Shape {
 /// # Errors
 /// If the sample type is not of the scheme's domain, or the halo is wider than a slice.
 pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+    kernel_between(scheme, options, Sides::both(options.sample), shape)
+}
+
+/// The pass kernel between arrays of two types.
+///
+/// # Errors
+/// As [`kernel`].
+pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     let steps = options.direction.steps(scheme);
     let halo = Halo::of(&steps, options.boundary);
@@ -51,7 +59,7 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     }
     let phase_len = (i64::from(shape.pairs) + before + after) as u32;
 
-    let mut builder = Builder::new(options.kernel_name(scheme, "horizontal"));
+    let mut builder = Builder::new(options.pass_name(scheme, "horizontal", sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of rows: a block lifts a slice of a row in shared memory.",
@@ -61,7 +69,7 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
         "A slice is {} pairs and a halo of {before} pairs before, {after} after; border rule {}.",
         shape.pairs, options.boundary
     ));
-    let pass = Pass::declare(b, options, arith, Along::Row);
+    let pass = Pass::declare(b, options, sides, arith, Along::Row);
     let row = b.shared("row", arith.work, 2 * phase_len);
 
     let pairs = shape.pairs as i32;

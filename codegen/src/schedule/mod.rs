@@ -7,6 +7,7 @@
 mod lift;
 mod pass;
 
+pub mod copy;
 pub mod horizontal;
 pub mod rows;
 pub mod vertical;
@@ -57,7 +58,34 @@ pub struct Options {
     pub gain: bool,
 }
 
+/// Types in memory of the two sides of a pass, where they differ: a level of `f16` or `bf16` samples goes through `f32` scratch from
+/// one axis to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sides {
+    /// Of the signal.
+    pub signal: Scalar,
+    /// Of the bands.
+    pub bands: Scalar,
+}
+
+impl Sides {
+    /// Both sides of one type.
+    pub fn both(sample: Scalar) -> Sides {
+        Sides { signal: sample, bands: sample }
+    }
+}
+
 impl Options {
+    /// [`Options::kernel_name`], with the types of both sides where they differ, in the order that data takes.
+    pub fn pass_name(&self, scheme: &Scheme, schedule: &str, sides: Sides) -> String {
+        let (from, to) = match self.direction {
+            Direction::Forward => (sides.signal, sides.bands),
+            Direction::Inverse => (sides.bands, sides.signal),
+        };
+        let name = Options { sample: from, ..*self }.kernel_name(scheme, schedule);
+        if from == to { name } else { format!("{name}_to_{}", to.name()) }
+    }
+
     /// `<wavelet>_<schedule>_<direction>_<sample>`.
     pub fn kernel_name(&self, scheme: &Scheme, schedule: &str) -> String {
         format!("{}_{schedule}_{}_{}", scheme.name(), self.direction.name(), self.sample.name())

@@ -1,6 +1,6 @@
 //! The parameters that all pass kernels share, and how a kernel reads and writes samples through them.
 
-use super::{Arithmetic, Direction, Options};
+use super::{Arithmetic, Direction, Options, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Phase};
@@ -11,6 +11,7 @@ struct Array {
     pointer: ParamId,
     pitch: ParamId,
     stride: ParamId,
+    scalar: Scalar,
 }
 
 /// Which way the transformed axis runs.
@@ -46,7 +47,7 @@ impl Pass {
     /// Declares the parameters. Forward: `src, low, high, length, parity, lines, src_pitch, low_pitch, high_pitch,
     /// src_stride, low_stride, high_stride, batch[, gain]`; inverse: `low, high, dst, length, parity, lines, low_pitch, high_pitch,
     /// dst_pitch, low_stride, high_stride, dst_stride, batch[, gain]`. Pitches and strides count samples and may be negative.
-    pub fn declare(b: &mut Builder, options: Options, arith: Arithmetic, along: Along) -> Pass {
+    pub fn declare(b: &mut Builder, options: Options, sides: Sides, arith: Arithmetic, along: Along) -> Pass {
         let forward = options.direction == Direction::Forward;
         let names: [(&str, Access, &str); 3] = if forward {
             [
@@ -61,7 +62,11 @@ impl Pass {
                 ("dst", Access::Write, "receives the signal"),
             ]
         };
-        let pointers = names.map(|(name, access, doc)| b.pointer(name, options.sample, access, doc));
+        let types =
+            if forward { [sides.signal, sides.bands, sides.bands] } else { [sides.bands, sides.bands, sides.signal] };
+        let mut typed = types.into_iter();
+        let pointers =
+            names.map(|(name, access, doc)| b.pointer(name, typed.next().expect("a type for each array"), access, doc));
         let length = b.scalar("length", Scalar::I32, "samples along the axis, at least 1");
         let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
         let lines = b.scalar(
@@ -82,7 +87,7 @@ impl Pass {
         let gain = options.gain.then(|| {
             b.scalar("gain", Scalar::I32, "bits of headroom that this pass adds (forward) or removes (inverse); else 0")
         });
-        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i] };
+        let array = |i: usize| Array { pointer: pointers[i], pitch: pitches[i], stride: strides[i], scalar: types[i] };
         let (signal, low, high) = if forward { (array(0), array(1), array(2)) } else { (array(2), array(0), array(1)) };
         Pass { options, arith, along, signal, low, high, length, parity, lines, batch, gain }
     }
@@ -124,7 +129,11 @@ impl Pass {
     /// Loads what the steps start from at a position inside the signal, into `place` of type `work`. Forward: the
     /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
     pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
-        let value = b.declare("value", self.options.sample);
+        let scalar = match self.options.direction {
+            Direction::Forward => self.signal.scalar,
+            Direction::Inverse => self.low.scalar,
+        };
+        let value = b.declare("value", scalar);
         let fetch = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
             let index = self.index(array, base, line, i);
             b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
@@ -138,7 +147,10 @@ impl Pass {
                 |b| fetch(b, self.high, image.high, position.clone() >> 1),
             ),
         }
-        let mut v = self.arith.widen(value.into());
+        let mut v = Expr::from(value);
+        if scalar != self.arith.work {
+            v = v.cast(self.arith.work);
+        }
         if let (Some(gain), Direction::Forward) = (self.gain, self.options.direction) {
             v = self.arith.shift_up(v, gain.into());
         }
@@ -152,7 +164,11 @@ impl Pass {
         if let (Some(gain), Direction::Inverse) = (self.gain, self.options.direction) {
             v = self.arith.shift_down(v, gain.into());
         }
-        let v = self.arith.narrow(v);
+        let scalar = match self.options.direction {
+            Direction::Forward => self.low.scalar,
+            Direction::Inverse => self.signal.scalar,
+        };
+        let v = if scalar == self.arith.work { v } else { v.cast(scalar) };
         let parity = Expr::from(self.parity);
         let put = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
             let index = self.index(array, base, line, i);

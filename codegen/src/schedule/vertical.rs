@@ -10,7 +10,7 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Image, Pass};
-use super::{Direction, Options, ScheduleError};
+use super::{Direction, Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::{Halo, Window};
@@ -53,6 +53,14 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
 /// If the sample type is not of the scheme's domain, if the window keeps more rows than it advances by, or if it does
 /// not fit in 48 KiB of shared memory.
 pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+    kernel_between(scheme, options, Sides::both(options.sample), shape)
+}
+
+/// The pass kernel between arrays of two types.
+///
+/// # Errors
+/// As [`kernel_with`].
+pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     let steps = options.direction.steps(scheme);
     let window = Window::derive(&steps, options.boundary);
@@ -73,7 +81,7 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
         return Err(too_long("the window, in bytes of shared memory", bytes, 48 * 1024));
     }
 
-    let mut builder = Builder::new(options.kernel_name(scheme, "vertical"));
+    let mut builder = Builder::new(options.pass_name(scheme, "vertical", sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of columns: a window slides down a slab of columns.",
@@ -90,7 +98,7 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
         shape.chunk,
         options.boundary
     ));
-    let pass = Pass::declare(b, options, arith, Along::Column);
+    let pass = Pass::declare(b, options, sides, arith, Along::Column);
     let cells = b.shared("window", arith.work, cells as u32);
 
     let (columns, chunk) = (shape.columns as i32, shape.chunk as i32);

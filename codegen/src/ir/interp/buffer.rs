@@ -83,6 +83,42 @@ impl Buffer {
         self
     }
 
+    /// A copy of the elements from `from` on: what a pointer into the array sees.
+    ///
+    /// # Panics
+    /// If there are fewer elements.
+    pub fn tail(&self, from: usize) -> Buffer {
+        Buffer {
+            scalar: self.scalar,
+            values: self.values[from..].to_vec(),
+            offset: self.offset + from,
+            defined: self.defined.as_ref().map(|d| d[from..].to_vec()),
+        }
+    }
+
+    /// Takes over what a kernel stored through a pointer to element `from`: `before` and `after` are that [`tail`](Buffer::tail)
+    /// before and after the launch.
+    ///
+    /// # Errors
+    /// The first element that has changed otherwise in the meantime: two pointers met in it.
+    pub fn adopt(&mut self, from: usize, before: &Buffer, after: &Buffer) -> Result<(), usize> {
+        let defined = |b: &Buffer, i: usize| b.defined.as_ref().is_none_or(|d| d[i]);
+        for (i, value) in after.values.iter().enumerate() {
+            if *value == before.values[i] && defined(after, i) == defined(before, i) {
+                continue;
+            }
+            let at = from + i;
+            if self.values[at] != before.values[i] || defined(self, at) != defined(before, i) {
+                return Err(at);
+            }
+            self.values[at] = *value;
+            if let Some(defined) = &mut self.defined {
+                defined[at] = true;
+            }
+        }
+        Ok(())
+    }
+
     /// Type of the elements.
     pub fn scalar(&self) -> Scalar {
         self.scalar
