@@ -147,7 +147,8 @@ pub(crate) fn lex(source: &str, sink: &mut Sink) -> Vec<Token> {
             push(Kind::Stray, rest);
             let span = span_to(rest);
             let what = if span.end - span.start == first.len_utf8() { "character" } else { "characters" };
-            let shown: String = span.text(source).chars().take(20).flat_map(char::escape_debug).collect();
+            let visible = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
+            let shown: String = span.text(source).chars().take(20).map(visible).collect();
             let message = format!("unexpected {what} `{shown}`");
             let diagnostic = Diagnostic::error("L0001", message, span, "not part of the language");
             sink.push(match first {

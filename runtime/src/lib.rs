@@ -20,8 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A wavelet is a [`Scheme`]: from the [`catalogue`], or from text in the Lifting language at run time ([`compile`],
-//! [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it reads and writes slices with any strides,
+//! A wavelet is a [`Scheme`]: from the [`catalogue`], from text in the Lifting language at compile time
+//! ([`lifting!`]) or at run time ([`compile`], [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it reads and writes slices with any strides,
 //! and `ndarray` arrays (feature `ndarray`, on by default).
 //!
 //! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as storage)
@@ -37,6 +37,7 @@ mod data;
 mod device;
 mod error;
 mod executor;
+mod macros;
 mod plan;
 mod range;
 mod recipe;
@@ -53,6 +54,8 @@ pub use half::{bf16, f16};
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
+#[doc(hidden)]
+pub use macros::__private;
 pub use plan::{Plan, Unsampled};
 pub use range::Exactness;
 pub use recipe::{Pass, Recipe};

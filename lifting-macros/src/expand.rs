@@ -1,0 +1,244 @@
+//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it.
+
+use crate::text::{Header, Text};
+use lifting_dsl::{Diagnostic, Scheme, ast, compile, parse, print_scheme};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Expands `[path::to::lifting] …`.
+pub fn expand(input: TokenStream) -> TokenStream {
+    let mut tokens = input.into_iter();
+    let library = match tokens.next() {
+        Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Bracket => g.stream(),
+        _ => return quote!(::core::compile_error! { "use `lifting::lifting!`" }),
+    };
+    let tokens: TokenStream = tokens.collect();
+    let input = match syn::parse2::<FileInput>(tokens.clone()) {
+        Ok(file) => Input::read(file),
+        Err(_) => Ok(Input::of_text(Text::new(tokens))),
+    };
+    input.map_or_else(|error| error.to_compile_error(), |input| input.expand(&library))
+}
+
+/// `lifting!(pub "path.lift")`
+struct FileInput {
+    attributes: Vec<syn::Attribute>,
+    visibility: syn::Visibility,
+    path: syn::LitStr,
+}
+
+impl syn::parse::Parse for FileInput {
+    fn parse(input: syn::parse::ParseStream) -> syn::Result<FileInput> {
+        let file = FileInput {
+            attributes: input.call(syn::Attribute::parse_outer)?,
+            visibility: input.parse()?,
+            path: input.parse()?,
+        };
+        input.parse::<Option<syn::Token![,]>>()?;
+        Ok(file)
+    }
+}
+
+/// A text, from tokens or from a file.
+struct Input {
+    source: String,
+    origin: Origin,
+}
+
+enum Origin {
+    Tokens(Text),
+    File { header: Header, path: syn::LitStr, absolute: String },
+}
+
+impl Input {
+    fn of_text(text: Text) -> Input {
+        Input { source: text.source.clone(), origin: Origin::Tokens(text) }
+    }
+
+    fn read(file: FileInput) -> syn::Result<Input> {
+        let FileInput { attributes, visibility, path } = file;
+        let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+        let absolute = Path::new(&root).join(path.value());
+        let error = |what: String| syn::Error::new(path.span(), what);
+        let source = std::fs::read_to_string(&absolute)
+            .map_err(|e| error(format!("cannot read `{}`: {e}", absolute.display())))?;
+        let absolute = absolute.to_str().ok_or_else(|| error("the path is not Unicode".into()))?.to_string();
+        let header = Header { start: 0, visibility: quote!(#visibility), attributes: quote!(#(#attributes)*) };
+        Ok(Input { source, origin: Origin::File { header, path, absolute } })
+    }
+
+    fn expand(&self, library: &TokenStream) -> TokenStream {
+        let file = parse(&self.source).0;
+        // The compiler builds anew when a file changes that is included, broken or not.
+        let mut out = match &self.origin {
+            Origin::Tokens(_) => TokenStream::new(),
+            Origin::File { absolute, .. } => quote!(
+                const _: &[u8] = ::core::include_bytes!(#absolute);
+            ),
+        };
+        let (schemes, diagnostics) = match compile(&self.source) {
+            Ok(compiled) => (compiled.schemes, compiled.warnings),
+            Err(diagnostics) => (Vec::new(), diagnostics),
+        };
+        out.extend(diagnostics.iter().map(|d| self.report(d)));
+        if schemes.is_empty() {
+            out.extend(self.stand_ins(&file, library));
+        }
+        for (scheme, wavelet) in schemes.iter().zip(&file.wavelets) {
+            out.extend(items(scheme, &self.name(wavelet), self.header(wavelet), library));
+        }
+        out
+    }
+
+    fn name(&self, wavelet: &ast::Wavelet) -> Ident {
+        match &self.origin {
+            Origin::Tokens(text) => text.ident(&wavelet.name),
+            Origin::File { path, .. } => Ident::new(&wavelet.name.text, path.span()),
+        }
+    }
+
+    fn header(&self, wavelet: &ast::Wavelet) -> &Header {
+        match &self.origin {
+            Origin::Tokens(text) => {
+                let at = text.headers.partition_point(|h| h.start < wavelet.span.start);
+                &text.headers[at.min(text.headers.len() - 1)]
+            }
+            Origin::File { header, .. } => header,
+        }
+    }
+
+    /// Statics without a value for the wavelets of a broken text, so that their uses are not reported as well.
+    fn stand_ins(&self, file: &ast::File, library: &TokenStream) -> TokenStream {
+        let mut seen = BTreeSet::new();
+        let named = file.wavelets.iter().filter(|w| syn::parse_str::<Ident>(&w.name.text).is_ok());
+        let statics = named.filter(|w| seen.insert(&w.name.text)).map(|w| {
+            let name = self.name(w);
+            // A misspelt `wavelet` has no header.
+            let has_header = !matches!(&self.origin, Origin::Tokens(text) if text.headers.is_empty());
+            let visibility = if has_header { self.header(w).visibility.clone() } else { TokenStream::new() };
+            quote! {
+                #[allow(non_upper_case_globals, missing_docs, dead_code)]
+                #visibility static #name: ::std::sync::LazyLock<#library::Scheme> =
+                    ::std::sync::LazyLock::new(|| ::core::unreachable!());
+            }
+        });
+        statics.collect()
+    }
+
+    /// An error or a warning at its token.
+    fn report(&self, d: &Diagnostic) -> TokenStream {
+        let (message, first, last) = match &self.origin {
+            Origin::Tokens(text) => {
+                let mut message = format!("{} [{}]", d.message, d.code);
+                for label in d.labels.iter().filter(|l| !l.primary) {
+                    message += &format!("\nnote: {}, in line {}", label.text, text.spans(label.span).0.start().line);
+                }
+                let (first, last) = text.spans(d.span());
+                (message, first, last)
+            }
+            Origin::File { path, .. } => {
+                let mut message = format!("{}:{}: {} [{}]", path.value(), position(&self.source, d), d.message, d.code);
+                for label in d.labels.iter().filter(|l| !l.primary) {
+                    let line = self.source[..label.span.start].matches('\n').count() + 1;
+                    message += &format!("\nnote: {}, in line {line}", label.text);
+                }
+                (message, path.span(), path.span())
+            }
+        };
+        let message = d.help.iter().fold(message, |message, help| message + "\nhelp: " + help);
+        if d.is_error() {
+            // From the first to the last token, as the compiler takes an error's place from its ends.
+            let arguments = quote_spanned!(last=> { #message });
+            quote_spanned!(first=> ::core::compile_error! #arguments)
+        } else {
+            // Macros cannot warn, but the use of something deprecated does.
+            let used = Ident::new("wavelet", first);
+            quote! {
+                const _: () = {
+                    #[deprecated(note = #message)]
+                    #[allow(non_upper_case_globals)]
+                    const wavelet: () = ();
+                    #used
+                };
+            }
+        }
+    }
+}
+
+/// Line and column of a diagnostic, from 1.
+fn position(source: &str, d: &Diagnostic) -> String {
+    let before = &source[..d.span().start];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("{line}:{column}")
+}
+
+/// What one wavelet expands to.
+fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) -> TokenStream {
+    let Header { visibility, attributes, .. } = header;
+    let source = print_scheme(scheme);
+    let docs = match scheme.docs() {
+        [] => vec![format!(" The wavelet `{}`.", scheme.name())],
+        docs => docs.iter().map(|line| format!(" {line}")).collect(),
+    };
+    let module_doc = format!(" What the compiler makes of the wavelet `{}`.", scheme.name());
+    // Whoever looks for the definition is led to the name; and a name from a file is one that the caller can write.
+    let at = Span::call_site().located_at(name.span());
+    let name = Ident::new(&name.to_string(), name.span().resolved_at(Span::call_site()));
+    quote_spanned! { at=>
+        #attributes
+        #(#[doc = #docs])*
+        #[allow(non_upper_case_globals)]
+        #visibility static #name: ::std::sync::LazyLock<#library::Scheme> =
+            ::std::sync::LazyLock::new(|| #library::__private::scheme(#name::SOURCE));
+        #attributes
+        #[doc = #module_doc]
+        #[allow(non_snake_case, dead_code)]
+        #visibility mod #name {
+            /// The wavelet in the language, as the compiler understood it.
+            pub const SOURCE: &::core::primitive::str = #source;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of all `compile_error!`s.
+    fn errors(input: TokenStream) -> Vec<String> {
+        let file: syn::File = syn::parse2(expand(input)).unwrap();
+        let macros = file.items.iter().filter_map(|i| if let syn::Item::Macro(m) = i { Some(&m.mac) } else { None });
+        macros.map(|m| m.parse_body::<syn::LitStr>().unwrap().value()).collect()
+    }
+
+    #[test]
+    fn errors_of_a_file_say_where() {
+        let expected = [
+            "tests/files/broken.lift:4:12: a step that updates `odd` cannot read `odd` [L0301]\n\
+             help: read `even` only: that is what makes a step invertible; `odd *= …` scales",
+            "tests/files/broken.lift:5:13: there is no constant `gamma` [L0201]\nhelp: declare it: `const gamma = …;`",
+        ];
+        assert_eq!(errors(quote!([::lifting] "tests/files/broken.lift")), expected);
+        assert_eq!(errors(quote!([::lifting] #[cfg(test)] pub(crate) "tests/files/broken.lift",)), expected);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there() {
+        let missing = errors(quote!([::lifting] "does/not/exist.lift"));
+        assert!(
+            missing[0].starts_with("cannot read `") && missing[0].contains("does/not/exist.lift`: "),
+            "{missing:?}"
+        );
+        assert_eq!(errors(quote!(wavelet w {})), ["use `lifting::lifting!`"]);
+    }
+
+    #[test]
+    fn a_change_of_the_file_is_seen() {
+        let text = expand(quote!([::lifting] "tests/files/broken.lift")).to_string();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/broken.lift");
+        assert!(text.contains(&format!("include_bytes ! ({:?})", file.to_str().unwrap())), "{text}");
+    }
+}

@@ -1,0 +1,3 @@
+lifting::lifting! {}
+
+fn main() {}
