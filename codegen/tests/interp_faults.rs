@@ -32,8 +32,15 @@ impl Broken {
         let kernel = b.finish(Launch { block: self.block, grid: [self.grid.into(), 1.into(), 1.into()] });
         let info = validate(&kernel).expect("valid, if broken");
         let data = Buffer::new(&self.data);
-        let mut args = [Arg::Buffer(data), Arg::Buffer(Buffer::zeroed(I32, self.out)), Arg::Scalar(self.n)];
+        let mut args = vec![Arg::Buffer(data), Arg::Buffer(Buffer::zeroed(I32, self.out)), Arg::Scalar(self.n)];
+        self.with_source(&mut args, &kernel);
         Program::new(&kernel, &info).run(&mut args, Options { max_steps: 1000 })
+    }
+
+    fn with_source(&self, args: &mut Vec<Arg>, kernel: &Kernel) {
+        if kernel.params.len() > args.len() {
+            args.push(Arg::Buffer(Buffer::new(&self.data[..self.data.len() / 2])));
+        }
     }
 
     fn fault(&self, build: impl FnOnce(&mut Builder, &Scene)) -> String {
@@ -47,6 +54,30 @@ struct Scene {
     n: Expr,
     row: Space,
     t: Expr,
+}
+
+/// For asynchronous copies: a further parameter of 32 elements and a further shared array.
+struct Copying {
+    source: ParamId,
+    shared: SharedId,
+}
+
+impl Copying {
+    fn scene() -> Broken {
+        Broken::new(8)
+    }
+
+    fn declare(b: &mut Builder) -> Copying {
+        Copying { source: b.pointer("source", I32, Access::Read, "what is copied"), shared: b.shared("ring", I32, 64) }
+    }
+
+    fn row(&self) -> Space {
+        Space::Shared(self.shared)
+    }
+
+    fn copy(&self, b: &mut Builder, at: &Expr, valid: i32) {
+        b.copy_async((self.shared, at.clone()), (self.source, at.clone()), 1, valid);
+    }
 }
 
 fn elem(array: LocalId, index: impl Into<Expr>) -> Expr {
@@ -155,6 +186,98 @@ faults! {
             b.store(s.out, s.t.clone(), x);
         });
     }
+    /// Another warp needs a barrier.
+    shared_race_across_warps: Broken::new(64), |b, s| {
+        b.store(s.row, s.t.clone(), s.t.clone());
+        b.push(Stmt::SyncWarp);
+        b.load_new("near", I32, s.row, Expr::binary(Xor, s.t.clone(), 1.into()));
+        b.load_new("far", I32, s.row, Expr::binary(Xor, s.t.clone(), 33.into()));
+    }
+    /// A read by another warp is not forgotten when the first warp reads again after synchronising.
+    shared_race_read_elsewhere: Broken::new(64), |b, s| {
+        b.store(s.row, s.t.clone(), s.t.clone());
+        b.barrier();
+        b.load_new("far", I32, s.row, s.t.clone() % 32);
+        b.push(Stmt::SyncWarp);
+        b.load_new("near", I32, s.row, s.t.clone() % 32);
+        b.push(Stmt::SyncWarp);
+        b.if_(s.t.clone().eq_(3.into()), |b| b.store(s.row, s.t.clone(), 1));
+    }
+    /// Synchronised too early: the second read is not ordered before the write.
+    shared_race_within_a_warp: Broken::new(32), |b, s| {
+        b.store(s.row, s.t.clone(), s.t.clone());
+        b.push(Stmt::SyncWarp);
+        b.load_new("x", I32, s.row, Expr::i32(31) - s.t.clone());
+        b.store(s.row, s.t.clone(), 1);
+    }
+    copy_read_under_way: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        copying.copy(b, &s.t, 1);
+        b.push(Stmt::CommitCopies);
+        b.load_new("x", I32, copying.row(), s.t.clone());
+    }
+    copy_not_committed: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        copying.copy(b, &s.t, 1);
+        b.push(Stmt::WaitCopies(0));
+        b.load_new("x", I32, copying.row(), s.t.clone());
+    }
+    copy_of_a_later_group: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        for part in 0..3 {
+            copying.copy(b, &(s.t.clone() + part * 8), 1);
+            b.push(Stmt::CommitCopies);
+        }
+        b.push(Stmt::WaitCopies(1));
+        for part in 0..3 {
+            b.load_new("x", I32, copying.row(), s.t.clone() + part * 8);
+        }
+    }
+    copy_overwritten: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        copying.copy(b, &s.t, 1);
+        b.store(copying.row(), s.t.clone(), 1);
+    }
+    copy_twice: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        copying.copy(b, &s.t, 1);
+        b.push(Stmt::CommitCopies);
+        copying.copy(b, &s.t, 1);
+    }
+    copy_read_by_another: Broken::new(32), |b, s| {
+        let copying = Copying::declare(b);
+        copying.copy(b, &s.t, 1);
+        b.push(Stmt::CommitCopies);
+        b.push(Stmt::WaitCopies(0));
+        b.load_new("own", I32, copying.row(), s.t.clone());
+        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+    }
+    /// The other lanes have read, but nobody has synchronised since.
+    copy_over_a_read: Broken::new(32), |b, s| {
+        let copying = Copying::declare(b);
+        b.store(copying.row(), s.t.clone(), 1);
+        b.push(Stmt::SyncWarp);
+        b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+        copying.copy(b, &s.t, 1);
+    }
+    copy_out_of_bounds: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        let index = s.t.clone() * 4 + 8;
+        b.copy_async((copying.shared, s.t.clone() * 4), (copying.source, index), 4, 2);
+    }
+    copy_misaligned: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        let index = s.t.clone() * 5;
+        b.copy_async((copying.shared, s.t.clone() * 4), (copying.source, index), 4, 1);
+    }
+    copy_to_a_misaligned_place: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        b.copy_async((copying.shared, s.t.clone() * 5), (copying.source, s.t.clone() * 4), 4, 0);
+    }
+    copy_of_too_many: Copying::scene(), |b, s| {
+        let copying = Copying::declare(b);
+        b.copy_async((copying.shared, s.t.clone() * 2), (copying.source, s.t.clone() * 2), 2, s.t.clone());
+    }
     global_race_two_writes: Broken { grid: 2, ..Broken::new(8) }, |b, s| {
         b.store(s.out, Expr::from(Builtin::BlockX) * 7 + s.t.clone(), 1);
     }
@@ -241,6 +364,37 @@ fn divergent_shuffle() {
         });
     });
     insta::assert_snapshot!(fault);
+}
+
+#[test]
+fn divergent_sync() {
+    let fault = without_validator(|b| b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| b.push(Stmt::SyncWarp)));
+    insta::assert_snapshot!(fault);
+}
+
+/// What is right about copies: they may stay unfinished, at the end and over a loop, and what is read again after synchronising is free.
+#[test]
+fn sound_copies_pass() {
+    let sound = Broken { grid: 2, ..Broken::new(32) };
+    let counts = sound.run(|b, s| {
+        let copying = Copying::declare(b);
+        b.for_("i", 0, 3, 1, |b, _| {
+            copying.copy(b, &s.t, 1);
+            b.push(Stmt::CommitCopies);
+            b.push(Stmt::WaitCopies(0));
+            b.push(Stmt::SyncWarp);
+            b.load_new("own", I32, copying.row(), s.t.clone());
+            b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
+            b.push(Stmt::SyncWarp);
+        });
+        b.copy_async((copying.shared, s.t.clone()), (copying.source, -5), 1, 0);
+        copying.copy(b, &(s.t.clone() + 32), 0);
+    });
+    let counts = counts.expect("a sound kernel");
+    assert_eq!((counts.warp_syncs, counts.barriers), (12, 0));
+    assert_eq!((counts.global_loads.elements, counts.global_loads.bytes), (2 * 3 * 32, 2 * 3 * 128));
+    assert_eq!((counts.global_loads.transactions, counts.global_loads.unique_sectors), (2 * 3 * 4, 4));
+    assert_eq!((counts.shared_stores.requests, counts.shared_stores.bytes), (2 * 5, 2 * 5 * 128));
 }
 
 #[test]

@@ -257,6 +257,39 @@ fn divergence() {
 }
 
 #[test]
+fn copies() {
+    let mut b = Builder::new("copies");
+    let src = b.pointer("src", F32, Access::Read, "input");
+    let both = b.pointer("both", F32, Access::ReadWrite, "in place");
+    let n = b.scalar("n", I32, "a number");
+    let (row, narrow) = (b.shared("row", F32, 64), b.shared("narrow", I16, 64));
+    b.copy_async((row, 0), (src, 0), 4, n);
+    b.copy_async((row, 62), (src, 0), 4, 5);
+    b.copy_async((narrow, 0), (src, 0), 4, 4);
+    b.copy_async((row, 0), (both, 0), 4, 4);
+    b.copy_async((row, Expr::i64(0)), (n, 0), 4, f32(1.0));
+    b.copy_async((row, 0), (src, 0), 3, 0);
+    b.copy_async((row, 0), (src, 0), 8, 0);
+    let halves = b.pointer("halves", I16, Access::Read, "input");
+    b.copy_async((narrow, 0), (halves, 0), 1, 0);
+    insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
+}
+
+#[test]
+fn divergent_synchronisation() {
+    let Scene { n, t, builder: mut b, .. } = scene("divergent_synchronisation");
+    let sync = |b: &mut Builder| b.push(Stmt::SyncWarp);
+    b.if_(t.lt(5.into()), sync);
+    b.if_(Expr::from(Builtin::ThreadY).lt(n.into()), sync);
+    let mut kernel = b.finish(launch([32, 2, 1]));
+    let mut text = errors(&kernel);
+    kernel.launch.block = [24, 2, 1];
+    kernel.body.remove(0);
+    text += &errors(&kernel);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn info() {
     let Scene { src, dst, n, t, builder: mut b, .. } = scene("info");
     b.shared("odd", I16, 3);
@@ -286,6 +319,7 @@ fn printed() {
     let Scene { src, dst, n, row, t, builder: mut b } = scene("printed");
     b.doc("Shows how a kernel is printed.");
     b.doc("In two lines.");
+    let ring = b.shared("ring", F32, 128);
     let w = b.array("w", F32, 4);
     let x = b.let_("x", F32, f32(0.5) * (f32(1.0) - f32(-2.0)));
     b.load(Place::Elem(w, 0.into()), src, Expr::from(t.clone()) * 4, 4, Cache::ReadOnly);
@@ -302,6 +336,10 @@ fn printed() {
         },
     );
     b.barrier();
+    b.copy_async((ring, t.clone() * 4), (ParamId(0), t.clone() * 4), 4, n);
+    b.push(Stmt::CommitCopies);
+    b.push(Stmt::WaitCopies(2));
+    b.push(Stmt::SyncWarp);
     b.unrolled("i", 0, 4, 1, |b, i| {
         let src = Expr::Elem(w, i.clone().into());
         b.push(Stmt::Shuffle { dst: Place::Elem(w, i), src, lane: Lane::Down(1) });

@@ -261,6 +261,21 @@ impl Writer<'_> {
             }
             Stmt::Barrier if self.dialect == Dialect::Cuda => self.line("__syncthreads();"),
             Stmt::Barrier => return self.unsupported("it has a barrier; use the `rows` schedule"),
+            Stmt::CopyAsync { shared, at, global, index, lanes, valid } if self.dialect == Dialect::Cuda => {
+                let helper = Helper::CopyAsync(self.facts.element(Space::Shared(*shared)), *lanes);
+                self.helpers.insert(helper);
+                let to = self.address(self.array(Space::Shared(*shared)).to_string(), at);
+                let from = self.address(self.array(Space::Global(*global)).to_string(), index);
+                let valid = self.plain(valid).text;
+                self.line(&format!("{}({to}, {from}, {valid});", helper.name()));
+            }
+            Stmt::CommitCopies if self.dialect == Dialect::Cuda => self.nullary(Helper::CommitCopies),
+            Stmt::WaitCopies(n) if self.dialect == Dialect::Cuda => self.nullary(Helper::WaitCopies(*n)),
+            Stmt::SyncWarp if self.dialect == Dialect::Cuda => self.line("__syncwarp();"),
+            Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) => {
+                return self.unsupported("it has asynchronous copies to shared memory; use the `rows` schedule");
+            }
+            Stmt::SyncWarp => return self.unsupported("it synchronises a warp; use the `rows` schedule"),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond).text;
                 self.line(&format!("if ({cond}) {{"));
@@ -411,6 +426,11 @@ impl Writer<'_> {
         let to = self.address(self.locals[id.0 as usize].clone(), first);
         self.line(&format!("{}({to}, {from});", helper.name()));
         Ok(())
+    }
+
+    fn nullary(&mut self, helper: Helper) {
+        self.helpers.insert(helper);
+        self.line(&format!("{}();", helper.name()));
     }
 
     fn hint(&self, space: Space, cache: Cache) -> Cache {

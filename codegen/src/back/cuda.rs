@@ -29,3 +29,39 @@ pub fn write(kernels: &[&Kernel]) -> Result<String, Unsupported> {
 pub fn namer() -> Namer {
     Dialect::Cuda.namer()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::back::{c, cuda};
+    use crate::ir::conformance::cases;
+
+    fn case(name: &str) -> crate::ir::conformance::Case {
+        cases().into_iter().find(|c| c.name == name).expect("a case of that name")
+    }
+
+    /// Asynchronous copies are helpers around one instruction each, with a plain copy for devices that have none.
+    #[test]
+    fn asynchronous_copies() {
+        insta::assert_snapshot!(cuda::write(&[&case("copy_async_ring").kernel]).unwrap());
+        let eight = cuda::write(&[&case("copy_async_i16_4").kernel]).unwrap();
+        assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8, %2;"), "{eight}");
+        let sixteen = cuda::write(&[&case("copy_async_f64_2").kernel]).unwrap();
+        assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
+    }
+
+    /// A CPU has neither lanes nor copies that run beside it.
+    #[test]
+    fn c_refuses() {
+        use crate::ir::Stmt;
+        for (stmt, what) in [
+            (Stmt::CommitCopies, "asynchronous copies"),
+            (Stmt::WaitCopies(1), "asynchronous copies"),
+            (Stmt::SyncWarp, "synchronises a warp"),
+        ] {
+            let mut kernel = case("branches_loop").kernel;
+            kernel.body.push(stmt);
+            let error = c::write(&[&kernel]).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

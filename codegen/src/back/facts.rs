@@ -97,6 +97,8 @@ impl<'a> Facts<'a> {
                 Stmt::Load { dst, .. } => self.mark(dst),
                 Stmt::If { then, otherwise, .. } => self.spread(then) | self.spread(otherwise),
                 Stmt::For { body, .. } | Stmt::While { body, .. } => self.spread(body),
+                // What a copy brings to shared memory is data once it is loaded from there.
+                Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => false,
                 Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Store { .. } | Stmt::Barrier => false,
             };
         }
@@ -108,6 +110,11 @@ impl<'a> Facts<'a> {
         for s in body {
             match s {
                 Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier => {}
+                Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
+                Stmt::CopyAsync { at, global, index, valid, .. } => {
+                    self.touched(Space::Global(*global));
+                    exprs.extend([at, index, valid]);
+                }
                 Stmt::Let(_, e) => exprs.push(e),
                 Stmt::Set(p, e) => {
                     self.assigned(p, &mut exprs);

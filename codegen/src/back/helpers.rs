@@ -26,6 +26,12 @@ pub enum Helper {
     Load(Scalar, u32, Hint),
     /// `store_f32x4(to, from values…)`.
     Store(Scalar, u32, Hint),
+    /// `copy_async_f32x4(to, from, valid)`; CUDA only, as the two below.
+    CopyAsync(Scalar, u32),
+    /// `commit_copies()`.
+    CommitCopies,
+    /// `wait_copies_2()`.
+    WaitCopies(u32),
 }
 
 /// [`Cache`] with an order.
@@ -70,6 +76,9 @@ impl Helper {
             Helper::Pack => "pack".into(),
             Helper::Load(s, lanes, hint) => format!("load_{}x{lanes}{}", s.name(), hint.suffix()),
             Helper::Store(s, lanes, hint) => format!("store_{}x{lanes}{}", s.name(), hint.suffix()),
+            Helper::CopyAsync(s, lanes) => format!("copy_async_{}x{lanes}", s.name()),
+            Helper::CommitCopies => "commit_copies".into(),
+            Helper::WaitCopies(n) => format!("wait_copies_{n}"),
         }
     }
 }
@@ -122,7 +131,53 @@ fn definition(h: Helper, d: Dialect) -> String {
         ),
         Helper::Load(s, lanes, hint) => load(s, lanes, hint, d, &name),
         Helper::Store(s, lanes, hint) => store(s, lanes, hint, d, &name),
+        Helper::CopyAsync(s, lanes) => copy_async(s, lanes, d, &name),
+        Helper::CommitCopies => instruction(
+            "Closes the group of the copies started so far.",
+            "cp.async.commit_group;",
+            &format!("{prefix} void {name}()"),
+        ),
+        Helper::WaitCopies(n) => instruction(
+            &match n {
+                0 => "Waits for all groups of copies.".into(),
+                1 => "Waits for all groups of copies but the latest.".into(),
+                n => format!("Waits for all groups of copies but the latest {n}."),
+            },
+            &format!("cp.async.wait_group {n};"),
+            &format!("{prefix} void {name}()"),
+        ),
     }
+}
+
+/// A function that is one instruction from compute capability 8.0 on, and nothing before, where copies are done at once.
+fn instruction(comment: &str, text: &str, head: &str) -> String {
+    format!(
+        "// {comment}\n{head}\n{{\n\
+         #if __CUDA_ARCH__ >= 800\n    asm volatile(\"{text}\" ::: \"memory\");\n#endif\n}}\n"
+    )
+}
+
+fn copy_async(s: Scalar, lanes: u32, d: Dialect, name: &str) -> String {
+    let t = d.type_name(s);
+    let bytes = s.bytes() as u32 * lanes;
+    // Only 16-byte copies can pass by the first-level cache.
+    let cache = if bytes == 16 { "cg" } else { "ca" };
+    let size = s.bytes();
+    let mask = bytes - 1;
+    format!(
+        "// Starts copying {lanes} samples to shared memory, of which only the first `valid` are read and the others become zero.\n\
+         // Both sides are aligned to {bytes} bytes; where nothing is read, `from` may be anything.\n\
+         {prefix} void {name}({t} *to, const {t} *from, int valid)\n{{\n\
+         #if __CUDA_ARCH__ >= 800\n    \
+             const unsigned target = (unsigned)__cvta_generic_to_shared(to);\n    \
+             const size_t source = __cvta_generic_to_global(from) & ~(size_t){mask};\n    \
+             asm volatile(\"cp.async.{cache}.shared.global [%0], [%1], {bytes}, %2;\"\n        \
+                          :: \"r\"(target), \"l\"(source), \"r\"(valid * {size}) : \"memory\");\n\
+         #else\n    \
+             for (int i = 0; i < {lanes}; ++i) to[i] = i < valid ? from[i] : ({t})0;\n\
+         #endif\n}}\n",
+        prefix = d.helper_prefix(),
+    )
 }
 
 /// The vector type that carries `lanes` samples, and the 32- or 64-bit elements that it has.

@@ -213,6 +213,7 @@ pub const HELPERS: &[&str] = &[
     "bf16_to_f32",
     "f32_to_bf16",
     "pack",
+    "commit_copies",
 ];
 
 /// Keywords of Rust, reserved ones included, and what its prelude is usually expected to mean.

@@ -308,6 +308,29 @@ impl Builder {
         self.push(Stmt::Store { space, index: index.into(), values: vec![value.into()], cache: Cache::Default });
     }
 
+    /// Stores several consecutive elements.
+    pub fn store_wide(&mut self, space: Space, index: impl Into<Expr>, values: Vec<Expr>, cache: Cache) {
+        self.push(Stmt::Store { space, index: index.into(), values, cache });
+    }
+
+    /// Takes `src` as the named lane has it, into a new scalar.
+    pub fn shuffle(&mut self, name: &str, scalar: Scalar, src: impl Into<Expr>, lane: Lane) -> LocalId {
+        let id = self.declare(name, scalar);
+        self.push(Stmt::Shuffle { dst: Place::Local(id), src: src.into(), lane });
+        id
+    }
+
+    /// Starts an asynchronous copy of `lanes` elements from `global[index]` on to `shared[at]` on, of which the first `valid` are read.
+    pub fn copy_async(
+        &mut self,
+        (shared, at): (SharedId, impl Into<Expr>),
+        (global, index): (ParamId, impl Into<Expr>),
+        lanes: u32,
+        valid: impl Into<Expr>,
+    ) {
+        self.push(Stmt::CopyAsync { shared, at: at.into(), global, index: index.into(), lanes, valid: valid.into() });
+    }
+
     /// A barrier.
     pub fn barrier(&mut self) {
         self.push(Stmt::Barrier);

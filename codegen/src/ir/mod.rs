@@ -30,6 +30,11 @@
 //!   address, nor may one read what another writes, in one launch.
 //! * [`Stmt::Shuffle`] reads a local of another lane of the warp (32 consecutive threads); all 32 lanes must be active. A lane
 //!   whose source is outside the warp receives its own value.
+//! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group of copies
+//!   started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the thread are unfinished. Then the
+//!   copied cells may be read by the thread that copied them, and by others after a barrier (or [`Stmt::SyncWarp`], within the warp). Until
+//!   then nobody may touch them. (PTX `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`.)
+//! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block; warp-uniform control flow.
 //! * [`Stmt::For`] runs `var` = from, from+step, … while var < to; bounds are evaluated once. `unroll` asks the
 //!   back end to unroll it; register arrays indexed by its variable then stay in registers.
 //!
@@ -320,6 +325,28 @@ pub enum Stmt {
         /// Whose offer is taken.
         lane: Lane,
     },
+    /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only the first `valid` of
+    /// them are read, the others become zero; with `valid` = 0 nothing is read and `index` may be anything.
+    CopyAsync {
+        /// Destination.
+        shared: SharedId,
+        /// First element there.
+        at: Expr,
+        /// Source: a pointer parameter of the same element type.
+        global: ParamId,
+        /// First element there.
+        index: Expr,
+        /// Elements that the copy writes.
+        lanes: u32,
+        /// Elements that it reads, an `i32` in 0..=lanes.
+        valid: Expr,
+    },
+    /// Closes the group of copies started since the last commit.
+    CommitCopies,
+    /// Waits until at most so many of the thread's latest groups are unfinished.
+    WaitCopies(u32),
+    /// The lanes of the warp wait for one another.
+    SyncWarp,
     /// All threads of the block wait for one another.
     Barrier,
     /// Runs one of two bodies.

@@ -168,6 +168,17 @@ impl Names {
                 },
                 self.expr(src)
             ),
+            Stmt::CopyAsync { shared, at, global, index, lanes, valid } => format!(
+                "copy {}[{}] = {}[{}], {} valid, asynchronous",
+                self.shared(*shared),
+                self.range(at, *lanes),
+                self.param(*global),
+                self.range(index, *lanes),
+                self.expr(valid)
+            ),
+            Stmt::CommitCopies => "commit copies".into(),
+            Stmt::WaitCopies(n) => format!("wait for copies, all but {n} groups"),
+            Stmt::SyncWarp => "sync warp".into(),
             Stmt::Barrier => "barrier".into(),
             Stmt::If { cond, .. } => format!("if {}", self.expr(cond)),
             Stmt::For { var, from, to, step, unroll, .. } => format!(

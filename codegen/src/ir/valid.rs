@@ -2,8 +2,8 @@
 //!
 //! Checked: the type of every expression; that locals are declared before they are used and used where they are visible, scalars as scalars and
 //! arrays as arrays; widths of wide accesses and the rights of pointers; literals, shift counts and constant indices that
-//! fit; literal bounds of unrolled loops; barriers in control flow that is uniform over the block, shuffles in control flow that is
-//! uniform over the warp; grids over scalar parameters only. What depends on values (bounds, alignment, races,
+//! fit; literal bounds of unrolled loops; sizes of asynchronous copies; barriers in control flow that is uniform over the block, shuffles and
+//! warps' synchronisation in control flow that is uniform over the warp; grids over scalar parameters only. What depends on values (bounds, alignment, races,
 //! registers read before they are set) is the interpreter's part.
 
 mod info;
@@ -197,6 +197,33 @@ impl Checker<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Comment(_) | Stmt::Barrier => {}
+            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
+            Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
+                let from = self.access(Space::Global(*global), index, *lanes, Access::Read);
+                let to = self.access(Space::Shared(*shared), at, *lanes, Access::Write);
+                let found = self.expr(valid);
+                self.expect(found, Scalar::I32, "the number of elements that are read");
+                if let Expr::Lit(Literal::Int(n, _)) = valid
+                    && !(0..=i64::from(*lanes)).contains(n)
+                {
+                    self.error(format!("{n} of {lanes} elements are read: 0 to {lanes} are possible"));
+                }
+                if let Some(Param { kind: ParamKind::Pointer(_, access), name, .. }) =
+                    self.kernel.params.get(global.0 as usize)
+                    && *access != Access::Read
+                {
+                    self.error(format!(
+                        "`{name}` is written in this launch: asynchronous copies read what nobody writes"
+                    ));
+                }
+                if let (Some(from), Some(to)) = (from, to) {
+                    self.expect(Some(to), from, "the shared array's element");
+                    let bytes = *lanes as usize * from.bytes();
+                    if bytes < 4 {
+                        self.error(format!("an asynchronous copy of {bytes} bytes: 4, 8 or 16 are possible"));
+                    }
+                }
+            }
             Stmt::Let(id, e) => {
                 // The value is looked at first: it cannot name what it defines.
                 let found = self.expr(e);

@@ -5,6 +5,7 @@
 //! result against [`Case::expected`] with [`Case::check`]. What is expected is computed in plain Rust, not by the interpreter.
 
 mod arithmetic;
+mod copies;
 mod memory;
 mod structure;
 
@@ -81,6 +82,7 @@ pub fn cases() -> Vec<Case> {
     let mut suite = Suite { cases: Vec::new() };
     arithmetic::add(&mut suite);
     memory::add(&mut suite);
+    copies::add(&mut suite);
     structure::add(&mut suite);
     suite.cases
 }

@@ -139,6 +139,11 @@ impl Buffer {
         self.defined.as_ref().is_none_or(|d| d.iter().all(|&d| d))
     }
 
+    /// Whether this element has a value.
+    pub(super) fn is_element_defined(&self, i: usize) -> bool {
+        self.defined.as_ref().is_none_or(|d| d[i])
+    }
+
     /// The values; `None` if they are of another type.
     pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
         (self.scalar == T::SCALAR).then(|| self.values.iter().map(|&b| T::from_pattern(b)).collect())

@@ -8,7 +8,9 @@ use super::count::Operations;
 use crate::ir::Place as Target;
 use crate::ir::path::{Numbering, StmtId};
 use crate::ir::valid::{KernelInfo, Level};
-use crate::ir::{BinOp, Builtin, Expr, Kernel, Lane, Literal, LocalId, ParamId, ParamKind, Scalar, Space, Stmt, UnOp};
+use crate::ir::{
+    BinOp, Builtin, Expr, Kernel, Lane, Literal, LocalId, ParamId, ParamKind, Scalar, SharedId, Space, Stmt, UnOp,
+};
 use std::collections::BTreeMap;
 
 /// A register.
@@ -153,6 +155,17 @@ pub(super) enum Inst {
         a: Slot,
         from: From,
     },
+    Copy {
+        shared: SharedId,
+        at: Slot,
+        global: ParamId,
+        index: Slot,
+        lanes: u32,
+        valid: Slot,
+    },
+    Commit,
+    Wait(u32),
+    SyncWarp,
     Barrier,
     If {
         cond: Slot,
@@ -323,10 +336,15 @@ impl<'a> Compiler<'a> {
                 self.out.push(Inst::Shuffle { dest, a, from });
                 self.assigned(dest, 1);
             }
-            Stmt::Barrier => {
-                self.begin(id, &[]);
-                self.out.push(Inst::Barrier);
+            Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
+                self.begin(id, &[at, index, valid]);
+                let [at, index, valid] = [at, index, valid].map(|e| self.expr(e, None).0);
+                self.out.push(Inst::Copy { shared: *shared, at, global: *global, index, lanes: *lanes, valid });
             }
+            Stmt::CommitCopies => self.bare(id, Inst::Commit),
+            Stmt::WaitCopies(n) => self.bare(id, Inst::Wait(*n)),
+            Stmt::SyncWarp => self.bare(id, Inst::SyncWarp),
+            Stmt::Barrier => self.bare(id, Inst::Barrier),
             Stmt::If { cond, then, otherwise } => {
                 self.begin(id, &[cond]);
                 let cond = self.expr(cond, None).0;
@@ -369,6 +387,12 @@ impl<'a> Compiler<'a> {
                 self.out.push(Inst::While { test, cond, body });
             }
         }
+    }
+
+    /// A statement without expressions.
+    fn bare(&mut self, id: StmtId, inst: Inst) {
+        self.begin(id, &[]);
+        self.out.push(inst);
     }
 
     /// An expression in a register that the statements of a body do not change.

@@ -68,18 +68,20 @@ pub struct Counts {
     pub blocks: u64,
     /// Threads.
     pub threads: u64,
-    /// From global memory.
+    /// From global memory, asynchronous copies included.
     pub global_loads: GlobalTraffic,
     /// To global memory.
     pub global_stores: GlobalTraffic,
     /// From shared memory.
     pub shared_loads: SharedTraffic,
-    /// To shared memory.
+    /// To shared memory, asynchronous copies included.
     pub shared_stores: SharedTraffic,
     /// Barriers, counted once a block.
     pub barriers: u64,
     /// Shuffles, counted once a warp.
     pub shuffles: u64,
+    /// Synchronisations of warps, counted once a warp.
+    pub warp_syncs: u64,
     /// Operations, counted once a thread.
     pub operations: Operations,
 }
@@ -151,5 +153,5 @@ sums! {
     GlobalTraffic { requests transactions bytes elements unique_sectors }
     SharedTraffic { requests wavefronts conflicts bytes }
     Operations { integer float logic cast }
-    Counts { launches blocks threads global_loads global_stores shared_loads shared_stores barriers shuffles operations }
+    Counts { launches blocks threads global_loads global_stores shared_loads shared_stores barriers shuffles warp_syncs operations }
 }

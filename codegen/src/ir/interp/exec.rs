@@ -4,12 +4,13 @@ use super::buffer::{Arg, Buffer, Element};
 use super::compile::{Code, Dest, From, Inst, Slot};
 use super::count::Counts;
 use super::fault::{Fault, FaultKind, Rival};
-use super::memory::{Epoch, GlobalArray, Other, Request, SharedArray, Witness};
+use super::memory::{Cells, Epoch, GlobalArray, Other, Request, SharedArray, Witness};
 use super::pure::{Active, Registers, Stop, each};
 use super::{KernelInfo, Options};
 use crate::ir::path::{StmtId, describe};
 use crate::ir::print::Names;
-use crate::ir::{Builtin, Kernel, ParamKind, Space};
+use crate::ir::{Builtin, Kernel, ParamId, ParamKind, SharedId, Space};
+use std::collections::VecDeque;
 
 /// Runs a launch whose arguments have been checked.
 pub(super) fn launch(
@@ -56,7 +57,8 @@ pub(super) fn launch(
         registers,
         arrays,
         shared,
-        epoch: Epoch { now: 1, block: 1 },
+        epoch: Epoch { now: 1, block: 1, syncs: vec![0; threads.div_ceil(32)] },
+        copies: vec![Copies::default(); threads],
         first: 0,
         here: StmtId(0),
         steps: 0,
@@ -114,6 +116,15 @@ impl Witness for Location<'_> {
     }
 }
 
+/// The asynchronous copies of a thread.
+#[derive(Clone, Default)]
+struct Copies {
+    /// Those not waited for, oldest first: group, array, cells.
+    under_way: VecDeque<(u32, SharedId, Cells)>,
+    /// Groups that are closed; the number of the open one.
+    groups: u32,
+}
+
 struct Machine<'a> {
     place: Location<'a>,
     code: &'a Code,
@@ -123,6 +134,8 @@ struct Machine<'a> {
     arrays: Vec<Option<GlobalArray>>,
     shared: Vec<SharedArray>,
     epoch: Epoch,
+    /// By thread of the block.
+    copies: Vec<Copies>,
     /// Number of the block's first thread in the launch.
     first: u32,
     here: StmtId,
@@ -174,6 +187,11 @@ impl Machine<'_> {
             }
             self.epoch.now += 1;
             self.epoch.block = self.epoch.now;
+            self.epoch.syncs.fill(0);
+            for copies in &mut self.copies {
+                copies.under_way.clear();
+                copies.groups = 0;
+            }
             self.counts.blocks += 1;
             self.counts.threads += u64::from(self.threads);
             self.body(&code.body, &Active::Range(0, self.threads))?;
@@ -207,6 +225,12 @@ impl Machine<'_> {
                 Inst::Load { space, index, lanes, dest } => self.load(*space, *index, *lanes, *dest, active)?,
                 Inst::Store { space, index, values } => self.store(*space, *index, values, active)?,
                 Inst::Shuffle { dest, a, from } => self.shuffle(*dest, *a, *from, active)?,
+                Inst::Copy { shared, at, global, index, lanes, valid } => {
+                    self.copy((*shared, *at), (*global, *index), *lanes, *valid, active)?;
+                }
+                Inst::Commit => each!(active, t => { self.copies[t as usize].groups += 1 }),
+                Inst::Wait(n) => self.wait(*n, active),
+                Inst::SyncWarp => self.sync_warp(active)?,
                 Inst::Barrier => {
                     if active.len() != self.threads as usize {
                         let kind = FaultKind::DivergentBarrier { active: active.len(), threads: self.threads as usize };
@@ -340,7 +364,7 @@ impl Machine<'_> {
             }
             Space::Shared(s) => {
                 let array = &mut self.shared[s.0 as usize];
-                array.load(request, self.epoch, &self.place, &mut self.counts.shared_loads)?;
+                array.load(request, &self.epoch, &self.place, &mut self.counts.shared_loads)?;
             }
         }
         // The index may be what is loaded into: every thread's is looked up before anything is set.
@@ -367,7 +391,7 @@ impl Machine<'_> {
             }
             Space::Shared(s) => {
                 let array = &mut self.shared[s.0 as usize];
-                array.store(request, self.epoch, &self.place, &mut self.counts.shared_stores)?;
+                array.store(request, &self.epoch, &self.place, &mut self.counts.shared_stores)?;
                 &mut array.values
             }
         };
@@ -376,6 +400,70 @@ impl Machine<'_> {
             each!(active, t => { cells[index.get(t) as usize + lane] = value.get(t) });
         }
         Ok(())
+    }
+
+    /// The values arrive at once; what waiting means is up to the shadow of the cells.
+    fn copy(
+        &mut self,
+        (shared, at): (SharedId, Slot),
+        (global, index): (ParamId, Slot),
+        lanes: u32,
+        valid: Slot,
+        active: &Active,
+    ) -> Result<(), Stop> {
+        let [at, index, valid] = [at, index, valid].map(|slot| self.registers.column(slot));
+        each!(active, t => {
+            let valid = valid.get(t) as i64;
+            if !(0..=i64::from(lanes)).contains(&valid) {
+                return Err(Box::new((FaultKind::CopyExtent { valid, lanes }, t)));
+            }
+        });
+        let from = self.arrays[global.0 as usize].as_mut().expect("arguments have been checked");
+        let (reading, _) = active.split(|t| valid.get(t) != 0);
+        if let Some(reading) = &reading {
+            let request = Request { active: reading, index, lanes, statement: self.here };
+            from.copy(request, valid, &mut self.counts.global_loads)?;
+        }
+        let to = &mut self.shared[shared.0 as usize];
+        let request = Request { active, index: at, lanes, statement: self.here };
+        to.copy(request, &self.epoch, &self.place, &mut self.counts.shared_stores)?;
+        each!(active, t => {
+            let (first, source) = (at.get(t) as usize, index.get(t) as usize);
+            for i in 0..lanes as usize {
+                // Zero is zero bits in every type.
+                let value = if i < valid.get(t) as usize { from.buffer.values[source + i] } else { 0 };
+                to.values[first + i] = value;
+            }
+            let copies = &mut self.copies[t as usize];
+            copies.under_way.push_back((copies.groups, shared, Cells { first: first as u32, lanes, statement: self.here }));
+        });
+        Ok(())
+    }
+
+    /// The copies of all closed groups but the latest `n` are done.
+    fn wait(&mut self, n: u32, active: &Active) {
+        each!(active, t => {
+            let copies = &mut self.copies[t as usize];
+            let end = copies.groups.saturating_sub(n);
+            while let Some(&(_, shared, cells)) = copies.under_way.front().filter(|copy| copy.0 < end) {
+                self.shared[shared.0 as usize].land(cells, t, &self.epoch);
+                copies.under_way.pop_front();
+            }
+        });
+    }
+
+    fn sync_warp(&mut self, active: &Active) -> Result<(), Stop> {
+        let mut incomplete = None;
+        active.warps(|lanes| {
+            let warp = lanes[0] as usize / 32;
+            self.epoch.syncs[warp] += 1;
+            self.counts.warp_syncs += 1;
+            if lanes.len() != 32 && incomplete.is_none() {
+                let kind = FaultKind::DivergentSync { warp, active: lanes.len() };
+                incomplete = Some(Box::new((kind, lanes[0])));
+            }
+        });
+        incomplete.map_or(Ok(()), Err)
     }
 
     fn shuffle(&mut self, dest: Dest, a: Slot, from: From, active: &Active) -> Result<(), Stop> {

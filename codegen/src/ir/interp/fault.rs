@@ -85,7 +85,7 @@ pub enum FaultKind {
         /// Element of an array.
         index: Option<i64>,
     },
-    /// Two threads touch a shared cell between two barriers, and one of them writes.
+    /// Two threads touch a shared cell between two barriers (or, within a warp, two synchronisations), and one of them writes.
     #[error("race: element {index} of shared `{array}` is {} here and, without a barrier between, {other}", verb(*.writes))]
     SharedRace {
         /// The array.
@@ -96,6 +96,29 @@ pub enum FaultKind {
         writes: bool,
         /// The other access.
         other: Rival,
+    },
+    /// A shared cell is touched while an asynchronous copy to it is under way.
+    #[error(
+        "element {index} of shared `{array}` is {} here, but a copy to it is under way: {other}; the copying thread has not waited for it",
+        verb(*.writes)
+    )]
+    InFlight {
+        /// The array.
+        array: String,
+        /// The element.
+        index: i64,
+        /// Whether this access writes.
+        writes: bool,
+        /// The copy.
+        other: Rival,
+    },
+    /// An asynchronous copy that reads fewer than no elements, or more than it writes.
+    #[error("a copy of {lanes} elements that reads {valid} of them")]
+    CopyExtent {
+        /// Elements to be read.
+        valid: i64,
+        /// Elements written.
+        lanes: u32,
     },
     /// Two threads of a launch touch an element of global memory, and one of them writes.
     #[error("race: element {index} of `{array}` is {} here and, in the same launch, {other}", verb(*.writes))]
@@ -120,6 +143,14 @@ pub enum FaultKind {
     /// A shuffle that not all lanes of the warp reach.
     #[error("shuffle reached by {active} of 32 lanes of warp {warp}")]
     DivergentShuffle {
+        /// The warp.
+        warp: usize,
+        /// Lanes that reach it.
+        active: usize,
+    },
+    /// A synchronisation of a warp that not all its lanes reach.
+    #[error("synchronisation reached by {active} of 32 lanes of warp {warp}")]
+    DivergentSync {
         /// The warp.
         warp: usize,
         /// Lanes that reach it.

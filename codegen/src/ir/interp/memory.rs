@@ -42,11 +42,23 @@ impl Request<'_> {
 
     /// Checks bounds, and the alignment of wide accesses, for an array that begins `offset` elements past an aligned address.
     fn check(&self, name: &str, scalar: Scalar, len: usize, offset: usize) -> Result<(), Stop> {
+        self.check_extent(name, scalar, len, offset, |_| self.lanes)
+    }
+
+    /// The same for accesses as wide, of which each thread touches only the first few elements, at least one.
+    fn check_extent(
+        &self,
+        name: &str,
+        scalar: Scalar,
+        len: usize,
+        offset: usize,
+        extent: impl Fn(u32) -> u32,
+    ) -> Result<(), Stop> {
         let lanes = i64::from(self.lanes);
         each!(self.active, t => {
             let index = self.index(t);
-            if index < 0 || index > len as i64 - lanes {
-                let kind = FaultKind::OutOfBounds { array: name.into(), index, lanes: self.lanes, len };
+            if index < 0 || index > len as i64 - i64::from(extent(t)) {
+                let kind = FaultKind::OutOfBounds { array: name.into(), index, lanes: extent(t), len };
                 return Err(Box::new((kind, t)));
             }
             if lanes > 1 && (index + offset as i64) % lanes != 0 {
@@ -135,6 +147,23 @@ impl GlobalArray {
         traffic.bytes += elements * element;
     }
 
+    /// Checks and counts the reading side of an asynchronous copy; `valid` is the number of elements that each active thread reads, at least one.
+    pub(super) fn copy(&mut self, request: Request, valid: Column, traffic: &mut GlobalTraffic) -> Result<(), Stop> {
+        let (scalar, offset) = (self.buffer.scalar, self.buffer.offset);
+        request.check_extent(&self.name, scalar, self.buffer.len(), offset, |t| valid.get(t) as u32)?;
+        self.count(Request { lanes: 0, ..request }, false, traffic);
+        each!(request.active, t => {
+            traffic.elements += valid.get(t);
+            traffic.bytes += valid.get(t) * scalar.bytes() as u64;
+            let from = request.index(t);
+            if let Some(i) = (from..from + valid.get(t) as i64).find(|i| !self.buffer.is_element_defined(*i as usize)) {
+                let kind = FaultKind::Uninitialised { name: self.name.clone(), index: Some(i) };
+                return Err(Box::new((kind, t)));
+            }
+        });
+        Ok(())
+    }
+
     /// Checks and counts a load; `first` is the number of the block's first thread in the launch.
     pub(super) fn load(
         &mut self,
@@ -145,10 +174,11 @@ impl GlobalArray {
     ) -> Result<(), Stop> {
         request.check(&self.name, self.buffer.scalar, self.buffer.len(), self.buffer.offset)?;
         self.count(request, false, traffic);
-        if let Some(defined) = &self.buffer.defined {
+        if self.buffer.defined.is_some() {
             each!(request.active, t => {
                 let from = request.index(t);
-                if let Some(i) = (from..from + i64::from(request.lanes)).find(|i| !defined[*i as usize]) {
+                let undefined = |i: &i64| !self.buffer.is_element_defined(*i as usize);
+                if let Some(i) = (from..from + i64::from(request.lanes)).find(undefined) {
                     let kind = FaultKind::Uninitialised { name: self.name.clone(), index: Some(i) };
                     return Err(Box::new((kind, t)));
                 }
@@ -212,18 +242,44 @@ impl GlobalArray {
     }
 }
 
-/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block.
+/// An access to a shared cell: the thread, the number of its warp's synchronisations before, and the statement.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    thread: u16,
+    sync: u32,
+    statement: StmtId,
+}
+
+/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block. Synchronisations of a warp
+/// order what its own lanes do within an epoch.
 #[derive(Clone, Copy, Default)]
 struct SharedShadow {
     write_epoch: u32,
     read_epoch: u32,
-    writer: u16,
-    reader: u16,
-    /// A reader other than `reader`; the same if there was none.
-    reader2: u16,
-    written_in: StmtId,
-    read_in: StmtId,
-    read2_in: StmtId,
+    /// The epoch in which an asynchronous copy to the cell was started that nobody has waited for; 0 for none. `write` is the copy.
+    flight_epoch: u32,
+    write: Touch,
+    /// Two lanes (or twice one) of the first warp that read the cell in this epoch, since that warp's last synchronisation before a read.
+    reads: [Touch; 2],
+    /// A read by another warp; one by the same warp if there was none.
+    elsewhere: Touch,
+}
+
+impl SharedShadow {
+    /// Notes a read in this epoch.
+    fn read(&mut self, epoch: u32, touch: Touch) {
+        let first = self.reads[0];
+        if self.read_epoch != epoch {
+            self.read_epoch = epoch;
+            (self.reads, self.elsewhere) = ([touch; 2], touch);
+        } else if touch.thread / 32 != first.thread / 32 {
+            self.elsewhere = touch;
+        } else if touch.sync != first.sync {
+            self.reads = [touch; 2];
+        } else if touch.thread != first.thread && self.reads[1].thread == first.thread {
+            self.reads[1] = touch;
+        }
+    }
 }
 
 /// A shared array of the block that runs.
@@ -236,11 +292,34 @@ pub(super) struct SharedArray {
     shadow: Vec<SharedShadow>,
 }
 
-/// Now, for shared memory: the current epoch, and the first of this block.
-#[derive(Clone, Copy, Debug)]
+/// Now, for shared memory.
+#[derive(Clone, Debug)]
 pub(super) struct Epoch {
+    /// The current epoch.
     pub(super) now: u32,
+    /// The first epoch of this block.
     pub(super) block: u32,
+    /// By warp: the number of its synchronisations in this block.
+    pub(super) syncs: Vec<u32>,
+}
+
+impl Epoch {
+    fn touch(&self, thread: u32, statement: StmtId) -> Touch {
+        Touch { thread: thread as u16, sync: self.syncs[thread as usize / 32], statement }
+    }
+
+    /// Whether an earlier access of this epoch is not ordered before one that is made now.
+    fn is_concurrent(&self, earlier: Touch, now: Touch) -> bool {
+        earlier.thread != now.thread && (earlier.thread / 32 != now.thread / 32 || earlier.sync == now.sync)
+    }
+}
+
+/// Cells of a shared array that a thread copies to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cells {
+    pub(super) first: u32,
+    pub(super) lanes: u32,
+    pub(super) statement: StmtId,
 }
 
 impl SharedArray {
@@ -284,32 +363,25 @@ impl SharedArray {
     pub(super) fn load(
         &mut self,
         request: Request,
-        epoch: Epoch,
+        epoch: &Epoch,
         witness: &impl Witness,
         traffic: &mut SharedTraffic,
     ) -> Result<(), Stop> {
         request.check(&self.name, self.scalar, self.values.len(), 0)?;
         self.count(request, traffic);
-        let statement = request.statement;
         each!(request.active, t => {
-            let me = t as u16;
+            let touch = epoch.touch(t, request.statement);
             for i in request.index(t)..request.index(t) + i64::from(request.lanes) {
-                let cell = &mut self.shadow[i as usize];
+                let cell = self.shadow[i as usize];
+                self.landed(cell, i, false, t, epoch, witness)?;
                 if cell.write_epoch < epoch.block {
                     let kind = FaultKind::Uninitialised { name: self.name.clone(), index: Some(i) };
                     return Err(Box::new((kind, t)));
                 }
-                if cell.write_epoch == epoch.now && cell.writer != me {
-                    let other = Other { writes: true, statement: cell.written_in, thread: cell.writer.into() };
-                    let (array, other) = (self.name.clone(), witness.in_block(other));
-                    return Err(Box::new((FaultKind::SharedRace { array, index: i, writes: false, other }, t)));
+                if cell.write_epoch == epoch.now && epoch.is_concurrent(cell.write, touch) {
+                    return Err(self.race(i, false, (true, cell.write), t, witness));
                 }
-                if cell.read_epoch != epoch.now {
-                    cell.read_epoch = epoch.now;
-                    (cell.reader, cell.reader2, cell.read_in) = (me, me, statement);
-                } else if cell.reader != me && cell.reader2 == cell.reader {
-                    (cell.reader2, cell.read2_in) = (me, statement);
-                }
+                self.shadow[i as usize].read(epoch.now, touch);
             }
         });
         Ok(())
@@ -319,32 +391,85 @@ impl SharedArray {
     pub(super) fn store(
         &mut self,
         request: Request,
-        epoch: Epoch,
+        epoch: &Epoch,
         witness: &impl Witness,
         traffic: &mut SharedTraffic,
     ) -> Result<(), Stop> {
         request.check(&self.name, self.scalar, self.values.len(), 0)?;
         self.count(request, traffic);
-        let statement = request.statement;
         each!(request.active, t => {
-            let me = t as u16;
+            let touch = epoch.touch(t, request.statement);
             for i in request.index(t)..request.index(t) + i64::from(request.lanes) {
-                let cell = &mut self.shadow[i as usize];
+                let cell = self.shadow[i as usize];
+                self.landed(cell, i, true, t, epoch, witness)?;
                 let (wrote, read) = (cell.write_epoch == epoch.now, cell.read_epoch == epoch.now);
-                let rival = [
-                    (wrote && cell.writer != me, true, cell.writer, cell.written_in),
-                    (read && cell.reader != me, false, cell.reader, cell.read_in),
-                    (read && cell.reader2 != me, false, cell.reader2, cell.read2_in),
+                let rivals = [
+                    (wrote, true, cell.write),
+                    (read, false, cell.reads[0]),
+                    (read, false, cell.reads[1]),
+                    (read, false, cell.elsewhere),
                 ];
-                if let Some((_, writes, thread, statement)) = rival.into_iter().find(|r| r.0) {
-                    let other = witness.in_block(Other { writes, statement, thread: thread.into() });
-                    let array = self.name.clone();
-                    return Err(Box::new((FaultKind::SharedRace { array, index: i, writes: true, other }, t)));
+                if let Some(rival) = rivals.into_iter().find(|r| r.0 && epoch.is_concurrent(r.2, touch)) {
+                    return Err(self.race(i, true, (rival.1, rival.2), t, witness));
                 }
-                (cell.write_epoch, cell.writer, cell.written_in) = (epoch.now, me, statement);
+                let cell = &mut self.shadow[i as usize];
+                (cell.write_epoch, cell.write) = (epoch.now, touch);
             }
         });
         Ok(())
+    }
+
+    /// Checks and counts the writing side of an asynchronous copy: a store whose cells nobody may touch before [`SharedArray::land`].
+    pub(super) fn copy(
+        &mut self,
+        request: Request,
+        epoch: &Epoch,
+        witness: &impl Witness,
+        traffic: &mut SharedTraffic,
+    ) -> Result<(), Stop> {
+        self.store(request, epoch, witness, traffic)?;
+        each!(request.active, t => {
+            let first = request.index(t) as usize;
+            for cell in &mut self.shadow[first..first + request.lanes as usize] {
+                cell.flight_epoch = epoch.now;
+            }
+        });
+        Ok(())
+    }
+
+    /// The copy to these cells is done: it is as if the thread wrote them now.
+    pub(super) fn land(&mut self, cells: Cells, thread: u32, epoch: &Epoch) {
+        let first = cells.first as usize;
+        for cell in &mut self.shadow[first..first + cells.lanes as usize] {
+            cell.flight_epoch = 0;
+            (cell.write_epoch, cell.write) = (epoch.now, epoch.touch(thread, cells.statement));
+        }
+    }
+
+    /// No copy to the cell is under way.
+    fn landed(
+        &self,
+        cell: SharedShadow,
+        index: i64,
+        writes: bool,
+        thread: u32,
+        epoch: &Epoch,
+        witness: &impl Witness,
+    ) -> Result<(), Stop> {
+        // What a block left under way is of no concern to the next.
+        if cell.flight_epoch == 0 || cell.flight_epoch < epoch.block {
+            return Ok(());
+        }
+        let other = Other { writes: true, statement: cell.write.statement, thread: cell.write.thread.into() };
+        let (array, other) = (self.name.clone(), witness.in_block(other));
+        Err(Box::new((FaultKind::InFlight { array, index, writes, other }, thread)))
+    }
+
+    fn race(&self, index: i64, writes: bool, rival: (bool, Touch), thread: u32, witness: &impl Witness) -> Stop {
+        let (other_writes, touch) = rival;
+        let other = Other { writes: other_writes, statement: touch.statement, thread: touch.thread.into() };
+        let (array, other) = (self.name.clone(), witness.in_block(other));
+        Box::new((FaultKind::SharedRace { array, index, writes, other }, thread))
     }
 }
 

@@ -143,6 +143,8 @@ impl Collector {
                         self.expr(e);
                     }
                 }
+                Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(|e| self.expr(e)),
+                Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
                 Stmt::Barrier => self.info.barriers += 1,
                 Stmt::If { cond, then, otherwise } => {
                     self.expr(cond);

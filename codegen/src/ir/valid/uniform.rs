@@ -1,6 +1,6 @@
 //! Uniformity: over which threads a value is one and the same, and over which a statement is reached together.
 //!
-//! A barrier must be reached by the whole block, a shuffle by the whole warp. A value is uniform if it is computed from
+//! A barrier must be reached by the whole block, a shuffle or a warp's synchronisation by the whole warp. A value is uniform if it is computed from
 //! uniform values; a local is, if everything assigned to it is and the assignments are reached uniformly, seen from where the local is
 //! declared (a local that only a divergent branch can see may still be one value for all threads in that branch).
 
@@ -184,6 +184,7 @@ impl<'a> Analysis<'a> {
             self.here = self.numbering.next(stmt);
             match stmt {
                 Stmt::Comment(_) | Stmt::Store { .. } => {}
+                Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) => {}
                 Stmt::Let(id, e) => {
                     self.declare(*id);
                     self.assign(&Place::Local(*id), self.level(e));
@@ -193,14 +194,9 @@ impl<'a> Analysis<'a> {
                 Stmt::Load { dst, .. } => self.assign(dst, self.unknown()),
                 Stmt::Shuffle { dst, .. } => {
                     self.assign(dst, self.unknown());
-                    self.reached_by(
-                        &[Level::Block, Level::Warp],
-                        "a shuffle is reached by all threads of a warp or none",
-                    );
-                    if !self.threads().is_multiple_of(32) {
-                        self.find(format!("a shuffle needs whole warps; the block has {} threads", self.threads()));
-                    }
+                    self.reached_by_warps("a shuffle");
                 }
+                Stmt::SyncWarp => self.reached_by_warps("a warp's synchronisation"),
                 Stmt::Barrier => {
                     self.reached_by(&[Level::Block], "a barrier is reached by all threads of the block or none")
                 }
@@ -230,6 +226,13 @@ impl<'a> Analysis<'a> {
 
     fn find(&mut self, message: String) {
         self.findings.push(Finding { at: At::Stmt(self.here), message });
+    }
+
+    fn reached_by_warps(&mut self, what: &str) {
+        self.reached_by(&[Level::Block, Level::Warp], &format!("{what} is reached by all threads of a warp or none"));
+        if !self.threads().is_multiple_of(32) {
+            self.find(format!("{what} needs whole warps; the block has {} threads", self.threads()));
+        }
     }
 
     fn reached_by(&mut self, allowed: &[Level], rule: &str) {
