@@ -1,2 +1,7 @@
-//! liftc
-fn main() {}
+//! `liftc`: see the library of this package.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    liftc::main(std::env::args_os())
+}

@@ -96,7 +96,9 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case, threads: usize) {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let shapes: [(&[usize], &[u32], &[usize], &[i64]); 14] = [
+    /// Shape, levels, order of axes, origins.
+    type Geometries = [(&'static [usize], &'static [u32], &'static [usize], &'static [i64]); 14];
+    let shapes: Geometries = [
         (&[1], &[2], &[0], &[1]),
         (&[2], &[1], &[0], &[0]),
         (&[37], &[4], &[0], &[-3]),

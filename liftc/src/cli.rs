@@ -1,0 +1,256 @@
+//! The command line: what can be said, and what `--help` teaches.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lifting::{Boundary, Format, Layout, SampleType};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  liftc filters/dd137.lift -o kernels/            CUDA, C and a C header
+  liftc cdf97 --emit cuda --sample f32 -o -       to the standard output
+  liftc filters/dd137.lift -o kernels/ --check    is kernels/ up to date?
+  liftc check my.lift                             all errors of a file
+  liftc list                                      the catalogue
+  liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
+  liftc transform coeffs.npy --inverse -o back.png
+
+A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`), or by a file and a name in it \
+(`my.lift#db2`).
+
+Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
+
+const TRANSFORM_EXAMPLES: &str = "\
+Examples:
+  A picture, lossless: coefficients as a numpy array, and the pyramid to look at
+    liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
+  Back again: everything that the inverse needs is in coeffs.npy.json
+    liftc transform coeffs.npy --inverse -o back.png
+  A quarter of the width and height
+    liftc transform coeffs.npy --inverse --level 2 -o small.png
+  JPEG 2000's own integers
+    liftc transform photo.png -w legall53 -l 5 --profile jpeg2000 -o coeffs.npy
+  VC-2 takes multiples of 2^levels only
+    liftc transform photo.png -w dd137 -l 3 --profile vc2 --pad edge -o c.npy
+  A stack of pictures, axis 0 left alone; a volume in a .npz
+    liftc transform frames.npy -w cdf97 -l 4 --axes 1,2 -o coeffs.npy
+    liftc transform brain.npz --array volume -w dd137 -l 3 -o coeffs.npy
+  Several at once, into a directory
+    liftc transform *.png -w legall53 -l 3 -o coeffs/
+
+Reads PNG, JPEG, TIFF, PGM and PPM of 8 or 16 bits, grey or colour, with or without alpha (each channel is transformed by \
+itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 4 axes.
+
+Sample types, unless --sample says otherwise:
+  element           integer wavelet   real wavelet
+  uint8, int8       i16               f32
+  int16             i16               f32
+  uint16            i32               f32
+  int32             i32               f64
+  uint32, int64     i64               f64
+  float16, 32, 64   none              f16, f32, f64
+A profile with a gain shift takes the next wider integer where values would not fit.";
+
+/// A compiler for wavelets: from `.lift` text to CUDA and C, and a tool to try them on pictures and arrays.
+#[derive(Debug, Parser)]
+#[command(name = "liftc", version, after_help = EXAMPLES, max_term_width = 120)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do; compile if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What to compile.
+    #[command(flatten)]
+    pub compile: CompileArgs,
+}
+
+/// Arguments of compiling.
+#[derive(Debug, Args)]
+pub struct CompileArgs {
+    /// Wavelets to compile: FILE.lift (all in it), FILE.lift#NAME, or a NAME of the catalogue
+    #[arg(required = true, value_name = "WAVELET")]
+    pub wavelets: Vec<String>,
+    /// Directory to write to; `-` is the standard output
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
+    /// What to write for each wavelet
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["cuda", "c"])]
+    pub emit: Vec<Emit>,
+    /// Sample types, each with functions of its own [default: i16,i32 for integer wavelets, f32,f64 for real ones]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = sample_values())]
+    pub sample: Vec<SampleType>,
+    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Follow a format: its border rule, and functions that take its gain shift
+    #[arg(long, value_name = "FORMAT", value_parser = format_values())]
+    pub profile: Option<Format>,
+    /// With --emit ir: only kernels of these schedules
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    pub schedule: Vec<Schedule>,
+    /// Write nothing; fail if a file is not what would be written
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `--emit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// WAVELET.cu: kernels and host functions; with WAVELET.h
+    Cuda,
+    /// WAVELET.c: a complete transform in C99; with WAVELET.h
+    C,
+    /// WAVELET.lift: the wavelet as the compiler understands it
+    Scheme,
+    /// WAVELET.ir: the kernels, before they become text of a language
+    Ir,
+}
+
+/// `--schedule`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Schedule {
+    /// Rows in shared memory (CUDA)
+    Horizontal,
+    /// Columns in a sliding window (CUDA)
+    Vertical,
+    /// Rows and columns on a CPU (C)
+    Rows,
+}
+
+/// What `liftc` does besides compiling.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Report all errors and warnings of `.lift` files
+    Check(CheckArgs),
+    /// Print the catalogue
+    List(ListArgs),
+    /// Print a wavelet: its documentation, steps and profiles, as the compiler understands them
+    Show(ShowArgs),
+    /// Transform pictures and arrays, and back
+    #[command(after_help = TRANSFORM_EXAMPLES)]
+    Transform(Box<TransformArgs>),
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Files to check
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Only wavelets whose name, alias or family contains this
+    pub pattern: Option<String>,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(required = true, value_name = "WAVELET")]
+    pub wavelets: Vec<String>,
+}
+
+/// Arguments of `transform`.
+#[derive(Debug, Args)]
+pub struct TransformArgs {
+    /// Pictures or arrays; with --inverse, coefficients
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
+    pub wavelet: Option<String>,
+    /// Number of levels [default: 1]
+    #[arg(short, long, value_name = "N", conflicts_with = "inverse")]
+    pub levels: Option<u32>,
+    /// Undo a transform: coefficients back to the picture or array that they came from
+    #[arg(long)]
+    pub inverse: bool,
+    /// Stop the inverse at this level: 0 is full size, 1 half, 2 a quarter
+    #[arg(long, value_name = "N")]
+    pub level: Option<u32>,
+    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    #[arg(long, value_name = "RULE", conflicts_with = "inverse", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Follow a format to the integer: border rule, order of axes, gain shift, sizes
+    #[arg(long, value_name = "FORMAT", conflicts_with = "inverse", value_parser = format_values())]
+    pub profile: Option<Format>,
+    /// Axes to transform, from 0 (outermost); negative ones count from the end [default: a picture's height and width, all
+    /// axes of an array]
+    #[arg(long, value_name = "AXES", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
+    pub axes: Option<Vec<i64>>,
+    /// Grow the data to multiples of 2^levels; the inverse crops
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
+    pub pad: Option<PadArg>,
+    /// Where coefficients are put [default: mallat]
+    #[arg(long, value_enum, conflicts_with = "inverse")]
+    pub layout: Option<LayoutArg>,
+    /// Type of samples and coefficients: i16, i32, i64, f16, f32, f64 [default: by the input]
+    #[arg(long, value_name = "TYPE", conflicts_with = "inverse", value_parser = sample_values())]
+    pub sample: Option<SampleType>,
+    /// Also draw the coefficients: low band as it is, details stretched around grey, bands outlined
+    #[arg(long, value_name = "PNG|DIR")]
+    pub picture: Option<PathBuf>,
+    /// Which array of a .npz
+    #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
+    pub array: Option<String>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--pad`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PadArg {
+    /// Repeat the last sample
+    Edge,
+}
+
+/// `--layout`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LayoutArg {
+    /// Bands apart, the low one first
+    Mallat,
+    /// Every coefficient where lifting in place leaves it
+    Interleaved,
+}
+
+impl From<LayoutArg> for Layout {
+    fn from(arg: LayoutArg) -> Layout {
+        match arg {
+            LayoutArg::Mallat => Layout::Mallat,
+            LayoutArg::Interleaved => Layout::Interleaved,
+        }
+    }
+}
+
+fn boundary_values() -> impl clap::builder::TypedValueParser<Value = Boundary> {
+    named(Boundary::ALL.map(|b| (b.name(), b)))
+}
+
+fn format_values() -> impl clap::builder::TypedValueParser<Value = Format> {
+    named(Format::ALL.map(|f| (f.name(), f)))
+}
+
+fn sample_values() -> impl clap::builder::TypedValueParser<Value = SampleType> {
+    named(SampleType::ALL.map(|s| (s.name(), s)))
+}
+
+/// A parser of names; clap lists them in the help and proposes the nearest.
+fn named<T: Clone + Send + Sync + 'static, const N: usize>(
+    values: [(&'static str, T); N],
+) -> impl clap::builder::TypedValueParser<Value = T> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    let names = values.clone().map(|(name, _)| name);
+    PossibleValuesParser::new(names).try_map(move |name: String| {
+        values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()).ok_or("no such name")
+    })
+}

@@ -1,0 +1,208 @@
+//! The main job: `.lift` text to CUDA, C, the scheme and the kernel IR.
+
+use crate::cli::{CompileArgs, Emit, Schedule};
+use crate::failure::{Failure, Outcome, input, usage};
+use crate::output::{check_distinct, create_folder, print, write_file};
+use crate::warn;
+use crate::wavelet::{self, Named};
+use clap::CommandFactory;
+use lifting::{Domain, SampleType, Scheme};
+use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::ir::{self, Scalar};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, rows, vertical};
+use std::path::{Path, PathBuf};
+
+/// A file to write.
+struct Product {
+    path: PathBuf,
+    text: String,
+}
+
+/// Compiles all wavelets; writes nothing unless all of them compile.
+pub fn run(args: &CompileArgs) -> Outcome {
+    if !args.schedule.is_empty() && args.emit.iter().any(|e| *e != Emit::Ir) {
+        return Err(usage("--schedule chooses among the kernels of --emit ir: CUDA and C files hold all they need")
+            .help("say --emit ir, or leave --schedule away"));
+    }
+    let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+    for word in &args.wavelets {
+        match wavelet::resolve(word) {
+            Ok(named) => {
+                warn(&named.source.name, &named.source.text, &named.warnings);
+                if let Err(failure) = compile(args, word, &named, &mut products) {
+                    failures.push(failure);
+                }
+                inputs.push(PathBuf::from(named.source.name));
+            }
+            Err(failure) => match misspelt_command(word) {
+                // The words after it are then no wavelets either.
+                Some(command) if inputs.is_empty() && failures.is_empty() => {
+                    return Err(usage(format!("no command or wavelet `{word}`"))
+                        .help(format!("did you mean the command `{command}`? see `liftc --help`")));
+                }
+                _ => failures.push(failure),
+            },
+        }
+    }
+    match failures.len() {
+        0 => {}
+        1 => return Err(failures.remove(0)),
+        _ => return Err(Failure::Many(failures)),
+    }
+    if args.output == Path::new("-") {
+        if args.check {
+            return Err(usage("--check compares files: name their directory with -o"));
+        }
+        return products.iter().try_for_each(|product| print(&product.text));
+    }
+    if args.check {
+        return check(&products);
+    }
+    create_folder(&args.output)?;
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    check_distinct(&inputs, &products.iter().map(|p| p.path.as_path()).collect::<Vec<_>>())?;
+    products.iter().try_for_each(|product| write_file(&product.path, |w| w.write_all(product.text.as_bytes())))
+}
+
+/// The command that a word was probably meant to be.
+fn misspelt_command(word: &str) -> Option<String> {
+    let cli = crate::cli::Cli::command();
+    let near = |name: &&str| strsim::osa_distance(word, name) <= name.len() / 3;
+    cli.get_subcommands().map(|c| c.get_name()).find(near).map(str::to_owned)
+}
+
+/// Whether every file is what would be written.
+fn check(products: &[Product]) -> Outcome {
+    let mut failures = Vec::new();
+    for Product { path, text } in products {
+        match std::fs::read(path) {
+            Ok(found) if found == text.as_bytes() => {}
+            Ok(found) => {
+                let found = String::from_utf8_lossy(&found);
+                let line = 1 + found.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
+                failures.push(input(format!("{}: is out of date, from line {line} on", path.display())));
+            }
+            Err(e) => failures.push(input(format!("{}: cannot read: {e}", path.display()))),
+        }
+    }
+    match failures.pop() {
+        None => Ok(()),
+        Some(last) => {
+            failures.push(last.help("make the files again: the same command without --check"));
+            Err(Failure::Many(failures))
+        }
+    }
+}
+
+fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Product>) -> Outcome {
+    for scheme in &named.schemes {
+        let at = |e: &dyn std::fmt::Display| input(e).at(format!("{word}: {}", scheme.name()));
+        let profile = match args.profile {
+            None => None,
+            Some(format) => Some(scheme.profile(format).ok_or_else(|| {
+                let names: Vec<_> = scheme.profiles().iter().map(|p| p.format.name()).collect();
+                let has = if names.is_empty() { "none".into() } else { names.join(", ") };
+                at(&format!("has no profile {}", format.name())).help(format!("it has {has}"))
+            })?),
+        };
+        let samples = scalars(args, scheme);
+        let command = command(args, word);
+        let request = Request {
+            scheme,
+            boundary: args.boundary.or(profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary()),
+            samples: &samples,
+            gain: profile.is_some_and(|p| p.gain_shift > 0),
+            command: &command,
+        };
+        let mut add = |extension: &str, text: String| {
+            products.push(Product { path: args.output.join(format!("{}.{extension}", scheme.name())), text });
+        };
+        let wants = |what: Emit| args.emit.contains(&what);
+        let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda) };
+        if declared.cuda {
+            add("cu", emit::cuda(&request).map_err(|e| at(&e))?);
+        }
+        if declared.c {
+            add("c", emit::c(&request).map_err(|e| at(&e))?);
+        }
+        if declared.c || declared.cuda {
+            add("h", emit::header(&request, declared));
+        }
+        if wants(Emit::Scheme) {
+            add("lift", lifting_dsl::print_scheme(scheme));
+        }
+        if wants(Emit::Ir) {
+            add("ir", kernels(args, &request).map_err(|e| at(&e))?);
+        }
+    }
+    Ok(())
+}
+
+/// The sample types asked for, each once, or those that fit the wavelet.
+fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
+    let mut scalars = Vec::new();
+    for sample in &args.sample {
+        let scalar = match sample {
+            SampleType::I16 => Scalar::I16,
+            SampleType::I32 => Scalar::I32,
+            SampleType::I64 => Scalar::I64,
+            SampleType::F16 => Scalar::F16,
+            SampleType::Bf16 => Scalar::Bf16,
+            SampleType::F32 => Scalar::F32,
+            SampleType::F64 => Scalar::F64,
+        };
+        if !scalars.contains(&scalar) {
+            scalars.push(scalar);
+        }
+    }
+    match scheme.domain() {
+        _ if !scalars.is_empty() => scalars,
+        Domain::Integer => vec![Scalar::I16, Scalar::I32],
+        Domain::Real => vec![Scalar::F32, Scalar::F64],
+    }
+}
+
+/// All kernels of the schedules asked for, as text.
+fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleError> {
+    let wanted = |s: Schedule| args.schedule.is_empty() || args.schedule.contains(&s);
+    let mut texts = Vec::new();
+    for &sample in request.samples {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
+            if wanted(Schedule::Horizontal) {
+                texts.push(ir::print::kernel(&horizontal::kernel(
+                    request.scheme,
+                    options,
+                    horizontal::Shape::default(),
+                )?));
+            }
+            if wanted(Schedule::Vertical) {
+                texts.push(ir::print::kernel(&vertical::kernel(request.scheme, options)?));
+            }
+            if wanted(Schedule::Rows) {
+                texts.push(ir::print::kernel(&rows::horizontal(request.scheme, options)?));
+                texts.push(ir::print::kernel(&rows::vertical(request.scheme, options)?));
+            }
+        }
+    }
+    Ok(texts.join("\n"))
+}
+
+/// The command that makes the file, for its first lines: what matters to the text, in a fixed order.
+fn command(args: &CompileArgs, word: &str) -> String {
+    use clap::ValueEnum;
+    let list = |names: Vec<String>| names.join(",");
+    let mut words = vec!["liftc".to_owned(), word.to_owned()];
+    let emit = args.emit.iter().filter_map(|e| Some(e.to_possible_value()?.get_name().to_owned())).collect();
+    words.push(format!("--emit {}", list(emit)));
+    if !args.sample.is_empty() {
+        words.push(format!("--sample {}", list(args.sample.iter().map(|s| s.name().to_owned()).collect())));
+    }
+    if let Some(boundary) = args.boundary {
+        words.push(format!("--boundary {boundary}"));
+    }
+    if let Some(profile) = args.profile {
+        words.push(format!("--profile {}", profile.name()));
+    }
+    words.join(" ")
+}

@@ -1,0 +1,177 @@
+//! What goes wrong, and how it is told: everything is collected as data and rendered here, with miette.
+
+use lifting_dsl::{Diagnostic, Severity};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use std::fmt;
+use std::io::IsTerminal;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is at fault.
+    Input(Report),
+    /// The command line is at fault.
+    Usage(Report),
+    /// Errors and warnings of a `.lift` text.
+    Diagnostics {
+        /// Its file, or the wavelet's name.
+        name: String,
+        /// The text.
+        source: String,
+        /// What is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Several of these, from several inputs.
+    Many(Vec<Failure>),
+    /// Whoever read our output has stopped reading.
+    BrokenPipe,
+}
+
+/// A message and what to do about it.
+#[derive(Debug)]
+pub struct Report {
+    message: String,
+    help: Option<String>,
+}
+
+/// The result of a command.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// The input is at fault: `message` says what and where.
+pub fn input(message: impl fmt::Display) -> Failure {
+    Failure::Input(Report { message: message.to_string(), help: None })
+}
+
+/// The command line is at fault.
+pub fn usage(message: impl fmt::Display) -> Failure {
+    Failure::Usage(Report { message: message.to_string(), help: None })
+}
+
+impl Failure {
+    /// Says what to do.
+    pub fn help(mut self, help: impl fmt::Display) -> Failure {
+        if let Failure::Input(report) | Failure::Usage(report) = &mut self {
+            report.help = Some(help.to_string());
+        }
+        self
+    }
+
+    /// Puts the place in front: `chelsea.png: …`.
+    pub fn at(mut self, place: impl fmt::Display) -> Failure {
+        if let Failure::Input(report) | Failure::Usage(report) = &mut self {
+            report.message = format!("{place}: {}", report.message);
+        }
+        self
+    }
+
+    /// 1: the input is at fault. 2: the command line is.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Many(all) => all.iter().map(Failure::exit_code).max().unwrap_or(0),
+            Failure::BrokenPipe => 0,
+            Failure::Input(_) | Failure::Diagnostics { .. } => 1,
+        }
+    }
+
+    /// The text that is shown, without colours if `colour` is false, wrapped at `width` columns.
+    pub fn render(&self, colour: bool, width: usize) -> String {
+        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(width).with_links(colour);
+        let mut text = String::new();
+        self.write(&handler, &mut text);
+        text
+    }
+
+    fn write(&self, handler: &GraphicalReportHandler, text: &mut String) {
+        // Writing to a String does not fail.
+        let mut show = |diagnostic: &dyn miette::Diagnostic| {
+            let _ = handler.render_report(text, diagnostic);
+        };
+        match self {
+            Failure::Input(report) | Failure::Usage(report) => show(report),
+            Failure::Diagnostics { name, source, diagnostics } => {
+                for diagnostic in diagnostics {
+                    show(&Located { diagnostic, source: NamedSource::new(name, source.clone()) });
+                }
+            }
+            Failure::Many(all) => all.iter().for_each(|failure| failure.write(handler, text)),
+            Failure::BrokenPipe => {}
+        }
+    }
+
+    /// Shows it on the standard error stream, as wide as the terminal.
+    pub fn show(&self) {
+        let terminal = std::io::stderr().is_terminal();
+        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        let width = std::env::var("COLUMNS").ok().and_then(|v| v.parse().ok()).filter(|w| (40..1000).contains(w));
+        eprint_quietly(&self.render(colour, width.unwrap_or(100)));
+    }
+}
+
+/// Writes to the standard error stream; if that is closed, nobody wants to know.
+pub fn eprint_quietly(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Report {}
+
+impl miette::Diagnostic for Report {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|h| Box::new(h) as _)
+    }
+}
+
+/// A diagnostic of the language with the text that it is about.
+#[derive(Debug)]
+struct Located<'a> {
+    diagnostic: &'a Diagnostic,
+    source: NamedSource<String>,
+}
+
+impl fmt::Display for Located<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.diagnostic.message)
+    }
+}
+
+impl std::error::Error for Located<'_> {}
+
+impl miette::Diagnostic for Located<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.diagnostic.code))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.diagnostic.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.diagnostic.help.as_ref().map(|h| Box::new(h) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.diagnostic.labels.iter().map(|label| {
+            let (text, span) = (Some(label.text.clone()), label.span.start..label.span.end);
+            if label.primary {
+                LabeledSpan::new_primary_with_span(text, span)
+            } else {
+                LabeledSpan::new_with_span(text, span)
+            }
+        })))
+    }
+}

@@ -1,0 +1,62 @@
+//! The Lifting compiler's command line, as a library so that it can be tested: a thin shell over `lifting-codegen` (to
+//! compile) and `lifting` (to transform).
+//!
+//! Start at [`cli`] for what can be said; [`main`] runs it. Commands return an [`failure::Outcome`]; what goes wrong is
+//! rendered at the very end.
+
+#![warn(missing_docs)]
+
+pub mod cli;
+mod compile;
+pub mod failure;
+mod inspect;
+pub mod media;
+mod output;
+mod transform;
+mod wavelet;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use cli::{Cli, Command};
+use failure::{Failure, Outcome};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command line, shows what goes wrong, and says how it ended.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are asked for; a closed pipe is nobody's fault.
+            let _ = e.print();
+            let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return ExitCode::from(if asked { 0 } else { 2 });
+        }
+    };
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.show();
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Runs one command.
+pub fn run(cli: Cli) -> Outcome {
+    match cli.command {
+        Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::List(args)) => inspect::list(&args),
+        Some(Command::Show(args)) => inspect::show(&args),
+        Some(Command::Transform(args)) => transform::run(&args),
+        None => compile::run(&cli.compile),
+    }
+}
+
+/// Warnings are shown and stop nothing.
+fn warn(name: &str, text: &str, warnings: &[lifting_dsl::Diagnostic]) {
+    if !warnings.is_empty() {
+        let diagnostics = warnings.to_vec();
+        Failure::Diagnostics { name: name.to_owned(), source: text.to_owned(), diagnostics }.show();
+    }
+}

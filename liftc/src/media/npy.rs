@@ -1,0 +1,422 @@
+//! numpy's `.npy`: versions 1 to 3, both byte orders, C and Fortran order.
+//!
+//! Headers are untrusted: nothing is allocated on their word alone.
+
+use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, shape_text, with_elements};
+use crate::failure::{Outcome, input};
+use std::io::{self, Read, Write};
+
+/// The first bytes of every `.npy`.
+pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// Longest header that is read. numpy's own limit is 10 000.
+const MAX_HEADER: usize = 1 << 16;
+
+/// What a header says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Header {
+    element: Element,
+    big_endian: bool,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+/// Reads an array. `available` is the size of the whole file, where it is known.
+pub fn read(reader: &mut dyn Read, available: Option<u64>) -> Outcome<Array> {
+    let (header, header_bytes) = read_header(reader)?;
+    let Header { element, big_endian, fortran_order, shape } = header;
+    let count = shape.iter().try_fold(1u64, |n, &axis| n.checked_mul(axis as u64));
+    let bytes = count.and_then(|n| n.checked_mul(element.bytes() as u64)).filter(|&b| b <= isize::MAX as u64);
+    let Some((count, bytes)) = count.zip(bytes) else {
+        return Err(input(format!("shape {shape:?} has more elements than any machine can hold")));
+    };
+    match available {
+        Some(size) if size - header_bytes.min(size) < bytes => {
+            let there = (size - header_bytes.min(size)) / element.bytes() as u64;
+            return Err(truncated(&shape, count, there));
+        }
+        None if bytes > MAX_UNPACKED => {
+            return Err(input(format!(
+                "{} of {} are more than {} GiB",
+                shape_text(&shape),
+                element.name(),
+                MAX_UNPACKED >> 30
+            )));
+        }
+        _ => {}
+    }
+    // A size that the file system vouches for is reserved at once; any other grows as elements come.
+    let reserve = if available.is_some() { count as usize } else { 0 };
+    let mut data = read_elements(reader, element, big_endian, count as usize, reserve).map_err(|e| match e {
+        Stop::Short(there) => truncated(&shape, count, there as u64),
+        Stop::Io(e) => input(format!("cannot read: {e}")),
+    })?;
+    if fortran_order {
+        data = to_row_major(data, &shape);
+    }
+    Ok(Array { shape, data, origin: Origin::Array { element } })
+}
+
+fn truncated(shape: &[usize], expected: u64, there: u64) -> crate::failure::Failure {
+    input(format!("is cut short: shape {shape:?} has {expected} elements, but the file holds {there}"))
+}
+
+/// Why elements could not be read.
+enum Stop {
+    Short(usize),
+    Io(io::Error),
+}
+
+fn read_elements(r: &mut dyn Read, element: Element, big: bool, count: usize, reserve: usize) -> Result<Data, Stop> {
+    macro_rules! read {
+        ($($variant:ident $t:ty, $code:literal;)*) => {
+            match element {
+                $(Element::$variant => {
+                    const SIZE: usize = size_of::<$t>();
+                    let mut out: Vec<$t> = Vec::with_capacity(reserve);
+                    let mut buffer = vec![0u8; (1 << 16) * SIZE];
+                    while out.len() < count {
+                        let want = (count - out.len()).min(1 << 16) * SIZE;
+                        let got = fill(r, &mut buffer[..want]).map_err(Stop::Io)?;
+                        let (whole, _) = buffer[..got].as_chunks::<SIZE>();
+                        if big {
+                            out.extend(whole.iter().map(|b| <$t>::from_be_bytes(*b)));
+                        } else {
+                            out.extend(whole.iter().map(|b| <$t>::from_le_bytes(*b)));
+                        }
+                        if got < want {
+                            return Err(Stop::Short(out.len()));
+                        }
+                    }
+                    Ok(Data::$variant(out))
+                })*
+            }
+        };
+    }
+    with_elements!(read)
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(r: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match r.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+/// From first index fastest to last index fastest.
+fn to_row_major(data: Data, shape: &[usize]) -> Data {
+    fn permute<T: Copy>(from: &[T], shape: &[usize]) -> Vec<T> {
+        let mut strides = vec![1; shape.len()];
+        for axis in 1..shape.len() {
+            strides[axis] = strides[axis - 1] * shape[axis - 1];
+        }
+        let mut index = vec![0; shape.len()];
+        let mut at = 0;
+        let mut out = Vec::with_capacity(from.len());
+        while out.len() < from.len() {
+            out.push(from[at]);
+            for axis in (0..shape.len()).rev() {
+                index[axis] += 1;
+                at += strides[axis];
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                at -= index[axis] * strides[axis];
+                index[axis] = 0;
+            }
+        }
+        out
+    }
+    macro_rules! permute_all {
+        ($($variant:ident $t:ty, $code:literal;)*) => {
+            match data {
+                $(Data::$variant(v) => Data::$variant(permute(&v, shape)),)*
+            }
+        };
+    }
+    with_elements!(permute_all)
+}
+
+/// The header, and how many bytes it takes with what precedes it.
+fn read_header(r: &mut dyn Read) -> Outcome<(Header, u64)> {
+    let mut take = |n: usize| -> Outcome<Vec<u8>> {
+        let mut bytes = vec![0; n];
+        match fill(r, &mut bytes) {
+            Ok(got) if got == n => Ok(bytes),
+            Ok(_) => Err(input("is no .npy file: its header is cut short")),
+            Err(e) => Err(input(format!("cannot read: {e}"))),
+        }
+    };
+    let start = take(8)?;
+    if start[..6] != *MAGIC {
+        return Err(input("is no .npy file: it does not start with \\x93NUMPY"));
+    }
+    let (length, prefix) = match start[6] {
+        1 => (usize::from(u16::from_le_bytes(take(2)?.try_into().unwrap_or_default())), 10),
+        2 | 3 => (u32::from_le_bytes(take(4)?.try_into().unwrap_or_default()) as usize, 12),
+        other => return Err(input(format!("is a .npy file of version {other}: only 1, 2 and 3 are known"))),
+    };
+    if length > MAX_HEADER {
+        return Err(input(format!("its header claims {length} bytes: more than {MAX_HEADER} are not read")));
+    }
+    let text = String::from_utf8(take(length)?).map_err(|_| input("its header is not text"))?;
+    let header = parse_header(&text)?;
+    Ok((header, (prefix + length) as u64))
+}
+
+/// A Python literal, as far as headers have them.
+#[derive(Clone, Debug, PartialEq)]
+enum Literal {
+    Text(String),
+    Bool(bool),
+    Number(u64),
+    List(Vec<Literal>),
+    Dict(Vec<(String, Literal)>),
+}
+
+fn parse_header(text: &str) -> Outcome<Header> {
+    let malformed = |what: &str| input(format!("its header is malformed: {what}"));
+    let mut parser = Parser { rest: text.trim(), depth: 0 };
+    let literal = parser.literal().ok_or_else(|| malformed("it is no Python dictionary"))?;
+    let Literal::Dict(entries) = literal else { return Err(malformed("it is no Python dictionary")) };
+    if !parser.rest.trim().is_empty() {
+        return Err(malformed("something follows the dictionary"));
+    }
+    let get = |key: &str| entries.iter().find(|(k, _)| k == key).map(|(_, v)| v);
+    let element = match get("descr").ok_or_else(|| malformed("no `descr`"))? {
+        Literal::Text(code) => code,
+        Literal::List(_) => {
+            return Err(input("has structured elements (records)").help("save one field: np.save(path, a['field'])"));
+        }
+        _ => return Err(malformed("`descr` is no string")),
+    };
+    let (order, code) = element.split_at_checked(1).ok_or_else(|| malformed("`descr` is empty"))?;
+    let known = matches!(order, "<" | ">" | "|" | "=");
+    let Some(element) = Element::from_code(code).filter(|_| known) else {
+        let names = "uint8/16/32, int8/16/32/64 and float16/32/64";
+        return Err(input(format!("has elements of type `{element}`: {names} can be read"))
+            .help("convert it: np.save(path, a.astype(np.float32))"));
+    };
+    let Some(Literal::Bool(fortran_order)) = get("fortran_order") else {
+        return Err(malformed("`fortran_order` is not True or False"));
+    };
+    let Some(Literal::List(lengths)) = get("shape") else { return Err(malformed("`shape` is no tuple")) };
+    let mut shape = Vec::new();
+    for length in lengths {
+        match length {
+            Literal::Number(n) if usize::try_from(*n).is_ok() => shape.push(*n as usize),
+            _ => return Err(malformed("`shape` has something that is no length")),
+        }
+    }
+    if shape.is_empty() || shape.len() > MAX_AXES {
+        return Err(input(format!("has {} axes: arrays of 1 to {MAX_AXES} axes can be transformed", shape.len()))
+            .help("reshape it: axes that are not transformed can be merged into one"));
+    }
+    if let Some(axis) = shape.iter().position(|&n| n == 0) {
+        return Err(input(format!("has no elements: axis {axis} of shape {shape:?} is empty")));
+    }
+    // On big-endian machines numpy's `=` would mean the other order; files say `<` or `>`.
+    let native_big = cfg!(target_endian = "big") && order == "=";
+    Ok(Header { element, big_endian: order == ">" || native_big, fortran_order: *fortran_order, shape })
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn eat(&mut self, token: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn literal(&mut self) -> Option<Literal> {
+        if self.depth > 8 {
+            return None;
+        }
+        self.depth += 1;
+        let result = self.literal_inner();
+        self.depth -= 1;
+        result
+    }
+
+    fn literal_inner(&mut self) -> Option<Literal> {
+        if self.eat("True") {
+            return Some(Literal::Bool(true));
+        }
+        if self.eat("False") {
+            return Some(Literal::Bool(false));
+        }
+        for (open, close) in [("(", ")"), ("[", "]")] {
+            if self.eat(open) {
+                return self.items(close, |p| p.literal()).map(Literal::List);
+            }
+        }
+        if self.eat("{") {
+            let entry = |p: &mut Self| {
+                let Literal::Text(key) = p.literal()? else { return None };
+                p.eat(":").then_some(())?;
+                Some((key, p.literal()?))
+            };
+            return self.items("}", entry).map(Literal::Dict);
+        }
+        for quote in ["'", "\""] {
+            if self.eat(quote) {
+                let (text, rest) = self.rest.split_once(quote)?;
+                self.rest = rest;
+                return Some(Literal::Text(text.to_owned()));
+            }
+        }
+        self.rest = self.rest.trim_start();
+        let digits = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+        let number = self.rest[..digits].parse().ok()?;
+        self.rest = &self.rest[digits..];
+        // Python 2 wrote long integers so.
+        self.eat("L");
+        Some(Literal::Number(number))
+    }
+
+    fn items<V>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Option<V>) -> Option<Vec<V>> {
+        let mut items = Vec::new();
+        while !self.eat(close) {
+            items.push(item(self)?);
+            if !self.eat(",") {
+                self.eat(close).then_some(())?;
+                break;
+            }
+        }
+        Some(items)
+    }
+}
+
+/// Writes an array: version 1, little-endian, C order.
+pub fn write(w: &mut dyn Write, shape: &[usize], data: &Data) -> io::Result<()> {
+    let lengths: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    // (5,) but (5, 7)
+    let lengths = if shape.len() == 1 { lengths.trim_end() } else { lengths.trim_end().trim_end_matches(',') };
+    let element = data.element();
+    let order = if element.bytes() == 1 { '|' } else { '<' };
+    let mut header =
+        format!("{{'descr': '{order}{}', 'fortran_order': False, 'shape': ({lengths}), }}", element.code());
+    // Data starts at a multiple of 64 bytes, after a line break.
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    w.write_all(MAGIC)?;
+    w.write_all(&[1, 0])?;
+    w.write_all(&(header.len() as u16).to_le_bytes())?;
+    w.write_all(header.as_bytes())?;
+    macro_rules! write_all {
+        ($($variant:ident $t:ty, $code:literal;)*) => {
+            match data {
+                $(Data::$variant(v) => {
+                    let mut buffer = Vec::with_capacity((1 << 14) * size_of::<$t>());
+                    for chunk in v.chunks(1 << 14) {
+                        buffer.clear();
+                        chunk.iter().for_each(|x| buffer.extend(x.to_le_bytes()));
+                        w.write_all(&buffer)?;
+                    }
+                })*
+            }
+        };
+    }
+    with_elements!(write_all);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(text: &str) -> Outcome<Header> {
+        parse_header(text)
+    }
+
+    fn message(outcome: Outcome<impl std::fmt::Debug>) -> String {
+        outcome.unwrap_err().render(false, 200)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let data: Data = vec![-3i16, 0, 7, i16::MAX, i16::MIN, 1].into();
+        for shape in [vec![6], vec![2, 3], vec![1, 2, 3, 1]] {
+            let mut bytes = Vec::new();
+            write(&mut bytes, &shape, &data).unwrap();
+            assert_eq!((bytes.len() - 12) % 64, 0);
+            for available in [None, Some(bytes.len() as u64)] {
+                let array = read(&mut bytes.as_slice(), available).unwrap();
+                assert_eq!((array.shape.clone(), array.data.clone()), (shape.clone(), data.clone()));
+            }
+            let cut = read(&mut &bytes[..bytes.len() - 1], None);
+            assert!(message(cut).contains("has 6 elements, but the file holds 5"));
+        }
+    }
+
+    #[test]
+    fn fortran_order_and_big_endian() {
+        // np.asfortranarray([[1, 2, 3], [4, 5, 6]], dtype='>u2')
+        let mut bytes = MAGIC.to_vec();
+        let text = "{'descr': '>u2', 'fortran_order': True, 'shape': (2, 3), }";
+        bytes.extend([2, 0]);
+        bytes.extend((text.len() as u32).to_le_bytes());
+        bytes.extend(text.as_bytes());
+        [1u16, 4, 2, 5, 3, 6].iter().for_each(|x| bytes.extend(x.to_be_bytes()));
+        let array = read(&mut bytes.as_slice(), None).unwrap();
+        assert_eq!(array.shape, [2, 3]);
+        assert_eq!(array.data, vec![1u16, 2, 3, 4, 5, 6].into());
+    }
+
+    #[test]
+    fn headers() {
+        let ok = header("{'descr': '<f4', 'fortran_order': False, 'shape': (5L,), }").unwrap();
+        assert_eq!((ok.shape, ok.element), (vec![5], Element::F32));
+        for (text, expected) in [
+            ("", "no Python dictionary"),
+            ("{'descr': '<f4'", "no Python dictionary"),
+            ("{'descr': '<f4', 'shape': (1,)}", "`fortran_order`"),
+            ("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "`<c8`"),
+            ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "`|O`"),
+            ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "structured"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "0 axes"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1)}", "5 axes"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (3,0)}", "axis 1"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "Python"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "Python"),
+            (&"(".repeat(100_000), "Python"),
+        ] {
+            let shown = message(header(text));
+            assert!(shown.contains(expected), "{text:.60}: {shown}");
+        }
+    }
+
+    #[test]
+    fn claims_are_not_believed() {
+        for shape in ["(4294967296, 4294967296)", "(1000000000000,)"] {
+            let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}");
+            let mut bytes = MAGIC.to_vec();
+            bytes.extend([1, 0]);
+            bytes.extend((text.len() as u16).to_le_bytes());
+            bytes.extend(text.as_bytes());
+            assert!(read(&mut bytes.as_slice(), None).is_err());
+            assert!(read(&mut bytes.as_slice(), Some(bytes.len() as u64)).is_err());
+        }
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([2, 0, 255, 255, 255, 255]);
+        assert!(message(read(&mut bytes.as_slice(), None)).contains("claims 4294967295 bytes"));
+    }
+}

@@ -1,0 +1,124 @@
+//! Wavelets as the command line names them: `dd137`, `my.lift`, `my.lift#db2`.
+
+use crate::failure::{Failure, Outcome, input, usage};
+use lifting::{Scheme, catalogue};
+use lifting_dsl::Diagnostic;
+use std::path::{Path, PathBuf};
+
+/// Longest text that is read: far beyond any wavelet, and short enough to refuse a wrong file at once.
+const MAX_TEXT: u64 = 16 << 20;
+
+/// Text with wavelets in it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file's path, or the catalogue's name for it.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// The wavelets that a word of the command line names.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Where they are from.
+    pub source: Source,
+    /// The wavelets: all of a file, or the one that was named.
+    pub schemes: Vec<Scheme>,
+    /// Warnings about the text; none for the catalogue.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What a word means.
+enum Word<'a> {
+    File(PathBuf, Option<&'a str>),
+    Catalogue(&'a str),
+}
+
+fn word(text: &str) -> Word<'_> {
+    let (path, name) = match text.rsplit_once('#') {
+        Some((path, name)) if path.ends_with(".lift") => (path, Some(name)),
+        _ => (text, None),
+    };
+    // A name never has a separator; a file of the catalogue's name needs its extension or a `./`.
+    if path.ends_with(".lift") || path.contains(['/', '\\']) {
+        Word::File(path.into(), name)
+    } else {
+        Word::Catalogue(text)
+    }
+}
+
+/// Reads a `.lift` file.
+pub fn read(path: &Path) -> Outcome<Source> {
+    use std::io::Read;
+    let at = |f: Failure| f.at(path.display());
+    let cannot = |e: std::io::Error| at(input(format!("cannot read: {e}")));
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    if file.metadata().map_err(cannot)?.is_dir() {
+        return Err(at(input("is a directory, not a .lift file")));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_TEXT {
+        return Err(at(input(format!("is longer than {} MiB: no .lift file is", MAX_TEXT >> 20))));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        at(input(format!("is not text in UTF-8 (line {line})"))
+            .help("a .lift file holds wavelets as text: see `liftc show dd137`"))
+    })?;
+    Ok(Source { name: path.display().to_string(), text })
+}
+
+/// Compiles a text; `wanted` picks one of its wavelets.
+fn compile(source: Source, wanted: Option<&str>) -> Outcome<Named> {
+    let Source { name, text } = &source;
+    let compiled = lifting_dsl::compile(text).map_err(|diagnostics| Failure::Diagnostics {
+        name: name.clone(),
+        source: text.clone(),
+        diagnostics,
+    })?;
+    let mut schemes = compiled.schemes;
+    if let Some(wanted) = wanted {
+        let names: Vec<String> = schemes.iter().map(|s| s.name().to_owned()).collect();
+        schemes.retain(|s| s.name() == wanted);
+        if schemes.is_empty() {
+            return Err(
+                input(format!("{name}: has no wavelet `{wanted}`")).help(format!("it has {}", names.join(", ")))
+            );
+        }
+    }
+    Ok(Named { source, schemes, warnings: compiled.warnings })
+}
+
+/// All wavelets that the word names.
+pub fn resolve(text: &str) -> Outcome<Named> {
+    match word(text) {
+        Word::File(path, name) => compile(read(&path)?, name),
+        Word::Catalogue(name) => {
+            let Some(entry) = lifting_filters::find(name) else {
+                let error = catalogue::find(name).err().map_or_else(String::new, |e| e.to_string());
+                let there = Path::new(name).exists();
+                let help = if there {
+                    format!("for the file, write ./{name}")
+                } else {
+                    "`liftc list` prints the catalogue".into()
+                };
+                return Err(input(error.replace("; `liftc list` prints its names", "")).help(help));
+            };
+            let source = Source { name: format!("filters/{}", entry.file), text: entry.source.to_owned() };
+            compile(source, Some(entry.name))
+        }
+    }
+}
+
+/// The one wavelet that the word names.
+pub fn resolve_one(text: &str) -> Outcome<Named> {
+    let named = resolve(text)?;
+    if named.schemes.len() > 1 {
+        let names: Vec<_> = named.schemes.iter().map(|s| format!("{text}#{}", s.name())).collect();
+        return Err(
+            usage(format!("{text} has {} wavelets", names.len())).help(format!("choose one: {}", names.join(", ")))
+        );
+    }
+    Ok(named)
+}

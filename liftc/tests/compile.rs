@@ -1,0 +1,84 @@
+//! The main job, with the real binary: texts to a directory, to the standard output, and checked.
+
+mod common;
+
+use common::{Bench, data_file};
+
+fn with_filters() -> Bench {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("filters")).unwrap();
+    for file in ["dd137.lift", "jpeg2000.lift"] {
+        std::fs::copy(data_file("../../filters").join(file), bench.path("filters").join(file)).unwrap();
+    }
+    bench
+}
+
+#[test]
+fn the_readmes_command() {
+    let bench = with_filters();
+    bench.run("filters/dd137.lift -o kernels/").ok();
+    let text = |name: &str| String::from_utf8(bench.read(name)).unwrap();
+    for (name, part) in [
+        ("kernels/dd137.cu", "__global__"),
+        ("kernels/dd137.c", "FP_CONTRACT OFF"),
+        ("kernels/dd137.h", "#ifndef DD137_H"),
+    ] {
+        let text = text(name);
+        assert!(text.contains(part), "{name}");
+        assert!(text.contains("liftc filters/dd137.lift --emit cuda,c\n"), "{name} says how it was made");
+    }
+    assert_eq!(std::fs::read_dir(bench.path("kernels")).unwrap().count(), 3);
+}
+
+#[test]
+fn checking_finds_what_is_out_of_date() {
+    let bench = with_filters();
+    let line = "filters/jpeg2000.lift -o kernels --emit c,scheme --boundary zero";
+    bench.run(&format!("{line} --check")).fails(1, "cdf97.c: cannot read");
+    bench.run(line).ok();
+    bench.run(&format!("{line} --check")).ok();
+    let mut text = String::from_utf8(bench.read("kernels/legall53.h")).unwrap();
+    text.push_str("/* edited */\n");
+    bench.write("kernels/legall53.h", text);
+    let run = bench.run(&format!("{line} --check"));
+    assert!(!run.stderr.contains("cdf97"), "{}", run.stderr);
+    run.fails(1, "legall53.h: is out of date");
+    assert!(String::from_utf8(bench.read("kernels/legall53.h")).unwrap().contains("edited"), "nothing is written");
+}
+
+#[test]
+fn each_kind_of_text() {
+    let bench = with_filters();
+    let scheme = bench.run("cdf97 --emit scheme -o -").ok().stdout;
+    assert_eq!(lifting_dsl::compile(&scheme).unwrap().schemes[0].name(), "cdf97");
+    let one = bench.run("legall53 --emit ir --schedule vertical --sample i16 -o -").ok().stdout;
+    let all = bench.run("legall53 --emit ir --sample i16 -o -").ok().stdout;
+    assert!(one.contains("legall53_vertical_forward_i16") && !one.contains("horizontal"), "{one}");
+    assert!(all.contains(one.lines().next().unwrap()) && all.contains("horizontal"));
+    bench.run("filters/jpeg2000.lift#legall53 --emit cuda --sample i32 -o out").ok();
+    assert!(bench.exists("out/legall53.cu") && !bench.exists("out/cdf97.cu") && !bench.exists("out/legall53.c"));
+    let plain = bench.run("dd137 --emit c --sample i16 -o -").ok().stdout;
+    let vc2 = bench.run("dd137 --emit c --sample i16 --profile vc2 -o -").ok().stdout;
+    assert!(
+        !plain.contains("gain: bits of headroom")
+            && vc2.contains("gain: bits of headroom")
+            && vc2.contains("border rule edge")
+    );
+}
+
+#[test]
+fn what_cannot_be_compiled() {
+    let bench = with_filters();
+    bench.write("bad.lift", "wavelet bad { domain integer; odd -= odd[0]; }");
+    bench.run("bad.lift -o out").fails(1, "cannot read `odd`");
+    bench.run("bad.lift missing.lift filters/dd137.lift -o out").fails(1, "missing.lift: cannot read");
+    assert!(!bench.exists("out"), "nothing is written unless all compile");
+    bench.run("dd137 --sample f32 -o out").fails(1, "dd137: dd137: wavelet `dd137` is in the integer domain");
+    bench.run("cdf97 --profile vc2 -o out").fails(1, "has no profile vc2");
+    bench.run("dd137 --schedule vertical -o out").fails(2, "say --emit ir");
+    bench.run("dd137 --emit fortran -o out").fails(2, "invalid value 'fortran'");
+    bench.run("filters/dd137.lift --emit scheme -o filters").fails(2, "it is an input");
+    bench.run("dd137 dd137 -o .").fails(2, "two outputs would have this name");
+    bench.run("dd137 -o filters/dd137.lift").fails(1, "cannot create the directory");
+    bench.run("dd137 -o - --check").fails(2, "--check compares files");
+}

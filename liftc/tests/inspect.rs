@@ -1,0 +1,61 @@
+//! `check`, `list`, `show`, and how errors of the language look.
+
+mod common;
+
+use common::Bench;
+
+const BROKEN: &str = "\
+/// A wavelet with mistakes.
+wavelet broken {
+    domain integer;
+    odd -= (odd[0] + even[1]) >> 1;
+    even += (od[-1] + odd[0] + 2) >> 2;
+    even *= 2;
+}
+wavelet unfinished {
+    domain real;
+    odd += even[0]
+    even += 1/4*odd[0];
+}
+";
+
+#[test]
+fn errors_of_a_file_are_shown_together() {
+    let bench = Bench::new();
+    bench.write("broken.lift", BROKEN).write("fine.lift", "wavelet fine { domain integer; odd -= even[0]; }");
+    let run = bench.run("check broken.lift fine.lift missing.lift");
+    assert_eq!(run.code, 1);
+    insta::assert_snapshot!("check_stdout", run.stdout);
+    insta::assert_snapshot!("check_stderr", run.stderr);
+    bench.run("check fine.lift").ok();
+    bench.run("check").fails(2, "<FILE>");
+}
+
+#[test]
+fn warnings_are_shown_and_stop_nothing() {
+    let bench = Bench::new();
+    bench.write("w.lift", "wavelet w { domain real; const unused = 1/3; odd -= even[0]; }");
+    let run = bench.run("check w.lift").ok();
+    insta::assert_snapshot!("warning", run.stderr);
+}
+
+#[test]
+fn the_catalogue_is_listed_and_shown() {
+    let bench = Bench::new();
+    let all = bench.run("list").ok().stdout;
+    for entry in lifting_filters::CATALOGUE {
+        assert!(all.lines().any(|l| l.trim_start().starts_with(entry.name)), "{}", entry.name);
+        let shown = bench.run_args(&["show", entry.name]).ok().stdout;
+        assert!(lifting_dsl::compile(&shown).is_ok(), "{}", entry.name);
+    }
+    insta::assert_snapshot!("list_vc2", bench.run("list VC-2").ok().stdout);
+    insta::assert_snapshot!("show_dd137", bench.run("show dd137").ok().stdout);
+    bench.run("list nosuchthing").fails(1, "no wavelet of the catalogue matches");
+}
+
+#[test]
+fn help_teaches() {
+    let bench = Bench::new();
+    insta::assert_snapshot!("help", bench.run("--help").ok().stdout);
+    insta::assert_snapshot!("help_transform", bench.run("transform --help").ok().stdout);
+}

@@ -1,0 +1,164 @@
+//! Silly input of every kind: a clear message, the right exit code, and never a panic.
+
+mod common;
+
+use common::{Bench, npy, npy_i16};
+
+#[test]
+fn files_that_are_not_what_they_should_be() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    let png = bench.read("camera.png");
+    std::fs::create_dir(bench.path("folder.png")).unwrap();
+    bench
+        .write("empty.png", b"")
+        .write("cut.png", &png[..png.len() / 2])
+        .write("stub.png", &png[..20])
+        .write("text.png", b"This is not a picture, is it?")
+        .write("cut.npy", &npy_i16("(100,)", 0..50))
+        .write("stub.npy", b"\x93NUMPY\x01");
+    for (file, message) in [
+        ("missing.png", "missing.png: cannot read: No such file"),
+        ("folder.png", "folder.png: is a directory"),
+        ("empty.png", "empty.png: is empty"),
+        ("cut.png", "cut.png: the picture cannot be decoded"),
+        ("stub.png", "stub.png: the picture cannot be decoded"),
+        ("text.png", "text.png: is no file that can be transformed"),
+        ("cut.npy", "cut.npy: is cut short: shape [100] has 100 elements, but the file holds 50"),
+        ("stub.npy", "header is cut short"),
+    ] {
+        bench.run(&format!("transform {file} -w dd137 -o c.npy")).fails(1, message);
+        assert!(!bench.exists("c.npy"), "{file}");
+    }
+    bench.run("transform camera.png -w dd137 -o nowhere/c.npy").fails(1, "cannot write");
+    bench.run("transform camera.png -w missing.lift -o c.npy").fails(1, "missing.lift: cannot read");
+    bench.run("transform camera.png -w ./folder.png -o c.npy").fails(1, "is a directory, not a .lift file");
+    bench.run("transform camera.png -w ./camera.png -o c.npy").fails(1, "is not text in UTF-8");
+}
+
+#[test]
+fn headers_that_lie() {
+    let bench = Bench::new();
+    let dict = |descr: &str, shape: &str| format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
+    for (dictionary, message) in [
+        (dict("'<i2'", "(2, 2, 2, 2, 2)"), "has 5 axes: arrays of 1 to 4 axes"),
+        (dict("'<i2'", "()"), "has 0 axes"),
+        (dict("'<i2'", "(3, 0)"), "has no elements: axis 1"),
+        (dict("'<c16'", "(3,)"), "elements of type `<c16`"),
+        (dict("'|b1'", "(3,)"), "elements of type `|b1`"),
+        (dict("'<u8'", "(3,)"), "elements of type `<u8`"),
+        (dict("[('x', '<f4')]", "(3,)"), "structured elements"),
+        (dict("'<i2'", "(4294967296, 4294967296, 4)"), "more elements than any machine can hold"),
+        (dict("'<i2'", "(4000000000, 1000000000)"), "is cut short"),
+        ("{'descr': ".into(), "header is malformed"),
+        ("[1, 2]".into(), "header is malformed"),
+    ] {
+        bench.write("a.npy", npy(&dictionary, &[0; 64]));
+        bench.run("transform a.npy -w dd137 -o c.npy").fails(1, message);
+    }
+    let mut huge = b"\x93NUMPY\x03\x00\xff\xff\xff\xff".to_vec();
+    huge.extend([b' '; 100]);
+    bench.write("huge.npy", huge).run("transform huge.npy -w dd137 -o c.npy").fails(1, "claims 4294967295 bytes");
+    // A picture that would be 16 TiB: the header is believed for as long as it takes to refuse it.
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    png.extend([0, 0x20, 0, 0, 0, 0x20, 0, 0, 16, 6, 0, 0, 0]);
+    png.extend(crc32(&png[12..]).to_be_bytes());
+    png.extend(b"\0\0\0\x01IDAT\0\0\0\0\0");
+    bench.write("wide.png", png);
+    bench.run("transform wide.png -w dd137 -o c.npy").fails(1, "wide.png: the picture");
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &b| (0..8).fold(crc ^ u32::from(b), |c, _| (c >> 1) ^ (0xedb8_8320 * (c & 1))))
+}
+
+#[test]
+fn wishes_that_cannot_be() {
+    let bench = Bench::new();
+    bench.copy("chelsea.png").write("f.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}", &[0; 16]));
+    bench.write("wide.npy", npy_i16("(3,)", [1, 2, 3]));
+    for (line, code, message) in [
+        ("chelsea.png -w dd137 -l 99", 1, "99 levels"),
+        ("chelsea.png -w dd137 -l -1", 2, "unexpected argument '-1'"),
+        ("chelsea.png -w dd137 -l 4294967296", 2, "invalid value"),
+        ("chelsea.png -w dd173 -l 3", 1, "did you mean dd137"),
+        ("chelsea.png -w nothing_like_it", 1, "`liftc list` prints the catalogue"),
+        ("chelsea.png", 2, "--wavelet"),
+        ("chelsea.png -w dd137 --boundary periodic -l 2", 1, "axis 1 has 451 samples at level 0"),
+        ("chelsea.png -w dd137 --boundary periodc", 2, "periodic"),
+        ("chelsea.png -w dd137 --profile vc2 -l 3", 1, "--pad edge"),
+        ("chelsea.png -w cdf2_2 --profile vc2", 1, "has no profile vc2"),
+        ("chelsea.png -w dd137 --profile jpeg", 2, "jpeg2000"),
+        ("chelsea.png -w dd137 --axes 3", 2, "--axes 3: the data has 3 axes"),
+        ("chelsea.png -w dd137 --axes -4", 2, "--axes -4"),
+        ("chelsea.png -w dd137 --axes 1,1", 2, "names axis 1 twice"),
+        ("chelsea.png -w dd137 --axes 0 --picture p.png", 2, "two transformed axes"),
+        ("chelsea.png -w dd137 --sample f32", 1, "is an integer wavelet, but the samples are f32"),
+        ("chelsea.png -w cdf97 --sample i16", 1, "is a real wavelet, but the samples are i16"),
+        ("chelsea.png -w cdf97 --sample bf16", 2, "numpy has no such type"),
+        ("f.npy -w dd137", 1, "an integer wavelet cannot transform float32 elements"),
+        ("chelsea.png -w dd137 --level 1", 2, "--inverse"),
+        ("chelsea.png -w dd137 --threads 0", 2, "0 is not in 1.."),
+        ("chelsea.png --inverse", 1, "is a picture, not coefficients"),
+        ("wide.npy --inverse", 1, "wide.npy.json: cannot read what the inverse needs"),
+        ("chelsea.png --inverse -w dd137", 2, "cannot be used with"),
+    ] {
+        bench.run(&format!("transform {line} -o c.npy")).fails(code, message);
+    }
+    bench.run("").fails(2, "Usage: liftc");
+    bench.run("transfrom chelsea.png").fails(2, "did you mean the command `transform`");
+}
+
+#[test]
+fn sidecars_that_lie() {
+    let bench = Bench::new();
+    bench.write("a.npy", npy_i16("(6, 7)", 0..42));
+    bench.run("transform a.npy -w dd137 -l 2 -o c.npy").ok();
+    let text = String::from_utf8(bench.read("c.npy.json")).unwrap();
+    for (from, to, message) in [
+        ("[6, 7]", "[7, 6]", "is 6 × 7, but its sidecar describes coefficients of 7 × 6"),
+        ("\"i16\"", "\"i32\"", "has int16 elements, but its sidecar describes i32 samples"),
+        ("\"i16\"", "\"u16\"", "unknown sample type `u16`"),
+        ("whole-symmetric\",", "half-symmetric\",", "unknown border rule"),
+        ("\"mallat\"", "\"spiral\"", "unknown layout `spiral`"),
+        ("\"levels\": [2, 2]", "\"levels\": [2, 77]", "77 levels"),
+        ("\"levels\": [2, 2]", "\"levels\": [2]", "c.npy.json"),
+        ("\"axis_order\": [1, 0]", "\"axis_order\": [1, 5]", "c.npy.json"),
+        ("\"pad\": null", "\"pad\": \"edge\"", "contradicts itself"),
+        ("domain integer;", "domain integer", "expected `;`"),
+        ("\"version\": 1", "\"version\": 9", "version 9"),
+        ("\"lifting-coefficients\"", "\"other\"", "`other`"),
+        ("{", "[", "is not what `liftc transform` wrote"),
+    ] {
+        assert!(text.contains(from), "{from} in {text}");
+        bench.write("c.npy.json", text.replace(from, to));
+        bench.run("transform c.npy --inverse -o b.npy").fails(1, message);
+    }
+    bench.write("c.npy.json", &text);
+    bench.run("transform c.npy --inverse --level 3 -o b.npy").fails(2, "levels 0 (full size) to 2");
+    bench.run("transform c.npy --inverse -o b.txt").fails(2, "says no format");
+    bench.run("transform c.npy --inverse -o c.npy.json").fails(2, "it is an input");
+    bench.run("transform c.npy --inverse -o b.png").fails(1, "int16 samples cannot be written as a picture");
+    // Coefficients that somebody has changed may leave the range of the picture's samples.
+    bench.write("p.npy", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", &[0, 255, 255, 0]));
+    bench.run("transform p.npy -w legall53 -o c.npy").ok();
+    let mut changed = bench.read("c.npy");
+    let end = changed.len();
+    changed[end - 8..].copy_from_slice(&[0, 64, 0, 64, 0, 192, 0, 192]);
+    bench.write("c.npy", changed);
+    let run = bench.run("transform c.npy --inverse -o b.npy").ok();
+    assert!(run.stderr.contains("clamped"), "{}", run.stderr);
+}
+
+#[test]
+fn readers_that_go_away() {
+    use std::process::Stdio;
+    let bench = Bench::new();
+    for args in [&["list"][..], &["--help"], &["show", "fidelity"]] {
+        let mut child = bench.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

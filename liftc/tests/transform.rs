@@ -1,0 +1,233 @@
+//! `liftc transform`, the real binary: what goes in comes back.
+
+mod common;
+
+use common::{Bench, npy, npy_i16};
+use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb, Rgba};
+
+/// Pixels of a fixed pattern that uses the whole range.
+fn pattern(i: usize) -> u16 {
+    (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_shr(40) as u16
+}
+
+fn decode(bytes: &[u8]) -> DynamicImage {
+    image::load_from_memory(bytes).unwrap()
+}
+
+#[test]
+fn the_readmes_picture_comes_back_pixel_for_pixel() {
+    let bench = Bench::new();
+    bench.copy("chelsea.png");
+    bench.run("transform chelsea.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png").ok();
+    bench.run("transform coeffs.npy --inverse -o back.png").ok();
+    let (before, after) = (decode(&bench.read("chelsea.png")), decode(&bench.read("back.png")));
+    assert_eq!(before, after);
+
+    let file = bench.read("coeffs.npy");
+    let coefficients = npyz::NpyFile::new(&file[..]).unwrap();
+    assert_eq!(coefficients.shape(), [300, 451, 3]);
+    assert_eq!(coefficients.into_vec::<i16>().unwrap().len(), 300 * 451 * 3);
+
+    let pyramid = decode(&bench.read("pyramid.png")).into_rgb8();
+    assert_eq!(pyramid.dimensions(), (451, 300));
+    let small = bench.run("transform coeffs.npy --inverse --level 3 -o small.png");
+    assert_eq!(small.ok().code, 0);
+    let small = decode(&bench.read("small.png")).into_rgb8();
+    assert_eq!(small.dimensions(), (57, 38));
+    // The low band is drawn as it is; the lines belong to the detail bands.
+    for (x, y, pixel) in small.enumerate_pixels() {
+        assert_eq!(pyramid.get_pixel(x, y), pixel);
+    }
+    assert_eq!(pyramid.get_pixel(226, 10), &Rgb([255; 3]), "an outline between HL1 and the rest");
+}
+
+#[test]
+fn every_kind_of_picture() {
+    let bench = Bench::new();
+    let (w, h) = (37, 26);
+    let samples = |channels: usize| (0..(w * h) as usize * channels).map(pattern);
+    let narrow = |channels| samples(channels).map(|x| x as u8).collect::<Vec<_>>();
+    let wide = |channels| samples(channels).collect::<Vec<_>>();
+    let pictures: Vec<(&str, DynamicImage)> = vec![
+        ("l8", ImageBuffer::<Luma<u8>, _>::from_raw(w, h, narrow(1)).unwrap().into()),
+        ("la8", ImageBuffer::<LumaA<u8>, _>::from_raw(w, h, narrow(2)).unwrap().into()),
+        ("rgb8", ImageBuffer::<Rgb<u8>, _>::from_raw(w, h, narrow(3)).unwrap().into()),
+        ("rgba8", ImageBuffer::<Rgba<u8>, _>::from_raw(w, h, narrow(4)).unwrap().into()),
+        ("l16", ImageBuffer::<Luma<u16>, _>::from_raw(w, h, wide(1)).unwrap().into()),
+        ("la16", ImageBuffer::<LumaA<u16>, _>::from_raw(w, h, wide(2)).unwrap().into()),
+        ("rgb16", ImageBuffer::<Rgb<u16>, _>::from_raw(w, h, wide(3)).unwrap().into()),
+        ("rgba16", ImageBuffer::<Rgba<u16>, _>::from_raw(w, h, wide(4)).unwrap().into()),
+    ];
+    for (name, picture) in &pictures {
+        picture.save(bench.path(&format!("{name}.png"))).unwrap();
+        for wavelet in ["dd137", "cdf97"] {
+            bench.run(&format!("transform {name}.png -w {wavelet} -l 2 -o {name}.npy --picture p.png")).ok();
+            bench.run(&format!("transform {name}.npy --inverse -o back.png")).ok();
+            assert_eq!(&decode(&bench.read("back.png")), picture, "{name} {wavelet}");
+        }
+    }
+    // Other formats, in and out.
+    for (name, extension) in [("l8", "pgm"), ("rgb8", "ppm"), ("rgb16", "ppm"), ("l16", "tiff"), ("rgba8", "tiff")] {
+        let picture = &pictures.iter().find(|(n, _)| *n == name).unwrap().1;
+        picture.save(bench.path(&format!("in.{extension}"))).unwrap();
+        bench.run(&format!("transform in.{extension} -w legall53 -l 3 -o c.npy")).ok();
+        bench.run(&format!("transform c.npy --inverse -o back.{extension}")).ok();
+        assert_eq!(&decode(&bench.read(&format!("back.{extension}"))), picture, "{extension}");
+    }
+    pictures[2].1.save(bench.path("photo.jpg")).unwrap();
+    bench.run("transform photo.jpg -w legall53 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.png").ok();
+    assert_eq!(decode(&bench.read("back.png")), decode(&bench.read("photo.jpg")));
+    bench.run("transform c.npy --inverse -o back.jpg").fails(2, "JPEG would lose");
+}
+
+#[test]
+fn arrays_of_every_type_and_rank() {
+    let bench = Bench::new();
+    let shapes = ["(210,)", "(14, 15)", "(5, 6, 7)", "(5, 2, 7, 3)"];
+    let types = [
+        ("|u1", 1, "legall53"),
+        ("|i1", 1, "dd137"),
+        ("<u2", 2, "legall53"),
+        ("<i2", 2, "dd137"),
+        ("<i4", 4, "legall53"),
+        ("<u4", 4, "dd137"),
+        ("<i8", 8, "fidelity"),
+        ("<f2", 2, "cdf97"),
+        ("<f4", 4, "cdf97"),
+        ("<f8", 8, "cdf97"),
+        ("|u1", 1, "cdf97"),
+        ("<i4", 4, "cdf97"),
+    ];
+    for (i, (descr, bytes, wavelet)) in types.into_iter().enumerate() {
+        let shape = shapes[i % 4];
+        let real = descr.contains('f');
+        let data: Vec<u8> = match descr {
+            "<f2" => {
+                (0..210).flat_map(|i| half::f16::from_f64(f64::from(pattern(i)) / 65536.0).to_le_bytes()).collect()
+            }
+            "<f4" => (0..210).flat_map(|i| (f32::from(pattern(i)) / 7.0).to_le_bytes()).collect(),
+            "<f8" => (0..210).flat_map(|i| (f64::from(pattern(i)) / 7.0).to_le_bytes()).collect(),
+            _ => (0..210 * bytes).map(|i| pattern(i) as u8).collect(),
+        };
+        let before = npy(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), &data);
+        bench.write("a.npy", &before);
+        bench.run(&format!("transform a.npy -w {wavelet} -l 2 -o c.npy")).ok();
+        bench.run("transform c.npy --inverse -o b.npy").ok();
+        let after = bench.read("b.npy");
+        assert!(after.len() % 64 == data.len() % 64, "data starts at a multiple of 64 bytes");
+        let back = &after[after.len() - data.len()..];
+        let header = String::from_utf8_lossy(&after[..after.len() - data.len()]).into_owned();
+        assert!(header.contains(descr) && header.contains(shape), "{header}");
+        if real {
+            let value = |b: &[u8]| match bytes {
+                2 => half::f16::from_le_bytes(b.try_into().unwrap()).to_f64(),
+                4 => f32::from_le_bytes(b.try_into().unwrap()).into(),
+                _ => f64::from_le_bytes(b.try_into().unwrap()),
+            };
+            let tolerance = [0.0, 0.0, 4e-3, 0.0, 1e-2, 0.0, 0.0, 0.0, 1e-9][bytes];
+            for (x, y) in data.chunks(bytes).zip(back.chunks(bytes)) {
+                assert!((value(x) - value(y)).abs() <= tolerance, "{descr} {} {}", value(x), value(y));
+            }
+        } else {
+            assert_eq!(back, data, "{descr} {wavelet}");
+        }
+    }
+}
+
+#[test]
+fn fortran_order_and_big_endian_are_the_same_array() {
+    let bench = Bench::new();
+    let value = |y: usize, x: usize| (y * 100 + x) as i16;
+    bench.write("c.npy", npy_i16("(6, 9)", (0..54).map(|i| value(i / 9, i % 9))));
+    let columns: Vec<u8> = (0..54).flat_map(|i| value(i % 6, i / 6).to_be_bytes()).collect();
+    bench.write("f.npy", npy("{'descr': '>i2', 'fortran_order': True, 'shape': (6, 9), }", &columns));
+    bench.run("transform c.npy -w dd137 -l 2 -o c.out.npy").ok();
+    bench.run("transform f.npy -w dd137 -l 2 -o f.out.npy").ok();
+    assert_eq!(bench.read("c.out.npy"), bench.read("f.out.npy"));
+}
+
+#[test]
+fn what_is_said_on_the_command_line_reaches_the_inverse() {
+    let bench = Bench::new();
+    bench.write("a.npy", npy_i16("(3, 21, 27)", (0..1701).map(|i| pattern(i) as i16 >> 4)));
+    for options in [
+        "-w dd137 -l 2 --axes 1,2",
+        "-w dd137 -l 2 --axes -2,-1 --boundary zero",
+        "-w dd137 -l 2 --axes 1,2 --profile vc2 --pad edge",
+        "-w dd137 -l 2 --boundary periodic --pad edge",
+        "-w legall53 -l 3 --profile jpeg2000",
+        "-w legall53 -l 3 --layout interleaved",
+        "-w ccsds97m -l 3 --axes 2,1 --profile ccsds122 --pad edge",
+        "-w fidelity --axes 0 --sample i64",
+        "-w legall53 -l 5 --threads 2",
+    ] {
+        bench.run(&format!("transform a.npy {options} -o c.npy")).ok();
+        bench.run("transform c.npy --inverse -o b.npy").ok();
+        let (a, b) = (bench.read("a.npy"), bench.read("b.npy"));
+        assert_eq!(a[a.len() - 3402..], b[b.len() - 3402..], "{options}");
+    }
+}
+
+#[test]
+fn a_wavelet_of_ones_own_travels_with_the_coefficients() {
+    let bench = Bench::new();
+    bench.write(
+        "mine.lift",
+        "wavelet a { domain integer; odd -= even[0]; }\nwavelet b { domain integer; odd += even[1]; }",
+    );
+    bench.write("a.npy", npy_i16("(5,)", [1, 2, 4, 8, 16]));
+    bench.run("transform a.npy -w mine.lift -o c.npy").fails(2, "mine.lift has 2 wavelets");
+    bench.run("transform a.npy -w mine.lift#c -o c.npy").fails(1, "has no wavelet `c` help: it has a, b");
+    bench.run("transform a.npy -w mine.lift#b -o c.npy").ok();
+    std::fs::remove_file(bench.path("mine.lift")).unwrap();
+    bench.run("transform c.npy --inverse -o b.npy").ok();
+    assert_eq!(bench.read("b.npy")[128..], bench.read("a.npy")[bench.read("a.npy").len() - 10..]);
+}
+
+#[test]
+fn several_at_once() {
+    let bench = Bench::new();
+    for (name, n) in [("a", 8i16), ("b", 9)] {
+        bench.write(&format!("{name}.npy"), npy_i16(&format!("({n},)"), 0..n));
+    }
+    bench.write("broken.npy", b"nothing");
+    let run = bench.run("transform a.npy broken.npy b.npy -w legall53 -o out");
+    run.fails(1, "broken.npy: is no file that can be transformed");
+    assert!(bench.exists("out/a.npy") && bench.exists("out/b.npy.json"), "the others are done all the same");
+    bench.run("transform out/a.npy out/b.npy --inverse -o back/").ok();
+    assert!(bench.read("back/b.npy").ends_with(&[7, 0, 8, 0]));
+    // Two outputs of one name, and an output that is an input.
+    std::fs::create_dir(bench.path("sub")).unwrap();
+    bench.write("sub/a.npy", bench.read("a.npy"));
+    bench.run("transform a.npy sub/a.npy -w legall53 -o out").fails(2, "two outputs would have this name");
+    bench.run("transform a.npy b.npy -w legall53 -o .").fails(2, "it is an input");
+    bench.run("transform a.npy -w legall53 -o ./a.npy").fails(2, "it is an input");
+    bench.run("transform a.npy b.npy -w legall53 -o broken.npy").fails(2, "need a directory");
+}
+
+#[test]
+fn npz_archives() {
+    use std::io::Write;
+    let bench = Bench::new();
+    let archive = |names: &[&str]| {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, method) in names.iter().zip([zip::CompressionMethod::Deflated, zip::CompressionMethod::Stored]) {
+            zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default().compression_method(method))
+                .unwrap();
+            zip.write_all(&npy_i16("(3, 4)", 0..12)).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    };
+    bench.write("one.npz", archive(&["volume"])).write("two.npz", archive(&["x", "y"])).write("none.npz", archive(&[]));
+    bench.run("transform one.npz -w dd137 -l 2 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o b.npy").ok();
+    assert!(bench.read("b.npy").ends_with(&[10, 0, 11, 0]));
+    bench.run("transform two.npz -w dd137 -o c.npy").fails(1, "choose one with --array NAME: x, y");
+    bench.run("transform two.npz --array y -w dd137 -o c.npy").ok();
+    bench.run("transform two.npz --array z -w dd137 -o c.npy").fails(1, "has no array `z`");
+    bench.run("transform none.npz -w dd137 -o c.npy").fails(1, "zip file without arrays");
+    let cut = archive(&["volume"]);
+    bench.write("cut.npz", &cut[..cut.len() / 2]);
+    bench.run("transform cut.npz -w dd137 -o c.npy").fails(1, "is no readable .npz file");
+}
