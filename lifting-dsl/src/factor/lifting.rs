@@ -55,7 +55,7 @@ pub struct Options {
     pub tolerance: f64,
     /// How many unfinished factorisations are carried from one division to the next.
     pub beam: usize,
-    /// How many finished ones are measured and returned.
+    /// How many finished ones are returned; eight times as many are measured.
     pub keep: usize,
     /// The sample type that the best one must serve.
     pub precision: Precision,
@@ -83,11 +83,15 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Large coefficients first, as they lose digits: factors of 8 count, smaller differences do not. Then the
-    /// operations, the support and the measured error.
+    /// What loses digits first: factors of 8 in the largest coefficient and of 4 in an error beyond 16 units of `f32`
+    /// count, smaller differences do not. Then operations and support together, for a position more of halo costs
+    /// about what an operation does; then the measured error.
     pub fn rank(&self, other: &Cost) -> Ordering {
-        let grade = |c: &Cost| (c.largest.max(1.0).log2() / 3.0).floor() as i64;
-        let key = |c: &Cost| (grade(c), c.operations, c.support);
+        let grade = |c: &Cost| {
+            let error = c.error_f32 / (16.0 * f64::from(f32::EPSILON));
+            (c.largest.max(1.0).log2() / 3.0).floor() as i64 + (error.max(1.0).log2() / 2.0).floor() as i64
+        };
+        let key = |c: &Cost| (grade(c), c.operations as i64 + c.support, c.operations);
         key(self).cmp(&key(other)).then(self.error_f32.total_cmp(&other.error_f32))
     }
 }
@@ -189,7 +193,7 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
     let tried = found.len();
     // Rank by what is known without running: the measurements are for those in front.
     found.sort_by(|a, b| a.cost.rank(&b.cost));
-    found.truncate(options.keep.max(1));
+    found.truncate(options.keep.max(1).saturating_mul(8));
     let allowed = (options.tolerance * 1e3).max(if C::EXACT { 0.0 } else { 1e-140 });
     let nearest = found.iter().map(|f| f.residual).fold(f64::INFINITY, f64::min);
     found.retain(|f| f.residual <= allowed);
@@ -220,6 +224,7 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
         });
     }
     good.extend(bad);
+    good.truncate(options.keep.max(1));
     Ok(good)
 }
 
@@ -246,7 +251,8 @@ pub fn round_trip<T: Sample>(steps: &[Step], from: impl Fn(f64) -> T, to: impl F
 /// All factorisations that the beam reaches, not yet measured.
 fn search<C: Coefficient>(matrix: &Matrix<C>, options: &Options) -> Vec<Factorisation<C>> {
     let mut found: Vec<Factorisation<C>> = Vec::new();
-    for transposed in [false, true] {
+    // A beam that heeds the halo finds short steps but larger coefficients: look both ways.
+    for (halo, transposed) in [0.0, 0.3, 1.0].into_iter().flat_map(|h| [(h, false), (h, true)]) {
         for exchanged in [false, true] {
             let mut m = matrix.clone();
             if transposed {
@@ -256,7 +262,7 @@ fn search<C: Coefficient>(matrix: &Matrix<C>, options: &Options) -> Vec<Factoris
                 m.rows.reverse();
                 m.rows.iter_mut().for_each(|r| r.reverse());
             }
-            for (mut lifts, mut scale) in euclid(&m, options) {
+            for (mut lifts, mut scale) in euclid(&m, halo, options) {
                 if exchanged {
                     lifts.iter_mut().for_each(|l| l.0 = l.0.other());
                     scale.reverse();
@@ -331,15 +337,22 @@ impl<C: Coefficient> Node<C> {
         node
     }
 
-    fn score(&self) -> f64 {
-        // Twice a coefficient costs as much as three more taps.
+    /// What the beam goes by: twice a coefficient costs as much as three more taps, a position of halo `halo` taps.
+    fn score(&self, halo: f64) -> f64 {
         let left: usize = self.row.iter().map(Laurent::width).sum();
-        3.0 * self.largest.max(1.0).log2() + (self.taps + left) as f64
+        let reach: i64 = self.lifts.iter().map(|(target, p)| reach(*target, p)).sum();
+        3.0 * self.largest.max(1.0).log2() + (self.taps + left) as f64 + halo * reach as f64
     }
 }
 
+/// How far from its target a step reads, in positions.
+fn reach<C: Coefficient>(target: Phase, p: &Laurent<C>) -> i64 {
+    let shift = 1 - 2 * target.parity();
+    if p.is_zero() { 0 } else { (2 * p.low() + shift).abs().max((2 * p.high() + shift).abs()) }
+}
+
 /// Euclid on the first row of a matrix of determinant c·z⁰: steps and scaling, for every path the beam follows.
-fn euclid<C: Coefficient>(m: &Matrix<C>, options: &Options) -> Vec<(Lifts<C>, [C; 2])> {
+fn euclid<C: Coefficient>(m: &Matrix<C>, halo: f64, options: &Options) -> Vec<(Lifts<C>, [C; 2])> {
     let scale = m.rows[0].iter().map(Laurent::max_abs).fold(0.0, f64::max);
     let clean = |p: Laurent<C>| p.cleaned(scale, options.tolerance);
     let mut beam = vec![Node { row: m.rows[0].clone(), lifts: Vec::new(), largest: 0.0, taps: 0 }];
@@ -357,7 +370,7 @@ fn euclid<C: Coefficient>(m: &Matrix<C>, options: &Options) -> Vec<(Lifts<C>, [C
                 }
             }
         }
-        next.sort_by(|a, b| a.score().total_cmp(&b.score()));
+        next.sort_by(|a, b| a.score(halo).total_cmp(&b.score(halo)));
         next.truncate(options.beam.max(1));
         beam = next;
     }
