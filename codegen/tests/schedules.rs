@@ -6,7 +6,7 @@ use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Progr
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, vertical};
 use lifting_dsl::oracle::{analyse_line, synthesise_line};
-use lifting_dsl::sample::Sample;
+use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 
@@ -35,11 +35,13 @@ struct Case {
     batch: usize,
     /// Samples between the end of one row and the start of the next.
     gap: usize,
+    /// Bits that the samples shift left on the way in, and right on the way out; `None` compiles no gain in.
+    gain: Option<u32>,
 }
 
 impl Case {
     fn line(length: usize, parity: usize) -> Case {
-        Case { length, parity, lines: 2, batch: 1, gap: 0 }
+        Case { length, parity, lines: 2, batch: 1, gap: 0, gain: None }
     }
 
     fn low(&self) -> usize {
@@ -92,7 +94,7 @@ fn check<T: Sample + Element>(
     let data: Vec<T> = (0..signal.len(&case)).map(|_| sample()).collect();
 
     for direction in [Direction::Forward, Direction::Inverse] {
-        let options = Options { sample: T::SCALAR, boundary, direction, gain: false };
+        let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
         let kernel = kernel(scheme, schedule, options).unwrap_or_else(|e| panic!("{}: {e}", what()));
         let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
         let program = Program::new(&kernel, &info);
@@ -120,6 +122,7 @@ fn check<T: Sample + Element>(
         args.extend(arrays.iter().map(|a| scalar(a.pitch)));
         args.extend(arrays.iter().map(|a| scalar(a.stride)));
         args.push(scalar(case.batch));
+        args.extend(case.gain.map(|g| scalar(g as usize)));
         let inputs = args.clone();
         program.run(&mut args, Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", what()));
 
@@ -151,7 +154,15 @@ fn check<T: Sample + Element>(
                     Direction::Forward => analyse_line::<T>,
                     Direction::Inverse => synthesise_line::<T>,
                 };
+                let narrow = |x: &T, f: &dyn Fn(T::Work) -> T::Work| T::narrow(f(x.widen()));
+                let gain = case.gain.unwrap_or(0);
+                if direction == Direction::Forward {
+                    expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.gain(gain)));
+                }
                 run(scheme.steps(), boundary, case.parity as i64, &mut expected).unwrap();
+                if direction == Direction::Inverse {
+                    expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.ungain(gain)));
+                }
                 let bits = |v: &[T]| v.iter().map(|x| x.to_pattern()).collect::<Vec<_>>();
                 if bits(&expected) != bits(&found) {
                     let at = (0..expected.len()).find(|&i| expected[i].to_pattern() != found[i].to_pattern());
@@ -260,9 +271,24 @@ fn pitches_batches_and_many_lines() {
     for scheme in wavelets() {
         for schedule in BOTH {
             for (lines, batch, gap) in [(1, 3, 1), (33, 1, 5), (65, 2, 0), (3, 2, 7)] {
-                let case = Case { length: 35, parity: 1, lines, batch, gap };
+                let case = Case { length: 35, parity: 1, lines, batch, gap, gain: None };
                 check_type(&scheme, schedule, Boundary::WholeSymmetric, case, types(&scheme)[0], 7);
                 check_type(&scheme, schedule, Boundary::Edge, case, types(&scheme)[1], 8);
+            }
+        }
+    }
+}
+
+/// Samples at both ends of their range among them: what does not fit wraps as the language says, and not elsewhere.
+#[test]
+fn gain_shifts() {
+    for scheme in wavelets().iter().filter(|s| s.domain() == Domain::Integer) {
+        for schedule in BOTH {
+            for (gain, parity) in [(0, 0), (1, 0), (1, 1), (3, 0)] {
+                let case = Case { gain: Some(gain), ..Case::line(48, parity) };
+                for scalar in types(scheme) {
+                    check_type(scheme, schedule, Boundary::Edge, case, *scalar, gain.into());
+                }
             }
         }
     }

@@ -345,8 +345,9 @@ impl Writer<'_> {
         let i = self.namer.name(&self.facts.local(var).name);
         let next = step.map_or_else(|| format!("++{i}"), |s| format!("{i} += {s}"));
         self.locals[var.0 as usize] = i.clone();
-        if unroll && self.dialect == Dialect::Cuda {
-            self.line("#pragma unroll");
+        if self.dialect == Dialect::Cuda {
+            // Left to itself the compiler unrolls strided loops until registers spill.
+            self.line(if unroll { "#pragma unroll" } else { "#pragma unroll 1" });
         }
         self.line(&format!("for ({t} {i} = {from}; {i} < {to}; {next}) {{"));
         self.block(body)?;

@@ -77,11 +77,10 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let slices = b.let_("slices", Scalar::I32, (pass.pairs() + (pairs - 1)) / pairs);
     let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slices));
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockX) % Expr::from(slices) * pairs);
-    let end = b.let_("end", Scalar::I32, Expr::from(pass.parity) + Expr::from(pass.length));
     let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before as i32) << 1);
     let border = (options.boundary != Boundary::Periodic).then(|| {
         let starts = Expr::from(origin).lt(pass.parity.into());
-        let ends = (Expr::from(origin) + 2 * phase_len as i32).gt(end.into());
+        let ends = (Expr::from(origin) + 2 * phase_len as i32).gt(pass.end());
         b.let_("border", Scalar::Bool, starts.or(ends))
     });
     let tile = Tile { row, phase_len: phase_len as i32, first, before: before as i32, arith, pass: &pass, border };
@@ -100,7 +99,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
                 let position = b.let_("served", Scalar::I32, pass.serve(position.into()));
                 load(b, position.into());
             } else {
-                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(end.into()));
+                let inside = Expr::from(position).ge(pass.parity.into()).and(Expr::from(position).lt(pass.end()));
                 b.if_(inside, |b| load(b, position.into()));
             }
         });
@@ -171,7 +170,6 @@ impl Tile<'_> {
     /// Hands every sample of the slice to `put`, band by band (forward) or in order (inverse).
     fn store(&self, b: &mut Builder, options: Options, shape: Shape, put: impl Fn(&mut Builder, Expr, Expr)) {
         let pairs = shape.pairs as i32;
-        let end = Expr::from(self.pass.parity) + Expr::from(self.pass.length);
         b.for_("x", Builtin::ThreadX, 2 * pairs, shape.threads as i32, |b, x| {
             // Forward: the first half of the threads' turns writes low, the second high.
             let position = match options.direction {
@@ -183,7 +181,7 @@ impl Tile<'_> {
                 Direction::Inverse => (Expr::from(self.first) << 1) + x,
             };
             let position = b.let_("position", Scalar::I32, position);
-            let inside = Expr::from(position).ge(self.pass.parity.into()).and(Expr::from(position).lt(end));
+            let inside = Expr::from(position).ge(self.pass.parity.into()).and(Expr::from(position).lt(self.pass.end()));
             b.if_(inside, |b| {
                 let k = (Expr::from(position) >> 1) - Expr::from(self.first);
                 let slot = k + self.before + Expr::from(position).and(1.into()) * self.phase_len;

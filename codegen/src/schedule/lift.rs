@@ -83,11 +83,10 @@ impl Arithmetic {
         self.to_work(self.to_sum(value) << gain)
     }
 
-    /// `(value + (1 << gain >> 1)) >> gain`, for an integer sample.
+    /// `(value + (1 << gain >> 1)) >> gain` in the type of sums, for an integer sample.
     pub fn shift_down(self, value: Expr, gain: Expr) -> Expr {
         let half = (Expr::int(1, self.sum) << gain.clone()) >> 1;
-        // The sum wraps to the sample type before it is shifted back.
-        self.to_work(self.to_sum(self.to_work(self.to_sum(value) + half)) >> gain)
+        self.to_work((self.to_sum(value) + half) >> gain)
     }
 }
 

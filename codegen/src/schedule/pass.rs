@@ -112,6 +112,11 @@ impl Pass {
         Expr::from(self.batch).min(Expr::i32(65535))
     }
 
+    /// One past the last position.
+    pub fn end(&self) -> Expr {
+        Expr::from(self.parity) + Expr::from(self.length)
+    }
+
     /// Number of pairs that the positions parity..parity+length touch.
     pub fn pairs(&self) -> Expr {
         (Expr::from(self.parity) + Expr::from(self.length) + 1) / 2

@@ -1,0 +1,82 @@
+// Runs emitted CUDA transforms on the cases of a file and compares bands and signal with what the file expects, byte by byte.
+// The command line defines WAVELET, SUFFIX and SAMPLE and includes the emitted header. A case is 35 64-bit integers (eight each of size,
+// levels, origin and order, then axes, gain and the extra distance between rows), the samples, and the expected bands and signal.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <cuda_runtime.h>
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+static void must(bool ok, const char *what)
+{
+    if (ok) return;
+    std::fprintf(stderr, "driver: %s (%s)\n", what, cudaGetErrorString(cudaGetLastError()));
+    std::exit(2);
+}
+
+template <class X> static X *device(size_t n)
+{
+    X *p = nullptr;
+    must(cudaMalloc((void **)&p, n * sizeof(X) + 64) == cudaSuccess, "out of device memory");
+    must(cudaMemset(p, 0x66, n * sizeof(X) + 64) == cudaSuccess, "memset");
+    return p;
+}
+
+int main(int, char **argv)
+{
+    std::FILE *in = std::fopen(argv[1], "rb");
+    must(in != nullptr, "no such file");
+    int64_t head[35];
+    long cases = 0, wrong = 0;
+    while (std::fread(head, sizeof head, 1, in) == 1) {
+        PASTE(WAVELET, _shape) shape;
+        std::memset(&shape, 0, sizeof shape);
+        shape.axes = (int)head[32];
+        shape.gain = (int)head[33];
+        int64_t samples = 1, outer = 1;
+        for (int a = shape.axes - 1; a >= 0; --a) {
+            shape.size[a] = head[a];
+            shape.levels[a] = (int)head[8 + a];
+            shape.origin[a] = head[16 + a];
+            shape.order[a] = (int)head[24 + a];
+            shape.signal_stride[a] = samples;
+            shape.bands_stride[a] = outer;
+            samples *= shape.size[a];
+            outer *= shape.size[a] + (a == shape.axes - 1 ? head[34] : 0);
+        }
+        const size_t n = (size_t)samples, width = (size_t)shape.size[shape.axes - 1], pitch = width + (size_t)head[34];
+        std::vector<SAMPLE> signal(n), bands(n), back(n), found(n), padded((size_t)outer);
+        must(std::fread(signal.data(), sizeof(SAMPLE), n, in) == n, "short input");
+        must(std::fread(bands.data(), sizeof(SAMPLE), n, in) == n, "short input");
+        must(std::fread(back.data(), sizeof(SAMPLE), n, in) == n, "short input");
+        SAMPLE *const d_signal = device<SAMPLE>(n), *const d_bands = device<SAMPLE>((size_t)outer);
+        const size_t bytes = PASTE(PASTE(WAVELET, _cuda_scratch_bytes_), SUFFIX)(&shape);
+        char *const scratch = device<char>(bytes);
+        must(cudaMemcpy(d_signal, signal.data(), n * sizeof(SAMPLE), cudaMemcpyHostToDevice) == cudaSuccess, "copy");
+        must(PASTE(PASTE(WAVELET, _cuda_forward_), SUFFIX)(&shape, d_signal, d_bands, scratch, nullptr) == 0, "forward");
+        must(cudaMemcpy(padded.data(), d_bands, (size_t)outer * sizeof(SAMPLE), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+        for (size_t i = 0; i < n; i += width) std::memcpy(&found[i], &padded[i / width * pitch], width * sizeof(SAMPLE));
+        bool ok = std::memcmp(found.data(), bands.data(), n * sizeof(SAMPLE)) == 0;
+        must(cudaMemset(d_signal, 0x55, n * sizeof(SAMPLE)) == cudaSuccess, "memset");
+        must(PASTE(PASTE(WAVELET, _cuda_inverse_), SUFFIX)(&shape, d_bands, d_signal, scratch, nullptr) == 0, "inverse");
+        must(cudaMemcpy(found.data(), d_signal, n * sizeof(SAMPLE), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+        ok = ok && std::memcmp(found.data(), back.data(), n * sizeof(SAMPLE)) == 0;
+        char guard[64];
+        must(cudaMemcpy(guard, scratch + bytes, 64, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+        for (char g : guard) must(g == 0x66, "wrote behind the scratch memory");
+        if (!ok && ++wrong <= 3) {
+            std::printf("  differs: case %ld, axes %d, size", cases, shape.axes);
+            for (int a = 0; a < shape.axes; ++a) std::printf(" %lld (level %d)", (long long)shape.size[a], shape.levels[a]);
+            std::printf("\n");
+        }
+        ++cases;
+        cudaFree(d_signal);
+        cudaFree(d_bands);
+        cudaFree(scratch);
+    }
+    std::printf("%s: %ld cases, %ld wrong\n", argv[1], cases, wrong);
+    return wrong == 0 && cases > 0 ? 0 : 1;
+}
