@@ -5,6 +5,7 @@ use crate::data::Expected;
 use crate::device::Device;
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem};
+use crate::gpu::Interpreter;
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::range::exactness;
 use crate::recipe::Recipe;
@@ -287,6 +288,9 @@ impl<T: Sample> PlanBuilder<'_, T> {
             Device::Cpu { threads } => {
                 let too_large = || PlanError::TooLarge { shape: coefficient_shape.clone() };
                 Box::new(Cpu::<T>::new(problem.clone(), *threads).ok_or_else(too_large)?)
+            }
+            Device::Interpreter => {
+                Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides)?)
             }
         };
         let recipe = Recipe {

@@ -11,6 +11,8 @@ pub enum Device {
         /// How many threads a plan may use; they are rayon's.
         threads: usize,
     },
+    /// The kernels that a GPU would run, interpreted on this machine: slow, and every race and stray access is an error.
+    Interpreter,
 }
 
 impl Device {
@@ -38,6 +40,7 @@ impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Device::Cpu { threads: 1 } => f.write_str("cpu, 1 thread"),
+            Device::Interpreter => f.write_str("the interpreter of kernels"),
             Device::Cpu { threads } => write!(f, "cpu, {threads} threads"),
         }
     }

@@ -1,6 +1,7 @@
 //! What can be wrong with a plan, or with the data that it is given.
 
 use crate::cuda::CudaError;
+use lifting_codegen::schedule::ScheduleError;
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
@@ -155,6 +156,29 @@ pub enum PlanError {
     /// A workspace made by another plan.
     #[error("the workspace was made for another plan: make one with this plan's `workspace()`")]
     ForeignWorkspace,
+    /// A schedule that cannot carry the wavelet.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// An axis longer than kernels can index.
+    #[error(
+        "axis {axis} has {length} samples, and kernels take at most {most} along one axis: split it, or use `Device::cpu()`"
+    )]
+    AxisTooLong {
+        /// The axis.
+        axis: usize,
+        /// Its length.
+        length: usize,
+        /// The most that can be.
+        most: usize,
+    },
+    /// A generated kernel is wrong: an error in this crate, worth a report.
+    #[error("the generated kernel `{kernel}` is wrong (please report this): {reason}")]
+    Kernel {
+        /// Name of the kernel.
+        kernel: String,
+        /// What was found.
+        reason: String,
+    },
     /// A CUDA device that is missing, or did not do what it was told.
     #[error(transparent)]
     Cuda(#[from] CudaError),

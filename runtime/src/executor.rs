@@ -4,6 +4,7 @@
 //! chose. Executors get raw views that have been checked against the problem.
 
 use crate::data::{RawView, RawViewMut};
+use crate::error::PlanError;
 use crate::recipe::Pass;
 use crate::sample::Sample;
 use lifting_dsl::geometry::{Geometry, Layout};
@@ -78,6 +79,9 @@ impl WorkspaceSize {
 /// # Safety of the methods
 /// Views must have the shapes that the method states, be valid to read (and write), not overlap each other, and no two
 /// indices of a mutable view may share an address. The workspace must have this executor's size.
+///
+/// # Errors of the methods
+/// What a device can fail at. The CPU cannot.
 pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
     /// Scratch that it needs.
     fn workspace_size(&self) -> WorkspaceSize;
@@ -86,22 +90,33 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
     fn passes(&self) -> Vec<Pass>;
 
     /// `src` of the source shape to `dst` of the geometry's shape.
-    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>)
+    unsafe fn forward(
+        &self,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError>
     where
         T: Sample;
 
     /// Analysis where the data is; shape of the geometry.
-    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>)
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         T: Sample;
 
     /// `src` of the geometry's shape to `dst`: of the source shape for level 0, else of the level's.
-    unsafe fn inverse(&self, level: u32, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>)
+    unsafe fn inverse(
+        &self,
+        level: u32,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError>
     where
         T: Sample;
 
     /// Full synthesis where the data is; shape of the geometry.
-    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>)
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         T: Sample;
 }

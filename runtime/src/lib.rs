@@ -37,6 +37,7 @@ mod data;
 mod device;
 mod error;
 mod executor;
+mod gpu;
 mod macros;
 mod plan;
 mod range;

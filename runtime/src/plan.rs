@@ -162,8 +162,7 @@ impl<T: Sample> Plan<T> {
         self.check(workspace)?;
         let (src, dst) = (src.source(&self.0.data)?, dst.target(&self.0.coefficients)?);
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
-        unsafe { self.0.executor.forward(src, dst, workspace) };
-        Ok(())
+        unsafe { self.0.executor.forward(src, dst, workspace) }
     }
 
     /// Synthesis: coefficients to data, undoing [`Plan::forward`].
@@ -251,8 +250,7 @@ impl<T: Sample> Plan<T> {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
         // SAFETY: a checked view of an exclusive borrow.
-        unsafe { self.0.executor.forward_in_place(data, workspace) };
-        Ok(())
+        unsafe { self.0.executor.forward_in_place(data, workspace) }
     }
 
     /// Synthesis where the coefficients are.
@@ -274,8 +272,7 @@ impl<T: Sample> Plan<T> {
         self.check_in_place(workspace)?;
         let data = data.target(&self.0.coefficients)?;
         // SAFETY: a checked view of an exclusive borrow.
-        unsafe { self.0.executor.inverse_in_place(data, workspace) };
-        Ok(())
+        unsafe { self.0.executor.inverse_in_place(data, workspace) }
     }
 
     fn synthesise<S, D>(
@@ -293,8 +290,7 @@ impl<T: Sample> Plan<T> {
         self.check(workspace)?;
         let (src, dst) = (src.source(&self.0.coefficients)?, dst.target(expected)?);
         // SAFETY: checked views of a shared and of an exclusive borrow, which cannot overlap.
-        unsafe { self.0.executor.inverse(level, src, dst, workspace) };
-        Ok(())
+        unsafe { self.0.executor.inverse(level, src, dst, workspace) }
     }
 
     fn low(&self, level: u32) -> Result<&Expected, PlanError> {

@@ -3,13 +3,14 @@
 //! Whatever a plan stores, it computes in the *work* type: the sample type itself, or `f32` for the 16-bit floats.
 
 use half::{bf16, f16};
+use lifting_codegen::ir::interp::Element;
 use lifting_dsl::{Step, Weight};
 
 /// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
 /// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
 ///
 /// The trait is sealed.
-pub trait Sample: lifting_dsl::sample::Sample + bytemuck::Pod + Stored<Self::Lane> {
+pub trait Sample: lifting_dsl::sample::Sample + Element + bytemuck::Pod + Stored<Self::Lane> {
     /// The type that lifting steps on these samples compute in.
     #[doc(hidden)]
     type Lane: Arithmetic + Stored<Self::Lane>;

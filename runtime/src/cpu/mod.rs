@@ -5,6 +5,7 @@ mod lift;
 mod pass;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
+use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
 use crate::recipe::Pass;
 use crate::sample::{CompiledStep, Sample, Stored};
@@ -178,24 +179,36 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         levels.flat_map(|(j, level)| level.axes.iter().map(move |&axis| pass(j, level, axis))).collect()
     }
 
-    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
+    unsafe fn forward(
+        &self,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
             copy::copy(src, dst, self.threads);
-            self.forward_in_place(dst, workspace);
+            self.forward_in_place(dst, workspace)
         }
     }
 
-    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError> {
         let mut window = Window { ptr: data.ptr, strides: data.strides };
         for j in 0..self.levels.len() {
             // SAFETY: a window of `data`.
             unsafe { self.level(j, Direction::Analysis, window, workspace) };
             window = self.descend(j, window);
         }
+        Ok(())
     }
 
-    unsafe fn inverse(&self, level: u32, src: RawView<T>, dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
+    unsafe fn inverse(
+        &self,
+        level: u32,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
         let level = level as usize;
         if level == 0 && self.problem.pads() {
             let mut padded = std::mem::take(&mut workspace.padded);
@@ -211,7 +224,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
                 copy::copy(whole.as_const(), dst, self.threads);
             }
             workspace.padded = padded;
-            return;
+            return Ok(());
         }
         let low = self.window(level, src.ptr.cast_mut(), src.strides);
         let low = RawView { ptr: low.ptr.cast_const(), strides: low.strides, shape: dst.shape, rank: dst.rank };
@@ -220,10 +233,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             copy::copy(low, dst, self.threads);
             self.synthesise(level, dst, workspace);
         }
+        Ok(())
     }
 
-    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
-        unsafe { self.synthesise(0, data, workspace) }
+        unsafe { self.synthesise(0, data, workspace) };
+        Ok(())
     }
 }

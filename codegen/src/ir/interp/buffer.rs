@@ -144,6 +144,29 @@ impl Buffer {
         self.defined.as_ref().is_none_or(|d| d[i])
     }
 
+    /// Whether element `i` has a value.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn is_defined_at(&self, i: usize) -> bool {
+        assert!(i < self.values.len(), "element {i} of {}", self.values.len());
+        self.defined.as_ref().is_none_or(|d| d[i])
+    }
+
+    /// Sets some elements.
+    ///
+    /// # Panics
+    /// If there is no such element, or the buffer is of another type.
+    pub fn set<T: Element>(&mut self, elements: impl IntoIterator<Item = (usize, T)>) {
+        assert_eq!(self.scalar, T::SCALAR, "a buffer's elements have its type");
+        for (i, value) in elements {
+            self.values[i] = value.to_pattern();
+            if let Some(defined) = &mut self.defined {
+                defined[i] = true;
+            }
+        }
+    }
+
     /// The values; `None` if they are of another type.
     pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
         (self.scalar == T::SCALAR).then(|| self.values.iter().map(|&b| T::from_pattern(b)).collect())

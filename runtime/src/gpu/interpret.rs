@@ -1,0 +1,213 @@
+//! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access found.
+
+use super::kernels::Tuning;
+use super::list::{Arg, Array, List, Region};
+use super::lower::{Program, scalar_of};
+use crate::data::{RawView, RawViewMut};
+use crate::error::PlanError;
+use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
+use crate::recipe::Pass;
+use crate::sample::Sample;
+use lifting_codegen::ir::interp::{self, Buffer};
+use lifting_codegen::ir::{Access, ParamKind};
+use std::sync::Arc;
+
+/// Executes a plan's launches with the interpreter.
+#[derive(Debug)]
+pub(crate) struct Interpreter {
+    program: Program,
+    /// How data lies in the interpreted device's memory.
+    data: Vec<isize>,
+    coefficients: Vec<isize>,
+}
+
+impl Interpreter {
+    /// For data and coefficients with these strides; views are gathered into buffers that have them, and scattered. Where a stride is
+    /// negative (an interpreted pointer has nothing before it) the buffer is contiguous.
+    pub fn new<T: Sample>(
+        problem: Arc<Problem>,
+        data: &[isize],
+        coefficients: &[isize],
+    ) -> Result<Interpreter, PlanError> {
+        let suited = |shape: &[usize], strides: &[isize]| {
+            if strides.iter().all(|&s| s >= 0) { strides.to_vec() } else { contiguous(shape) }
+        };
+        let data = suited(&problem.source_shape, data);
+        let coefficients = suited(problem.geometry.shape(), coefficients);
+        let program = Program::new(&problem, T::KIND, &data, &coefficients, &Tuning::default())?;
+        Ok(Interpreter { program, data, coefficients })
+    }
+
+    /// Runs a list.
+    fn run(&self, list: &List, source: Option<Buffer>, target: Buffer) -> Result<Buffer, PlanError> {
+        let scratch = |region: &Option<_>| region.map(|(scalar, len)| Buffer::undefined(scalar, len));
+        let mut arrays = Arrays { source, target, scratch: self.program.regions.0.iter().map(scratch).collect() };
+        for launch in &list.launches {
+            let (kernel, info) = &self.program.kernels[launch.kernel];
+            let failed = |reason: String| PlanError::Kernel { kernel: kernel.name.clone(), reason };
+            let mut args = Vec::new();
+            let mut written = Vec::new();
+            for (arg, param) in launch.args.iter().zip(&kernel.params) {
+                args.push(match *arg {
+                    Arg::Int(v) => interp::Arg::Scalar(v),
+                    Arg::Pointer(array, offset) => {
+                        let outside = || failed(format!("`{}` points before {array:?}", param.name));
+                        let from = usize::try_from(offset).map_err(|_| outside())?;
+                        let whole = arrays.get(array).ok_or_else(outside)?;
+                        if from > whole.len() {
+                            return Err(outside());
+                        }
+                        let seen = whole.tail(from);
+                        if matches!(param.kind, ParamKind::Pointer(_, Access::Write | Access::ReadWrite)) {
+                            written.push((args.len(), array, from, seen.clone()));
+                        }
+                        interp::Arg::Buffer(seen)
+                    }
+                });
+            }
+            interp::run(kernel, info, &mut args).map_err(|fault| failed(fault.to_string()))?;
+            for (index, array, from, before) in written {
+                let after = args[index].buffer().expect("a pointer's argument is a buffer");
+                let whole = arrays.get(array).expect("it was there before");
+                whole
+                    .adopt(from, &before, after)
+                    .map_err(|at| failed(format!("two pointers write element {at} of {array:?} in one launch")))?;
+            }
+        }
+        Ok(arrays.target)
+    }
+}
+
+struct Arrays {
+    source: Option<Buffer>,
+    target: Buffer,
+    scratch: Vec<Option<Buffer>>,
+}
+
+impl Arrays {
+    fn get(&mut self, array: Array) -> Option<&mut Buffer> {
+        match array {
+            Array::Source => self.source.as_mut(),
+            Array::Target => Some(&mut self.target),
+            Array::Scratch(region) => self.scratch[Region::index(region)].as_mut(),
+        }
+    }
+}
+
+fn contiguous(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
+
+/// Index of every element of a box, row-major, relative to its first.
+fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
+    let count: usize = shape.iter().product();
+    (0..count).map(move |mut index| {
+        let mut at = 0;
+        for (&n, &stride) in shape.iter().zip(strides).rev() {
+            at += (index % n) as isize * stride;
+            index /= n;
+        }
+        at
+    })
+}
+
+/// A buffer of a box with these strides, nothing in it.
+fn empty<T: Sample>(shape: &[usize], strides: &[isize]) -> Buffer {
+    Buffer::undefined(scalar_of(T::KIND), offsets(shape, strides).max().map_or(0, |last| last as usize + 1))
+}
+
+/// A buffer with these strides that holds the samples of a view.
+///
+/// # Safety
+/// The view must be valid.
+unsafe fn gather<T: Sample>(view: RawView<T>, strides: &[isize]) -> Buffer {
+    let shape = &view.shape[..view.rank];
+    let mut buffer = empty::<T>(shape, strides);
+    let places = offsets(shape, strides).zip(offsets(shape, &view.strides[..view.rank]));
+    // SAFETY: an element of a valid view.
+    buffer.set(places.map(|(to, from)| (to as usize, unsafe { *view.ptr.offset(from) })));
+    buffer
+}
+
+/// Copies a buffer with these strides into a view. All that it takes must have a value.
+///
+/// # Safety
+/// The view must be valid, and no other may overlap it.
+unsafe fn scatter<T: Sample>(buffer: &Buffer, strides: &[isize], view: RawViewMut<T>) -> Result<(), PlanError> {
+    let shape = &view.shape[..view.rank];
+    if let Some(at) = offsets(shape, strides).find(|&at| !buffer.is_defined_at(at as usize)) {
+        let reason = format!("the launches leave element {at} of the result without a value");
+        return Err(PlanError::Kernel { kernel: "all".into(), reason });
+    }
+    let values = buffer.to_vec::<T>().expect("the target has the plan's type");
+    for (to, from) in offsets(shape, &view.strides[..view.rank]).zip(offsets(shape, strides)) {
+        // SAFETY: an element of a valid view.
+        unsafe { *view.ptr.offset(to) = values[from as usize] };
+    }
+    Ok(())
+}
+
+impl<T: Sample> Executor<T> for Interpreter {
+    fn workspace_size(&self) -> WorkspaceSize {
+        WorkspaceSize::default()
+    }
+
+    fn passes(&self) -> Vec<Pass> {
+        self.program.forward.passes.clone()
+    }
+
+    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let to = &self.coefficients;
+        // SAFETY: passed on from the caller, here and below.
+        unsafe {
+            let target = empty::<T>(&dst.shape[..dst.rank], to);
+            let result = self.run(&self.program.forward, Some(gather(src, &self.data)), target)?;
+            scatter(&result, to, dst)
+        }
+    }
+
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let list = self.program.forward_in_place.as_ref().expect("a plan that pads is not run in place");
+        // SAFETY: as above.
+        unsafe { self.in_place(list, data) }
+    }
+
+    unsafe fn inverse(
+        &self,
+        level: u32,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        _: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let shape = &dst.shape[..dst.rank];
+        let to = if level == 0 { self.data.clone() } else { contiguous(shape) };
+        let list = &self.program.inverse[level as usize];
+        // SAFETY: as above.
+        unsafe {
+            let result = self.run(list, Some(gather(src, &self.coefficients)), empty::<T>(shape, &to))?;
+            scatter(&result, &to, dst)
+        }
+    }
+
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let list = self.program.inverse_in_place.as_ref().expect("a plan that pads is not run in place");
+        // SAFETY: as above.
+        unsafe { self.in_place(list, data) }
+    }
+}
+
+impl Interpreter {
+    /// # Safety
+    /// The view must be valid.
+    unsafe fn in_place<T: Sample>(&self, list: &List, data: RawViewMut<T>) -> Result<(), PlanError> {
+        // SAFETY: passed on from the caller.
+        unsafe {
+            let result = self.run(list, None, gather(data.as_const(), &self.coefficients))?;
+            scatter(&result, &self.coefficients, data)
+        }
+    }
+}

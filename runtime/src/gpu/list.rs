@@ -1,0 +1,99 @@
+//! Launches as data.
+
+use crate::recipe::Pass;
+use lifting_codegen::ir::Scalar;
+
+/// The arrays that launches read and write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Array {
+    /// What the transform reads; absent in place.
+    Source,
+    /// What it writes.
+    Target,
+    /// A part of the workspace.
+    Scratch(Region),
+}
+
+/// Parts of the workspace, each for one purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Region {
+    /// Low bands between levels that are one launch each; they alternate.
+    Low(usize),
+    /// A level between its passes; they alternate.
+    Between(usize),
+    /// The source, or the result, brought into an order that passes take.
+    Packed,
+    /// Coefficients in the Mallat layout, where the target has another one.
+    Whole,
+}
+
+impl Region {
+    pub const COUNT: usize = 6;
+
+    pub fn index(self) -> usize {
+        match self {
+            Region::Low(i) => i,
+            Region::Between(i) => 2 + i,
+            Region::Packed => 4,
+            Region::Whole => 5,
+        }
+    }
+}
+
+/// Type and number of elements of each part of the workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Regions(pub [Option<(Scalar, usize)>; Region::COUNT]);
+
+/// Parts of the workspace begin at multiples of so many bytes.
+const ALIGNMENT: usize = 256;
+
+impl Regions {
+    /// Makes a part large enough. Its type is always the same.
+    pub fn request(&mut self, region: Region, scalar: Scalar, len: usize) {
+        let entry = self.0[region.index()].get_or_insert((scalar, 0));
+        debug_assert_eq!(entry.0, scalar, "a part of the workspace has one type");
+        entry.1 = entry.1.max(len);
+    }
+
+    /// Where each part begins in one allocation, in bytes, and the whole's size; `None` if it cannot be addressed.
+    pub fn layout(&self) -> Option<([usize; Region::COUNT], usize)> {
+        let (mut starts, mut end) = ([0; Region::COUNT], 0usize);
+        for (start, region) in starts.iter_mut().zip(&self.0) {
+            *start = end;
+            if let Some((scalar, len)) = region {
+                let bytes = len.checked_mul(scalar.bytes())?.checked_next_multiple_of(ALIGNMENT)?;
+                end = end.checked_add(bytes)?;
+            }
+        }
+        (end <= isize::MAX as usize).then_some((starts, end))
+    }
+}
+
+/// An argument of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arg {
+    /// A pointer to an element of an array.
+    Pointer(Array, i64),
+    /// A scalar; its type is the parameter's.
+    Int(i64),
+}
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// Index of the kernel in its program.
+    pub kernel: usize,
+    /// One for each parameter.
+    pub args: Vec<Arg>,
+    /// Blocks along x, y, z; none is 0.
+    pub grid: [u32; 3],
+    /// Whether it may run beside the launch before it: they touch nothing that the other writes.
+    pub beside_previous: bool,
+}
+
+/// Launches in order, and what they are in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct List {
+    pub launches: Vec<Launch>,
+    pub passes: Vec<Pass>,
+}

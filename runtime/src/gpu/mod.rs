@@ -1,0 +1,20 @@
+//! What a plan launches on a device: kernels, and lists of launches with all arguments resolved when the plan is made.
+//!
+//! A list says nothing about who runs it. `crate::cuda` hands it to the driver; [`interpret`] runs the same list with the IR's
+//! interpreter on host memory, so that whole plans are checked where there is no GPU.
+//!
+//! File by file: `list` is the data; `view` are strided boxes in arrays; `kernels` makes each kernel once; `pass` turns one pass over one axis into
+//! launches; `copy` does the same for copies; `lower` goes through the levels.
+
+mod copy;
+mod interpret;
+mod kernels;
+mod list;
+mod lower;
+mod pass;
+mod view;
+
+pub(crate) use interpret::Interpreter;
+pub(crate) use kernels::Tuning;
+pub(crate) use list::{Arg, Array, Launch, List, Regions};
+pub(crate) use lower::Program;

@@ -1,0 +1,182 @@
+//! One pass over one axis of a box, as launches.
+
+use super::kernels::Key;
+use super::list::{Arg, Launch};
+use super::lower::Lowering;
+use super::view::{Dim, MOST, View, joined, positions};
+use crate::error::PlanError;
+use crate::recipe;
+use lifting_codegen::ir::{ParamKind, launch};
+use lifting_codegen::schedule::{Direction, Sides};
+
+/// What a pass does, apart from where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass<'a> {
+    pub direction: Direction,
+    /// The level that is analysed, or that synthesis leads to.
+    pub level: u32,
+    pub axis: usize,
+    /// Samples along the axis; along the others what the pass covers of them.
+    pub extent: &'a [usize],
+    /// Of the axis's first position.
+    pub parity: usize,
+    pub gain: u32,
+}
+
+/// Where a pass reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sites {
+    pub signal: View,
+    pub low: View,
+    pub high: View,
+}
+
+impl Sites {
+    /// All three, further along an axis that the pass does not transform.
+    pub fn at(self, axis: usize, index: usize) -> Sites {
+        let Sites { signal, low, high } = self;
+        Sites { signal: signal.at(axis, index), low: low.at(axis, index), high: high.at(axis, index) }
+    }
+}
+
+impl Lowering<'_> {
+    /// Appends the launches of a pass. They may all run side by side.
+    pub(super) fn pass(&mut self, pass: Pass, sites: Sites) -> Result<(), PlanError> {
+        let Pass { direction, axis, extent, parity, gain, .. } = pass;
+        if extent.contains(&0) {
+            return Ok(());
+        }
+        let length = extent[axis];
+        if length as i64 > MOST {
+            return Err(PlanError::AxisTooLong { axis, length, most: MOST as usize });
+        }
+        if length == 1 && parity == 1 && self.problem.double_lone_odd {
+            self.note(pass, "copy");
+            return self.lone(pass, sites);
+        }
+        let Sites { signal, low, high } = sites;
+        let (reads, writes): (&[View], &[View]) = match direction {
+            Direction::Forward => (&[signal], &[low, high]),
+            Direction::Inverse => (&[low, high], &[signal]),
+        };
+        debug_assert!(
+            reads.iter().all(|r| writes.iter().all(|w| r.array != w.array)),
+            "a launch never reads the array that it writes"
+        );
+
+        let lows = (length + 1 - parity) / 2;
+        let contiguous = |view: &View, samples: usize| samples <= 1 || view.strides[axis] == 1;
+        let rows = contiguous(&signal, length) && contiguous(&low, lows) && contiguous(&high, length - lows);
+        let dims = (0..extent.len()).filter(|&a| a != axis).map(|a| Dim {
+            len: extent[a] as i64,
+            steps: [signal.strides[a], low.strides[a], high.strides[a]],
+            joins: true,
+        });
+        let mut dims = joined(dims.collect());
+        // Lines first, then the batch; what is left is a loop of launches.
+        let take_largest = |dims: &mut Vec<Dim<3>>, fits: fn(&Dim<3>) -> bool| {
+            let best = (0..dims.len()).filter(|&i| fits(&dims[i])).max_by_key(|&i| dims[i].len);
+            best.map(|i| dims.remove(i)).unwrap_or(Dim { len: 1, steps: [0; 3], joins: false })
+        };
+        let lines = take_largest(&mut dims, if rows { |_| true } else { |d| d.steps == [1; 3] });
+        let batch = take_largest(&mut dims, |_| true);
+        let pitches = if rows { lines.steps } else { [signal, low, high].map(|v| v.strides[axis]) };
+
+        let sides = Sides { signal: signal.scalar, bands: low.scalar };
+        let key = if rows { Key::Horizontal(direction, sides) } else { Key::Vertical(direction, sides) };
+        self.note(pass, if rows { "horizontal" } else { "vertical" });
+        let kernel = self.kernels.get(key)?;
+        // Kernels take the signal first in analysis, last in synthesis.
+        let order = match direction {
+            Direction::Forward => [0, 1, 2],
+            Direction::Inverse => [1, 2, 0],
+        };
+        let views = [signal, low, high];
+        for at in positions(&dims) {
+            for (start, lines_len) in pieces(lines.len) {
+                for (first, batch_len) in pieces(batch.len) {
+                    let offset = |i: usize| views[i].offset + at[i] + start * lines.steps[i] + first * batch.steps[i];
+                    let mut args = order.map(|i| Arg::Pointer(views[i].array, offset(i))).to_vec();
+                    args.extend([length as i64, parity as i64, lines_len].map(Arg::Int));
+                    args.extend(order.map(|i| Arg::Int(pitches[i])));
+                    args.extend(order.map(|i| Arg::Int(batch.steps[i])));
+                    args.push(Arg::Int(batch_len));
+                    if self.kernels.gain {
+                        args.push(Arg::Int(gain.into()));
+                    }
+                    self.launch_lines(kernel, args, order.map(|i| lines.steps[i]))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a pass for the recipe.
+    fn note(&mut self, pass: Pass, schedule: &'static str) {
+        let Pass { level, axis, extent, .. } = pass;
+        let lines = (0..extent.len()).filter(|&a| a != axis).map(|a| extent[a]).product();
+        self.list.passes.push(recipe::Pass { level: level + 1, axis, length: extent[axis], lines, schedule });
+    }
+
+    /// Appends a pass launch, or several over fewer lines each if its grid is beyond the hardware's limits.
+    /// `steps` are the arrays' distances from line to line, in the order of the arguments.
+    fn launch_lines(&mut self, kernel: usize, mut args: Vec<Arg>, steps: [i64; 3]) -> Result<(), PlanError> {
+        const LINES: usize = 5;
+        let Arg::Int(lines) = args[LINES] else { unreachable!("the sixth parameter of a pass is its lines") };
+        match self.grid(kernel, &args) {
+            Err(launch::GridError::Limit { .. }) if lines > 1 => {
+                let half = lines / 2;
+                args[LINES] = Arg::Int(half);
+                self.launch_lines(kernel, args.clone(), steps)?;
+                args[LINES] = Arg::Int(lines - half);
+                for (arg, step) in args.iter_mut().zip(steps) {
+                    if let Arg::Pointer(_, offset) = arg {
+                        *offset += half * step;
+                    }
+                }
+                self.launch_lines(kernel, args, steps)
+            }
+            grid => self.push(kernel, args, grid),
+        }
+    }
+
+    /// The grid of a launch with these arguments.
+    pub(super) fn grid(&self, kernel: usize, args: &[Arg]) -> Result<[u64; 3], launch::GridError> {
+        let kernel = self.kernels.kernel(kernel);
+        debug_assert_eq!(kernel.params.len(), args.len(), "arguments of `{}`", kernel.name);
+        let scalars: Vec<i64> = kernel
+            .params
+            .iter()
+            .zip(args)
+            .filter_map(|(param, arg)| match (param.kind, arg) {
+                (ParamKind::Scalar(_), Arg::Int(v)) => Some(*v),
+                _ => None,
+            })
+            .collect();
+        launch::grid(kernel, &scalars)
+    }
+
+    /// Appends a launch with that grid, unless there is nothing to launch.
+    pub(super) fn push(
+        &mut self,
+        kernel: usize,
+        args: Vec<Arg>,
+        grid: Result<[u64; 3], launch::GridError>,
+    ) -> Result<(), PlanError> {
+        let refused = |reason: String| PlanError::Kernel { kernel: self.kernels.kernel(kernel).name.clone(), reason };
+        let grid = grid.map_err(|e| refused(e.to_string()))?;
+        if grid.contains(&0) {
+            return Ok(());
+        }
+        let grid = grid.map(|n| n as u32);
+        let beside_previous = self.beside;
+        self.beside = true;
+        self.list.launches.push(Launch { kernel, args, grid, beside_previous });
+        Ok(())
+    }
+}
+
+/// Cuts a length that is more than a kernel takes: (first, length).
+fn pieces(len: i64) -> impl Iterator<Item = (i64, i64)> {
+    (0..(len + MOST - 1) / MOST).map(move |i| (i * MOST, MOST.min(len - i * MOST)))
+}

@@ -1,0 +1,272 @@
+//! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
+//! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
+
+use lifting::{Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::sample::Sample as OracleSample;
+
+fn scheme(name: &str) -> Scheme {
+    catalogue::find(name).unwrap()
+}
+
+/// Noise that uses all bits of integers and a modest range of reals.
+fn noise<T: Sample>(n: usize) -> Vec<T> {
+    let mut state = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let bits = (state >> 16) as i64;
+            <T as OracleSample>::from_i64(if T::KIND.domain() == Domain::Integer { bits } else { bits % 4096 })
+        })
+        .collect()
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    order: Vec<usize>,
+    origins: Vec<i64>,
+    boundary: Boundary,
+    layout: Layout,
+}
+
+impl Case {
+    fn new(shape: &[usize], levels: &[u32], order: &[usize], origins: &[i64]) -> Case {
+        Case {
+            shape: shape.to_vec(),
+            levels: levels.to_vec(),
+            order: order.to_vec(),
+            origins: origins.to_vec(),
+            boundary: Boundary::WholeSymmetric,
+            layout: Layout::Mallat,
+        }
+    }
+}
+
+/// Every element of a box within an array, row-major.
+fn within<T: Sample>(data: &[T], whole: &[usize], offset: &[usize], shape: &[usize], step: &[usize]) -> Vec<T> {
+    (0..shape.iter().product())
+        .map(|mut index| {
+            let (mut at, mut stride) = (0, 1);
+            for axis in (0..shape.len()).rev() {
+                at += (offset[axis] + index % shape[axis] * step[axis]) * stride;
+                index /= shape[axis];
+                stride *= whole[axis];
+            }
+            data[at]
+        })
+        .collect()
+}
+
+fn check<T: Sample>(scheme: &Scheme, case: &Case) {
+    let Case { shape, levels, order, origins, boundary, layout } = case;
+    let geometry = Geometry::new(shape, origins, levels, order).unwrap();
+    if geometry.check_boundary(*boundary).is_err() {
+        return;
+    }
+    let what = format!("{} on {}: {case:?}", scheme.name(), T::KIND);
+    let plan = Plan::builder(scheme)
+        .shape(shape)
+        .levels_per_axis(levels)
+        .axis_order(order)
+        .origins(origins)
+        .boundary(*boundary)
+        .layout(*layout)
+        .sample::<T>()
+        .build(&Device::Interpreter)
+        .unwrap();
+    let n = shape.iter().product();
+    let data: Vec<T> = noise(n);
+    let oracle = Transform { boundary: *boundary, layout: *layout, ..Transform::new(scheme.clone(), geometry.clone()) };
+    let mut expected = data.clone();
+    oracle.forward(&mut expected).unwrap();
+
+    let mut coefficients = vec![T::default(); n];
+    plan.forward(&data, &mut coefficients).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(coefficients, expected, "forward, {what}");
+    let mut in_place = data.clone();
+    plan.forward_in_place(&mut in_place).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(in_place, expected, "in place, {what}");
+
+    for level in 0..=plan.depth() {
+        let mut whole = expected.clone();
+        oracle.inverse_to(level, &mut whole).unwrap();
+        let low = geometry.low_band(level, *layout);
+        let mut out = vec![T::default(); low.shape.iter().product()];
+        plan.inverse_to(level, &coefficients, &mut out).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let wanted = within(&whole, shape, &low.offset, &low.shape, &low.step);
+        assert_eq!(out, wanted, "inverse to {level}, {what}");
+    }
+    let mut whole = expected;
+    oracle.inverse(&mut whole).unwrap();
+    plan.inverse_in_place(&mut in_place).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(in_place, whole, "inverse in place, {what}");
+    if scheme.domain() == Domain::Integer {
+        assert_eq!(in_place, data, "lossless, {what}");
+    }
+}
+
+/// Shapes, levels, orders and origins that between them take every path; border rules and layouts in turn.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let shapes: [(&[usize], &[u32], &[usize], &[i64]); 16] = [
+        (&[1], &[2], &[0], &[1]),
+        (&[2], &[1], &[0], &[0]),
+        (&[37], &[4], &[0], &[-3]),
+        (&[64], &[3], &[0], &[0]),
+        (&[1, 1], &[1, 1], &[0, 1], &[1, 1]),
+        (&[1, 19], &[2, 2], &[1, 0], &[1, 0]),
+        (&[19, 1], &[2, 2], &[1, 0], &[0, 3]),
+        (&[16, 24], &[2, 3], &[1, 0], &[0, 0]),
+        (&[23, 31], &[3, 2], &[0, 1], &[5, -2]),
+        (&[3, 18, 20], &[0, 2, 2], &[2, 1], &[0, 0, 0]),
+        (&[18, 20, 3], &[2, 1, 0], &[1, 0], &[1, 0, 0]),
+        (&[9, 20, 17], &[2, 0, 0], &[0], &[1, 0, 0]),
+        (&[5, 9, 6], &[1, 2, 1], &[1, 2, 0], &[1, 1, 1]),
+        (&[16, 8, 24], &[3, 3, 3], &[2, 1, 0], &[0, 0, 0]),
+        (&[4, 3, 5, 2], &[1, 0, 2, 0], &[2, 0], &[0, 0, 1, 0]),
+        (&[8, 8], &[0, 0], &[], &[0, 0]),
+    ];
+    for (i, (shape, levels, order, origins)) in shapes.into_iter().enumerate() {
+        for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
+            let layout = if (i + b) % 2 == 0 { Layout::Mallat } else { Layout::Interleaved };
+            cases.push(Case { boundary, layout, ..Case::new(shape, levels, order, origins) });
+        }
+    }
+    cases
+}
+
+#[test]
+fn integers() {
+    for name in ["dd137", "legall53"] {
+        let scheme = scheme(name);
+        for case in cases() {
+            check::<i16>(&scheme, &case);
+        }
+    }
+    for (i, case) in cases().into_iter().enumerate() {
+        match i % 4 {
+            0 => check::<i32>(&scheme("fidelity"), &case),
+            1 => check::<i64>(&scheme("dd137"), &case),
+            2 => check::<i32>(&scheme("haar_vc2_0"), &case),
+            _ => check::<i64>(&scheme("daubechies97"), &case),
+        }
+    }
+}
+
+#[test]
+fn reals() {
+    for case in cases() {
+        check::<f32>(&scheme("cdf97"), &case);
+    }
+    for (i, case) in cases().into_iter().enumerate() {
+        match i % 3 {
+            0 => check::<f64>(&scheme("cdf97"), &case),
+            1 => check::<f64>(&scheme("cdf3_5"), &case),
+            _ => check::<f32>(&scheme("cdf2_4"), &case),
+        }
+    }
+}
+
+/// Levels stay in single precision between their passes and are rounded once.
+#[test]
+fn storage_types() {
+    for (i, case) in cases().into_iter().enumerate() {
+        match i % 2 {
+            0 => check::<f16>(&scheme("cdf97"), &case),
+            _ => check::<bf16>(&scheme("cdf97"), &case),
+        }
+    }
+}
+
+/// Every height and width from 1 on, as many levels as there are.
+#[test]
+fn small_sizes() {
+    for n in (1..14).chain([33, 70]) {
+        let m = 1 + (n * 7) % 19;
+        let boundary = Boundary::ALL[n % 4];
+        let case = Case { boundary, ..Case::new(&[n, m], &[3, 3], &[1, 0], &[0, (n % 2) as i64]) };
+        check::<i16>(&scheme("legall53"), &case);
+        check::<f32>(&scheme("cdf97"), &Case { boundary: Boundary::WholeSymmetric, ..case });
+    }
+}
+
+fn same_as_cpu<T: Sample>(build: impl Fn(&Device) -> Result<Plan<T>, PlanError>) {
+    let (cpu, gpu) = (build(&Device::cpu_with_threads(1)).unwrap(), build(&Device::Interpreter).unwrap());
+    let data: Vec<T> = noise(cpu.len());
+    let run = |plan: &Plan<T>| {
+        let mut coefficients = vec![T::default(); plan.coefficient_len()];
+        plan.forward(&data, &mut coefficients).unwrap();
+        let mut back = vec![T::default(); plan.len()];
+        plan.inverse(&coefficients, &mut back).unwrap();
+        let lows: Vec<Vec<T>> = (0..=plan.depth())
+            .map(|level| {
+                let count = plan.level_shape(level).unwrap().iter().product();
+                let mut low = vec![T::default(); if level == 0 { plan.len() } else { count }];
+                plan.inverse_to(level, &coefficients, &mut low).unwrap();
+                low
+            })
+            .collect();
+        (coefficients, back, lows)
+    };
+    assert_eq!(run(&cpu), run(&gpu), "{}", cpu.recipe());
+}
+
+/// What only plans know: formats, padding, strides.
+#[test]
+fn profiles_padding_and_strides() {
+    let legall = scheme("legall53");
+    for shape in [[17, 23], [1, 9], [9, 1], [1, 1]] {
+        for origins in [[0, 0], [1, 0], [3, 5]] {
+            same_as_cpu::<i16>(|device| {
+                let plan = Plan::builder(&legall).shape(&shape).levels(3).origins(&origins);
+                plan.profile(Format::Jpeg2000).sample().build(device)
+            });
+        }
+    }
+    let dd137 = scheme("dd137");
+    for shape in [[13, 21], [16, 8], [1, 3]] {
+        same_as_cpu::<i32>(|device| {
+            Plan::builder(&dd137).shape(&shape).levels(2).profile(Format::Vc2).pad(Pad::Edge).sample().build(device)
+        });
+        same_as_cpu::<i16>(|device| {
+            let plan = Plan::builder(&dd137).shape(&shape).levels(2).pad(Pad::Edge).layout(Layout::Interleaved);
+            plan.sample().build(device)
+        });
+    }
+    // One axis padded; its levels are a launch each.
+    same_as_cpu::<f32>(|device| {
+        let cdf97 = scheme("cdf97");
+        Plan::builder(&cdf97).shape(&[5, 37]).levels(3).axes(&[1]).pad(Pad::Edge).sample().build(device)
+    });
+    // Column-major, pitched, and upside down.
+    for (strides, coefficient_strides) in [([1, 20], [30, 1]), ([40, 1], [1, 17]), ([-23, 1], [46, 2])] {
+        same_as_cpu::<i16>(|device| {
+            let plan = Plan::builder(&legall).shape(&[17, 23]).levels(2).strides(&strides);
+            plan.coefficient_strides(&coefficient_strides).sample().build(device)
+        });
+    }
+    // Colours beside each other, as image files have them.
+    same_as_cpu::<i16>(|device| {
+        Plan::builder(&legall).shape(&[12, 20, 3]).levels(2).axes(&[0, 1]).sample().build(device)
+    });
+}
+
+#[test]
+fn recipes_name_the_schedules() {
+    let dd137 = scheme("dd137");
+    let plan = Plan::builder(&dd137).shape(&[48, 64]).levels(2).sample::<i16>().build(&Device::Interpreter).unwrap();
+    let passes: Vec<_> =
+        plan.recipe().passes.iter().map(|p| (p.level, p.axis, p.length, p.lines, p.schedule)).collect();
+    assert_eq!(
+        passes,
+        [
+            (1, 1, 64, 48, "horizontal"),
+            (1, 0, 48, 64, "vertical"),
+            (2, 1, 32, 24, "horizontal"),
+            (2, 0, 24, 32, "vertical")
+        ]
+    );
+}
