@@ -9,5 +9,6 @@ pub mod back;
 pub mod describe;
 pub mod emit;
 pub mod ir;
+pub mod opt;
 pub mod schedule;
 pub mod window;

@@ -1,6 +1,7 @@
 //! What the tests of this workspace share: deterministic random numbers, samples, the machine's C compilers,
 //! and the catalogue, compiled.
 
+pub mod bytes;
 pub mod compilers;
 pub mod random;
 pub mod samples;

@@ -1,2 +1,55 @@
-//! xtask
-fn main() {}
+//! Development tasks: `cargo xtask validate`, `cargo xtask cuda-toolchain`.
+
+mod emitted;
+mod nvcc;
+mod nvrtc;
+mod registers;
+mod toolchain;
+mod validate;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Development tasks of Lifting.
+#[derive(Parser)]
+#[command(name = "xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc.
+    ///
+    /// The registers and spills of every kernel are held against xtask/registers.txt; a spill is always a failure.
+    Validate {
+        /// Write xtask/registers.txt anew instead of comparing with it.
+        #[arg(long)]
+        bless: bool,
+        /// Only wavelets whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+        /// Every wavelet with every border rule and sample type, not only the ones that stand for the others.
+        #[arg(long, env = "LIFTING_FULL")]
+        full: bool,
+    },
+    /// Install the CUDA compilers from PyPI under target/cuda and print where they are.
+    ///
+    /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by `validate`.
+    CudaToolchain,
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().task {
+        Task::Validate { bless, only, full } => validate::run(&validate::Options { bless, only, full }),
+        Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::namer::Namer;
 use super::{Unsupported, c_like, helpers};
+use crate::ir::valid::KernelInfo;
 use crate::ir::{Kernel, Scalar};
 use std::collections::BTreeSet;
 
@@ -38,27 +39,27 @@ pub const FLOAT_PRELUDE: &str = "\
 ";
 
 /// The text of some kernels with the helper functions that they call, without the prelude.
-pub fn write_with(kernels: &[&Kernel], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    let names: Vec<String> = kernels.iter().map(|k| namer.name(&k.name)).collect();
+pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
+    let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
     let mut text = String::new();
     for (kernel, name) in kernels.iter().zip(&names) {
         text.push('\n');
-        text += &c_like::write_kernel(kernel, name, Dialect::C, namer, &mut used)?;
+        text += &c_like::write_kernel(*kernel, name, Dialect::C, namer, &mut used)?;
     }
     let helpers = helpers::write(&used, Dialect::C);
     Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
 }
 
 /// The prelude, with what floats need if any local of the kernels is one.
-pub fn prelude(kernels: &[&Kernel]) -> String {
+pub fn prelude(kernels: &[(&Kernel, &KernelInfo)]) -> String {
     let float = |s: Scalar| s.is_float();
-    let floats = kernels.iter().any(|k| k.locals.iter().any(|l| float(l.scalar)));
+    let floats = kernels.iter().any(|(k, _)| k.locals.iter().any(|l| float(l.scalar)));
     format!("{PRELUDE}{}", if floats { FLOAT_PRELUDE } else { "" })
 }
 
 /// The text of some kernels: a translation unit of static functions.
-pub fn write(kernels: &[&Kernel]) -> Result<String, Unsupported> {
+pub fn write(kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, Unsupported> {
     let (text, _) = write_with(kernels, &mut namer())?;
     Ok(format!("{}\n{text}", prelude(kernels)))
 }

@@ -4,24 +4,25 @@ use super::dialect::Dialect;
 use super::namer::Namer;
 use super::{Unsupported, c_like, helpers};
 use crate::ir::Kernel;
+use crate::ir::valid::KernelInfo;
 use std::collections::BTreeSet;
 
 /// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds more
 /// text to the file can keep out of their way.
-pub fn write_with(kernels: &[&Kernel], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    let names: Vec<String> = kernels.iter().map(|k| namer.name(&k.name)).collect();
+pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
+    let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
     let mut text = String::new();
     for (kernel, name) in kernels.iter().zip(&names) {
         text.push('\n');
-        text += &c_like::write_kernel(kernel, name, Dialect::Cuda, namer, &mut used)?;
+        text += &c_like::write_kernel(*kernel, name, Dialect::Cuda, namer, &mut used)?;
     }
     let helpers = helpers::write(&used, Dialect::Cuda);
     Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
 }
 
 /// The text of some kernels with the helper functions that they call: a complete translation unit.
-pub fn write(kernels: &[&Kernel]) -> Result<String, Unsupported> {
+pub fn write(kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, Unsupported> {
     write_with(kernels, &mut namer()).map(|(text, _)| text)
 }
 
@@ -33,7 +34,13 @@ pub fn namer() -> Namer {
 #[cfg(test)]
 mod tests {
     use crate::back::{c, cuda};
+    use crate::ir::Kernel;
     use crate::ir::conformance::cases;
+    use crate::ir::valid::validate;
+
+    fn text(kernel: &Kernel) -> String {
+        cuda::write(&[(kernel, &validate(kernel).expect("cases are valid"))]).expect("CUDA has everything")
+    }
 
     fn case(name: &str) -> crate::ir::conformance::Case {
         cases().into_iter().find(|c| c.name == name).expect("a case of that name")
@@ -42,10 +49,10 @@ mod tests {
     /// Asynchronous copies are helpers around one instruction each, with a plain copy for devices that have none.
     #[test]
     fn asynchronous_copies() {
-        insta::assert_snapshot!(cuda::write(&[&case("copy_async_ring").kernel]).unwrap());
-        let eight = cuda::write(&[&case("copy_async_i16_4").kernel]).unwrap();
+        insta::assert_snapshot!(text(&case("copy_async_ring").kernel));
+        let eight = text(&case("copy_async_i16_4").kernel);
         assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8, %2;"), "{eight}");
-        let sixteen = cuda::write(&[&case("copy_async_f64_2").kernel]).unwrap();
+        let sixteen = text(&case("copy_async_f64_2").kernel);
         assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
     }
 
@@ -60,7 +67,8 @@ mod tests {
         ] {
             let mut kernel = case("branches_loop").kernel;
             kernel.body.push(stmt);
-            let error = c::write(&[&kernel]).unwrap_err().to_string();
+            let info = validate(&kernel).expect("these statements may stand anywhere");
+            let error = c::write(&[(&kernel, &info)]).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         }
     }

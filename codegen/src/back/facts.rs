@@ -1,23 +1,23 @@
-//! What the writers need to know of a kernel beyond its text: types of expressions, which locals carry sample data, which
-//! are set more than once, which parameters are used.
+//! What the writers need to know of a kernel beyond [`KernelInfo`]: which locals carry sample data, which parameters are used.
 
+use crate::ir::valid::KernelInfo;
 use crate::ir::*;
 
 /// Facts about one kernel.
 pub struct Facts<'a> {
     kernel: &'a Kernel,
+    info: &'a KernelInfo,
     data: Vec<bool>,
-    reassigned: Vec<bool>,
     used_params: Vec<bool>,
 }
 
 impl<'a> Facts<'a> {
     /// Looks through the kernel.
-    pub fn of(kernel: &'a Kernel) -> Facts<'a> {
+    pub fn of(kernel: &'a Kernel, info: &'a KernelInfo) -> Facts<'a> {
         let mut facts = Facts {
             kernel,
+            info,
             data: vec![false; kernel.locals.len()],
-            reassigned: vec![false; kernel.locals.len()],
             used_params: vec![false; kernel.params.len()],
         };
         // A loop may carry data backwards, so go round until nothing changes.
@@ -28,21 +28,7 @@ impl<'a> Facts<'a> {
 
     /// The type of an expression of a valid kernel.
     pub fn type_of(&self, e: &Expr) -> Scalar {
-        match e {
-            Expr::Lit(Literal::Int(_, s)) => *s,
-            Expr::Lit(Literal::F32(_)) => Scalar::F32,
-            Expr::Lit(Literal::F64(_)) => Scalar::F64,
-            Expr::Lit(Literal::Bool(_)) => Scalar::Bool,
-            Expr::Local(id) | Expr::Elem(id, _) => self.local(*id).scalar,
-            Expr::Param(id) => match self.kernel.params[id.0 as usize].kind {
-                ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
-            },
-            Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) => Scalar::I32,
-            Expr::Unary(_, a) => self.type_of(a),
-            Expr::Binary(op, ..) if op.is_comparison() => Scalar::Bool,
-            Expr::Binary(_, a, _) | Expr::Select(_, a, _) => self.type_of(a),
-            Expr::Cast(to, _) => *to,
-        }
+        self.info.type_of(self.kernel, e)
     }
 
     /// The declaration of a local.
@@ -73,9 +59,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a scalar that `Let` declared is set again later.
-    pub fn is_reassigned(&self, id: LocalId) -> bool {
-        self.reassigned[id.0 as usize]
+    /// Whether a scalar is set by one statement only.
+    pub fn is_set_once(&self, id: LocalId) -> bool {
+        self.info.local(id).writes == 1
+    }
+
+    /// Whether a local, or an element of it, is read anywhere.
+    pub fn is_read(&self, id: LocalId) -> bool {
+        self.info.local(id).reads > 0
     }
 
     /// Whether the body mentions a parameter.
@@ -117,11 +108,11 @@ impl<'a> Facts<'a> {
                 }
                 Stmt::Let(_, e) => exprs.push(e),
                 Stmt::Set(p, e) => {
-                    self.assigned(p, &mut exprs);
+                    element_index(p, &mut exprs);
                     exprs.push(e);
                 }
                 Stmt::Load { dst, space, index, .. } => {
-                    self.assigned(dst, &mut exprs);
+                    element_index(dst, &mut exprs);
                     self.touched(*space);
                     exprs.push(index);
                 }
@@ -131,7 +122,7 @@ impl<'a> Facts<'a> {
                     exprs.extend(values);
                 }
                 Stmt::Shuffle { dst, src, lane } => {
-                    self.assigned(dst, &mut exprs);
+                    element_index(dst, &mut exprs);
                     exprs.push(src);
                     if let Lane::Index(e) = lane {
                         exprs.push(e);
@@ -161,17 +152,16 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn assigned<'b>(&mut self, place: &'b Place, exprs: &mut Vec<&'b Expr>) {
-        match place {
-            Place::Local(id) => self.reassigned[id.0 as usize] = true,
-            Place::Elem(_, index) => exprs.push(index),
-        }
-    }
-
     fn touched(&mut self, space: Space) {
         if let Space::Global(id) = space {
             self.used_params[id.0 as usize] = true;
         }
+    }
+}
+
+fn element_index<'e>(place: &'e Place, exprs: &mut Vec<&'e Expr>) {
+    if let Place::Elem(_, index) = place {
+        exprs.push(index);
     }
 }
 

@@ -134,7 +134,8 @@ impl Passes {
 pub fn c(request: &Request) -> Result<String, EmitError> {
     request.check()?;
     let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::new(request, *s)).collect::<Result<_, _>>()?;
-    let kernels: Vec<&Kernel> = passes.iter().flat_map(|p| p.forward.iter().chain(&p.inverse)).collect();
+    let kernels = super::prepared(passes.iter().flat_map(|p| p.forward.iter().chain(&p.inverse).cloned()))?;
+    let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
     let (text, names) = back::c::write_with(&kernels, &mut back::c::namer())?;
     let t = request.template();
 

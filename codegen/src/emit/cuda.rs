@@ -4,6 +4,7 @@ use super::c::{DEVICE_DOC, common, docs, periodic_check, prototypes, sample_type
 use super::{EmitError, Request};
 use crate::back;
 use crate::back::c_like::write_host_expression;
+use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
 use crate::schedule::{Direction, ScheduleError, horizontal, vertical};
 
@@ -51,7 +52,7 @@ fn passes(request: &Request, sample: Scalar) -> Result<[Kernel; 4], ScheduleErro
 }
 
 /// A host function that launches a kernel: `launch_<kernel>(arguments, stream)`.
-fn launcher(kernel: &Kernel, name: &str, upper: &str) -> String {
+fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> String {
     let host = |s: Scalar| sample_type(s);
     let mut params = Vec::new();
     let mut args = Vec::new();
@@ -73,7 +74,7 @@ fn launcher(kernel: &Kernel, name: &str, upper: &str) -> String {
         }
     }
     params.push("cudaStream_t stream".into());
-    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression(kernel, &kernel.launch.grid[i]));
+    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &kernel.launch.grid[i]));
     let [bx, by, bz] = kernel.launch.block;
     let head = back::c_like::wrap_list(&format!("static int launch_{name}("), &params, ")");
     let call = back::c_like::wrap_list(
@@ -102,15 +103,16 @@ pub fn cuda(request: &Request) -> Result<String, EmitError> {
     for sample in request.samples {
         kernels.extend(passes(request, *sample)?);
     }
-    let all: Vec<&Kernel> = kernels.iter().collect();
+    let kernels = super::prepared(kernels)?;
+    let all: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
     let (text, names) = back::cuda::write_with(&all, &mut back::cuda::namer())?;
     let t = request.template();
 
     let mut schedule = vec!["Schedules: horizontal and vertical, both in shared memory.".to_string()];
-    for (kernel, name) in kernels.iter().zip(&names) {
+    for ((kernel, info), name) in all.iter().zip(&names) {
         let [x, y, z] = kernel.launch.block;
-        let shared: usize = kernel.shared.iter().map(|s| s.len as usize * s.scalar.bytes()).sum();
-        let [gx, gy, gz] = [0, 1, 2].map(|i| write_host_expression(kernel, &kernel.launch.grid[i]));
+        let shared = info.shared_bytes;
+        let [gx, gy, gz] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &kernel.launch.grid[i]));
         schedule.push(format!("{name}: {x} x {y} x {z} threads, {shared} bytes of shared memory,"));
         schedule.push(format!("    blocks ({gx}, {gy}, {gz})"));
     }
@@ -126,7 +128,7 @@ pub fn cuda(request: &Request) -> Result<String, EmitError> {
     for (i, sample) in request.samples.iter().enumerate() {
         for j in 4 * i..4 * i + 4 {
             out.push('\n');
-            out += &launcher(&kernels[j], &names[j], t.upper());
+            out += &launcher(all[j], &names[j], t.upper());
         }
         let call = |j: usize| format!("const int code = launch_{}(\n                ", names[4 * i + j]);
         let t = common(request, *sample)

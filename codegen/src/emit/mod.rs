@@ -10,7 +10,8 @@ mod operations;
 mod template;
 
 use crate::back::{Unsupported, comment_line};
-use crate::ir::Scalar;
+use crate::ir::valid::{KernelInfo, ValidationError, validate};
+use crate::ir::{Kernel, Scalar};
 use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::{Halo, Window};
 use lifting_dsl::{Boundary, Domain, Scheme};
@@ -44,6 +45,9 @@ pub enum EmitError {
     /// A schedule cannot carry the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
+    /// A schedule made a kernel that breaks the rules of the IR: a fault of the compiler, not of the wavelet.
+    #[error("internal error: {}", .0.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<ValidationError>),
     /// A target cannot say what a kernel does.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
@@ -82,6 +86,16 @@ pub fn header(request: &Request, declared: Declared) -> String {
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     out
+}
+
+/// The kernels as they are written, with what back ends need to know of them.
+fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel, KernelInfo)>, EmitError> {
+    let prepare = |kernel| {
+        let kernel = crate::opt::dead(kernel);
+        let info = validate(&kernel).map_err(EmitError::Invalid)?;
+        Ok((kernel, info))
+    };
+    kernels.into_iter().map(prepare).collect()
 }
 
 /// The types that header and source share. A program that includes both has them from the header.

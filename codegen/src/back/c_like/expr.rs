@@ -1,0 +1,311 @@
+//! Expressions, with as few parentheses as precedence and the compilers' warnings allow.
+
+use super::Writer;
+use crate::back::dialect::Dialect;
+use crate::back::digits;
+use crate::back::helpers::Helper;
+use crate::ir::*;
+
+/// Binding strength, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Prec {
+    Select,
+    LogicalOr,
+    LogicalAnd,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equality,
+    Relation,
+    Shift,
+    Sum,
+    Product,
+    Unary,
+    Primary,
+}
+
+/// A written expression.
+pub(super) struct Text {
+    pub(super) text: String,
+    prec: Prec,
+}
+
+impl Text {
+    pub(super) fn new(text: impl Into<String>, prec: Prec) -> Text {
+        Text { text: text.into(), prec }
+    }
+
+    /// In parentheses if it binds more weakly than asked for.
+    pub(super) fn at(self, min: Prec) -> String {
+        if self.prec < min { format!("({})", self.text) } else { self.text }
+    }
+}
+
+impl Writer<'_> {
+    /// Whether an operation must be computed in unsigned arithmetic.
+    fn wraps(&self, e: &Expr) -> bool {
+        use BinOp::*;
+        let arithmetic = matches!(e, Expr::Binary(Add | Sub | Mul | Shl, ..) | Expr::Unary(UnOp::Neg, _));
+        arithmetic && self.facts.is_data(e) && self.facts.type_of(e).is_signed_integer()
+    }
+
+    /// An expression whose type is evident from where it stands: literals need no suffix.
+    pub(super) fn plain(&mut self, e: &Expr) -> Text {
+        match e {
+            Expr::Lit(Literal::Int(v, _)) if i32::try_from(*v).is_ok() => self.literal(&Literal::Int(*v, Scalar::I32)),
+            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a) == Scalar::I32 && !self.facts.is_data(a) => {
+                self.plain(a)
+            }
+            _ => self.expr(e),
+        }
+    }
+
+    pub(super) fn expr(&mut self, e: &Expr) -> Text {
+        if self.wraps(e) {
+            let t = self.facts.type_of(e);
+            let u = match (e, t) {
+                // Sums and products of two 16-bit values fit an int.
+                (Expr::Binary(op, a, b), Scalar::I16) if *op != BinOp::Shl => {
+                    let (a, b) = (self.expr(a), self.expr(b));
+                    join(*op, a, b)
+                }
+                (Expr::Binary(_, a, b), Scalar::I16) => {
+                    let (a, b) = (self.unsigned_leaf(a, t), self.plain(b));
+                    join(BinOp::Shl, a, b)
+                }
+                (Expr::Unary(_, a), Scalar::I16) => negated(self.expr(a)),
+                _ => self.unsigned(e),
+            };
+            return Text::new(format!("({}){}", self.dialect.type_name(t), u.at(Prec::Unary)), Prec::Unary);
+        }
+        match e {
+            Expr::Lit(l) => self.literal(l),
+            Expr::Local(id) => Text::new(self.locals[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Elem(id, index) => {
+                let index = self.plain(index).text;
+                Text::new(format!("{}[{index}]", self.locals[id.0 as usize]), Prec::Primary)
+            }
+            Expr::Param(id) => Text::new(self.params[id.0 as usize].as_str(), Prec::Primary),
+            Expr::Builtin(b) => {
+                let text = self.dialect.builtin(*b, self.kernel.launch.block);
+                Text::new(text, if text.starts_with('(') { Prec::Unary } else { Prec::Primary })
+            }
+            Expr::Unary(UnOp::Not, a) => Text::new(format!("!{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
+            Expr::Unary(UnOp::Neg, a) => negated(self.expr(a)),
+            Expr::Binary(op, a, b) => self.binary(*op, a, b),
+            Expr::Select(c, a, b) => {
+                let c = self.expr(c).at(Prec::LogicalOr);
+                let (a, b) = (self.expr(a).at(Prec::LogicalOr), self.expr(b).at(Prec::LogicalOr));
+                Text::new(format!("{c} ? {a} : {b}"), Prec::Select)
+            }
+            Expr::Cast(to, a) => self.cast(*to, a),
+            Expr::Mirror(i, n) => self.call(Helper::Mirror, &[i, n]),
+            Expr::Wrap(i, n) => self.call(Helper::Wrap, &[i, n]),
+        }
+    }
+
+    fn call(&mut self, helper: Helper, args: &[&Expr]) -> Text {
+        self.helpers.insert(helper);
+        let args: Vec<String> = args.iter().map(|a| self.plain(a).text).collect();
+        Text::new(format!("{}({})", helper.name(), args.join(", ")), Prec::Primary)
+    }
+
+    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Text {
+        use BinOp::*;
+        let t = self.facts.type_of(a);
+        if let Some(function) = self.dialect.float_op(op, t) {
+            let (a, b) = (self.expr(a).text, self.expr(b).text);
+            return Text::new(format!("{function}({a}, {b})"), Prec::Primary);
+        }
+        if matches!(op, Min | Max) {
+            if self.dialect == Dialect::Cuda && t.is_integer() && t != Scalar::I16 {
+                let (a, b) = (self.operand(a, t).text, self.operand(b, t).text);
+                return Text::new(format!("{}({a}, {b})", if op == Min { "min" } else { "max" }), Prec::Primary);
+            }
+            return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
+        }
+        if matches!(op, Shl | Shr) {
+            let (a, b) = (self.expr(a), self.plain(b));
+            return join(op, a, b);
+        }
+        // One operand that is 64 bits wide makes the other one so.
+        let (a, b) = match (self.is_visibly_wide(a), self.is_visibly_wide(b)) {
+            (true, _) => (self.expr(a), self.narrowed(b)),
+            (_, true) => (self.narrowed(a), self.expr(b)),
+            _ => (self.expr(a), self.expr(b)),
+        };
+        if t == Scalar::Bool { join_logical(op, a, b) } else { join(op, a, b) }
+    }
+
+    /// An argument of an overloaded function, whose type must be right.
+    fn operand(&mut self, e: &Expr, t: Scalar) -> Text {
+        match e {
+            Expr::Lit(_) | Expr::Cast(..) if t != Scalar::I32 => {
+                let text = self.plain(e).at(Prec::Unary);
+                Text::new(format!("({}){text}", self.dialect.type_name(t)), Prec::Unary)
+            }
+            e => self.expr(e),
+        }
+    }
+
+    /// Whether the written text has a type of 64 bits without a cast or suffix of its own.
+    fn is_visibly_wide(&self, e: &Expr) -> bool {
+        let wide = self.facts.type_of(e).is_integer() && self.facts.type_of(e).bytes() == 8;
+        wide && match e {
+            Expr::Lit(_) | Expr::Cast(..) => false,
+            Expr::Binary(BinOp::Shl | BinOp::Shr, a, _) => self.is_visibly_wide(a),
+            Expr::Binary(_, a, b) => self.wraps(e) || self.is_visibly_wide(a) || self.is_visibly_wide(b),
+            _ => true,
+        }
+    }
+
+    /// Beside a 64-bit operand: without the suffix or the cast that would make it 64 bits wide.
+    fn narrowed(&mut self, e: &Expr) -> Text {
+        match e {
+            Expr::Cast(Scalar::I64, a) if self.facts.type_of(a).is_signed_integer() => self.expr(a),
+            Expr::Lit(Literal::Int(..)) => self.plain(e),
+            _ => self.expr(e),
+        }
+    }
+
+    fn cast(&mut self, to: Scalar, a: &Expr) -> Text {
+        let from = self.facts.type_of(a);
+        if from == to || (from == Scalar::I16 && to == Scalar::I32) {
+            return self.expr(a);
+        }
+        if matches!(from, Scalar::F16 | Scalar::Bf16) {
+            return self.call(Helper::Widen(from), &[a]);
+        }
+        if matches!(to, Scalar::F16 | Scalar::Bf16) {
+            return self.call(Helper::Narrow(to), &[a]);
+        }
+        if to == Scalar::Bool {
+            return Text::new(format!("{} != 0", self.expr(a).at(Prec::Relation)), Prec::Equality);
+        }
+        // The bits of a wrapped value are narrowed or reinterpreted without going through its signed type.
+        let inner = if self.wraps(a) && from != Scalar::I16 && to.is_integer() && to.bytes() <= from.bytes() {
+            self.unsigned(a)
+        } else {
+            self.expr(a)
+        };
+        Text::new(format!("({}){}", self.dialect.type_name(to), inner.at(Prec::Unary)), Prec::Unary)
+    }
+
+    /// An `i32` or `i64` expression as an unsigned value with the same bits.
+    fn unsigned(&mut self, e: &Expr) -> Text {
+        let t = self.facts.type_of(e);
+        if let (true, Scalar::I16) = (self.wraps(e), t) {
+            // Sign-extended, as conversion to a wider unsigned type does.
+            let text = self.expr(e).at(Prec::Unary);
+            return Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary);
+        }
+        match e {
+            Expr::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) if self.wraps(e) => {
+                let (a, b) = if self.is_unsigned_anyway(b) {
+                    (self.beside_unsigned(a), self.unsigned(b))
+                } else {
+                    (self.unsigned(a), self.beside_unsigned(b))
+                };
+                join(*op, a, b)
+            }
+            Expr::Binary(BinOp::Shl, a, b) if self.wraps(e) => {
+                let (a, b) = (self.unsigned(a), self.plain(b));
+                join(BinOp::Shl, a, b)
+            }
+            Expr::Unary(UnOp::Neg, a) if self.wraps(e) => negated(self.unsigned(a)),
+            Expr::Cast(Scalar::I32, a) if self.facts.type_of(a) == Scalar::I16 => self.unsigned_leaf(a, t),
+            Expr::Lit(Literal::Int(v, s)) if *v >= 0 => {
+                let unsigned = if *s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 };
+                self.literal(&Literal::Int(*v, unsigned))
+            }
+            _ => self.unsigned_leaf(e, t),
+        }
+    }
+
+    fn unsigned_leaf(&mut self, e: &Expr, t: Scalar) -> Text {
+        let text = self.expr(e).at(Prec::Unary);
+        Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary)
+    }
+
+    /// Whether `unsigned(e)` is unsigned without a cast on `e` as a whole.
+    fn is_unsigned_anyway(&self, e: &Expr) -> bool {
+        self.wraps(e) && self.facts.type_of(e) != Scalar::I16
+    }
+
+    /// The other operand of an unsigned one: converted by the language, unless it must wrap itself.
+    fn beside_unsigned(&mut self, e: &Expr) -> Text {
+        if self.is_unsigned_anyway(e) { self.unsigned(e) } else { self.narrowed(e) }
+    }
+
+    fn literal(&mut self, l: &Literal) -> Text {
+        let d = self.dialect;
+        let text = match *l {
+            Literal::Bool(b) => b.to_string(),
+            // The one value of the type that has no literal.
+            Literal::Int(v, Scalar::I32) if v == i64::from(i32::MIN) => "(-2147483647 - 1)".into(),
+            Literal::Int(i64::MIN, Scalar::I64) => "(-9223372036854775807ll - 1)".into(),
+            Literal::Int(v, Scalar::I64) => format!("{v}ll"),
+            Literal::Int(v, Scalar::U32) => format!("{v}u"),
+            Literal::Int(v, Scalar::U64) => format!("{v}ull"),
+            Literal::Int(v, _) => v.to_string(),
+            Literal::F32(x) if x.is_finite() => format!("{}f", digits(format!("{x:?}"))),
+            Literal::F64(x) if x.is_finite() => digits(format!("{x:?}")),
+            Literal::F32(x) => d.special_float(x.into(), Scalar::F32),
+            Literal::F64(x) => d.special_float(x, Scalar::F64),
+        };
+        let prec = if text.starts_with('-') { Prec::Unary } else { Prec::Primary };
+        Text::new(text, prec)
+    }
+}
+
+/// `-a`, and `-(-a)` rather than `--a`.
+fn negated(a: Text) -> Text {
+    let a = if a.text.starts_with('-') { format!("({})", a.text) } else { a.at(Prec::Unary) };
+    Text::new(format!("-{a}"), Prec::Unary)
+}
+
+/// Joins two operands. A shift's or a bitwise operator's operands get parentheses where another operator would be
+/// read wrongly, and is warned about.
+fn join(op: BinOp, a: Text, b: Text) -> Text {
+    use BinOp::*;
+    let (symbol, prec) = match op {
+        Add => ("+", Prec::Sum),
+        Sub => ("-", Prec::Sum),
+        Mul => ("*", Prec::Product),
+        Div => ("/", Prec::Product),
+        Rem => ("%", Prec::Product),
+        Shl => ("<<", Prec::Shift),
+        Shr => (">>", Prec::Shift),
+        Lt => ("<", Prec::Relation),
+        Le => ("<=", Prec::Relation),
+        Gt => (">", Prec::Relation),
+        Ge => (">=", Prec::Relation),
+        Eq => ("==", Prec::Equality),
+        Ne => ("!=", Prec::Equality),
+        And => ("&", Prec::BitAnd),
+        Or => ("|", Prec::BitOr),
+        Xor => ("^", Prec::BitXor),
+        Min | Max => unreachable!("minimum and maximum are calls"),
+    };
+    let chained = a.prec == prec;
+    let (left, right) = match prec {
+        Prec::Sum => (Prec::Sum, Prec::Product),
+        Prec::Product => (Prec::Product, Prec::Unary),
+        Prec::Relation | Prec::Equality => (Prec::Shift, Prec::Shift),
+        _ if chained => (prec, Prec::Unary),
+        _ => (Prec::Unary, Prec::Unary),
+    };
+    Text::new(format!("{} {symbol} {}", a.at(left), b.at(right)), prec)
+}
+
+/// Joins two conditions.
+fn join_logical(op: BinOp, a: Text, b: Text) -> Text {
+    let (symbol, prec) = match op {
+        BinOp::And => ("&&", Prec::LogicalAnd),
+        BinOp::Or => ("||", Prec::LogicalOr),
+        // On bool, exclusive or is inequality.
+        op => return join(if op == BinOp::Xor { BinOp::Ne } else { op }, a, b),
+    };
+    let left = if a.prec == prec { prec } else { Prec::BitOr };
+    Text::new(format!("{} {symbol} {}", a.at(left), b.at(Prec::BitOr)), prec)
+}

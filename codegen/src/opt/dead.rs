@@ -1,0 +1,124 @@
+//! rewrite: statements that only set what nothing reads → nothing
+//!
+//! Schedules are written for all border rules and directions at once, and some of what they name is not used in each
+//! case. Expressions are pure, and loads and shuffles have no effect but their result, so a local that is never
+//! read can go with all that sets it; that may leave others unread, and bodies empty.
+
+use crate::back::facts::visit;
+use crate::ir::*;
+
+/// Removes locals that are never read, and control flow around nothing.
+///
+/// The arena keeps its entries: ids stay what they were.
+pub fn dead(mut kernel: Kernel) -> Kernel {
+    loop {
+        let mut read = vec![false; kernel.locals.len()];
+        reads(&kernel.body, &mut read);
+        if !sweep(&mut kernel.body, &read) {
+            return kernel;
+        }
+    }
+}
+
+fn reads(body: &[Stmt], read: &mut [bool]) {
+    let mut expr = |e: &Expr| {
+        visit(e, &mut |e| {
+            if let Expr::Local(id) | Expr::Elem(id, _) = e {
+                read[id.0 as usize] = true;
+            }
+        });
+    };
+    for s in body {
+        if let Stmt::Set(Place::Elem(_, i), _)
+        | Stmt::Load { dst: Place::Elem(_, i), .. }
+        | Stmt::Shuffle { dst: Place::Elem(_, i), .. } = s
+        {
+            expr(i);
+        }
+        match s {
+            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier => {}
+            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
+            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(&mut expr),
+            Stmt::Let(_, e) | Stmt::Set(_, e) | Stmt::Load { index: e, .. } => expr(e),
+            Stmt::Store { index, values, .. } => {
+                expr(index);
+                values.iter().for_each(&mut expr);
+            }
+            Stmt::Shuffle { src, lane, .. } => {
+                expr(src);
+                if let Lane::Index(e) = lane {
+                    expr(e);
+                }
+            }
+            Stmt::If { cond, .. } | Stmt::While { cond, .. } => expr(cond),
+            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(&mut expr),
+        }
+    }
+    for s in body {
+        match s {
+            Stmt::If { then, otherwise, .. } => {
+                reads(then, read);
+                reads(otherwise, read);
+            }
+            Stmt::For { body, .. } | Stmt::While { body, .. } => reads(body, read),
+            _ => {}
+        }
+    }
+}
+
+fn sweep(body: &mut Vec<Stmt>, read: &[bool]) -> bool {
+    let mut changed = false;
+    for s in body.iter_mut() {
+        match s {
+            Stmt::If { then, otherwise, .. } => changed |= sweep(then, read) | sweep(otherwise, read),
+            // A `while` may never end, which is an effect; it stays, but not what is dead in it.
+            Stmt::For { body, .. } | Stmt::While { body, .. } => changed |= sweep(body, read),
+            _ => {}
+        }
+    }
+    let before = body.len();
+    body.retain(|s| match s {
+        Stmt::Let(id, _) | Stmt::Declare(id) => read[id.0 as usize],
+        Stmt::Set(p, _) | Stmt::Load { dst: p, .. } | Stmt::Shuffle { dst: p, .. } => {
+            let (Place::Local(id) | Place::Elem(id, _)) = p;
+            read[id.0 as usize]
+        }
+        Stmt::If { then, otherwise, .. } => !idle(then) || !idle(otherwise),
+        Stmt::For { body, .. } => !idle(body),
+        _ => true,
+    });
+    changed | (body.len() != before)
+}
+
+fn idle(body: &[Stmt]) -> bool {
+    body.iter().all(|s| matches!(s, Stmt::Comment(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::build::Builder;
+
+    #[test]
+    fn chains_of_unread_locals_and_empty_bodies_go() {
+        let mut b = Builder::new("k");
+        let out = b.pointer("out", Scalar::I32, Access::ReadWrite, "");
+        let a = b.let_("a", Scalar::I32, 1);
+        let kept = b.let_("kept", Scalar::I32, 2);
+        let c = b.let_("c", Scalar::I32, Expr::from(a) + 1);
+        b.if_(Expr::from(c).gt(0.into()), |b| {
+            b.comment("nothing but this");
+            b.for_("i", 0, 4, 1, |b, i| {
+                b.load_new("x", Scalar::I32, Space::Global(out), i);
+            });
+        });
+        b.store(Space::Global(out), 0, kept);
+        let kernel = dead(b.finish(Launch { block: [1, 1, 1], grid: [1.into(), 1.into(), 1.into()] }));
+        assert!(
+            matches!(kernel.body.as_slice(), [Stmt::Let(id, _), Stmt::Store { .. }] if *id == kept),
+            "{:?}",
+            kernel.body
+        );
+        assert_eq!(dead(kernel.clone()), kernel);
+    }
+}

@@ -1,0 +1,67 @@
+//! What is validated: which wavelets with which border rules and sample types stand for all.
+
+use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::{Boundary, Domain, Scheme};
+use std::path::{Path, PathBuf};
+
+/// One wavelet under one border rule, as `liftc` would write it.
+pub struct Emitted {
+    /// `<wavelet>-<border rule>`.
+    pub name: String,
+    /// The CUDA file; `None` if the wavelet is too long for the schedules, which is told on the way.
+    pub cuda: Option<PathBuf>,
+    /// The C file.
+    pub c: PathBuf,
+    /// The header of both.
+    pub header: PathBuf,
+}
+
+/// Border rules and sample types of one wavelet: everything for the three that stand for the others, else the
+/// wavelet's own border rule and one type after another.
+fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Scalar>)> {
+    let samples = match scheme.domain() {
+        Domain::Integer => vec![Scalar::I16, Scalar::I32, Scalar::I64],
+        Domain::Real => vec![Scalar::F32, Scalar::F64],
+    };
+    if full || ["dd137", "legall53", "cdf97"].contains(&scheme.name()) {
+        return Boundary::ALL.into_iter().map(|b| (b, samples.clone())).collect();
+    }
+    vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
+}
+
+/// Emits everything into a folder.
+pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String> {
+    let mut emitted = Vec::new();
+    for (index, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
+        if !entry.name.contains(only) {
+            continue;
+        }
+        let compiled = lifting_dsl::compile(entry.source).map_err(|e| format!("{}: {e:?}", entry.file))?;
+        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name);
+        let scheme = scheme.ok_or_else(|| format!("{} has no wavelet {}", entry.file, entry.name))?;
+        for (boundary, samples) in variants(index, scheme, full) {
+            let gain = scheme.profiles().iter().any(|p| p.gain_shift > 0);
+            let command = format!("liftc {} --boundary {boundary}", entry.file);
+            let request = Request { scheme, boundary, samples: &samples, gain, command: &command };
+            let name = format!("{}-{boundary}", entry.name);
+            let write = |extension: &str, text: String| {
+                let path = folder.join(format!("{name}.{extension}"));
+                std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+                Ok::<_, String>(path)
+            };
+            let cuda = match emit::cuda(&request) {
+                Ok(text) => Some(write("cu", text)?),
+                Err(emit::EmitError::Schedule(e)) => {
+                    println!("{name}: no CUDA: {e}");
+                    None
+                }
+                Err(e) => return Err(format!("{name}: {e}")),
+            };
+            let c = write("c", emit::c(&request).map_err(|e| format!("{name}: {e}"))?)?;
+            let header = write("h", emit::header(&request, Declared { c: true, cuda: cuda.is_some() }))?;
+            emitted.push(Emitted { name, cuda, c, header });
+        }
+    }
+    if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
+}

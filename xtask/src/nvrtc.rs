@@ -1,0 +1,31 @@
+//! NVRTC, through a small C program that loads the library: so that nothing here links to CUDA.
+
+use crate::toolchain::{Toolchain, run, target};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program that compiles files with NVRTC.
+pub struct Nvrtc {
+    program: PathBuf,
+    library: PathBuf,
+}
+
+impl Nvrtc {
+    /// Builds the program.
+    pub fn new(toolchain: &Toolchain) -> Result<Nvrtc, String> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("nvrtc.c");
+        let program = target().join("validate/nvrtc");
+        let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"];
+        run(Command::new("gcc").args(strict).arg(&source).arg("-o").arg(&program).arg("-ldl"))?;
+        Ok(Nvrtc { program, library: toolchain.nvrtc()? })
+    }
+
+    /// Compiles a file's kernels for both architectures.
+    pub fn compile(&self, file: &Path) -> Result<(), String> {
+        let folder = self.library.parent().unwrap_or(Path::new("."));
+        let mut command = Command::new(&self.program);
+        // Its own built-ins are a library beside it.
+        command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file).args(["sm_75", "sm_90"]);
+        run(&mut command).map(|_| ())
+    }
+}

@@ -1,0 +1,92 @@
+//! The CUDA compilers: where they are, or how to get them. No GPU and no driver is needed to compile.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The compilers as PyPI has them, at the versions that `registers.txt` was made with.
+const PACKAGES: [&str; 5] = [
+    "nvidia-cuda-nvcc==13.0.88",
+    "nvidia-nvvm==13.0.88",
+    "nvidia-cuda-crt==13.0.88",
+    "nvidia-cuda-nvrtc==13.0.88",
+    "nvidia-cuda-runtime==13.0.96",
+];
+
+/// An installation of the CUDA compilers.
+pub struct Toolchain {
+    home: PathBuf,
+}
+
+impl Toolchain {
+    /// The folder with `bin`, `lib` and `include`.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// A command of the toolchain, with its own programs first in the path.
+    pub fn command(&self, name: &str) -> Command {
+        let bin = self.home.join("bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(bin.clone()).chain(std::env::split_paths(&path));
+        let mut command = Command::new(bin.join(name));
+        command.env("PATH", std::env::join_paths(paths).unwrap_or(path));
+        command
+    }
+
+    /// The library that compiles at run time.
+    pub fn nvrtc(&self) -> Result<PathBuf, String> {
+        let lib = self.home.join("lib");
+        let mut found: Vec<PathBuf> = std::fs::read_dir(&lib)
+            .map_err(|e| format!("{}: {e}", lib.display()))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libnvrtc.so")))
+            .collect();
+        found.sort();
+        found.pop().ok_or_else(|| format!("no libnvrtc.so in {}", lib.display()))
+    }
+}
+
+/// The workspace's root.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+/// Where build products of these tasks go.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", output.status)) }
+}
+
+/// The toolchain in `LIFTING_CUDA_HOME`, or the one under `target/cuda`, which is installed if it is not there.
+pub fn cuda() -> Result<Toolchain, String> {
+    if let Some(home) = std::env::var_os("LIFTING_CUDA_HOME") {
+        let home = PathBuf::from(home);
+        if !home.join("bin/nvcc").exists() {
+            return Err(format!("LIFTING_CUDA_HOME is {}, and there is no bin/nvcc in it", home.display()));
+        }
+        return Ok(Toolchain { home });
+    }
+    let venv = target().join("cuda");
+    let stamp = venv.join("installed");
+    let wanted = PACKAGES.join("\n");
+    if !std::fs::read_to_string(&stamp).is_ok_and(|s| s == wanted) {
+        eprintln!("installing the CUDA compilers from PyPI in {}", venv.display());
+        let help = "Python 3 with venv is needed (Debian: apt-get install python3-venv), or set LIFTING_CUDA_HOME";
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv)).map_err(|e| format!("{e}\n{help}"))?;
+        run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--no-deps"]).args(PACKAGES))?;
+        std::fs::write(&stamp, wanted).map_err(|e| format!("{}: {e}", stamp.display()))?;
+    }
+    let lib = venv.join("lib");
+    std::fs::read_dir(&lib)
+        .map_err(|e| format!("{}: {e}", lib.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path().join("site-packages/nvidia/cu13")))
+        .find(|home| home.join("bin/nvcc").exists())
+        .map(|home| Toolchain { home })
+        .ok_or_else(|| format!("no nvcc below {}: remove the folder and try again", lib.display()))
+}

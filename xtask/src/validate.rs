@@ -1,0 +1,120 @@
+//! Every emitted text through the real compilers.
+
+use crate::emitted::{self, Emitted};
+use crate::nvcc;
+use crate::nvrtc::Nvrtc;
+use crate::registers::{self, Usage};
+use crate::toolchain::{Toolchain, cuda, root, run as run_command, target};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// What to validate, and how.
+pub struct Options {
+    /// Write the table of registers.
+    pub bless: bool,
+    /// Part of wavelets' names.
+    pub only: String,
+    /// The whole product.
+    pub full: bool,
+}
+
+/// Emits, compiles, compares.
+pub fn run(options: &Options) -> Result<(), String> {
+    let start = Instant::now();
+    let folder = target().join("validate");
+    // What an earlier run left must not stand in for what this one should have made.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let toolchain = cuda()?;
+    let nvrtc = Nvrtc::new(&toolchain)?;
+    let clang = has_clang()?;
+    let all = emitted::all(&folder, &options.only, options.full)?;
+    println!("{} wavelets and border rules", all.len());
+
+    let (next, usages, errors) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match compile(one, &toolchain, &nvrtc, clang) {
+                        Ok(found) => {
+                            println!("{}: {} kernels", one.name, found.len());
+                            usages.lock().expect("no worker panics").extend(found);
+                        }
+                        Err(e) => errors.lock().expect("no worker panics").push(format!("{}: {e}", one.name)),
+                    }
+                }
+            });
+        }
+    });
+    let usages = usages.into_inner().expect("no worker panics");
+    let mut errors = errors.into_inner().expect("no worker panics");
+    for u in usages.iter().filter(|u| u.spills > 0) {
+        errors.push(format!("{}: {} spills {} bytes on {}", u.file, u.kernel, u.spills, u.architecture));
+    }
+    if !errors.is_empty() {
+        errors.sort();
+        return Err(errors.join("\n"));
+    }
+    let kernels = usages.len();
+    compare(usages, options)?;
+    println!(
+        "{kernels} kernels by nvcc and NVRTC, {} files by gcc{}, in {:.0} s",
+        all.len(),
+        if clang { " and clang" } else { "" },
+        start.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+fn has_clang() -> Result<bool, String> {
+    let found = Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !found && std::env::var("LIFTING_REQUIRE_CLANG").is_ok_and(|v| v == "1") {
+        return Err("LIFTING_REQUIRE_CLANG=1, and clang is not installed".into());
+    }
+    if !found {
+        println!("without clang, which is not installed");
+    }
+    Ok(found)
+}
+
+fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> Result<Vec<Usage>, String> {
+    let object = one.c.with_extension("o");
+    let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-c"];
+    for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
+        run_command(Command::new(compiler).args(strict).arg(&one.c).arg("-o").arg(&object))?;
+        let mut with_header = Command::new(compiler);
+        let only_syntax = with_header.args(strict).arg("-fsyntax-only").arg("-include").arg(&one.header);
+        run_command(only_syntax.arg("-Wmissing-prototypes").arg(&one.c))?;
+    }
+    let Some(cu) = &one.cuda else { return Ok(Vec::new()) };
+    nvrtc.compile(cu)?;
+    nvcc::compile(toolchain, &one.name, cu, &one.header)
+}
+
+fn compare(usages: Vec<Usage>, options: &Options) -> Result<(), String> {
+    let path = root().join("xtask/registers.txt");
+    let found = registers::table(usages);
+    if options.bless {
+        if !options.only.is_empty() || options.full {
+            return Err("--bless writes the whole table: use it without --only and --full".into());
+        }
+        return std::fs::write(&path, found).map_err(|e| format!("{}: {e}", path.display()));
+    }
+    if !options.only.is_empty() || options.full {
+        return Ok(());
+    }
+    let expected =
+        std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}; make it with --bless", path.display()))?;
+    if expected == found {
+        return Ok(());
+    }
+    let difference = registers::difference(&expected, &found);
+    Err(format!(
+        "{} has changed; if that is meant, run `cargo xtask validate --bless` and commit it:\n{difference}",
+        path.display()
+    ))
+}
