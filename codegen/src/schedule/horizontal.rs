@@ -78,7 +78,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) / Expr::from(slices));
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockX) % Expr::from(slices) * pairs);
     let origin = b.let_("origin", Scalar::I32, (Expr::from(first) - before as i32) << 1);
-    let border = (options.boundary != Boundary::Periodic).then(|| {
+    let border = pass.mirrors().then(|| {
         let starts = Expr::from(origin).lt(pass.parity.into());
         let ends = (Expr::from(origin) + 2 * phase_len as i32).gt(pass.end());
         b.let_("border", Scalar::Bool, starts.or(ends))
@@ -149,9 +149,9 @@ impl Tile<'_> {
         // Targets 2k + p from 2·first − before to 2·(first + pairs) − 1 + after.
         let lo = Expr::from(self.first) - ((before + p) / 2) as i32;
         let hi = Expr::from(self.first) + (i64::from(shape.pairs) + (after - 1 - p).div_euclid(2)) as i32;
-        let (lo, hi) = match self.border {
-            Some(_) => (lo.max(self.pass.first_index(target)), hi.min(self.pass.last_index(target))),
-            None => (lo, hi),
+        let (lo, hi) = match self.pass.periodic() {
+            true => (lo, hi),
+            false => (lo.max(self.pass.first_index(target)), hi.min(self.pass.last_index(target))),
         };
         b.for_("k", lo + Expr::from(Builtin::ThreadX), hi + 1, shape.threads as i32, |b, k| {
             let slot = b.let_("slot", Scalar::I32, self.slot(target, k.clone()));

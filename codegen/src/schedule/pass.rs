@@ -214,6 +214,11 @@ impl Pass {
         self.options.boundary == Boundary::Periodic
     }
 
+    /// Whether reads beyond a border are served from inside the signal, so that tiles at a border work differently.
+    pub fn mirrors(&self) -> bool {
+        matches!(self.options.boundary, Boundary::WholeSymmetric | Boundary::Edge)
+    }
+
     /// The value of `phase` at index `k`, of type `work`, as the border rule serves it. `fetch` loads from inside the tile.
     /// `border` says whether the tile at hand touches a border at all.
     pub fn read(

@@ -129,7 +129,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     pass.for_each_image(b, |b, image| {
         let front = b.let_("front", Scalar::I32, front0);
         b.while_((Expr::from(front) - window.overlap as i32).lt(stop.into()), |b| {
-            let border = (!periodic).then(|| {
+            let border = pass.mirrors().then(|| {
                 let starts = (Expr::from(front) - above).lt(pass.parity.into());
                 let ends = (Expr::from(front) + (shape.height as i32 + window.bottom as i32)).gt(end.into());
                 b.let_("border", Scalar::Bool, starts.or(ends))
