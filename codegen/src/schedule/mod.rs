@@ -10,6 +10,7 @@ mod pass;
 pub mod copy;
 pub mod horizontal;
 pub mod rows;
+pub mod stream;
 pub mod vertical;
 
 pub use lift::{Arithmetic, integer_sum, step_value};
@@ -124,6 +125,14 @@ pub enum ScheduleError {
         sample: &'static str,
         /// The type of the arithmetic.
         work: &'static str,
+    },
+    /// A launch that the kernel is not made for.
+    #[error("schedule `{schedule}` cannot run this launch: {what}; use another schedule")]
+    Launch {
+        /// Schedule.
+        schedule: &'static str,
+        /// What stands against it.
+        what: String,
     },
     /// The dependencies reach further than the schedule can hold.
     #[error(

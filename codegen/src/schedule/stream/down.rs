@@ -1,0 +1,172 @@
+//! Vertical lifting as a delay line: the sliding window, held in registers.
+//!
+//! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
+//! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
+
+use super::across::Row;
+use super::{Axis, Border, Strip};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, LocalId, Place};
+use crate::schedule::step_value;
+use crate::window::Window;
+use lifting_dsl::{Phase, Step};
+
+/// Slot on which each step works.
+fn slots(window: &Window) -> Vec<i32> {
+    let bottom = (window.bottom + 1) / 2;
+    window.steps.iter().map(|s| (bottom + s.lag / 2) as i32).collect()
+}
+
+/// Number of slots of each phase: as many as the results and every read need.
+fn depths(steps: &[Step], window: &Window, border: Border) -> [i32; 2] {
+    let slots = slots(window);
+    let results = ((window.bottom + 1) / 2 + window.overlap / 2) as i32;
+    let mut deepest = [results; 2];
+    for (step, slot) in steps.iter().zip(&slots) {
+        let p = step.target().parity() as usize;
+        deepest[p] = deepest[p].max(slot + i32::from(border == Border::Edge));
+        if let Some((lo, _)) = step.index_support() {
+            deepest[1 - p] = deepest[1 - p].max(slot - lo);
+        }
+    }
+    deepest.map(|d| d + 1)
+}
+
+/// Values a lane holds: the slots that live from one pair to the next, and the pair at the front.
+pub fn registers(steps: &[Step], window: &Window, border: Border, columns: u32) -> i64 {
+    let [even, odd] = depths(steps, window, border);
+    i64::from(even + odd) * i64::from(columns)
+}
+
+/// The delay line of a strip.
+pub struct DelayLine<'a> {
+    strip: &'a Strip<'a>,
+    axis: &'a Axis,
+    slots: Vec<i32>,
+    depths: [i32; 2],
+    rows: [LocalId; 2],
+}
+
+impl<'a> DelayLine<'a> {
+    /// Declares the registers and sets them to zero.
+    pub fn declare(b: &mut Builder, strip: &'a Strip<'a>, axis: &'a Axis, window: &Window) -> DelayLine<'a> {
+        let depths = depths(&axis.steps, window, strip.border);
+        let columns = strip.columns();
+        b.comment("the window: row j of even and odd is j pairs behind the front");
+        let rows = [Phase::Even, Phase::Odd].map(|phase| {
+            let len = depths[phase.parity() as usize] * columns;
+            let id = b.array(phase.name(), strip.arith.work, len as u32);
+            b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), strip.arith.zero()));
+            id
+        });
+        DelayLine { strip, axis, slots: slots(window), depths, rows }
+    }
+
+    /// The row of a phase `slot` pairs behind the front.
+    pub fn row(&self, phase: Phase, slot: i32) -> Row {
+        Row { array: self.rows[phase.parity() as usize], first: slot * self.strip.columns() }
+    }
+
+    /// The scalings that precede all lifting, on the pair at the front.
+    pub fn scale_first(&self, b: &mut Builder, front: &Expr) {
+        for step in &self.axis.first {
+            self.apply(b, step, 0);
+        }
+        if self.strip.border == Border::Zero {
+            // Rows beyond the border were loaded from within, and may have been lifted horizontally.
+            for phase in [Phase::Even, Phase::Odd] {
+                self.restore(b, phase, 0, front.clone());
+            }
+        }
+    }
+
+    /// Every lifting step on the pair that it can finish now.
+    pub fn lift(&self, b: &mut Builder, front: &Expr) {
+        for (step, slot) in self.axis.steps.iter().zip(&self.slots) {
+            b.comment(format!("columns, {slot} pairs behind the front: {}", crate::describe::step(step)));
+            self.apply(b, step, *slot);
+            self.restore(b, step.target(), *slot, front.clone() - *slot);
+        }
+    }
+
+    fn element(&self, phase: Phase, slot: i32, column: &Expr) -> (LocalId, Expr) {
+        (self.rows[phase.parity() as usize], column.clone() + slot * self.strip.columns())
+    }
+
+    fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
+        let target = step.target();
+        b.unrolled("c", 0, self.strip.columns(), 1, |b, c| {
+            let (array, index) = self.element(target, slot, &c);
+            let old = Expr::Elem(array, Box::new(index.clone()));
+            let mut read = |o: i32| {
+                let (array, index) = self.element(target.other(), slot - o, &c);
+                Expr::Elem(array, Box::new(index))
+            };
+            let value = step_value(step, self.strip.arith, old, &mut read);
+            b.set(Place::Elem(array, index), value);
+        });
+    }
+
+    /// Makes rows beyond the border what the border rule says, for a row of index `k` that has just changed.
+    fn restore(&self, b: &mut Builder, phase: Phase, slot: i32, k: Expr) {
+        let columns = self.strip.columns();
+        let (first, last) = (self.strip.first_index(1, phase), self.strip.last_index(1, phase));
+        let copy = |b: &mut Builder, to: i32, value: &dyn Fn(&Expr) -> Expr| {
+            b.unrolled("c", 0, columns, 1, |b, c| {
+                let (array, index) = self.element(phase, to, &c);
+                b.set(Place::Elem(array, index), value(&c));
+            });
+        };
+        let slot_value = |from: i32| {
+            move |c: &Expr| {
+                let (array, index) = self.element(phase, from, c);
+                Expr::Elem(array, Box::new(index))
+            }
+        };
+        match self.strip.border {
+            Border::Extend => {}
+            Border::Zero => {
+                let zero = self.strip.arith.zero();
+                b.if_(k.clone().lt(first).or(k.gt(last)), |b| copy(b, slot, &|_| zero.clone()));
+            }
+            Border::Edge => {
+                b.if_(k.clone().gt(last), |b| copy(b, slot, &slot_value(slot + 1)));
+                b.if_(k.eq_(first), |b| {
+                    for older in slot + 1..self.depths[phase.parity() as usize] {
+                        copy(b, older, &slot_value(slot));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Copies the finished row of a phase, with its last scaling, into an array of its own.
+    pub fn result(&self, b: &mut Builder, phase: Phase, slot: i32, into: LocalId) {
+        let scale = self.axis.last.iter().filter(|s| s.target() == phase);
+        b.unrolled("c", 0, self.strip.columns(), 1, |b, c| {
+            let (array, index) = self.element(phase, slot, &c);
+            let value = scale.fold(Expr::Elem(array, Box::new(index)), |value, step| {
+                step_value(step, self.strip.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
+            });
+            b.set(Place::Elem(into, c), value);
+        });
+    }
+
+    /// The front moves on: every row moves up one slot.
+    pub fn shift(&self, b: &mut Builder) {
+        let columns = self.strip.columns();
+        b.comment("the front moves on");
+        for (array, depth) in self.rows.into_iter().zip(self.depths) {
+            if depth < 2 {
+                continue;
+            }
+            // From the oldest to the youngest.
+            let len = depth * columns;
+            b.unrolled("i", 0, len - columns, 1, |b, i| {
+                let to = Expr::i32(i64::from(len) - 1) - i;
+                let from = to.clone() - columns;
+                b.set(Place::Elem(array, to), Expr::Elem(array, Box::new(from)));
+            });
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! rewrite: a scheme along both axes of an image → warps that walk down strips of columns, everything in registers
+//!
+//! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk of
+//! rows, a pair at a time. Rows arrive in a ring in shared memory, several pairs ahead, by asynchronous 16-byte copies: a
+//! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`across`]). Its
+//! vertical lifting is a delay line in registers ([`down`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
+//! window ([`Window`]) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
+//! sample is read once and written once for both axes; a chunk pays its vertical halo once, a strip its horizontal halo.
+//!
+//! Border rules. `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions: rows and columns
+//! beyond the border are loaded by reflection or repetition, and lifting keeps them consistent. `edge` and `zero`
+//! are restored after each step ([`Border`]): columns by a broadcast of the border's sample, in border strips only, rows by what the delay line holds;
+//! `zero` also between the axes, as a step's rounding makes something of nothing.
+//!
+//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors. Other rows are copied in whole vectors, too, from
+//! the aligned address before; lanes then take their samples out of the ring one by one, as they do at the borders, and store one by one. Under
+//! `periodic` the columns beyond the border are copied from the other side: rows that are read are aligned and their width is a multiple of
+//! a lane's columns, or [`Walk::accepts`] refuses.
+//!
+//! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
+
+mod across;
+mod down;
+mod input;
+mod launch;
+mod output;
+
+pub use launch::{Array, Job, MAX_SIDE, Tuning};
+
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Builtin, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Stmt};
+use crate::window::{Halo, Window};
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
+
+/// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Rows first, then columns (VC-2, CCSDS, the papers).
+    HorizontalFirst,
+    /// Columns first, then rows (JPEG 2000).
+    VerticalFirst,
+}
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns a lane: 8 or 16 bytes of samples, at least 2.
+    pub columns: u32,
+    /// Warps a block, each with a strip of its own.
+    pub warps: u32,
+    /// Row pairs in flight and at hand, at least 2.
+    pub ring: u32,
+    /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
+    pub min_blocks: u32,
+}
+
+impl Shape {
+    /// 16 bytes a lane. Samples of 4 and 8 bytes: four strips a block, and a deep ring, which large images want. Samples of 2 bytes, whose delay
+    /// lines have twice the columns: one strip a block, which leaves more warps resident, and a ring half as deep.
+    pub fn for_sample(sample: Scalar) -> Shape {
+        let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
+        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0 }
+    }
+}
+
+/// How a border rule is kept while steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Border {
+    /// What is loaded beyond the border is an extension that the steps keep consistent.
+    Extend,
+    /// After each step, what lies beyond the border becomes the nearest sample of its phase.
+    Edge,
+    /// What lies beyond the border is zero after each step.
+    Zero,
+}
+
+/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between.
+#[derive(Clone, Debug)]
+struct Axis {
+    /// Scaling of the samples as they arrive, by phase.
+    first: Vec<Step>,
+    /// Lifting steps.
+    steps: Vec<Step>,
+    /// Scaling of the results, by phase.
+    last: Vec<Step>,
+}
+
+impl Axis {
+    fn new(steps: &[Step]) -> Axis {
+        let is_scale = |s: &Step| matches!(s, Step::Scale(_));
+        let head = steps.iter().take_while(|s| is_scale(s)).count();
+        let tail = steps[head..].iter().rev().take_while(|s| is_scale(s)).count();
+        let (first, rest) = steps.split_at(head);
+        let (steps, last) = rest.split_at(rest.len() - tail);
+        Axis { first: first.to_vec(), steps: steps.to_vec(), last: last.to_vec() }
+    }
+}
+
+/// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
+fn is_symmetric(step: &Step) -> bool {
+    // Offset o mirrors to −1 − o about an even target's, to 1 − o about an odd target's position.
+    let mirror = |o: i32| if step.target() == Phase::Even { -1 - o } else { 1 - o };
+    match step {
+        Step::Integer(s) => {
+            s.taps.iter().all(|t| s.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
+        }
+        // A sum of two is the same backwards; a longer one is rounded differently.
+        Step::Real(s) => s.groups.iter().all(|g| g.offsets.len() == 2 && g.offsets[0] == mirror(g.offsets[1])),
+        Step::Scale(_) => true,
+    }
+}
+
+/// Parameters of a kernel of this schedule. [`Walk::accepts`] says which launches are legal, [`Walk::tuning`] gives `chunk`, `aligned` and `skew`.
+///
+/// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
+/// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.
+pub struct Params {
+    signal: ParamId,
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high).
+    bands: [ParamId; 4],
+    width: ParamId,
+    height: ParamId,
+    parity: [ParamId; 2],
+    signal_pitch: ParamId,
+    band_pitches: [ParamId; 2],
+    signal_stride: ParamId,
+    band_strides: [ParamId; 2],
+    batch: ParamId,
+    chunk: ParamId,
+    aligned: ParamId,
+    skew: ParamId,
+    gain: Option<ParamId>,
+}
+
+/// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
+/// begins at position 1).
+pub const SIGNAL_ALIGNED: i32 = 1;
+/// Bit of `aligned`: the same for the rows of all bands, and half a lane's vector.
+pub const BANDS_ALIGNED: i32 = 2;
+
+impl Params {
+    fn declare(b: &mut Builder, options: Options) -> Params {
+        use Access::*;
+        let s = options.sample;
+        let (signal_access, band_access) = match options.direction {
+            Direction::Forward => (Read, Write),
+            Direction::Inverse => (Write, Read),
+        };
+        let forward = options.direction == Direction::Forward;
+        let before = forward.then(|| b.pointer("src", s, signal_access, "the image"));
+        let bands = [
+            ("ll", "low band"),
+            ("hl", "horizontally high, vertically low band"),
+            ("lh", "horizontally low, vertically high band"),
+            ("hh", "high band"),
+        ]
+        .map(|(name, doc)| b.pointer(name, s, band_access, doc));
+        let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, "receives the image"));
+        let side = if forward { "src" } else { "dst" };
+        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
+        let width = i32s("width", "columns, at least 2");
+        let height = i32s("height", "rows, at least 2");
+        let parity = [
+            i32s("parity_x", "position of the first column: 0 if even, 1 if odd"),
+            i32s("parity_y", "position of the first row: 0 if even, 1 if odd"),
+        ];
+        let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
+        let signal_pitch = i64s(&format!("{side}_pitch"), "samples from one row of the image to the next");
+        let band_pitches = [
+            i64s("ll_pitch", "samples from one row of ll to the next"),
+            i64s("band_pitch", "samples from one row of hl, lh or hh to the next"),
+        ];
+        let signal_stride = i64s(&format!("{side}_stride"), "samples from one image of the batch to the next");
+        let band_strides = [i64s("ll_stride", "the same for ll"), i64s("band_stride", "the same for hl, lh and hh")];
+        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
+        let batch = i32s("batch", "number of images");
+        let chunk = i32s("chunk", "row pairs a warp walks down, at least 1");
+        let aligned = i32s(
+            "aligned",
+            "1: rows of the image are aligned to a lane's vector; 2: rows of the bands, to half; 3: both",
+        );
+        let skew = i32s("skew", "of each array that is read, 8 bits: samples by which it begins past a lane's vector");
+        let gain = options.gain.then(|| {
+            b.scalar("gain", Scalar::I32, "bits of headroom that this level adds (forward) or removes (inverse)")
+        });
+        Params {
+            signal,
+            bands,
+            width,
+            height,
+            parity,
+            signal_pitch,
+            band_pitches,
+            signal_stride,
+            band_strides,
+            batch,
+            chunk,
+            aligned,
+            skew,
+            gain,
+        }
+    }
+
+    fn has(&self, bit: i32) -> Expr {
+        Expr::from(self.aligned).and(bit.into()).ne_(0.into())
+    }
+}
+
+/// What all parts of the kernel under construction share.
+struct Strip<'a> {
+    options: Options,
+    arith: Arithmetic,
+    border: Border,
+    shape: Shape,
+    params: &'a Params,
+    /// Whether rows that are not aligned take a vector more than the warp has lanes.
+    tail: bool,
+    /// First position of this warp's window of 32 lanes; even.
+    base: LocalId,
+    /// First position of this lane; even.
+    x: LocalId,
+    /// Whether the strip's window reaches beyond the image (warp-uniform).
+    at_border: LocalId,
+    /// Whether this lane stores.
+    useful: LocalId,
+    /// Offset of the image at hand: signal, ll, the other bands.
+    offsets: [LocalId; 3],
+    ring: SharedId,
+    /// First element of this warp's part of the ring.
+    ring_base: LocalId,
+}
+
+impl Strip<'_> {
+    fn columns(&self) -> i32 {
+        self.shape.columns as i32
+    }
+
+    /// First position of the signal along an axis (0: x, 1: y).
+    fn start(&self, axis: usize) -> Expr {
+        self.params.parity[axis].into()
+    }
+
+    /// One past the last position along an axis.
+    fn end(&self, axis: usize) -> Expr {
+        let length = [self.params.width, self.params.height][axis];
+        Expr::from(self.params.parity[axis]) + Expr::from(length)
+    }
+
+    /// Smallest index of a phase along an axis.
+    fn first_index(&self, axis: usize, phase: Phase) -> Expr {
+        match phase {
+            Phase::Even => self.start(axis),
+            Phase::Odd => 0.into(),
+        }
+    }
+
+    /// Largest index of a phase along an axis.
+    fn last_index(&self, axis: usize, phase: Phase) -> Expr {
+        (self.end(axis) - 1 - phase.parity() as i32) >> 1
+    }
+
+    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
+    fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        let length = || Box::new(Expr::from([self.params.width, self.params.height][axis]));
+        let p = phase.parity() as i32;
+        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
+        match self.options.boundary {
+            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+        }
+    }
+}
+
+/// How a scheme walks: what is derived from it before any code is written.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    options: Options,
+    shape: Shape,
+    arith: Arithmetic,
+    border: Border,
+    axis: Axis,
+    window: Window,
+    /// Halo lanes on the left.
+    left: i64,
+    /// Lanes that store.
+    useful: i64,
+    /// Row pairs above a chunk that are read.
+    above: i64,
+    /// Row pairs by which results are behind the front.
+    delay: i64,
+    /// Registers of the delay line.
+    registers: i64,
+}
+
+impl Walk {
+    /// Columns of a strip, halo left out.
+    pub fn strip_columns(&self) -> i64 {
+        self.useful * i64::from(self.shape.columns)
+    }
+
+    /// Whether rows that are not aligned take a vector more than the warp has lanes.
+    fn has_tail(&self) -> bool {
+        self.useful == 32
+    }
+}
+
+/// Most registers that a thread may hold in its delay line.
+const MAX_REGISTERS: i64 = 160;
+
+/// Derives how a scheme walks.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if a strip is all halo, if the
+/// delay line is too long for the registers of a thread, or if the shape does not suit the samples.
+pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let steps = options.direction.steps(scheme);
+    let axis = Axis::new(&steps);
+    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
+        schedule: "stream",
+        wavelet: scheme.name().to_owned(),
+        what,
+        required,
+        available,
+    };
+    let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
+    if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
+        return Err(refuse(
+            "the size of a lane's vector, which is 8 or 16 bytes of at least 2 samples,",
+            c * bytes,
+            16,
+        ));
+    }
+    let border = match options.boundary {
+        Boundary::Periodic => Border::Extend,
+        Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
+        Boundary::WholeSymmetric => {
+            let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
+            return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+        }
+        Boundary::Edge => Border::Edge,
+        Boundary::Zero => Border::Zero,
+    };
+    let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
+    if border == Border::Edge && between > 0 {
+        return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
+    }
+    let window = Window::derive(&axis.steps, options.boundary);
+    let halo = Halo::of(&axis.steps, options.boundary);
+    let left = (halo.before + c - 1) / c;
+    let right = (halo.after + c - 1) / c;
+    // Rows that are not aligned cost up to c − 1 columns on the right.
+    let skewed_right = (halo.after + c - 1 + c - 1) / c;
+    // Whole 32-byte sectors on every store: a lane stores half its columns to a band.
+    let sector = (32 / (bytes * c / 2)).max(1);
+    let useful = if left + right == 0 { 32 } else { (32 - left - skewed_right) / sector * sector };
+    if useful < sector.max(4) {
+        return Err(refuse("the halo of a strip, in lanes", left + skewed_right, 28));
+    }
+    let delay = (window.bottom + 1) / 2 + window.overlap / 2;
+    let registers =
+        down::registers(&axis.steps, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
+    if registers > MAX_REGISTERS {
+        return Err(refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS));
+    }
+    let above = halo.pairs_before();
+    Ok(Walk { options, shape, arith, border, axis, window, left, useful, above, delay, registers })
+}
+
+/// The kernel of one level, both axes.
+///
+/// # Errors
+/// As [`walk`], and if the ring of a block is larger than its shared memory.
+pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let plan = walk(scheme, options, shape)?;
+    let Walk { arith, border, left, useful, above, delay, .. } = plan;
+    let right = 32 - left - useful;
+    let slot_len = slot_len(&plan);
+    let ring_bytes =
+        i64::from(shape.warps) * i64::from(shape.ring) * i64::from(slot_len) * options.sample.bytes() as i64;
+    let refuse = |what: &'static str, required: i64, available: i64| {
+        Err(ScheduleError::Reach { schedule: "stream", wavelet: scheme.name().to_owned(), what, required, available })
+    };
+    if shape.ring < 2 {
+        return refuse("the number of row pairs in the ring", 2, shape.ring.into());
+    }
+    if !(1..=32).contains(&shape.warps) {
+        return refuse("the number of warps a block, at least 1,", shape.warps.into(), 32);
+    }
+    if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
+        return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
+    }
+
+    let mut builder = Builder::new(options.kernel_name(scheme, "stream"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of both axes in one pass: warps walk down strips of columns.",
+        Direction::Inverse => "Synthesis of both axes in one pass: warps walk down strips of columns.",
+    });
+    b.doc(format!(
+        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {right} right); {} row pairs in flight; results are {delay} pairs behind the front; border rule {}.",
+        shape.columns, shape.ring, options.boundary
+    ));
+    let params = Params::declare(b, options);
+    let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);
+    let warp = || Expr::from(Builtin::ThreadY);
+    let lane = || Expr::from(Builtin::ThreadX);
+    let strip_columns = useful as i32 * shape.columns as i32;
+    let strip = b.let_("strip", Scalar::I32, Expr::from(Builtin::BlockX) * shape.warps as i32 + warp());
+    let base = Expr::from(strip) * strip_columns - (left as i32 * shape.columns as i32);
+    let base = b.let_("base", Scalar::I32, base);
+    let end_x = Expr::from(params.parity[0]) + Expr::from(params.width);
+    let end_y = Expr::from(params.parity[1]) + Expr::from(params.height);
+    let strips = (end_x.clone() + (strip_columns - 1)) / strip_columns;
+    let pairs_y = (end_y + 1) >> 1;
+    let chunks = (pairs_y.clone() + Expr::from(params.chunk) - 1) / Expr::from(params.chunk);
+
+    b.if_(Expr::from(strip).lt(strips.clone()), |b| {
+        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * shape.columns as i32);
+        let starts = Expr::from(base).lt(params.parity[0].into());
+        let ends = (Expr::from(base) + 32 * shape.columns as i32).gt(end_x.clone());
+        let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
+        let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
+        let useful = b.let_("useful", Scalar::Bool, in_strip.and(Expr::from(x).lt(end_x.clone())));
+        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * Expr::from(params.chunk));
+        let stop =
+            b.let_("stop_pair", Scalar::I32, (Expr::from(first) + Expr::from(params.chunk)).min(pairs_y.clone()));
+        let ring_base = b.let_("ring_base", Scalar::I32, warp() * (shape.ring as i32 * slot_len));
+        b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
+            let wide = |e: Expr| e.cast(Scalar::I64);
+            let offsets = [
+                ("signal_base", params.signal_stride),
+                ("ll_base", params.band_strides[0]),
+                ("band_base", params.band_strides[1]),
+            ]
+            .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
+            let strip = Strip {
+                options,
+                arith,
+                border,
+                shape,
+                tail: plan.has_tail(),
+                params: &params,
+                base,
+                x,
+                at_border,
+                useful,
+                offsets,
+                ring,
+                ring_base,
+            };
+            let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
+            let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
+            walk_down(b, &strip, &plan, order, (from, to), first);
+        });
+    });
+
+    let grid = [
+        (strips + (shape.warps as i32 - 1)) / shape.warps as i32,
+        chunks,
+        Expr::from(params.batch).min(Expr::i32(65535)),
+    ];
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = shape.min_blocks;
+    Ok(kernel)
+}
+
+/// Elements of a slot of the ring: two rows of the image, or one of each band.
+fn slot_len(plan: &Walk) -> i32 {
+    let vectors = 32 + i32::from(plan.has_tail());
+    2 * vectors * plan.shape.columns as i32
+}
+
+/// The walk down a chunk whose first pair with results is `first`.
+fn walk_down(
+    b: &mut Builder,
+    strip: &Strip,
+    plan: &Walk,
+    order: Order,
+    (from, to): (LocalId, LocalId),
+    first: LocalId,
+) {
+    let (axis, window) = (&plan.axis, &plan.window);
+    let input = input::Input { strip };
+    let ring = strip.shape.ring as i32;
+    let across = across::Across { strip, axis };
+    let line = down::DelayLine::declare(b, strip, axis, window);
+    if strip.options.boundary != Boundary::Periodic {
+        // The rows of the image before may still be read by other lanes.
+        b.push(Stmt::SyncWarp);
+    }
+    // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
+    let across_first = (order == Order::HorizontalFirst) == (strip.options.direction == Direction::Forward);
+
+    b.comment(format!("{} pairs of rows are on their way before the first is needed", ring - 1));
+    b.unrolled("ahead", 0, ring - 1, 1, |b, ahead| {
+        input.request(b, Expr::from(from) + ahead.clone(), to, ahead);
+        b.push(Stmt::CommitCopies);
+    });
+    let slot = b.let_("slot", Scalar::I32, 0);
+    b.for_("pair", from, to, 1, |b, pair| {
+        b.push(Stmt::WaitCopies(strip.shape.ring - 2));
+        input.take(b, pair.clone(), slot, &line);
+        let free =
+            b.let_("free", Scalar::I32, Expr::from(slot).eq_(0.into()).select((ring - 1).into(), Expr::from(slot) - 1));
+        input.request(b, pair.clone() + (ring - 1), to, free.into());
+        b.push(Stmt::CommitCopies);
+        b.set(Place::Local(slot), Expr::from(slot).eq_((ring - 1).into()).select(0.into(), Expr::from(slot) + 1));
+        if across_first {
+            for row in [Phase::Even, Phase::Odd] {
+                across.lift(b, line.row(row, 0));
+            }
+        }
+        line.scale_first(b, &pair);
+        line.lift(b, &pair);
+        output::store(b, strip, &line, &pair, first, plan.delay as i32, (!across_first).then_some(&across));
+        line.shift(b);
+    });
+}
