@@ -48,6 +48,12 @@ pub enum Item {
     Const(Const),
     /// `odd += …;`
     Step(Step),
+    /// `lattice { … }`
+    Lattice(Lattice),
+    /// `bank { … }`
+    Bank(Bank),
+    /// `factor lifting;`
+    Factor(Word),
     /// Something that could not be read, and was reported.
     Error(Span),
 }
@@ -91,6 +97,50 @@ pub struct Step {
     /// What stands after it.
     pub expr: Expr,
     /// From the phase to the end of the expression.
+    pub span: Span,
+}
+
+/// `lattice { … }` or `lattice paper { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lattice {
+    /// Whether the first stage stands on (2k, 2k+1), instead of the last one.
+    pub paper: bool,
+    /// The stages, in order of execution.
+    pub stages: Vec<Stage>,
+    /// From the keyword to the closing brace.
+    pub span: Span,
+}
+
+/// `rotate(a, b);`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// `rotate`, `reflect` or `matrix`.
+    pub kind: Word,
+    /// The coefficients.
+    pub args: Vec<Expr>,
+    /// From the word to the closing parenthesis.
+    pub span: Span,
+}
+
+/// `bank { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bank {
+    /// The filters.
+    pub filters: Vec<Filter>,
+    /// From the keyword to the closing brace.
+    pub span: Span,
+}
+
+/// `lowpass at -3 [..];`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// `lowpass` or `highpass`.
+    pub kind: Word,
+    /// Position of the first tap relative to 2k.
+    pub at: i32,
+    /// The taps.
+    pub taps: Vec<Expr>,
+    /// From the word to the closing bracket.
     pub span: Span,
 }
 
@@ -205,7 +255,7 @@ impl File {
 impl Item {
     fn erase_spans(&mut self) {
         match self {
-            Item::Domain(word) | Item::Boundary(word) => word.span = Span::default(),
+            Item::Domain(word) | Item::Boundary(word) | Item::Factor(word) => word.span = Span::default(),
             Item::Profile(profile) => {
                 profile.span = Span::default();
                 profile.name.span = Span::default();
@@ -223,6 +273,20 @@ impl Item {
             Item::Step(step) => {
                 step.span = Span::default();
                 step.expr.erase_spans();
+            }
+            Item::Lattice(lattice) => {
+                lattice.span = Span::default();
+                for stage in &mut lattice.stages {
+                    (stage.span, stage.kind.span) = Default::default();
+                    stage.args.iter_mut().for_each(Expr::erase_spans);
+                }
+            }
+            Item::Bank(bank) => {
+                bank.span = Span::default();
+                for filter in &mut bank.filters {
+                    (filter.span, filter.kind.span) = Default::default();
+                    filter.taps.iter_mut().for_each(Expr::erase_spans);
+                }
             }
             Item::Error(span) => *span = Span::default(),
         }

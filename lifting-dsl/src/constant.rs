@@ -61,10 +61,15 @@ impl Arithmetic {
     /// Charges an operation on numbers of so many bits, about in microseconds. Reducing a fraction costs the square
     /// of its length.
     fn spend(&mut self, bits: u64) -> Result<(), Fault> {
+        self.charge(1 + (bits / 256).pow(2))
+    }
+
+    /// Charges so much work, about in microseconds.
+    pub(crate) fn charge(&mut self, work: u64) -> Result<(), Fault> {
         if self.work > MAX_WORK {
             return Err(Fault::Reported);
         }
-        self.work += 1 + (bits / 256).pow(2);
+        self.work += work;
         if self.work > MAX_WORK { Err(Fault::TooMuchWork) } else { Ok(()) }
     }
 

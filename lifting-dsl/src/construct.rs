@@ -1,7 +1,9 @@
 //! Schemes made by a program rather than from text: the same rules, checked on the steps themselves.
 
+use crate::body::{Body, Factor, Filter, MAX_STAGES, MAX_TAPS, factor_bank, lower, singular_stage};
 use crate::constant::{fits, in_range, invertible};
 use crate::diag::Diagnostic;
+use crate::factor::Lattice;
 use crate::parse::{MAX_OFFSET, name_fault};
 use crate::scheme::*;
 use crate::span::Span;
@@ -45,10 +47,73 @@ impl Scheme {
             }
         }
         if errors.is_empty() {
-            Ok(Scheme { name, docs: Vec::new(), domain, boundary, profiles: Vec::new(), steps })
+            Ok(Scheme { name, docs: Vec::new(), domain, boundary, profiles: Vec::new(), body: Body::Lifting, steps })
         } else {
             Err(errors)
         }
+    }
+
+    /// A real wavelet from the stages of a lattice; no docs, no profiles.
+    ///
+    /// # Errors
+    /// A reserved name, singular stages, and coefficients that steps cannot express; the labels are empty.
+    ///
+    /// ```
+    /// use lifting_dsl::factor::{Lattice, Stage};
+    /// use lifting_dsl::*;
+    /// let lattice = Lattice { stages: vec![Stage::Rotate { a: Weight::integer(3), b: Weight::integer(4) }] };
+    /// let s = Scheme::from_lattice("turn", Boundary::Periodic, lattice).unwrap();
+    /// assert_eq!(compile(&print_scheme(&s)).unwrap().schemes, [s]);
+    /// ```
+    pub fn from_lattice(
+        name: impl Into<String>,
+        boundary: Boundary,
+        lattice: Lattice<Weight>,
+    ) -> Result<Scheme, Vec<Diagnostic>> {
+        let fault = |code, message: String| vec![Diagnostic::error(code, message, Span::default(), "")];
+        let finite = |w: &&Weight| w.is_zero() || in_range(w) && !matches!(w, Weight::Rational(r) if !fits(r));
+        let mut coefficients = lattice.stages.iter().flat_map(|s| s.coefficients());
+        if coefficients.any(|w| !finite(&w)) {
+            return Err(fault("L0314", "a coefficient is beyond the range of f64".into()));
+        }
+        if lattice.stages.len() > MAX_STAGES {
+            return Err(fault("L0602", format!("a lattice of more than {MAX_STAGES} stages")));
+        }
+        if let Some(index) = singular_stage(&lattice) {
+            return Err(fault("L0312", format!("stage {} has no inverse: its determinant is zero", index + 1)));
+        }
+        let steps = lower(&lattice).map_err(|why| fault("L0314", why))?;
+        let scheme = Scheme::from_steps(name, Domain::Real, boundary, steps)?;
+        Ok(Scheme { body: Body::Lattice { lattice, paper: false }, ..scheme })
+    }
+
+    /// A real wavelet from its analysis bank, which is factored; no docs, no profiles.
+    ///
+    /// # Errors
+    /// A reserved name, filters that are empty or too long, and banks that cannot be factored; the labels are empty.
+    pub fn from_bank(
+        name: impl Into<String>,
+        boundary: Boundary,
+        low: Filter,
+        high: Filter,
+        factor: Factor,
+    ) -> Result<Scheme, Vec<Diagnostic>> {
+        let fault = |code, message: String| vec![Diagnostic::error(code, message, Span::default(), "")];
+        for f in [&low, &high] {
+            if f.taps.is_empty() || f.taps.len() > MAX_TAPS {
+                return Err(fault("L0602", format!("a filter of {} taps, not 1 to {MAX_TAPS}", f.taps.len())));
+            }
+            if !(-MAX_OFFSET..=MAX_OFFSET).contains(&f.at) {
+                return Err(fault("L0601", format!("a filter at {}, beyond ±{MAX_OFFSET}", f.at)));
+            }
+            let too_long = |w: &Weight| matches!(w, Weight::Rational(r) if !fits(r));
+            if f.taps.iter().any(|w| too_long(w) || !w.is_zero() && !in_range(w)) {
+                return Err(fault("L0310", "a tap is beyond the range of f64".into()));
+            }
+        }
+        let found = factor_bank(&low, &high, factor).map_err(|e| fault("L0313", e.to_string()))?;
+        let scheme = Scheme::from_steps(name, Domain::Real, boundary, found.steps)?;
+        Ok(Scheme { body: Body::Bank { low, high, factored: found.factored }, ..scheme })
     }
 
     /// The scheme with another doc comment, `docs` being its text without `///`.
@@ -79,7 +144,7 @@ impl Scheme {
     }
 }
 
-fn check(step: &Step, domain: Domain) -> Result<(), String> {
+pub(crate) fn check(step: &Step, domain: Domain) -> Result<(), String> {
     match (step, domain) {
         (Step::Integer(s), Domain::Integer) => {
             offsets(s.taps.iter().map(|t| t.offset))?;

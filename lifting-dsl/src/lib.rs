@@ -6,6 +6,7 @@
 pub mod adjoint;
 pub mod analysis;
 pub mod ast;
+pub mod body;
 pub mod coefficient;
 mod constant;
 mod construct;
@@ -29,6 +30,7 @@ pub mod testing;
 pub mod validate;
 pub mod weight;
 
+pub use body::Body;
 pub use diag::{Diagnostic, Label, Severity};
 pub use parse::parse;
 pub use print::{print, print_scheme};

@@ -125,6 +125,17 @@ impl Reducer<'_> {
         }
     }
 
+    /// Charges the factorisation of a bank; false: it is too much, which was reported once.
+    pub(crate) fn afford_bank(&mut self, cost: u64, span: Span) -> bool {
+        let fault = self.arithmetic.charge(cost).err();
+        if fault == Some(Fault::TooMuchWork) {
+            let message = "the banks of this text take too long to factor";
+            let help = "split the text, or write long banks out as steps";
+            self.sink.push(Diagnostic::error("L0604", message, span, "given up here").help(help));
+        }
+        fault.is_none()
+    }
+
     fn name(&mut self, name: &str, span: Span) -> Option<Weight> {
         if let Some(declared) = self.constants.get_mut(name) {
             declared.used = true;

@@ -7,13 +7,20 @@
 //! item     = "domain" WORD ";" | "boundary" WORD ";" | "const" NAME "=" expr ";"
 //!          | "profile" WORD "{" ("boundary" WORD ";" | "gain" "shift" expr ";")* "}"
 //!          | ("even" | "odd") ("+=" | "-=" | "*=") expr ";"
+//!          | "lattice" ["paper"] "{" (("rotate" | "reflect" | "matrix") arguments ";")* "}"
+//!          | "bank" "{" (("lowpass" | "highpass") "at" index "[" expr ("," expr)* "]" ";")* "}"
+//!          | "factor" WORD ";"
 //! expr     = sum [">>" sum]
 //! sum      = product (("+" | "-") product)*
 //! product  = unary (("*" | "/") unary)*
-//! unary    = "-" unary | NUMBER | NAME | NAME "(" [expr ("," expr)*] ")" | "(" expr ")"
-//!          | ("even" | "odd") "[" ["+" | "-"] NUMBER "]"
+//! unary    = "-" unary | NUMBER | NAME | NAME arguments | "(" expr ")" | ("even" | "odd") "[" index "]"
+//! arguments = "(" [expr ("," expr)*] ")"
+//! index    = ["+" | "-"] NUMBER
 //! WORD     = NAME ("-" NAME)*
 //! ```
+
+mod body;
+mod expr;
 
 use crate::ast::*;
 use crate::diag::{Diagnostic, Sink, did_you_mean};
@@ -27,9 +34,7 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_OFFSET: i32 = 1024;
 
 /// Words that start a statement of a wavelet.
-const STATEMENTS: [&str; 6] = ["domain", "boundary", "profile", "const", "even", "odd"];
-/// Statements of the language that this version does not take.
-const LATER: [&str; 3] = ["lattice", "bank", "factor"];
+const STATEMENTS: [&str; 9] = ["domain", "boundary", "profile", "const", "even", "odd", "lattice", "bank", "factor"];
 
 /// Words that cannot be the name of a wavelet or constant: ours and Rust's.
 #[rustfmt::skip]
@@ -211,8 +216,11 @@ impl<'a> Parser<'a> {
                     Kind::PlusEq | Kind::MinusEq | Kind::StarEq | Kind::SlashEq | Kind::Eq
                 )
             }
-            "wavelet" | "domain" | "boundary" | "profile" | "const" => self.peek_second().kind == Kind::Ident,
-            word => LATER.contains(&word) && self.peek_second().kind != Kind::Semi,
+            "wavelet" | "domain" | "boundary" | "profile" | "const" | "factor" => {
+                self.peek_second().kind == Kind::Ident
+            }
+            "lattice" | "bank" => matches!(self.peek_second().kind, Kind::Ident | Kind::LBrace),
+            _ => false,
         }
     }
 
@@ -358,11 +366,13 @@ impl<'a> Parser<'a> {
             "profile" => self.profile(),
             "const" => self.constant(),
             "even" | "odd" => self.step(),
-            word if LATER.contains(&word) => {
+            "lattice" => self.lattice(),
+            "bank" => self.bank(),
+            "factor" => {
                 self.next();
-                let message = format!("this version does not take `{word}`");
-                let help = "write the wavelet as `odd +=` and `even +=` steps";
-                self.fail(Diagnostic::error("L0111", message, first.span, "not yet").help(help))
+                let word = self.hyphenated("`lifting` or `lattice`")?;
+                self.semicolon()?;
+                Ok(Item::Factor(word))
             }
             "gain" => self.fail(
                 Diagnostic::error("L0108", "a gain shift belongs to a profile", first.span, "outside of a profile")
@@ -499,186 +509,5 @@ impl<'a> Parser<'a> {
 
     fn phase(&self, token: Token) -> Phase {
         if self.text(token) == "even" { Phase::Even } else { Phase::Odd }
-    }
-
-    // Expressions.
-
-    /// Runs `inside` one level deeper, if that is allowed.
-    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth == MAX_DEPTH {
-            let message = format!("the expression is nested more than {MAX_DEPTH} deep");
-            let span = self.peek().span;
-            return self
-                .fail(Diagnostic::error("L0105", message, span, "too deep").help("name parts of it with `const`"));
-        }
-        self.depth += 1;
-        let result = inside(self);
-        self.depth -= 1;
-        result
-    }
-
-    fn expr(&mut self) -> Parsed<Expr> {
-        let value = self.sum()?;
-        if !self.eat(Kind::Shr) {
-            return Ok(value);
-        }
-        let amount = self.sum()?;
-        if self.is(Kind::Shr) {
-            let span = self.peek().span;
-            return self.fail(
-                Diagnostic::error("L0309", "a step has one shift", span, "a second shift").help("add the amounts"),
-            );
-        }
-        let span = value.span.to(amount.span);
-        Ok(Expr { kind: ExprKind::Shift { value: Box::new(value), amount: Box::new(amount) }, span })
-    }
-
-    fn sum(&mut self) -> Parsed<Expr> {
-        let first = self.product()?;
-        let mut rest = Vec::new();
-        loop {
-            let op = match self.peek().kind {
-                Kind::Plus => AddOp::Add,
-                Kind::Minus => AddOp::Sub,
-                _ => break,
-            };
-            self.next();
-            rest.push((op, self.product()?));
-        }
-        let Some((_, last)) = rest.last() else { return Ok(first) };
-        let span = first.span.to(last.span);
-        Ok(Expr { kind: ExprKind::Sum { first: Box::new(first), rest }, span })
-    }
-
-    fn product(&mut self) -> Parsed<Expr> {
-        let first = self.unary()?;
-        let mut rest = Vec::new();
-        loop {
-            let op = match self.peek().kind {
-                Kind::Star => MulOp::Mul,
-                Kind::Slash => MulOp::Div,
-                _ => break,
-            };
-            self.next();
-            rest.push((op, self.unary()?));
-        }
-        let Some((_, last)) = rest.last() else { return Ok(first) };
-        let span = first.span.to(last.span);
-        Ok(Expr { kind: ExprKind::Product { first: Box::new(first), rest }, span })
-    }
-
-    fn unary(&mut self) -> Parsed<Expr> {
-        let token = self.peek();
-        match token.kind {
-            Kind::Minus => {
-                self.next();
-                let operand = self.deeper(Self::unary)?;
-                let span = token.span.to(operand.span);
-                Ok(Expr { kind: ExprKind::Neg(Box::new(operand)), span })
-            }
-            Kind::Plus => {
-                let help = "leave the `+` out";
-                self.fail(Diagnostic::error("L0101", "there is no unary `+`", token.span, "here").help(help))
-            }
-            Kind::LParen => {
-                self.next();
-                let inner = self.deeper(Self::expr)?;
-                let close = self.close_paren(token)?;
-                Ok(Expr { span: token.span.to(close), ..inner })
-            }
-            Kind::Number => {
-                self.next();
-                Ok(Expr { kind: ExprKind::Number(self.text(token).to_string()), span: token.span })
-            }
-            Kind::Ident if self.word() == "even" || self.word() == "odd" => self.read(),
-            Kind::Ident if self.peek_second().kind == Kind::LBracket => {
-                let text = self.text(token);
-                let message = format!("`{text}` has no samples");
-                let better = match text {
-                    "e" => Some("even"),
-                    "o" => Some("odd"),
-                    _ => did_you_mean(text, ["even", "odd"]),
-                };
-                let help = match better {
-                    Some(better) => format!("did you mean `{better}`?"),
-                    None => "samples are `even[…]` and `odd[…]`".to_string(),
-                };
-                self.fail(Diagnostic::error("L0101", message, token.span, "not a phase").help(help))
-            }
-            Kind::Ident => {
-                self.next();
-                let text = self.text(token).to_string();
-                if !self.is(Kind::LParen) {
-                    return Ok(Expr { kind: ExprKind::Name(text), span: token.span });
-                }
-                let name = Word { text, span: token.span };
-                let (args, close) = self.deeper(Self::arguments)?;
-                Ok(Expr { kind: ExprKind::Call { name, args }, span: token.span.to(close) })
-            }
-            _ => self.fail(self.expected("an expression")),
-        }
-    }
-
-    fn close_paren(&mut self, open: Token) -> Parsed<Span> {
-        if self.is(Kind::RParen) {
-            return Ok(self.next().span);
-        }
-        let diagnostic = self.expected("an operator or `)`").note(open.span, "opened here");
-        let operand = matches!(self.peek().kind, Kind::Ident | Kind::Number | Kind::LParen);
-        self.fail(if operand { diagnostic.help("products are written with `*`") } else { diagnostic })
-    }
-
-    /// `(a, b, …)`, and the span of its last parenthesis.
-    fn arguments(&mut self) -> Parsed<(Vec<Expr>, Span)> {
-        let open = self.next();
-        let mut args = Vec::new();
-        while !self.is(Kind::RParen) {
-            args.push(self.expr()?);
-            if !self.eat(Kind::Comma) {
-                break;
-            }
-        }
-        Ok((args, self.close_paren(open)?))
-    }
-
-    /// `even[-1]`
-    fn read(&mut self) -> Parsed<Expr> {
-        let first = self.next();
-        let phase = self.phase(first);
-        if !self.is(Kind::LBracket) {
-            let name = phase.name();
-            let diagnostic = self.expected("`[`");
-            return self.fail(diagnostic.help(format!("`{name}[0]` is the sample at the same index")));
-        }
-        self.next();
-        let from = self.peek().span;
-        let sign = if self.eat(Kind::Minus) {
-            -1
-        } else {
-            self.eat(Kind::Plus);
-            1
-        };
-        let number = self.peek();
-        let whole = number.kind == Kind::Number && crate::constant::is_whole(self.text(number));
-        if !whole || self.peek_second().kind != Kind::RBracket {
-            while !matches!(self.peek().kind, Kind::RBracket | Kind::Semi | Kind::LBrace | Kind::RBrace | Kind::End) {
-                self.next();
-            }
-            let span = if self.last().end > from.start { from.to(self.last()) } else { from };
-            let message = "an index is a whole number, relative to the updated sample";
-            let help = format!("as in `{}[-1]`", phase.name());
-            return self.fail(Diagnostic::error("L0110", message, span, "not a whole number").help(help));
-        }
-        self.next();
-        let close = self.next().span;
-        let span = first.span.to(close);
-        let offset = crate::constant::whole_within(self.text(number), MAX_OFFSET as u32).map(|n| sign * n as i32);
-        let Some(offset) = offset else {
-            let message = format!("index beyond ±{MAX_OFFSET}");
-            let help = "no step reaches so far";
-            self.sink.push(Diagnostic::error("L0601", message, from.to(number.span), "too far away").help(help));
-            return Ok(Expr { kind: ExprKind::Error, span });
-        };
-        Ok(Expr { kind: ExprKind::Read { phase, offset }, span })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `parse(print(file))` is `file` but for the spans, and `compile(print_scheme(s))` is `s`.
 
-use crate::ast::*;
+use crate::ast::{self, *};
+use crate::body::{Body, Filter};
 use crate::scheme::{self, Domain, Scheme, Tap};
 use crate::weight::Weight;
 use num_bigint::{BigInt, BigUint};
@@ -25,10 +26,25 @@ pub fn print_scheme(s: &Scheme) -> String {
         let gain = (p.gain_shift != 0).then(|| format!("gain shift {};", p.gain_shift));
         lines.push(profile(p.format.name(), boundary.into_iter().chain(gain).collect()));
     }
-    if !s.steps.is_empty() {
-        lines.push(String::new());
+    lines.push(String::new());
+    match &s.body {
+        Body::Lifting => lines.extend(s.steps.iter().map(scheme_step)),
+        Body::Lattice { lattice, paper } => lines.extend(nested(
+            if *paper { "lattice paper" } else { "lattice" },
+            lattice.stages.iter().map(|stage| {
+                let args: Vec<String> = stage.coefficients().into_iter().map(signed).collect();
+                format!("{}({});", stage.name(), args.join(", "))
+            }),
+        )),
+        Body::Bank { low, high, factored } => {
+            let filter = |name: &str, f: &Filter| {
+                let taps: Vec<String> = f.taps.iter().map(signed).collect();
+                format!("{name} at {} [{}];", f.at, taps.join(", "))
+            };
+            lines.extend(nested("bank", [filter("lowpass", low), filter("highpass", high)].into_iter()));
+            lines.push(format!("factor {};", factored.factor().name()));
+        }
     }
-    lines.extend(s.steps.iter().map(scheme_step));
     block(&s.docs, &s.name, &lines)
 }
 
@@ -50,6 +66,14 @@ fn block(docs: &[String], name: &str, lines: &[String]) -> String {
     out + "}\n"
 }
 
+/// `head { … }`, a line a statement.
+fn nested(head: &str, statements: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines = vec![format!("{head} {{")];
+    lines.extend(statements.map(|s| format!("    {s}")));
+    lines.push("}".into());
+    lines
+}
+
 fn profile(format: &str, statements: Vec<String>) -> String {
     if statements.is_empty() {
         format!("profile {format} {{}}")
@@ -63,7 +87,7 @@ fn wavelet(w: &Wavelet) -> String {
     let mut steps_before = true;
     for item in &w.items {
         // A blank line sets the steps apart from what stands before them.
-        let is_step = matches!(item, Item::Step(_));
+        let is_step = matches!(item, Item::Step(_) | Item::Lattice(_) | Item::Bank(_) | Item::Factor(_));
         if is_step && !steps_before {
             lines.push(String::new());
         }
@@ -80,6 +104,18 @@ fn wavelet(w: &Wavelet) -> String {
             }
             Item::Const(c) => format!("const {} = {};", c.name.text, expr(&c.value, Level::Shift)),
             Item::Step(s) => format!("{} {} {};", s.target.name(), s.op.symbol(), expr(&s.expr, Level::Shift)),
+            Item::Lattice(l) => {
+                let stage = |s: &Stage| format!("{}({});", s.kind.text, list(&s.args));
+                let head = if l.paper { "lattice paper" } else { "lattice" };
+                lines.extend(nested(head, l.stages.iter().map(stage)));
+                continue;
+            }
+            Item::Bank(b) => {
+                let filter = |f: &ast::Filter| format!("{} at {} [{}];", f.kind.text, f.at, list(&f.taps));
+                lines.extend(nested("bank", b.filters.iter().map(filter)));
+                continue;
+            }
+            Item::Factor(word) => format!("factor {};", word.text),
             Item::Error(_) => continue,
         });
     }
@@ -120,13 +156,15 @@ fn expr(e: &Expr, level: Level) -> String {
         ExprKind::Shift { value, amount } => {
             (Level::Shift, format!("{} >> {}", operand(value), expr(amount, Level::Sum)))
         }
-        ExprKind::Call { name, args } => {
-            let args: Vec<String> = args.iter().map(|a| expr(a, Level::Shift)).collect();
-            (Level::Unary, format!("{}({})", name.text, args.join(", ")))
-        }
+        ExprKind::Call { name, args } => (Level::Unary, format!("{}({})", name.text, list(args))),
         ExprKind::Error => (Level::Unary, String::new()),
     };
     if own < level { format!("({text})") } else { text }
+}
+
+fn list(expressions: &[Expr]) -> String {
+    let list: Vec<String> = expressions.iter().map(|e| expr(e, Level::Shift)).collect();
+    list.join(", ")
 }
 
 /// What is shifted: in parentheses when it is a sum, as a reader may not know which of `+` and `>>` binds tighter.
@@ -176,9 +214,7 @@ fn scheme_step(step: &scheme::Step) -> String {
             format!("{} {} {};", s.target.name(), assignment(s.op), sum.text)
         }
         scheme::Step::Scale(s) => {
-            let (negative, size) = magnitude(&s.factor);
-            let sign = if negative { "-" } else { "" };
-            format!("{} *= {sign}{};", s.target.name(), factor(&size))
+            format!("{} *= {};", s.target.name(), signed(&s.factor))
         }
     }
 }
@@ -219,7 +255,13 @@ fn magnitude(w: &Weight) -> (bool, Weight) {
     (negative, if negative { w.neg() } else { w.clone() })
 }
 
-/// A positive weight as the text of a factor.
+/// Any weight as the text of a constant expression.
+fn signed(w: &Weight) -> String {
+    let (negative, size) = magnitude(w);
+    format!("{}{}", if negative { "-" } else { "" }, factor(&size))
+}
+
+/// A weight that is not negative as the text of a factor.
 fn factor(w: &Weight) -> String {
     match w {
         Weight::Rational(r) => rational(r),

@@ -7,6 +7,8 @@
 //! 2k, `odd[k]` is position 2k+1. A step's *support* is the interval of the offsets that it reads, in positions,
 //! relative to the position that it updates.
 
+use crate::body::{Body, Factored};
+use crate::factor::Lattice;
 use crate::weight::Weight;
 
 /// What the samples are: decides which arithmetic the steps are made of.
@@ -257,6 +259,7 @@ pub struct Scheme {
     pub(crate) domain: Domain,
     pub(crate) boundary: Boundary,
     pub(crate) profiles: Vec<Profile>,
+    pub(crate) body: Body,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -291,7 +294,20 @@ impl Scheme {
         self.profiles.iter().find(|p| p.format == format)
     }
 
-    /// The analysis steps, in order of execution.
+    /// How it was given: by steps, as a lattice or as a filter bank.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The lattice, if it was given as one or as a bank that was factored into one.
+    pub fn lattice(&self) -> Option<&Lattice<Weight>> {
+        match &self.body {
+            Body::Lattice { lattice, .. } | Body::Bank { factored: Factored::Lattice(lattice), .. } => Some(lattice),
+            Body::Lifting | Body::Bank { factored: Factored::Lifting, .. } => None,
+        }
+    }
+
+    /// The analysis steps, in order of execution; of a lattice or a bank, the steps that do the same.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

@@ -1,13 +1,18 @@
 //! [`ast`](crate::ast) → [`Scheme`]s: names resolved, expressions reduced, every rule of the language checked.
 
+mod body;
+
 use crate::ast::{self, Item, ProfileItem, StepOp, Word};
+use crate::body::Body;
 use crate::constant::{Arithmetic, as_i32, in_range, invertible};
 use crate::diag::{Diagnostic, Sink, did_you_mean};
 use crate::linear::{Declared, Linear, Place, Reducer, real_shift};
 use crate::parse::parse_into;
 use crate::scheme::*;
 use crate::span::Span;
+
 use crate::weight::Weight;
+use body::MadeOf;
 use std::collections::BTreeMap;
 
 /// A wavelet may have so many steps.
@@ -83,7 +88,7 @@ fn once(first: Option<&Span>, again: &Word, code: &'static str, what: &str, sink
 }
 
 /// Reports a statement that may stand only once.
-fn only(first: Option<Span>, again: Span, statement: &str, sink: &mut Sink) {
+pub(crate) fn only(first: Option<Span>, again: Span, statement: &str, sink: &mut Sink) {
     if let Some(first) = first {
         let message = format!("`{statement}` is stated twice");
         sink.push(Diagnostic::error("L0205", message, again, "stated again").note(first, "first stated here"));
@@ -97,6 +102,7 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
     let mut profiles: Vec<(Profile, Span)> = Vec::new();
     let mut steps = Vec::new();
     let mut step_count = 0;
+    let mut made_of = MadeOf::default();
     let constants = w.items.iter().filter_map(|i| if let Item::Const(c) = i { Some(c) } else { None });
     let later = constants.rev().map(|c| (c.name.text.clone(), c.name.span)).collect();
     let mut reducer = Reducer { sink, arithmetic, domain, constants: BTreeMap::new(), later };
@@ -119,7 +125,9 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
                 }
             }
             Item::Const(c) => constant(c, &mut reducer),
+            Item::Lattice(_) | Item::Bank(_) | Item::Factor(_) => made_of.note(item, reducer.sink),
             Item::Step(s) => {
+                made_of.note(item, reducer.sink);
                 step_count += 1;
                 if step_count == MAX_STEPS + 1 {
                     let message = format!("wavelet `{}` has more than {MAX_STEPS} steps", w.name.text);
@@ -131,8 +139,14 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
         }
     }
     let broken = w.items.iter().any(|i| matches!(i, Item::Error(_)));
+    let mut body = Some(Body::Lifting);
+    if made_of.is_lattice_or_bank() {
+        let made = made_of.body(&mut reducer);
+        (body, steps) = made.map_or((None, Vec::new()), |(body, steps)| (Some(body), steps));
+    }
     let Reducer { constants, sink, .. } = reducer;
-    if step_count == 0 && !broken {
+    let given = body.is_some() && domain.is_some() && sink.errors() == errors_before;
+    if (step_count == 0 && !made_of.is_lattice_or_bank() || given && steps.is_empty()) && !broken {
         let message = format!("wavelet `{}` has no steps", w.name.text);
         let diagnostic = Diagnostic::error("L0212", message, w.name.span, "does nothing");
         sink.push(diagnostic.help("add `odd += …;` and `even += …;`"));
@@ -151,6 +165,7 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
         domain: domain?,
         boundary,
         profiles: profiles.into_iter().map(|(p, _)| p).collect(),
+        body: body?,
         steps,
     })
 }
@@ -360,7 +375,7 @@ fn real_step(s: &ast::Step, op: Op, sum: &Linear, body: Span, sink: &mut Sink) -
 }
 
 /// Reports a weight that floating point cannot hold.
-fn weight_range(weight: &Weight, what: &str, span: Span, sink: &mut Sink) -> bool {
+pub(crate) fn weight_range(weight: &Weight, what: &str, span: Span, sink: &mut Sink) -> bool {
     let fine = in_range(weight);
     if !fine {
         let side = if weight.to_f64() == 0.0 { "too small" } else { "too large" };

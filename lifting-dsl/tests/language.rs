@@ -1,8 +1,10 @@
 //! What texts mean, and that printing loses nothing.
 
 use lifting_dsl::ast::*;
+use lifting_dsl::factor;
+use lifting_dsl::float::Float;
 use lifting_dsl::scheme::{self, Group, IntegerStep, Op, RealStep, ScaleStep, Tap};
-use lifting_dsl::{Boundary, Domain, Format, Phase, Scheme, Weight, compile, parse, print, print_scheme};
+use lifting_dsl::{Body, Boundary, Domain, Format, Phase, Scheme, Weight, compile, parse, print, print_scheme};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
@@ -153,6 +155,91 @@ fn spans_point_into_the_text() {
     assert!(step.span.text(DD137).starts_with("odd  -= (9") && step.span.text(DD137).ends_with(">> 4"));
 }
 
+const BANKS: &str = "
+    wavelet db2_lifting {
+        domain real;
+        boundary periodic;
+        const s = 4*sqrt(2);
+        bank {
+            lowpass at -1 [(1 - sqrt(3))/s, (3 - sqrt(3))/s, (3 + sqrt(3))/s, (1 + sqrt(3))/s];
+            highpass at -1 [-(1 + sqrt(3))/s, (3 + sqrt(3))/s, -(3 - sqrt(3))/s, (1 - sqrt(3))/s];
+        }
+        factor lifting;
+    }
+    wavelet db2_lattice {
+        domain real;
+        boundary periodic;
+        const s = 4*sqrt(2);
+        bank {
+            lowpass at -1 [(1 - sqrt(3))/s, (3 - sqrt(3))/s, (3 + sqrt(3))/s, (1 + sqrt(3))/s];
+            highpass at -1 [-(1 + sqrt(3))/s, (3 + sqrt(3))/s, -(3 - sqrt(3))/s, (1 - sqrt(3))/s];
+        }
+        factor lattice;
+    }
+    wavelet legall53 {
+        domain real;
+        bank { lowpass at -2 [-1/8, 1/4, 3/4, 1/4, -1/8]; highpass at 0 [-1/2, 1, -1/2]; }
+    }
+    wavelet turns {
+        domain real;
+        boundary periodic;
+        lattice paper { rotate(3/5, -4/5); matrix(1, 2, 0.5, f64(-0.75)); reflect(sqrt(2), 0); }
+    }
+";
+
+/// `low[k] = Σ taps[i] · x[2k + at + i]` on a periodic line.
+fn correlate(f: &lifting_dsl::body::Filter, x: &[f64]) -> Vec<f64> {
+    let at = |i: i64| x[i.rem_euclid(x.len() as i64) as usize];
+    let taps = || f.taps.iter().map(Weight::to_f64).enumerate();
+    (0..x.len() as i64 / 2).map(|k| taps().map(|(i, h)| h * at(2 * k + i64::from(f.at) + i as i64)).sum()).collect()
+}
+
+#[test]
+fn banks_and_lattices_run_as_what_they_are() {
+    let schemes = compile(BANKS).unwrap().schemes;
+    let x: Vec<f64> = (0..16).map(|i| f64::from(i * i % 11) - 3.25).collect();
+    for s in &schemes {
+        let mut line = x.clone();
+        lifting_dsl::oracle::analyse_line(s.steps(), Boundary::Periodic, 0, &mut line).unwrap();
+        let expected: Vec<f64> = match s.body() {
+            Body::Bank { low, high, .. } => {
+                correlate(low, &x).into_iter().zip(correlate(high, &x)).flat_map(|(l, h)| [l, h]).collect()
+            }
+            Body::Lattice { lattice, .. } => {
+                // The definition: stage l of L, from 1, on the pairs (x[2k+l−L], x[2k+l−L+1]), cyclically.
+                let mut y = x.clone();
+                for (l, stage) in lattice.stages.iter().enumerate() {
+                    let [[a, b], [c, d]] = stage.map(|w| Float::from_f64(w.to_f64()).unwrap()).rows();
+                    let [a, b, c, d] = [a, b, c, d].map(|w| w.to_f64());
+                    for k in 0..8 {
+                        let u = (2 * k + l as i64 + 1 - lattice.stages.len() as i64).rem_euclid(16) as usize;
+                        let v = (u + 1) % 16;
+                        (y[u], y[v]) = (a * y[u] + b * y[v], c * y[u] + d * y[v]);
+                    }
+                }
+                y
+            }
+            Body::Lifting => panic!(),
+        };
+        for (got, expected) in line.iter().zip(&expected) {
+            assert!((got - expected).abs() < 1e-12, "{}: {line:?} is not {expected:?}", s.name());
+        }
+    }
+    // A rational bank is factored exactly.
+    let scheme::Step::Real(predict) = &schemes[2].steps()[0] else { panic!() };
+    assert_eq!(predict.groups, [Group { weight: ratio(1, 2), offsets: vec![0, 1] }]);
+    assert!(schemes[0].lattice().is_none() && schemes[1].lattice().is_some_and(|l| l.stages.len() == 2));
+}
+
+#[test]
+fn banks_and_lattices_print() {
+    let schemes = compile(BANKS).unwrap().schemes;
+    let text: Vec<String> = schemes.iter().map(print_scheme).collect();
+    insta::assert_snapshot!(text.join("\n"));
+    assert_eq!(compile(&text.join("\n")).unwrap().schemes, schemes);
+    insta::assert_snapshot!("banks_and_lattices_as_trees", print(&parse(BANKS).0));
+}
+
 // Random trees and schemes.
 
 fn word() -> impl Strategy<Value = Word> {
@@ -218,6 +305,20 @@ fn item() -> impl Strategy<Value = Item> {
             span: Default::default()
         })),
         (word(), expr()).prop_map(|(name, value)| Item::Const(Const { name, value })),
+        (any::<bool>(), prop::collection::vec((word(), prop::collection::vec(expr(), 0..3)), 0..3)).prop_map(
+            |(paper, stages)| {
+                let stages = stages.into_iter().map(|(kind, args)| Stage { kind, args, span: Default::default() });
+                Item::Lattice(Lattice { paper, stages: stages.collect(), span: Default::default() })
+            }
+        ),
+        prop::collection::vec((word(), -1024..=1024i32, prop::collection::vec(expr(), 0..3)), 0..3).prop_map(
+            |filters| {
+                let filters =
+                    filters.into_iter().map(|(kind, at, taps)| Filter { kind, at, taps, span: Default::default() });
+                Item::Bank(Bank { filters: filters.collect(), span: Default::default() })
+            }
+        ),
+        rule().prop_map(Item::Factor),
         (any::<bool>(), op, expr()).prop_map(|(even, op, expr)| {
             let target = if even { Phase::Even } else { Phase::Odd };
             Item::Step(Step { target, op, expr, span: Default::default() })
@@ -246,6 +347,26 @@ fn weight() -> impl Strategy<Value = Weight> {
             .prop_filter("normal", |x| x.is_normal() && x.recip().is_normal())
             .prop_map(|x| Weight::Rational(lifting_dsl::weight::rational_of_f64(x).unwrap())),
     ]
+}
+
+fn lattice_scheme() -> impl Strategy<Value = Scheme> {
+    use lifting_dsl::factor::Stage;
+    let weight = || {
+        prop_oneof![
+            (-9..9i64, 1..9i64).prop_map(|(n, d)| ratio(n, d)),
+            (-9.0..9.0f64).prop_map(Weight::Irrational),
+            Just(Weight::integer(0)),
+        ]
+    };
+    let stage = prop_oneof![
+        (weight(), weight()).prop_map(|(a, b)| Stage::Rotate { a, b }),
+        (weight(), weight()).prop_map(|(a, b)| Stage::Reflect { a, b }),
+        [weight(), weight(), weight(), weight()].prop_map(|[a, b, c, d]| Stage::Matrix { rows: [[a, b], [c, d]] }),
+    ];
+    (word(), prop::sample::select(Boundary::ALL.to_vec()), prop::collection::vec(stage, 1..12))
+        .prop_filter_map("singular stages", |(name, boundary, stages)| {
+            Scheme::from_lattice(name.text, boundary, factor::Lattice { stages }).ok()
+        })
 }
 
 fn scheme() -> impl Strategy<Value = Scheme> {
@@ -306,7 +427,7 @@ proptest! {
     }
 
     #[test]
-    fn printed_schemes_compile_to_themselves(s in scheme()) {
+    fn printed_schemes_compile_to_themselves(s in prop_oneof![3 => scheme(), 1 => lattice_scheme()]) {
         let text = print_scheme(&s);
         let compiled = compile(&text).map_err(|e| TestCaseError::fail(format!("{e:#?}\n{text}")))?;
         prop_assert_eq!(&compiled.schemes, &vec![s], "{}", text);

@@ -10,7 +10,7 @@ use crate::coefficient::Coefficient;
 use crate::float::Float;
 use crate::laurent::{Laurent, Matrix};
 use crate::polyphase::Bank;
-use crate::scheme::{Group, Op, Phase, RealStep, ScaleStep, Step};
+use crate::scheme::{Op, Phase, RealStep, ScaleStep, Step};
 
 /// One stage: a matrix on a pair (u, v) of neighbouring samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,34 @@ pub enum Stage<C> {
         /// The rows.
         rows: [[C; 2]; 2],
     },
+}
+
+impl<C> Stage<C> {
+    /// The spelling in a `.lift` file.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stage::Rotate { .. } => "rotate",
+            Stage::Reflect { .. } => "reflect",
+            Stage::Matrix { .. } => "matrix",
+        }
+    }
+
+    /// The coefficients as they are written: a and b, or a, b, c and d.
+    pub fn coefficients(&self) -> Vec<&C> {
+        match self {
+            Stage::Rotate { a, b } | Stage::Reflect { a, b } => vec![a, b],
+            Stage::Matrix { rows } => rows.iter().flatten().collect(),
+        }
+    }
+
+    /// The same stage with other coefficients.
+    pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Stage<D> {
+        match self {
+            Stage::Rotate { a, b } => Stage::Rotate { a: f(a), b: f(b) },
+            Stage::Reflect { a, b } => Stage::Reflect { a: f(a), b: f(b) },
+            Stage::Matrix { rows } => Stage::Matrix { rows: rows.each_ref().map(|r| r.each_ref().map(&f)) },
+        }
+    }
 }
 
 impl<C: Coefficient> Stage<C> {
@@ -72,15 +100,6 @@ impl<C: Coefficient> Stage<C> {
             }
         })
     }
-
-    /// The same stage with other coefficients.
-    pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Stage<D> {
-        match self {
-            Stage::Rotate { a, b } => Stage::Rotate { a: f(a), b: f(b) },
-            Stage::Reflect { a, b } => Stage::Reflect { a: f(a), b: f(b) },
-            Stage::Matrix { rows } => Stage::Matrix { rows: rows.each_ref().map(|r| r.each_ref().map(&f)) },
-        }
-    }
 }
 
 /// A cascade of stages; the first one acts first.
@@ -88,6 +107,13 @@ impl<C: Coefficient> Stage<C> {
 pub struct Lattice<C> {
     /// The stages in order of execution.
     pub stages: Vec<Stage<C>>,
+}
+
+impl<C> Lattice<C> {
+    /// The same lattice with other coefficients.
+    pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Lattice<D> {
+        Lattice { stages: self.stages.iter().map(|s| s.map(&f)).collect() }
+    }
 }
 
 impl<C: Coefficient> Lattice<C> {
@@ -113,11 +139,6 @@ impl<C: Coefficient> Lattice<C> {
     /// Which stage, from 0, has no inverse.
     pub fn singular_stage(&self) -> Option<usize> {
         self.stages.iter().position(|s| s.determinant().is_zero())
-    }
-
-    /// The same lattice with other coefficients.
-    pub fn map<D>(&self, f: impl Fn(&C) -> D) -> Lattice<D> {
-        Lattice { stages: self.stages.iter().map(|s| s.map(&f)).collect() }
     }
 
     /// Lifting steps with the same polyphase matrix: three shears a stage, neighbouring shears of one phase merged
@@ -151,11 +172,9 @@ impl<C: Coefficient> Lattice<C> {
             }
         }
         let lift = |(target, mut taps): (Phase, Vec<(i32, C)>)| {
-            taps.sort_by_key(|t| t.0);
             taps.retain(|t| !t.1.is_zero());
-            let groups: Vec<Group> =
-                taps.iter().map(|t| Group { weight: t.1.to_weight(), offsets: vec![t.0] }).collect();
-            (!groups.is_empty()).then_some(Step::Real(RealStep { target, op: Op::Add, groups }))
+            let weights = taps.iter().map(|t| (t.0, t.1.to_weight()));
+            (!taps.is_empty()).then(|| Step::Real(RealStep::from_taps(target, Op::Add, weights)))
         };
         let mut lifted: Vec<Step> = steps.into_iter().filter_map(lift).collect();
         for (target, factor) in [Phase::Even, Phase::Odd].into_iter().zip(&scale) {

@@ -89,10 +89,12 @@ impl Cost {
     pub fn rank(&self, other: &Cost) -> Ordering {
         let grade = |c: &Cost| {
             let error = c.error_f32 / (16.0 * f64::from(f32::EPSILON));
-            (c.largest.max(1.0).log2() / 3.0).floor() as i64 + (error.max(1.0).log2() / 2.0).floor() as i64
+            // In floating point, as either may be infinite.
+            (c.largest.max(1.0).log2() / 3.0).floor() + (error.max(1.0).log2() / 2.0).floor()
         };
-        let key = |c: &Cost| (grade(c), c.operations as i64 + c.support, c.operations);
-        key(self).cmp(&key(other)).then(self.error_f32.total_cmp(&other.error_f32))
+        let key = |c: &Cost| (grade(c), (c.operations as i64 + c.support, c.operations));
+        let ((a, a_rest), (b, b_rest)) = (key(self), key(other));
+        a.total_cmp(&b).then(a_rest.cmp(&b_rest)).then(self.error_f32.total_cmp(&other.error_f32))
     }
 }
 
