@@ -289,6 +289,13 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 let too_large = || PlanError::TooLarge { shape: coefficient_shape.clone() };
                 Box::new(Cpu::<T>::new(problem.clone(), *threads).ok_or_else(too_large)?)
             }
+            #[cfg(feature = "cuda")]
+            Device::Cuda(device) => {
+                let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
+                let (data, coefficients) =
+                    ((span(&data), &*data.strides), (span(&coefficients), &*coefficients.strides));
+                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients)?)
+            }
             Device::Interpreter => {
                 Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides)?)
             }
@@ -308,7 +315,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             exactness,
             device: device.to_string(),
             passes: executor.passes(),
-            workspace_bytes: executor.workspace_size().bytes::<T>(),
+            workspace_bytes: executor.workspace_bytes(),
         };
         Ok(Plan::from_inner(Inner { problem, executor, data, coefficients, lows, recipe }))
     }

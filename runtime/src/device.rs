@@ -13,6 +13,9 @@ pub enum Device {
     },
     /// The kernels that a GPU would run, interpreted on this machine: slow, and every race and stray access is an error.
     Interpreter,
+    /// A CUDA device.
+    #[cfg(feature = "cuda")]
+    Cuda(crate::cuda::CudaDevice),
 }
 
 impl Device {
@@ -27,11 +30,40 @@ impl Device {
         Device::Cpu { threads: threads.max(1) }
     }
 
-    /// The fastest device of this machine.
+    /// CUDA device number `ordinal`, counted from 0.
+    ///
+    /// ```
+    /// use lifting::Device;
+    /// match Device::cuda(0) {
+    ///     Ok(device) => println!("{device}"),
+    ///     Err(why) => println!("{why}"), // what is missing, and what to do
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// None today; a device that is there but unusable will be reported here.
+    /// If there is no driver, it is too old, there is no such device, or it is busy: what is missing, and what to do.
+    pub fn cuda(ordinal: usize) -> Result<Device, PlanError> {
+        #[cfg(feature = "cuda")]
+        return Ok(Device::Cuda(crate::cuda::CudaDevice::open(ordinal)?));
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = ordinal;
+            Err(crate::cuda::CudaError::NotBuilt.into())
+        }
+    }
+
+    /// The fastest device of this machine: the first CUDA device if there is one that can be used (with its run-time
+    /// compiler), else the CPU.
+    ///
+    /// # Errors
+    /// None today: [`Device::cuda`] says why a device cannot be used.
     pub fn best() -> Result<Device, PlanError> {
+        #[cfg(feature = "cuda")]
+        if crate::cuda::compiles()
+            && let Ok(device) = Device::cuda(0)
+        {
+            return Ok(device);
+        }
         Ok(Device::cpu())
     }
 }
@@ -40,6 +72,8 @@ impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Device::Cpu { threads: 1 } => f.write_str("cpu, 1 thread"),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(device) => device.fmt(f),
             Device::Interpreter => f.write_str("the interpreter of kernels"),
             Device::Cpu { threads } => write!(f, "cpu, {threads} threads"),
         }

@@ -86,8 +86,22 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
     /// Scratch that it needs.
     fn workspace_size(&self) -> WorkspaceSize;
 
+    /// Bytes of scratch, wherever it is.
+    fn workspace_bytes(&self) -> usize
+    where
+        T: Sample,
+    {
+        self.workspace_size().bytes::<T>()
+    }
+
     /// What it does, for the recipe.
     fn passes(&self) -> Vec<Pass>;
+
+    /// Itself, where it is a CUDA device's.
+    #[cfg(feature = "cuda")]
+    fn cuda(&self) -> Option<&crate::cuda::CudaPlan<T>> {
+        None
+    }
 
     /// `src` of the source shape to `dst` of the geometry's shape.
     unsafe fn forward(

@@ -128,9 +128,19 @@ impl<T: Sample> Plan<T> {
         &self.0.recipe
     }
 
-    /// Size in bytes of the workspace, known before one is made.
+    /// The plan on device memory: slices, raw addresses and streams of the CUDA device that it was built for.
+    ///
+    /// # Errors
+    /// If it was built for another device.
+    #[cfg(feature = "cuda")]
+    pub fn cuda(&self) -> Result<&crate::cuda::CudaPlan<T>, PlanError> {
+        let not_cuda = || crate::cuda::CudaError::NotCuda { device: self.0.recipe.device.clone() };
+        Ok(self.0.executor.cuda().ok_or_else(not_cuda)?)
+    }
+
+    /// Size in bytes of the scratch memory that an execution needs, known before any is made; on a CUDA device it is device memory.
     pub fn workspace_bytes(&self) -> usize {
-        self.0.executor.workspace_size().bytes::<T>()
+        self.0.executor.workspace_bytes()
     }
 
     /// Scratch for one execution at a time. Make one per thread, and reuse it with the methods that end in `_with`.

@@ -21,7 +21,8 @@ type Hash = [u8; 32];
 
 /// Compiled kernels that the driver can load: a cubin, a fat binary, or PTX text.
 ///
-/// Plans compile their own; one made before (by `liftc` and `nvcc` or NVRTC) lets a plan be built where there is no NVRTC.
+/// Plans compile their own; one made before lets a plan be built where there is no NVRTC: see
+/// [`CudaDevice::with_kernels`](super::CudaDevice::with_kernels).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled(Arc<[u8]>);
 

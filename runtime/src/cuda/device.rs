@@ -1,5 +1,6 @@
 //! A CUDA device: opened once, shared by the plans on it.
 
+use super::cache::Compiled;
 use super::error::CudaError;
 use super::nvrtc::Architecture;
 use super::probe;
@@ -36,7 +37,10 @@ pub struct Properties {
 
 /// A CUDA device that this process has opened. Cheap to clone; plans keep it open.
 #[derive(Clone)]
-pub struct CudaDevice(Arc<Inner>);
+pub struct CudaDevice {
+    inner: Arc<Inner>,
+    kernels: Option<Compiled>,
+}
 
 struct Inner {
     context: Arc<CudaContext>,
@@ -54,11 +58,11 @@ impl CudaDevice {
         static OPEN: OnceLock<Mutex<Vec<(usize, Weak<Inner>)>>> = OnceLock::new();
         let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
         if let Some(inner) = open.iter().find(|(o, _)| *o == ordinal).and_then(|(_, weak)| weak.upgrade()) {
-            return Ok(CudaDevice(inner));
+            return Ok(CudaDevice { inner, kernels: None });
         }
         let device = CudaDevice::open_fresh(ordinal)?;
         open.retain(|(o, _)| *o != ordinal);
-        open.push((ordinal, Arc::downgrade(&device.0)));
+        open.push((ordinal, Arc::downgrade(&device.inner)));
         Ok(device)
     }
 
@@ -80,7 +84,18 @@ impl CudaDevice {
         let context = CudaContext::new(ordinal).map_err(busy)?;
         let stream = context.new_stream().map_err(busy)?;
         let properties = properties(&context, ordinal).map_err(busy)?;
-        Ok(CudaDevice(Arc::new(Inner { context, stream, properties, lost: AtomicBool::new(false) })))
+        let inner = Arc::new(Inner { context, stream, properties, lost: AtomicBool::new(false) });
+        Ok(CudaDevice { inner, kernels: None })
+    }
+
+    /// The same device, with kernels compiled before: plans built on it load theirs from there, and NVRTC is not needed.
+    /// Kernels are found by name; [`CudaPlan::source`](super::CudaPlan::source) is the text of a plan's.
+    pub fn with_kernels(&self, kernels: Compiled) -> CudaDevice {
+        CudaDevice { inner: self.inner.clone(), kernels: Some(kernels) }
+    }
+
+    pub(super) fn kernels(&self) -> Option<&Compiled> {
+        self.kernels.as_ref()
     }
 
     /// Number of CUDA devices of this machine.
@@ -101,22 +116,22 @@ impl CudaDevice {
 
     /// What it is.
     pub fn properties(&self) -> &Properties {
-        &self.0.properties
+        &self.inner.properties
     }
 
     /// Its number.
     pub fn ordinal(&self) -> usize {
-        self.0.properties.ordinal
+        self.inner.properties.ordinal
     }
 
     /// The context, for cudarc's own functions.
     pub fn context(&self) -> &Arc<CudaContext> {
-        &self.0.context
+        &self.inner.context
     }
 
     /// A stream of this crate's own, which plans use for host data.
     pub fn stream(&self) -> &Arc<CudaStream> {
-        &self.0.stream
+        &self.inner.stream
     }
 
     /// A new stream.
@@ -125,7 +140,7 @@ impl CudaDevice {
     /// If the driver has none to give.
     pub fn new_stream(&self) -> Result<Arc<CudaStream>, CudaError> {
         self.ready()?;
-        self.0.context.new_stream().map_err(|e| self.error("make a stream", e))
+        self.inner.context.new_stream().map_err(|e| self.error("make a stream", e))
     }
 
     /// Waits for all work on the device.
@@ -133,24 +148,24 @@ impl CudaDevice {
     /// # Errors
     /// If something that was launched before has failed.
     pub fn synchronize(&self) -> Result<(), CudaError> {
-        self.0.context.synchronize().map_err(|e| self.error("finish", e))
+        self.inner.context.synchronize().map_err(|e| self.error("finish", e))
     }
 
     /// Whether the context still works. Once it has failed, nothing on it can be used again in this process.
     pub fn is_usable(&self) -> bool {
-        !self.0.lost.load(Ordering::Relaxed)
+        !self.inner.lost.load(Ordering::Relaxed)
     }
 
     /// Makes the context current in this thread.
     pub(super) fn ready(&self) -> Result<(), CudaError> {
-        self.0.context.bind_to_thread().map_err(|e| self.error("be used", e))
+        self.inner.context.bind_to_thread().map_err(|e| self.error("be used", e))
     }
 
     /// What a driver's error means; notes when the context is lost.
     pub(super) fn error(&self, what: &'static str, e: DriverError) -> CudaError {
         let ordinal = self.ordinal();
         if is_fatal(e.0) {
-            self.0.lost.store(true, Ordering::Relaxed);
+            self.inner.lost.store(true, Ordering::Relaxed);
             return CudaError::ContextLost { ordinal, what, cause: describe(e) };
         }
         CudaError::Refused { ordinal, what, cause: describe(e) }
@@ -161,14 +176,14 @@ impl CudaDevice {
         if e.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             return self.error("allocate memory", e);
         }
-        let free = self.0.context.mem_get_info().map_or(0, |(free, _)| free);
+        let free = self.inner.context.mem_get_info().map_or(0, |(free, _)| free);
         CudaError::OutOfMemory { ordinal: self.ordinal(), what, bytes, free }
     }
 }
 
 impl PartialEq for CudaDevice {
     fn eq(&self, other: &CudaDevice) -> bool {
-        self.ordinal() == other.ordinal()
+        self.ordinal() == other.ordinal() && self.kernels == other.kernels
     }
 }
 

@@ -55,8 +55,8 @@ pub enum CudaError {
     /// The run-time compiler is missing.
     #[error(
         "NVRTC, CUDA's run-time compiler, cannot be loaded (library `libnvrtc`, looked for in {searched}): install the CUDA \
-         toolkit or the package nvidia-cuda-nvrtc, set LD_LIBRARY_PATH or CUDA_HOME to where it is, or give \
-         the plan kernels that were compiled before"
+         toolkit or the package nvidia-cuda-nvrtc, set LD_LIBRARY_PATH or CUDA_HOME to where it is, or \
+         open the device with kernels that were compiled before"
     )]
     NoNvrtc {
         /// Where it was looked for.

@@ -3,7 +3,8 @@
 //! Nothing here panics where there is no CUDA: the driver and the run-time compiler are probed before they are
 //! called, and what is missing is a [`CudaError`] that says what to do.
 //!
-//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers.
+//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
+//! launches to the driver; `plan` is what users execute.
 
 mod error;
 
@@ -12,7 +13,11 @@ mod cache;
 #[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]
+mod launch;
+#[cfg(feature = "cuda")]
 mod nvrtc;
+#[cfg(feature = "cuda")]
+mod plan;
 #[cfg(feature = "cuda")]
 mod probe;
 
@@ -23,5 +28,16 @@ pub use {
     cache::{Compiled, compile},
     cudarc,
     device::{CudaDevice, Properties},
+    launch::CudaGraph,
     nvrtc::Architecture,
+    plan::{CudaPlan, CudaWorkspace, Transform},
 };
+
+#[cfg(feature = "cuda")]
+pub(crate) use plan::Span;
+
+/// Whether there is a run-time compiler.
+#[cfg(feature = "cuda")]
+pub(crate) fn compiles() -> bool {
+    probe::nvrtc().is_ok()
+}

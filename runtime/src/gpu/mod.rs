@@ -15,6 +15,9 @@ mod pass;
 mod view;
 
 pub(crate) use interpret::Interpreter;
-pub(crate) use kernels::Tuning;
-pub(crate) use list::{Arg, Array, Launch, List, Regions};
-pub(crate) use lower::Program;
+#[cfg(feature = "cuda")]
+pub(crate) use {
+    kernels::Tuning,
+    list::{Arg, Array, List},
+    lower::Program,
+};

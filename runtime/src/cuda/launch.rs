@@ -1,0 +1,293 @@
+//! Lists of launches, handed to the driver.
+
+use super::cache::{self, Compiled};
+use super::device::{CudaDevice, describe};
+use super::error::CudaError;
+use crate::error::PlanError;
+use crate::gpu::{Arg, Array, List, Program};
+use cudarc::driver::{CudaFunction, CudaModule, sys};
+use cudarc::nvrtc::Ptx;
+use lifting_codegen::back;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// The most parameters that a kernel has.
+const MOST_PARAMETERS: usize = 32;
+
+/// A program whose kernels are on a device.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub program: Program,
+    /// The CUDA C++ text of its kernels.
+    pub source: String,
+    functions: Vec<CudaFunction>,
+    /// Where each part of the workspace begins, in bytes.
+    starts: [usize; 6],
+    pub workspace_bytes: usize,
+}
+
+/// Addresses that a list is executed with: of the first sample of source and target, and of the workspace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addresses {
+    pub source: sys::CUdeviceptr,
+    pub target: sys::CUdeviceptr,
+    pub scratch: sys::CUdeviceptr,
+}
+
+/// Arguments of a launch as the driver takes them.
+struct Arguments {
+    values: [u64; MOST_PARAMETERS],
+}
+
+impl Arguments {
+    /// The driver reads as many bytes as the parameter has, from the low end: little-endian, as all its hosts are.
+    fn pointers(&mut self) -> [*mut c_void; MOST_PARAMETERS] {
+        let base = self.values.as_mut_ptr();
+        std::array::from_fn(|i| base.wrapping_add(i).cast())
+    }
+}
+
+impl Loaded {
+    /// Writes, compiles and loads the kernels of a program. `kernels` stands in for the compiler where it is given.
+    pub fn new(
+        device: &CudaDevice,
+        program: Program,
+        kernels: Option<&Compiled>,
+        shape: &[usize],
+    ) -> Result<Loaded, PlanError> {
+        let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
+        let (starts, workspace_bytes) = program.regions.layout().ok_or_else(too_large)?;
+        let list: Vec<_> = program.kernels.iter().map(|(kernel, _)| kernel).collect();
+        if let Some(wide) = list.iter().find(|k| k.params.len() > MOST_PARAMETERS) {
+            let reason = format!("it has more than {MOST_PARAMETERS} parameters");
+            return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
+        }
+        let (source, names) = back::cuda::write_with(&list, &mut back::cuda::namer())
+            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
+        let mut functions = Vec::new();
+        if !names.is_empty() {
+            device.ready()?;
+            let compiled = match kernels {
+                Some(compiled) => compiled.clone(),
+                None => cache::compile(&source, device.properties().architecture)?,
+            };
+            let module = load(device, &compiled)?;
+            for name in &names {
+                functions.push(module.load_function(name).map_err(|e| CudaError::Module {
+                    reason: format!("it has no kernel `{name}`: {}", describe(e)),
+                })?);
+            }
+        }
+        Ok(Loaded { program, source, functions, starts, workspace_bytes })
+    }
+
+    fn arguments<T>(&self, args: &[Arg], at: Addresses) -> Arguments {
+        let mut values = [0; MOST_PARAMETERS];
+        for (value, arg) in values.iter_mut().zip(args) {
+            *value = match *arg {
+                Arg::Int(v) => v as u64,
+                Arg::Pointer(array, offset) => {
+                    let (base, bytes) = match array {
+                        Array::Source => (at.source, size_of::<T>()),
+                        Array::Target => (at.target, size_of::<T>()),
+                        Array::Scratch(region) => {
+                            let index = region.index();
+                            let bytes = self.program.regions.0[index].map_or(1, |(scalar, _)| scalar.bytes());
+                            (at.scratch + self.starts[index] as u64, bytes)
+                        }
+                    };
+                    base.wrapping_add_signed(offset * bytes as i64)
+                }
+            };
+        }
+        Arguments { values }
+    }
+
+    /// Launches a list, one after the other. Allocates nothing and waits for nothing.
+    ///
+    /// # Safety
+    /// The addresses must hold what the list reads and writes, until the stream has executed it.
+    pub unsafe fn launch<T>(
+        &self,
+        device: &CudaDevice,
+        list: &List,
+        stream: sys::CUstream,
+        at: Addresses,
+    ) -> Result<(), CudaError> {
+        device.ready()?;
+        for launch in &list.launches {
+            let mut arguments = self.arguments::<T>(&launch.args, at);
+            let mut pointers = arguments.pointers();
+            let [bx, by, bz] = self.program.kernels[launch.kernel].0.launch.block;
+            let [gx, gy, gz] = launch.grid;
+            // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
+            unsafe {
+                let function = function(&self.functions[launch.kernel]);
+                let params = pointers.as_mut_ptr();
+                sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, 0, stream, params, std::ptr::null_mut()).result()
+            }
+            .map_err(|e| device.error("launch a kernel", e))?;
+        }
+        Ok(())
+    }
+
+    /// A list as a graph: what does not depend on each other may run side by side.
+    ///
+    /// # Safety
+    /// As for [`Loaded::launch`], for as long as the graph is launched.
+    pub unsafe fn graph<T>(&self, device: &CudaDevice, list: &List, at: Addresses) -> Result<CudaGraph, CudaError> {
+        device.ready()?;
+        let failed = |e| device.error("make a graph", e);
+        let mut graph = CudaGraph {
+            device: device.clone(),
+            functions: self.functions.clone(),
+            graph: std::ptr::null_mut(),
+            executable: std::ptr::null_mut(),
+        };
+        // SAFETY: plain driver calls on handles made here; `graph` destroys them, also on the way out of an error.
+        unsafe {
+            sys::cuGraphCreate(&mut graph.graph, 0).result().map_err(failed)?;
+            let (mut before, mut group) = (Vec::new(), Vec::new());
+            for launch in &list.launches {
+                if !launch.beside_previous {
+                    before = std::mem::take(&mut group);
+                }
+                let mut arguments = self.arguments::<T>(&launch.args, at);
+                let mut pointers = arguments.pointers();
+                let [bx, by, bz] = self.program.kernels[launch.kernel].0.launch.block;
+                let [gx, gy, gz] = launch.grid;
+                let params = sys::CUDA_KERNEL_NODE_PARAMS {
+                    func: function(&self.functions[launch.kernel]),
+                    gridDimX: gx,
+                    gridDimY: gy,
+                    gridDimZ: gz,
+                    blockDimX: bx,
+                    blockDimY: by,
+                    blockDimZ: bz,
+                    sharedMemBytes: 0,
+                    kernelParams: pointers.as_mut_ptr(),
+                    extra: std::ptr::null_mut(),
+                    kern: std::ptr::null_mut(),
+                    ctx: std::ptr::null_mut(),
+                };
+                let mut node = std::ptr::null_mut();
+                sys::cuGraphAddKernelNode_v2(&mut node, graph.graph, before.as_ptr(), before.len(), &params)
+                    .result()
+                    .map_err(failed)?;
+                group.push(node);
+            }
+            sys::cuGraphInstantiateWithFlags(&mut graph.executable, graph.graph, 0).result().map_err(failed)?;
+        }
+        Ok(graph)
+    }
+}
+
+/// A whole transform as one graph launch, for the addresses it was made with. Made by [`CudaPlan::graph`](super::CudaPlan::graph).
+#[derive(Debug)]
+pub struct CudaGraph {
+    device: CudaDevice,
+    /// Keeps the kernels loaded.
+    #[allow(dead_code)]
+    functions: Vec<CudaFunction>,
+    graph: sys::CUgraph,
+    executable: sys::CUgraphExec,
+}
+
+// SAFETY: the handles belong to this value alone, and the driver's graph calls may come from any thread, one at a time.
+unsafe impl Send for CudaGraph {}
+
+impl CudaGraph {
+    /// Launches the whole transform on a stream; waits for nothing.
+    ///
+    /// # Safety
+    /// The addresses that the graph was made with must still be valid, and nothing else may use them until the stream has executed it.
+    ///
+    /// # Errors
+    /// If the driver refuses, or the context has failed.
+    pub unsafe fn launch(&mut self, stream: &cudarc::driver::CudaStream) -> Result<(), CudaError> {
+        self.device.ready()?;
+        // SAFETY: passed on from the caller.
+        unsafe { sys::cuGraphLaunch(self.executable, stream.cu_stream()) }
+            .result()
+            .map_err(|e| self.device.error("launch a graph", e))
+    }
+}
+
+impl Drop for CudaGraph {
+    fn drop(&mut self) {
+        if self.device.ready().is_err() {
+            return;
+        }
+        // SAFETY: made by this crate and destroyed only here. A failure leaks them, no more.
+        unsafe {
+            if !self.executable.is_null() {
+                let _ = sys::cuGraphExecDestroy(self.executable);
+            }
+            if !self.graph.is_null() {
+                let _ = sys::cuGraphDestroy(self.graph);
+            }
+        }
+    }
+}
+
+fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaModule>, CudaError> {
+    let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
+    module.map_err(|e| match device.error("load a module", e) {
+        lost @ CudaError::ContextLost { .. } => lost,
+        _ => CudaError::Module { reason: describe(e) },
+    })
+}
+
+/// The driver's handle of a kernel.
+fn function(function: &CudaFunction) -> sys::CUfunction {
+    function.cu_function()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nvrtc::tests::{SM_90, available};
+    use super::*;
+    use crate::executor::Problem;
+    use crate::gpu::Tuning;
+    use lifting_dsl::geometry::{Geometry, Layout};
+    use lifting_dsl::sample::SampleType;
+
+    /// What plans launch is what NVRTC takes, for each kind of arithmetic.
+    #[test]
+    fn programs_compile() {
+        if !available("programs_compile") {
+            return;
+        }
+        let wavelets = [
+            ("dd137", SampleType::I16, 1),
+            ("legall53", SampleType::I64, 0),
+            ("cdf97", SampleType::F32, 0),
+            ("cdf97", SampleType::F64, 0),
+            ("cdf97", SampleType::F16, 0),
+            ("cdf97", SampleType::Bf16, 0),
+        ];
+        for (name, sample, gain_shift) in wavelets {
+            let scheme = crate::catalogue::find(name).unwrap();
+            let problem = Problem {
+                boundary: scheme.boundary(),
+                geometry: Geometry::uniform(&[1, 40, 50], 2).unwrap(),
+                layout: Layout::Interleaved,
+                source_shape: vec![1, 40, 50],
+                gain_shift,
+                double_lone_odd: gain_shift > 0,
+                scheme,
+            };
+            let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &Tuning::default()).unwrap();
+            let kernels: Vec<_> = program.kernels.iter().map(|(kernel, _)| kernel).collect();
+            assert!(kernels.len() >= 4 && kernels.iter().all(|k| k.params.len() <= MOST_PARAMETERS));
+            let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
+            let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
+            assert!(compiled.bytes().starts_with(b"\x7fELF"));
+            // The names by which kernels are found are in the module, all different.
+            let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
+            for (i, name) in names.iter().enumerate() {
+                assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");
+            }
+        }
+    }
+}

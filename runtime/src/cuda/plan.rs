@@ -1,0 +1,481 @@
+//! Plans on device memory, and on host memory by way of it.
+
+use super::device::CudaDevice;
+use super::error::CudaError;
+use super::launch::{Addresses, CudaGraph, Loaded};
+use crate::data::{RawView, RawViewMut};
+use crate::error::PlanError;
+use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
+use crate::gpu::{List, Program, Tuning};
+use crate::recipe::Pass;
+use crate::sample::Sample;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What a plan can be told to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transform {
+    /// Data to coefficients.
+    Forward,
+    /// Data to coefficients where the data is.
+    ForwardInPlace,
+    /// Coefficients to the low band of a level; level 0 is the data.
+    Inverse {
+        /// The level.
+        level: u32,
+    },
+    /// Coefficients to data where the coefficients are.
+    InverseInPlace,
+}
+
+/// A plan's view of device memory: from [`Plan::cuda`](crate::Plan::cuda).
+///
+/// Arrays are laid out by the plan's strides. Execution goes to the caller's stream, allocates nothing and waits for nothing.
+#[derive(Debug)]
+pub struct CudaPlan<T> {
+    device: CudaDevice,
+    problem: Arc<Problem>,
+    /// For arrays with the plan's strides.
+    strided: Arc<Loaded>,
+    /// For contiguous arrays: what host data becomes on the device.
+    packed: Arc<Loaded>,
+    data: Span,
+    coefficients: Span,
+    sample: PhantomData<fn(T) -> T>,
+}
+
+/// How much of an array a plan needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// Samples.
+    pub len: usize,
+    /// Index of the first sample; not 0 where a stride is negative.
+    pub start: usize,
+}
+
+/// Device memory that a plan needs besides source and target, for one execution at a time: one for each stream.
+#[derive(Debug)]
+pub struct CudaWorkspace {
+    memory: Option<CudaSlice<u8>>,
+    bytes: usize,
+    ordinal: usize,
+}
+
+impl CudaWorkspace {
+    /// Its size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl<T: Sample> CudaPlan<T> {
+    pub(crate) fn new(
+        device: &CudaDevice,
+        problem: Arc<Problem>,
+        (data, data_strides): (Span, &[isize]),
+        (coefficients, coefficient_strides): (Span, &[isize]),
+    ) -> Result<CudaPlan<T>, PlanError> {
+        let load = |data: &[isize], coefficients: &[isize]| {
+            let program = Program::new(&problem, T::KIND, data, coefficients, &Tuning::default())?;
+            Loaded::new(device, program, device.kernels(), problem.geometry.shape()).map(Arc::new)
+        };
+        let packed_data = contiguous(&problem.source_shape);
+        let packed_coefficients = contiguous(problem.geometry.shape());
+        let strided = load(data_strides, coefficient_strides)?;
+        let packed = if packed_data == data_strides && packed_coefficients == coefficient_strides {
+            strided.clone()
+        } else {
+            load(&packed_data, &packed_coefficients)?
+        };
+        let device = device.clone();
+        Ok(CudaPlan { device, problem, strided, packed, data, coefficients, sample: PhantomData })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &CudaDevice {
+        &self.device
+    }
+
+    /// Whether the plan can still be used: not if the device's context has failed.
+    pub fn is_usable(&self) -> bool {
+        self.device.is_usable()
+    }
+
+    /// The CUDA C++ text of the plan's kernels.
+    pub fn source(&self) -> &str {
+        &self.strided.source
+    }
+
+    /// Bytes of device memory that [`CudaPlan::workspace`] will take.
+    pub fn workspace_bytes(&self) -> usize {
+        self.strided.workspace_bytes
+    }
+
+    /// Allocates a workspace on a stream.
+    ///
+    /// # Errors
+    /// If the device's memory is full; the plan stays usable.
+    pub fn workspace(&self, stream: &Arc<CudaStream>) -> Result<CudaWorkspace, PlanError> {
+        self.check_stream(stream)?;
+        let bytes = self.workspace_bytes();
+        Ok(CudaWorkspace { memory: self.scratch(stream, bytes)?, bytes, ordinal: self.device.ordinal() })
+    }
+
+    /// Analysis of an array on the device.
+    ///
+    /// # Errors
+    /// If an array, the stream or the workspace does not suit, or the driver refuses.
+    pub fn forward<S, D>(
+        &self,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        self.check("the data", self.data, src)?;
+        self.check("the coefficients", self.coefficients, dst)?;
+        let starts = (self.data.start, self.coefficients.start);
+        self.execute(&self.strided.program.forward, stream, src, dst, starts, workspace)
+    }
+
+    /// Synthesis of an array on the device.
+    ///
+    /// # Errors
+    /// As for [`CudaPlan::forward`].
+    pub fn inverse<S, D>(
+        &self,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        self.inverse_to(0, stream, src, dst, workspace)
+    }
+
+    /// Synthesis down to a level; its low band is contiguous in `dst`.
+    ///
+    /// # Errors
+    /// As for [`CudaPlan::forward`], and if there is no such level.
+    pub fn inverse_to<S, D>(
+        &self,
+        level: u32,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        let list = self.list(Transform::Inverse { level })?;
+        let target = match level {
+            0 => self.data,
+            _ => Span { len: self.problem.geometry.level_shape(level).iter().product(), start: 0 },
+        };
+        self.check("the coefficients", self.coefficients, src)?;
+        self.check("the result", target, dst)?;
+        self.execute(list, stream, src, dst, (self.coefficients.start, target.start), workspace)
+    }
+
+    /// A transform on raw addresses, for memory of other libraries: of the sample with all indices 0 in source and target, which are laid out by the
+    /// plan's strides. In place `source` is not used.
+    ///
+    /// # Safety
+    /// Every sample of the source must be readable and every one of the target writable on the plan's device, they must not overlap
+    /// (except in place), and nothing else may use them or the workspace until the stream has executed the transform.
+    ///
+    /// # Errors
+    /// If the plan cannot do that transform, stream or workspace are another device's, or the driver refuses.
+    pub unsafe fn execute_raw(
+        &self,
+        transform: Transform,
+        stream: &Arc<CudaStream>,
+        source: CUdeviceptr,
+        target: CUdeviceptr,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError> {
+        let list = self.list(transform)?;
+        self.check_stream(stream)?;
+        self.check_workspace(workspace)?;
+        let (scratch, _guard) = match &mut workspace.memory {
+            Some(memory) => {
+                let (at, guard) = memory.device_ptr_mut(stream);
+                (at, Some(guard))
+            }
+            None => (0, None),
+        };
+        let at = Addresses { source, target, scratch };
+        // SAFETY: passed on from the caller.
+        unsafe { self.strided.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        Ok(())
+    }
+
+    /// A transform as one graph, on raw addresses as for [`CudaPlan::execute_raw`]. The graph keeps the addresses, that of the workspace
+    /// included.
+    ///
+    /// # Safety
+    /// None yet: launching the graph has the conditions of [`CudaPlan::execute_raw`], at every launch.
+    ///
+    /// # Errors
+    /// As for [`CudaPlan::execute_raw`].
+    pub unsafe fn graph(
+        &self,
+        transform: Transform,
+        stream: &Arc<CudaStream>,
+        source: CUdeviceptr,
+        target: CUdeviceptr,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<CudaGraph, PlanError> {
+        let list = self.list(transform)?;
+        self.check_stream(stream)?;
+        self.check_workspace(workspace)?;
+        let scratch = workspace.memory.as_mut().map_or(0, |memory| memory.device_ptr_mut(stream).0);
+        let at = Addresses { source, target, scratch };
+        // SAFETY: passed on from the caller.
+        Ok(unsafe { self.strided.graph::<T>(&self.device, list, at)? })
+    }
+
+    fn list(&self, transform: Transform) -> Result<&List, PlanError> {
+        let program = &self.strided.program;
+        let padded = || PlanError::PaddedInPlace {
+            shape: self.problem.source_shape.clone(),
+            padded: self.problem.geometry.shape().to_vec(),
+        };
+        match transform {
+            Transform::Forward => Ok(&program.forward),
+            Transform::ForwardInPlace => program.forward_in_place.as_ref().ok_or_else(padded),
+            Transform::Inverse { level } => {
+                let depth = self.problem.geometry.depth();
+                program.inverse.get(level as usize).ok_or(PlanError::NoSuchLevel { level, depth })
+            }
+            Transform::InverseInPlace => program.inverse_in_place.as_ref().ok_or_else(padded),
+        }
+    }
+
+    fn execute<S, D>(
+        &self,
+        list: &List,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        (source_start, target_start): (usize, usize),
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        self.check_stream(stream)?;
+        self.check_workspace(workspace)?;
+        let (source, _source_guard) = src.device_ptr(stream);
+        let (target, _target_guard) = dst.device_ptr_mut(stream);
+        let (scratch, _scratch_guard) = match &mut workspace.memory {
+            Some(memory) => {
+                let (at, guard) = memory.device_ptr_mut(stream);
+                (at, Some(guard))
+            }
+            None => (0, None),
+        };
+        let at = Addresses {
+            source: source + (source_start * size_of::<T>()) as u64,
+            target: target + (target_start * size_of::<T>()) as u64,
+            scratch,
+        };
+        // SAFETY: the slices hold what the plan reads and writes, and their guards order this before what others do with them.
+        unsafe { self.strided.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        Ok(())
+    }
+
+    fn wrong(&self, what: &'static str, found: usize) -> PlanError {
+        CudaError::WrongDevice { what, found, expected: self.device.ordinal() }.into()
+    }
+
+    fn check_stream(&self, stream: &CudaStream) -> Result<(), PlanError> {
+        if stream.context() != self.device.context() {
+            return Err(self.wrong("the stream", stream.context().ordinal()));
+        }
+        Ok(())
+    }
+
+    fn check_workspace(&self, workspace: &CudaWorkspace) -> Result<(), PlanError> {
+        if workspace.ordinal != self.device.ordinal() {
+            return Err(self.wrong("the workspace", workspace.ordinal));
+        }
+        if workspace.bytes < self.workspace_bytes() {
+            return Err(PlanError::ForeignWorkspace);
+        }
+        Ok(())
+    }
+
+    fn check(&self, what: &'static str, span: Span, slice: &impl DeviceSlice<T>) -> Result<(), PlanError> {
+        if slice.stream().context() != self.device.context() {
+            return Err(self.wrong(what, slice.stream().context().ordinal()));
+        }
+        if slice.len() < span.len {
+            let shape = self.problem.geometry.shape().to_vec();
+            return Err(PlanError::TooShort { what, shape, needed: span.len, got: slice.len() });
+        }
+        Ok(())
+    }
+
+    fn scratch(&self, stream: &Arc<CudaStream>, bytes: usize) -> Result<Option<CudaSlice<u8>>, CudaError> {
+        if bytes == 0 { Ok(None) } else { self.allocate(stream, bytes, "the workspace").map(Some) }
+    }
+
+    fn allocate(&self, stream: &Arc<CudaStream>, bytes: usize, what: &'static str) -> Result<CudaSlice<u8>, CudaError> {
+        self.device.ready()?;
+        // SAFETY: bytes have no invalid value, and every one that is read was written before.
+        unsafe { stream.alloc::<u8>(bytes) }.map_err(|e| self.device.allocation_error(what, bytes, e))
+    }
+
+    /// Host data through the device: up, the list, down; the result is written only if all went well.
+    fn through(
+        &self,
+        list: &List,
+        source: Option<Vec<T>>,
+        target: Vec<T>,
+        keep_target: bool,
+    ) -> Result<Vec<T>, PlanError> {
+        let stream = self.device.stream();
+        let bytes = |len: usize| (len * size_of::<T>()).max(1);
+        let failed = |e| self.device.error("copy host data", e);
+        let mut at = Addresses { source: 0, target: 0, scratch: 0 };
+        let mut target = target;
+        let (mut held_source, mut held_scratch) = (None, None);
+        if let Some(source) = &source {
+            let mut memory = self.allocate(stream, bytes(source.len()), "the source")?;
+            stream.memcpy_htod(bytemuck::cast_slice::<T, u8>(source), &mut memory).map_err(failed)?;
+            at.source = memory.device_ptr(stream).0;
+            held_source = Some(memory);
+        }
+        let mut memory = self.allocate(stream, bytes(target.len()), "the result")?;
+        if keep_target {
+            stream.memcpy_htod(bytemuck::cast_slice::<T, u8>(&target), &mut memory).map_err(failed)?;
+        }
+        at.target = memory.device_ptr_mut(stream).0;
+        if let Some(mut scratch) = self.scratch(stream, self.packed.workspace_bytes)? {
+            at.scratch = scratch.device_ptr_mut(stream).0;
+            held_scratch = Some(scratch);
+        }
+        // SAFETY: arrays of the packed program's sizes, all on this one stream, alive until it has been waited for.
+        unsafe { self.packed.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        stream.memcpy_dtoh(&memory, bytemuck::cast_slice_mut::<T, u8>(&mut target)).map_err(failed)?;
+        stream.synchronize().map_err(|e| self.device.error("finish a transform", e))?;
+        drop((held_source, held_scratch));
+        Ok(target)
+    }
+}
+
+fn contiguous(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
+
+/// Index of every element of a view, row-major, relative to its first.
+fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
+    let count: usize = shape.iter().product();
+    (0..count).map(move |mut index| {
+        let mut at = 0;
+        for (&n, &stride) in shape.iter().zip(strides).rev() {
+            at += (index % n) as isize * stride;
+            index /= n;
+        }
+        at
+    })
+}
+
+/// # Safety
+/// The view must be valid.
+unsafe fn gather<T: Sample>(view: RawView<T>) -> Vec<T> {
+    let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
+    if contiguous(shape) == strides {
+        // SAFETY: a valid view without gaps is a slice.
+        return unsafe { std::slice::from_raw_parts(view.ptr, shape.iter().product()) }.to_vec();
+    }
+    // SAFETY: an element of a valid view.
+    offsets(shape, strides).map(|at| unsafe { *view.ptr.offset(at) }).collect()
+}
+
+/// # Safety
+/// The view must be valid, and no other may overlap it.
+unsafe fn scatter<T: Sample>(values: &[T], view: RawViewMut<T>) {
+    let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
+    if contiguous(shape) == strides {
+        // SAFETY: a valid view without gaps is a slice of as many samples.
+        return unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), view.ptr, values.len()) };
+    }
+    for (at, value) in offsets(shape, strides).zip(values) {
+        // SAFETY: an element of a valid view.
+        unsafe { *view.ptr.offset(at) = *value };
+    }
+}
+
+impl<T: Sample> Executor<T> for CudaPlan<T> {
+    fn workspace_size(&self) -> WorkspaceSize {
+        // Host memory; what a device needs is `CudaPlan::workspace_bytes`.
+        WorkspaceSize::default()
+    }
+
+    fn workspace_bytes(&self) -> usize {
+        self.strided.workspace_bytes
+    }
+
+    fn passes(&self) -> Vec<Pass> {
+        self.strided.program.forward.passes.clone()
+    }
+
+    fn cuda(&self) -> Option<&CudaPlan<T>> {
+        Some(self)
+    }
+
+    unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
+        // SAFETY: passed on from the caller, here and below.
+        unsafe {
+            let result = self.through(&self.packed.program.forward, Some(gather(src)), empty, false)?;
+            scatter(&result, dst);
+        }
+        Ok(())
+    }
+
+    unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let list = self.packed.program.forward_in_place.as_ref().expect("a plan that pads is not run in place");
+        // SAFETY: as above.
+        unsafe { scatter(&self.through(list, None, gather(data.as_const()), true)?, data) };
+        Ok(())
+    }
+
+    unsafe fn inverse(
+        &self,
+        level: u32,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        _: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
+        let list = &self.packed.program.inverse[level as usize];
+        // SAFETY: as above.
+        unsafe { scatter(&self.through(list, Some(gather(src)), empty, false)?, dst) };
+        Ok(())
+    }
+
+    unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
+        let list = self.packed.program.inverse_in_place.as_ref().expect("a plan that pads is not run in place");
+        // SAFETY: as above.
+        unsafe { scatter(&self.through(list, None, gather(data.as_const()), true)?, data) };
+        Ok(())
+    }
+}
