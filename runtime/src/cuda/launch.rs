@@ -57,8 +57,8 @@ impl Loaded {
     ) -> Result<Loaded, PlanError> {
         let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
         let (starts, workspace_bytes) = program.regions.layout().ok_or_else(too_large)?;
-        let list: Vec<_> = program.kernels.iter().map(|(kernel, _)| kernel).collect();
-        if let Some(wide) = list.iter().find(|k| k.params.len() > MOST_PARAMETERS) {
+        let list: Vec<_> = program.kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
+        if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
         }
@@ -278,8 +278,8 @@ mod tests {
                 scheme,
             };
             let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &Tuning::default()).unwrap();
-            let kernels: Vec<_> = program.kernels.iter().map(|(kernel, _)| kernel).collect();
-            assert!(kernels.len() >= 4 && kernels.iter().all(|k| k.params.len() <= MOST_PARAMETERS));
+            let kernels: Vec<_> = program.kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
+            assert!(kernels.len() >= 4 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
             let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
             let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
             assert!(compiled.bytes().starts_with(b"\x7fELF"));
