@@ -6,6 +6,7 @@
 #![allow(clippy::should_implement_trait)]
 
 pub mod back;
+pub mod cost;
 pub mod describe;
 pub mod emit;
 pub mod ir;

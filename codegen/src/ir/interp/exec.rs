@@ -356,7 +356,8 @@ impl Machine<'_> {
     }
 
     fn load(&mut self, space: Space, index: Slot, lanes: u32, dest: Dest, active: &Active) -> Result<(), Stop> {
-        let request = Request { active, index: self.registers.column(index), lanes, statement: self.here };
+        let index = self.registers.column(index);
+        let request = Request { active, index, lanes, extent: None, statement: self.here };
         match space {
             Space::Global(p) => {
                 let array = self.arrays[p.0 as usize].as_mut().expect("arguments have been checked");
@@ -382,7 +383,8 @@ impl Machine<'_> {
 
     fn store(&mut self, space: Space, index: Slot, values: &[Slot], active: &Active) -> Result<(), Stop> {
         let index = self.registers.column(index);
-        let request = Request { active, index, lanes: values.len() as u32, statement: self.here };
+        let lanes = values.len() as u32;
+        let request = Request { active, index, lanes, extent: None, statement: self.here };
         let cells = match space {
             Space::Global(p) => {
                 let array = self.arrays[p.0 as usize].as_mut().expect("arguments have been checked");
@@ -421,11 +423,11 @@ impl Machine<'_> {
         let from = self.arrays[global.0 as usize].as_mut().expect("arguments have been checked");
         let (reading, _) = active.split(|t| valid.get(t) != 0);
         if let Some(reading) = &reading {
-            let request = Request { active: reading, index, lanes, statement: self.here };
-            from.copy(request, valid, &mut self.counts.global_loads)?;
+            let request = Request { active: reading, index, lanes, extent: Some(valid), statement: self.here };
+            from.load(request, self.first, &self.place, &mut self.counts.global_loads)?;
         }
         let to = &mut self.shared[shared.0 as usize];
-        let request = Request { active, index: at, lanes, statement: self.here };
+        let request = Request { active, index: at, lanes, extent: None, statement: self.here };
         to.copy(request, &self.epoch, &self.place, &mut self.counts.shared_stores)?;
         each!(active, t => {
             let (first, source) = (at.get(t) as usize, index.get(t) as usize);
@@ -453,31 +455,26 @@ impl Machine<'_> {
     }
 
     fn sync_warp(&mut self, active: &Active) -> Result<(), Stop> {
-        let mut incomplete = None;
         active.warps(|lanes| {
             let warp = lanes[0] as usize / 32;
             self.epoch.syncs[warp] += 1;
             self.counts.warp_syncs += 1;
-            if lanes.len() != 32 && incomplete.is_none() {
-                let kind = FaultKind::DivergentSync { warp, active: lanes.len() };
-                incomplete = Some(Box::new((kind, lanes[0])));
+            if lanes.len() == 32 {
+                return Ok(());
             }
-        });
-        incomplete.map_or(Ok(()), Err)
+            Err(Box::new((FaultKind::DivergentSync { warp, active: lanes.len() }, lanes[0])))
+        })
     }
 
     fn shuffle(&mut self, dest: Dest, a: Slot, from: From, active: &Active) -> Result<(), Stop> {
-        let mut incomplete = None;
         active.warps(|lanes| {
             self.counts.shuffles += 1;
-            if lanes.len() != 32 && incomplete.is_none() {
-                let kind = FaultKind::DivergentShuffle { warp: lanes[0] as usize / 32, active: lanes.len() };
-                incomplete = Some(Box::new((kind, lanes[0])));
+            if lanes.len() == 32 {
+                return Ok(());
             }
-        });
-        if let Some(stop) = incomplete {
-            return Err(stop);
-        }
+            let kind = FaultKind::DivergentShuffle { warp: lanes[0] as usize / 32, active: lanes.len() };
+            Err(Box::new((kind, lanes[0])))
+        })?;
         let mut offers = std::mem::take(&mut self.indices);
         offers.resize(self.threads as usize, 0);
         let a = self.registers.column(a);

@@ -57,6 +57,13 @@ impl Active {
 
     /// Splits by a condition; a side without threads is `None`.
     pub(super) fn split(&self, holds: impl Fn(u32) -> bool) -> (Option<Active>, Option<Active>) {
+        // Most branches are taken by all or by none.
+        let first = holds(self.first());
+        let mut same = true;
+        each!(self, t => { same &= holds(t) == first });
+        if same {
+            return if first { (Some(self.clone()), None) } else { (None, Some(self.clone())) };
+        }
         let (mut yes, mut no) = (Vec::new(), Vec::new());
         each!(self, t => {
             if holds(t) { yes.push(t) } else { no.push(t) }
@@ -73,18 +80,22 @@ impl Active {
     }
 
     /// The active threads warp by warp.
-    pub(super) fn warps(&self, mut f: impl FnMut(&[u32])) {
-        let mut lanes = [0; 32];
-        let mut n = 0;
-        each!(self, t => {
-            if n > 0 && lanes[0] / 32 != t / 32 {
-                f(&lanes[..n]);
-                n = 0;
+    pub(super) fn warps(&self, mut f: impl FnMut(&[u32]) -> Result<(), Stop>) -> Result<(), Stop> {
+        match self {
+            &Active::Range(first, end) => {
+                let mut lanes = [0; 32];
+                let mut from = first;
+                while from < end {
+                    let to = end.min(from / 32 * 32 + 32);
+                    let lanes = &mut lanes[..(to - from) as usize];
+                    lanes.iter_mut().zip(from..to).for_each(|(lane, t)| *lane = t);
+                    f(lanes)?;
+                    from = to;
+                }
+                Ok(())
             }
-            lanes[n] = t;
-            n += 1;
-        });
-        f(&lanes[..n]);
+            Active::List(list) => list.chunk_by(|a, b| a / 32 == b / 32).try_for_each(f),
+        }
     }
 }
 

@@ -1,0 +1,217 @@
+//! What a schedule costs, before anyone launches it: its kernels run in the interpreter on a given shape, and counted.
+//!
+//! The figures are the papers': samples moved (2M is the least that a transform of M samples can move, reads and writes
+//! together; separate row and column passes move 4M), 32-byte sectors, shared-memory wavefronts, barriers, operations. M counts
+//! the samples of every level.
+
+use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program};
+use crate::ir::valid::{ValidationError, validate};
+use crate::ir::{Kernel, ParamKind};
+use crate::schedule::Direction;
+use lifting_dsl::geometry::{Geometry, split};
+use std::fmt;
+
+/// The cost of one pass: one axis at one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassCost {
+    /// Levels done before this one; 0 for the whole array.
+    pub level: u32,
+    /// The axis, outermost first.
+    pub axis: usize,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Samples that the pass transforms.
+    pub samples: u64,
+    /// What it does for that.
+    pub counts: Counts,
+}
+
+/// The cost of a transform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// M: the samples of every level.
+    pub samples: u64,
+    /// Its passes in the order of execution.
+    pub passes: Vec<PassCost>,
+}
+
+impl Cost {
+    /// All passes together.
+    pub fn total(&self) -> Counts {
+        self.passes.iter().map(|p| p.counts).sum()
+    }
+
+    /// All passes together, for one of the M samples.
+    pub fn per_sample(&self) -> PerSample {
+        self.total().per_sample(self.samples)
+    }
+}
+
+/// Why a cost could not be counted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CostError {
+    /// The kernel is not valid.
+    #[error("{}", .0.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"))]
+    Invalid(Vec<ValidationError>),
+    /// The kernel went wrong.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The kernel's parameters are not those of a pass.
+    #[error("kernel `{kernel}` has not the parameters of a pass kernel")]
+    Parameters {
+        /// Kernel.
+        kernel: String,
+    },
+    /// The array is too large to interpret.
+    #[error(
+        "an array of {samples} samples is too large to be counted; take a smaller one: the cost of a sample is nearly the same"
+    )]
+    TooLarge {
+        /// Samples.
+        samples: usize,
+    },
+}
+
+/// Most samples of an array that [`separable`] takes: it keeps about 100 bytes for each.
+pub const MAX_SAMPLES: usize = 1 << 26;
+
+/// The cost of a transform that goes axis by axis: `row` for the innermost axis, `column` for the others.
+///
+/// Arrays are contiguous, in Mallat layout, and aligned as device allocations are; every pass goes from one array to another.
+///
+/// # Errors
+/// If a kernel is not valid, is no pass kernel, or does what it must not; if the array has more than [`MAX_SAMPLES`] samples.
+///
+/// ```
+/// use lifting_codegen::schedule::{horizontal, vertical, Direction, Options};
+/// use lifting_codegen::{cost, ir::Scalar};
+/// use lifting_dsl::{geometry::Geometry, Boundary};
+///
+/// let haar = "wavelet haar { domain real; odd -= even[0]; even += 0.5 * odd[0]; }";
+/// let haar = lifting_dsl::compile(haar).unwrap().schemes.remove(0);
+/// let (sample, direction) = (Scalar::F32, Direction::Forward);
+/// let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
+/// let row = horizontal::kernel(&haar, options, Default::default()).unwrap();
+/// let column = vertical::kernel(&haar, options).unwrap();
+/// let cost = cost::separable(&Geometry::uniform(&[64, 64], 2).unwrap(), direction, &row, &column).unwrap();
+/// assert_eq!(cost.samples, 64 * 64 + 32 * 32);
+/// assert_eq!(cost.per_sample().moved, 4.0);
+/// ```
+pub fn separable(geometry: &Geometry, direction: Direction, row: &Kernel, column: &Kernel) -> Result<Cost, CostError> {
+    if geometry.samples() > MAX_SAMPLES {
+        return Err(CostError::TooLarge { samples: geometry.samples() });
+    }
+    let infos = [validate(row), validate(column)].map(|info| info.map_err(CostError::Invalid));
+    let [row_info, column_info] = infos;
+    let (row_info, column_info) = (row_info?, column_info?);
+    let programs = [Program::new(row, &row_info), Program::new(column, &column_info)];
+    let innermost = geometry.rank() - 1;
+    let mut cost = Cost { samples: 0, passes: Vec::new() };
+    let mut levels: Vec<u32> = (0..geometry.depth()).collect();
+    if direction == Direction::Inverse {
+        levels.reverse();
+    }
+    for level in levels {
+        let shape = geometry.level_shape(level);
+        let samples = shape.iter().product::<usize>() as u64;
+        cost.samples += samples;
+        let mut axes = geometry.axes_at(level);
+        if direction == Direction::Inverse {
+            axes.reverse();
+        }
+        for axis in axes {
+            let kernel = if axis == innermost { row } else { column };
+            let origin = geometry.level_origins(level)[axis];
+            let pass = Pass { full: geometry.shape(), shape: &shape, axis, origin, direction };
+            let counts = pass.run(kernel, &programs[usize::from(axis != innermost)])?;
+            cost.passes.push(PassCost { level, axis, kernel: kernel.name.clone(), samples, counts });
+        }
+    }
+    Ok(cost)
+}
+
+/// One axis of a box in the corner of an array.
+struct Pass<'a> {
+    /// Shape of the array.
+    full: &'a [usize],
+    /// Shape of the box.
+    shape: &'a [usize],
+    axis: usize,
+    /// Position of the first sample along the axis.
+    origin: i64,
+    direction: Direction,
+}
+
+impl Pass<'_> {
+    fn run(&self, kernel: &Kernel, program: &Program) -> Result<Counts, CostError> {
+        let innermost = self.full.len() - 1;
+        let stride = |axis: usize| self.full[axis + 1..].iter().product::<usize>();
+        let split = split(self.shape[self.axis], self.origin);
+        // The lines of a pass lie along one more axis, the images along another; further axes are launches.
+        let mut others: Vec<usize> = (0..self.full.len()).filter(|axis| *axis != self.axis).collect();
+        let lines = others.pop();
+        let images = others.pop();
+        let pitch = if self.axis == innermost { lines.map_or(0, stride) } else { stride(self.axis) };
+        let extent = |axis: Option<usize>| axis.map_or(1, |axis| self.shape[axis]) as i64;
+        let mut counts = Counts::default();
+        for launch in 0..others.iter().map(|axis| self.shape[*axis]).product::<usize>() {
+            let mut rest = launch;
+            let mut base = 0;
+            for &axis in others.iter().rev() {
+                base += rest % self.shape[axis] * stride(axis);
+                rest /= self.shape[axis];
+            }
+            let signal = || self.array(kernel, base);
+            let (low, high) =
+                (|| self.array(kernel, base), || self.array(kernel, base + split.low * stride(self.axis)));
+            let mut args = match self.direction {
+                Direction::Forward => vec![signal()?, low()?, high()?],
+                Direction::Inverse => vec![low()?, high()?, signal()?],
+            };
+            let parity = self.origin.rem_euclid(2);
+            args.extend([self.shape[self.axis] as i64, parity, extent(lines)].map(Arg::Scalar));
+            args.extend([pitch as i64; 3].map(Arg::Scalar));
+            args.extend([images.map_or(0, stride) as i64; 3].map(Arg::Scalar));
+            args.push(Arg::Scalar(extent(images)));
+            if args.len() + 1 == kernel.params.len() {
+                args.push(Arg::Scalar(0));
+            }
+            if args.len() != kernel.params.len() {
+                return Err(CostError::Parameters { kernel: kernel.name.clone() });
+            }
+            counts += program.run(&mut args, Options { max_steps: u64::MAX })?;
+        }
+        Ok(counts)
+    }
+
+    /// The array from an element on, aligned as it would be.
+    fn array(&self, kernel: &Kernel, from: usize) -> Result<Arg, CostError> {
+        let scalar = match kernel.params.first().map(|p| p.kind) {
+            Some(ParamKind::Pointer(scalar, _)) => scalar,
+            _ => return Err(CostError::Parameters { kernel: kernel.name.clone() }),
+        };
+        let len = self.full.iter().product::<usize>().saturating_sub(from);
+        Ok(Arg::Buffer(Buffer::zeroed(scalar, len).misaligned(from % (256 / scalar.bytes()))))
+    }
+}
+
+/// A table: a line for each pass, and one for all.
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let width = self.passes.iter().map(|p| p.kernel.len()).max().unwrap_or(0).max("all passes".len());
+        let line = |f: &mut fmt::Formatter, name: &str, place: [&str; 2], samples: u64, n: PerSample| {
+            let [level, axis] = place;
+            write!(f, "{name:width$}  {level:>5}  {axis:>4}  {samples:>10}  {:>7.3}  {:>7.3}", n.moved, n.bytes)?;
+            write!(f, "  {:>8.4}  {:>10.4}  {:>9.4}", n.transactions, n.wavefronts, n.conflicts)?;
+            writeln!(f, "  {:>9.6}  {:>8.4}  {:>7.2}  {:>6.2}", n.barriers, n.shuffles, n.integer, n.float)
+        };
+        write!(f, "{:width$}  level  axis     samples    moved    bytes", "each sample")?;
+        write!(f, "   sectors  wavefronts  conflicts")?;
+        writeln!(f, "   barriers  shuffles  integer   float")?;
+        for p in &self.passes {
+            let place = [&*p.level.to_string(), &*p.axis.to_string()];
+            line(f, &p.kernel, place, p.samples, p.counts.per_sample(p.samples))?;
+        }
+        line(f, "all passes", ["", ""], self.samples, self.per_sample())
+    }
+}

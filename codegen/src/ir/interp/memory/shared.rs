@@ -1,0 +1,267 @@
+//! Shared memory: arrays of the block that runs.
+
+use super::{Other, Request, Warp, Witness};
+use crate::ir::Scalar;
+use crate::ir::interp::count::SharedTraffic;
+use crate::ir::interp::fault::FaultKind;
+use crate::ir::interp::pure::Stop;
+use crate::ir::path::StmtId;
+
+/// An access to a shared cell: the thread, the number of its warp's synchronisations before, and the statement.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    thread: u16,
+    sync: u32,
+    statement: StmtId,
+}
+
+/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block. Synchronisations of a warp
+/// order what its own lanes do within an epoch.
+#[derive(Clone, Copy, Default)]
+struct SharedShadow {
+    write_epoch: u32,
+    read_epoch: u32,
+    /// The epoch in which an asynchronous copy to the cell was started that nobody has waited for; 0 for none. `write` is the copy.
+    flight_epoch: u32,
+    write: Touch,
+    /// Two lanes (or twice one) of the first warp that read the cell in this epoch, since that warp's last synchronisation before a read.
+    reads: [Touch; 2],
+    /// A read by another warp; one by the same warp if there was none.
+    elsewhere: Touch,
+}
+
+impl SharedShadow {
+    /// Notes a read in this epoch.
+    fn read(&mut self, epoch: u32, touch: Touch) {
+        let first = self.reads[0];
+        if self.read_epoch != epoch {
+            self.read_epoch = epoch;
+            (self.reads, self.elsewhere) = ([touch; 2], touch);
+        } else if touch.thread / 32 != first.thread / 32 {
+            self.elsewhere = touch;
+        } else if touch.sync != first.sync {
+            self.reads = [touch; 2];
+        } else if touch.thread != first.thread && self.reads[1].thread == first.thread {
+            self.reads[1] = touch;
+        }
+    }
+}
+
+/// A shared array of the block that runs.
+pub(in crate::ir::interp) struct SharedArray {
+    pub(in crate::ir::interp) values: Vec<u64>,
+    name: String,
+    scalar: Scalar,
+    /// Address of the first element.
+    address: u64,
+    shadow: Vec<SharedShadow>,
+}
+
+/// Now, for shared memory.
+#[derive(Clone, Debug)]
+pub(in crate::ir::interp) struct Epoch {
+    /// The current epoch.
+    pub(in crate::ir::interp) now: u32,
+    /// The first epoch of this block.
+    pub(in crate::ir::interp) block: u32,
+    /// By warp: the number of its synchronisations in this block.
+    pub(in crate::ir::interp) syncs: Vec<u32>,
+}
+
+impl Epoch {
+    fn touch(&self, thread: u32, statement: StmtId) -> Touch {
+        Touch { thread: thread as u16, sync: self.syncs[thread as usize / 32], statement }
+    }
+
+    /// Whether an earlier access of this epoch is not ordered before one that is made now.
+    fn is_concurrent(&self, earlier: Touch, now: Touch) -> bool {
+        earlier.thread != now.thread && (earlier.thread / 32 != now.thread / 32 || earlier.sync == now.sync)
+    }
+}
+
+/// Cells of a shared array that a thread copies to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ir::interp) struct Cells {
+    pub(in crate::ir::interp) first: u32,
+    pub(in crate::ir::interp) lanes: u32,
+    pub(in crate::ir::interp) statement: StmtId,
+}
+
+impl SharedArray {
+    pub(in crate::ir::interp) fn new(name: &str, scalar: Scalar, len: usize, address: u64) -> SharedArray {
+        SharedArray {
+            values: vec![0; len],
+            name: name.into(),
+            scalar,
+            address,
+            shadow: vec![SharedShadow::default(); len],
+        }
+    }
+
+    /// Forgets all epochs.
+    pub(in crate::ir::interp) fn reset(&mut self) {
+        self.shadow.fill(SharedShadow::default());
+    }
+
+    /// Checks and counts a load.
+    pub(in crate::ir::interp) fn load(
+        &mut self,
+        request: Request,
+        epoch: &Epoch,
+        witness: &impl Witness,
+        traffic: &mut SharedTraffic,
+    ) -> Result<(), Stop> {
+        let SharedArray { values, name, scalar, address, shadow } = self;
+        request.warps((name, *scalar, values.len(), 0), |warp| {
+            count(&warp, *scalar, *address, traffic);
+            for (t, i) in warp.elements() {
+                let touch = epoch.touch(t, request.statement);
+                let cell = &mut shadow[i];
+                cell.landed(epoch).map_err(|rival| in_flight(name, i, false, rival, t, witness))?;
+                if cell.write_epoch < epoch.block {
+                    let kind = FaultKind::Uninitialised { name: name.clone(), index: Some(i as i64) };
+                    return Err(Box::new((kind, t)));
+                }
+                if cell.write_epoch == epoch.now && epoch.is_concurrent(cell.write, touch) {
+                    return Err(race(name, i, false, (true, cell.write), t, witness));
+                }
+                cell.read(epoch.now, touch);
+            }
+            Ok(())
+        })
+    }
+
+    /// Checks and counts a store.
+    pub(in crate::ir::interp) fn store(
+        &mut self,
+        request: Request,
+        epoch: &Epoch,
+        witness: &impl Witness,
+        traffic: &mut SharedTraffic,
+    ) -> Result<(), Stop> {
+        self.write(request, epoch, witness, traffic, 0)
+    }
+
+    /// Checks and counts the writing side of an asynchronous copy: a store whose cells nobody may touch before [`SharedArray::land`].
+    pub(in crate::ir::interp) fn copy(
+        &mut self,
+        request: Request,
+        epoch: &Epoch,
+        witness: &impl Witness,
+        traffic: &mut SharedTraffic,
+    ) -> Result<(), Stop> {
+        self.write(request, epoch, witness, traffic, epoch.now)
+    }
+
+    fn write(
+        &mut self,
+        request: Request,
+        epoch: &Epoch,
+        witness: &impl Witness,
+        traffic: &mut SharedTraffic,
+        flight_epoch: u32,
+    ) -> Result<(), Stop> {
+        let SharedArray { values, name, scalar, address, shadow } = self;
+        request.warps((name, *scalar, values.len(), 0), |warp| {
+            count(&warp, *scalar, *address, traffic);
+            for (t, i) in warp.elements() {
+                let touch = epoch.touch(t, request.statement);
+                let cell = &mut shadow[i];
+                cell.landed(epoch).map_err(|rival| in_flight(name, i, true, rival, t, witness))?;
+                if let Some(rival) = cell.rival(epoch, touch) {
+                    return Err(race(name, i, true, rival, t, witness));
+                }
+                (cell.write_epoch, cell.write, cell.flight_epoch) = (epoch.now, touch, flight_epoch);
+            }
+            Ok(())
+        })
+    }
+
+    /// The copy to these cells is done: it is as if the thread wrote them now.
+    pub(in crate::ir::interp) fn land(&mut self, cells: Cells, thread: u32, epoch: &Epoch) {
+        let first = cells.first as usize;
+        for cell in &mut self.shadow[first..first + cells.lanes as usize] {
+            cell.flight_epoch = 0;
+            (cell.write_epoch, cell.write) = (epoch.now, epoch.touch(thread, cells.statement));
+        }
+    }
+}
+
+impl SharedShadow {
+    /// No copy to the cell is under way; else that copy.
+    fn landed(&self, epoch: &Epoch) -> Result<(), Touch> {
+        // What a block left under way is of no concern to the next.
+        if self.flight_epoch == 0 || self.flight_epoch < epoch.block { Ok(()) } else { Err(self.write) }
+    }
+
+    /// An access of this epoch that is in conflict with a write now, and whether it writes.
+    fn rival(&self, epoch: &Epoch, now: Touch) -> Option<(bool, Touch)> {
+        if self.write_epoch == epoch.now && epoch.is_concurrent(self.write, now) {
+            return Some((true, self.write));
+        }
+        if self.read_epoch != epoch.now {
+            return None;
+        }
+        let reads = [self.reads[0], self.reads[1], self.elsewhere];
+        reads.into_iter().find(|read| epoch.is_concurrent(*read, now)).map(|read| (false, read))
+    }
+}
+
+fn in_flight(name: &str, index: usize, writes: bool, copy: Touch, thread: u32, witness: &impl Witness) -> Stop {
+    let other = Other { writes: true, statement: copy.statement, thread: copy.thread.into() };
+    let (array, other) = (name.to_owned(), witness.in_block(other));
+    Box::new((FaultKind::InFlight { array, index: index as i64, writes, other }, thread))
+}
+
+fn race(name: &str, index: usize, writes: bool, rival: (bool, Touch), thread: u32, witness: &impl Witness) -> Stop {
+    let (other_writes, touch) = rival;
+    let other = Other { writes: other_writes, statement: touch.statement, thread: touch.thread.into() };
+    let (array, other) = (name.to_owned(), witness.in_block(other));
+    Box::new((FaultKind::SharedRace { array, index: index as i64, writes, other }, thread))
+}
+
+fn count(warp: &Warp, scalar: Scalar, address: u64, traffic: &mut SharedTraffic) {
+    let element = scalar.bytes() as u64;
+    let bytes = u64::from(warp.lanes) * element;
+    traffic.requests += 1;
+    traffic.bytes += warp.threads.len() as u64 * bytes;
+    // 8-byte accesses are served half a warp at a time, 16-byte accesses a quarter.
+    let group = match bytes {
+        0..=4 => 32,
+        5..=8 => 16,
+        _ => 8,
+    };
+    let words = bytes.div_ceil(4);
+    let mut from = 0;
+    for threads in warp.threads.chunk_by(|a, b| a % 32 / group == b % 32 / group) {
+        let first = &warp.first[from..from + threads.len()];
+        from += threads.len();
+        let word = |i: i64| (address + i as u64 * element) / 4;
+        // A group's consecutive elements are 128 bytes at most: a bank each.
+        let passes = match warp.consecutive {
+            true => 1,
+            false => wavefronts(first.iter().flat_map(|&i| word(i)..word(i) + words)),
+        };
+        traffic.wavefronts += passes;
+        traffic.conflicts += passes - 1;
+    }
+}
+
+/// Passes over the banks that it takes to serve these 4-byte words: as many as the most wanted bank has different words.
+fn wavefronts(words: impl Iterator<Item = u64> + Clone) -> u64 {
+    let (least, most) = words.clone().fold((u64::MAX, 0), |(a, b), w| (a.min(w), b.max(w)));
+    if most - least < 32 {
+        return 1;
+    }
+    let mut banks = [[0u64; 32]; 32];
+    let mut used = [0usize; 32];
+    for word in words {
+        let bank = word as usize % 32;
+        let seen = &mut banks[bank][..=used[bank].min(31)];
+        if !seen[..used[bank]].contains(&word) {
+            seen[used[bank]] = word;
+            used[bank] += 1;
+        }
+    }
+    used.into_iter().max().unwrap_or(1) as u64
+}
