@@ -49,8 +49,8 @@ pub const MAX_SIDE: i32 = 1 << 30;
 /// Warps a multiprocessor that chunks are cut short for, so that small images keep it busy.
 const WARPS: i64 = 8;
 
-/// A delay line of so many registers is long: few warps are resident, and a chunk's halo is expensive.
-const LONG: i64 = 64;
+/// Row pairs of a chunk, where the image is large: measured best for short and long delay lines alike (docs/performance.md).
+const CHUNK: i64 = 16;
 
 /// Blocks in y.
 const MAX_CHUNKS: i64 = 65535;
@@ -109,17 +109,15 @@ impl Walk {
         Ok(Tuning { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: self.skew(job) })
     }
 
-    /// Chunks of twice the halo: short ones keep the rows that are fetched at one time together in the second-level cache. Long ones for
-    /// long delay lines. Shorter where the image is too small to occupy the device.
+    /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the second-level cache. Shorter
+    /// still where the image is too small to occupy the device.
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         let strips = ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns());
-        let overlap = self.above + self.delay;
-        let wanted = if self.registers > LONG { 64 } else { (2 * overlap).clamp(6, 16) };
         let warps = WARPS * i64::from(multiprocessors.max(1));
         let occupying = (pairs * strips * i64::from(job.batch) / warps).max(1);
         let fits = ceil(pairs, MAX_CHUNKS);
-        wanted.min(occupying).max(fits) as i32
+        CHUNK.min(occupying).max(fits) as i32
     }
 
     /// Whether each row's position 0 would stand at a multiple of `samples` samples.
@@ -183,7 +181,7 @@ mod tests {
     fn large_images_take_short_chunks_and_small_ones_shorter_ones() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
         let chunk = |w, h| walk.tuning(&job(w, h), 132).unwrap().chunk;
-        assert_eq!(chunk(8192, 8192), 6);
+        assert_eq!(chunk(8192, 8192), CHUNK as i32);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
         // No more chunks than a grid has rows of blocks.
