@@ -322,7 +322,7 @@ fn printed() {
     let ring = b.shared("ring", F32, 128);
     let w = b.array("w", F32, 4);
     let x = b.let_("x", F32, f32(0.5) * (f32(1.0) - f32(-2.0)));
-    b.load(Place::Elem(w, 0.into()), src, Expr::from(t.clone()) * 4, 4, Cache::ReadOnly);
+    b.load(Place::Elem(w, 0.into()), src, t.clone() * 4, 4, Cache::ReadOnly);
     b.comment("a comment");
     b.if_else(
         t.clone().lt(5.into()).and(!Expr::from(n).eq_(7.into())),
