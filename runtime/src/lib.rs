@@ -63,3 +63,8 @@ pub use recipe::{Pass, Recipe};
 pub use sample::Sample;
 pub use subband::Subband;
 pub use text::{CompileError, compile, load};
+
+/// The examples of README.md, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

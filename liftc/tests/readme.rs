@@ -1,0 +1,36 @@
+//! The commands of README.md, run as they stand there.
+
+mod common;
+
+use common::{Bench, data_file, npy};
+
+#[test]
+fn the_readmes_commands_run() {
+    let bench = Bench::new();
+    bench.copy("chelsea.png");
+    std::fs::create_dir(bench.path("filters")).unwrap();
+    std::fs::copy(data_file("../../filters/dd137.lift"), bench.path("filters/dd137.lift")).unwrap();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 40, 30), }";
+    bench.write("frames.npy", npy(header, &[0; 4 * 3 * 40 * 30]));
+    bench.write("my.lift", "wavelet my {\n    domain integer;\n    odd -= (odd[0] + even[1]) >> 1;\n}\n");
+
+    let readme = std::fs::read_to_string(data_file("../../README.md")).unwrap();
+    let blocks = readme.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
+    let lines = blocks
+        .flat_map(str::lines)
+        .filter(|line| !line.starts_with("cargo test"))
+        .map(|line| line.strip_prefix("cargo run --release -p liftc -- ").or(line.strip_prefix("liftc ")).unwrap());
+    let lines: Vec<&str> = lines.map(|l| l.split('#').next().unwrap()).collect();
+    assert!(lines.len() > 9, "{lines:?}");
+    for line in lines {
+        let run = bench.run(line);
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+    }
+    let picture = |name: &str| image::load_from_memory(&bench.read(name)).unwrap();
+    assert_eq!(picture("chelsea.png"), picture("back.png"));
+    // The error that it shows is the one that is given.
+    let shown = bench.run("check my.lift");
+    for line in readme.split("```").find(|b| b.contains("╰────")).unwrap().lines().skip(1) {
+        assert!(shown.stderr.contains(line.trim_end()), "`{line}` in {}", shown.stderr);
+    }
+}
