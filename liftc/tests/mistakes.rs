@@ -15,7 +15,7 @@ fn files_that_are_not_what_they_should_be() {
         .write("cut.png", &png[..png.len() / 2])
         .write("stub.png", &png[..20])
         .write("text.png", b"This is not a picture, is it?")
-        .write("cut.npy", &npy_i16("(100,)", 0..50))
+        .write("cut.npy", npy_i16("(100,)", 0..50))
         .write("stub.npy", b"\x93NUMPY\x01");
     for (file, message) in [
         ("missing.png", "missing.png: cannot read: No such file"),

@@ -69,12 +69,9 @@ pub fn grid(kernel: &Kernel, scalars: &[i64]) -> Result<[u64; 3], GridError> {
     }
     let mut grid = [0; 3];
     for (i, (axis, limit)) in [('x', i64::from(i32::MAX)), ('y', 65535), ('z', 65535)].into_iter().enumerate() {
-        let (value, _) = evaluate(&kernel.launch.grid[i], &values).ok_or_else(|| GridError::Arithmetic { axis })?;
-        grid[i] = u64::try_from(value).ok().filter(|_| value <= limit).ok_or_else(|| GridError::Limit {
-            axis,
-            value,
-            limit,
-        })?;
+        let (value, _) = evaluate(&kernel.launch.grid[i], &values).ok_or(GridError::Arithmetic { axis })?;
+        grid[i] =
+            u64::try_from(value).ok().filter(|_| value <= limit).ok_or(GridError::Limit { axis, value, limit })?;
     }
     Ok(grid)
 }

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// What a planner needs to know about a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl CudaDevice {
     /// # Errors
     /// If there is no driver, it is too old, there is no such device, or it is busy.
     pub fn open(ordinal: usize) -> Result<CudaDevice, CudaError> {
-        static OPEN: OnceLock<Mutex<Vec<(usize, Weak<Inner>)>>> = OnceLock::new();
-        let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        static OPEN: Mutex<Vec<(usize, Weak<Inner>)>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(inner) = open.iter().find(|(o, _)| *o == ordinal).and_then(|(_, weak)| weak.upgrade()) {
             return Ok(CudaDevice { inner, kernels: None });
         }

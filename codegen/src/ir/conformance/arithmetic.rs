@@ -253,7 +253,7 @@ fn logic(suite: &mut Suite) {
     let (a, b) = pairs(&[-3, 0, 4, 9], |_, _| true);
     let inputs = [Buffer::new(&a), Buffer::new(&b)];
     let rows = || a.iter().zip(&b).map(|(&a, &b): (&i32, &i32)| (a, b));
-    let expected: Vec<i32> = rows().map(|(a, b)| if a > 0 && !(b > 0) || a == b { a } else { b - 1 }).collect();
+    let expected: Vec<i32> = rows().map(|(a, b)| if a > 0 && b <= 0 || a == b { a } else { b - 1 }).collect();
     suite.elementwise("logic_and_select", &inputs, &expected, |_, x| {
         let positive = |i: usize| x[i].clone().gt(0.into());
         let either = positive(0).and(!positive(1)).or(x[0].clone().eq_(x[1].clone()));
