@@ -111,7 +111,9 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
 /// Shapes, levels, orders and origins that between them take every path; border rules and layouts in turn.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let shapes: [(&[usize], &[u32], &[usize], &[i64]); 16] = [
+    /// Shape, levels an axis, order of the axes, origins.
+    type Shape<'a> = (&'a [usize], &'a [u32], &'a [usize], &'a [i64]);
+    let shapes: [Shape; 16] = [
         (&[1], &[2], &[0], &[1]),
         (&[2], &[1], &[0], &[0]),
         (&[37], &[4], &[0], &[-3]),
