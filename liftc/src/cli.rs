@@ -11,6 +11,7 @@ Examples:
   liftc filters/dd137.lift -o kernels/ --check    is kernels/ up to date?
   liftc check my.lift                             all errors of a file
   liftc list                                      the catalogue
+  liftc explain dd137 --svg window.svg            its window, costs and range
   liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
   liftc transform coeffs.npy --inverse -o back.png
 
@@ -125,6 +126,8 @@ pub enum Command {
     List(ListArgs),
     /// Print a wavelet: its documentation, steps and profiles, as the compiler understands them
     Show(ShowArgs),
+    /// Say what is derived from a wavelet: window, row diagram, operations, input range, and what schedules move
+    Explain(ExplainArgs),
     /// Transform pictures and arrays, and back
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(Box<TransformArgs>),
@@ -151,6 +154,47 @@ pub struct ShowArgs {
     /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
     #[arg(required = true, value_name = "WAVELET")]
     pub wavelets: Vec<String>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    pub wavelet: String,
+    /// What steps read beyond the border [default: the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Rows by which the window advances, in the table and the diagram: even, 2 to 64
+    #[arg(long, value_name = "ROWS", default_value = "8", value_parser = even_height)]
+    pub height: u32,
+    /// Also draw the row diagram
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Size of the image that schedules are counted on
+    #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = image_shape)]
+    pub shape: [usize; 2],
+    /// Levels to count, and to bound the input for
+    #[arg(short, long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub levels: u32,
+    /// Sample type that schedules are counted with [default: i16 for integer wavelets, f32 for real ones]
+    #[arg(long, value_name = "TYPE", value_parser = sample_values())]
+    pub sample: Option<SampleType>,
+}
+
+/// Largest side of an image that is counted: interpreting is slow.
+const MAX_SIDE: usize = 2048;
+
+fn even_height(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(n @ 2..=64) if n % 2 == 0 => Ok(n),
+        _ => Err("it must be an even number from 2 to 64".into()),
+    }
+}
+
+fn image_shape(text: &str) -> Result<[usize; 2], String> {
+    let side = |text: &str| text.parse().ok().filter(|n| (2..=MAX_SIDE).contains(n));
+    let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
+    sides.ok_or_else(|| format!("write height and width as 480x640, each from 2 to {MAX_SIDE}"))
 }
 
 /// Arguments of `transform`.

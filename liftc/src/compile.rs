@@ -142,15 +142,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
 fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
     let mut scalars = Vec::new();
     for sample in &args.sample {
-        let scalar = match sample {
-            SampleType::I16 => Scalar::I16,
-            SampleType::I32 => Scalar::I32,
-            SampleType::I64 => Scalar::I64,
-            SampleType::F16 => Scalar::F16,
-            SampleType::Bf16 => Scalar::Bf16,
-            SampleType::F32 => Scalar::F32,
-            SampleType::F64 => Scalar::F64,
-        };
+        let scalar = scalar(*sample);
         if !scalars.contains(&scalar) {
             scalars.push(scalar);
         }
@@ -159,6 +151,19 @@ fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
         _ if !scalars.is_empty() => scalars,
         Domain::Integer => vec![Scalar::I16, Scalar::I32],
         Domain::Real => vec![Scalar::F32, Scalar::F64],
+    }
+}
+
+/// A sample type as kernels have it.
+pub fn scalar(sample: SampleType) -> Scalar {
+    match sample {
+        SampleType::I16 => Scalar::I16,
+        SampleType::I32 => Scalar::I32,
+        SampleType::I64 => Scalar::I64,
+        SampleType::F16 => Scalar::F16,
+        SampleType::Bf16 => Scalar::Bf16,
+        SampleType::F32 => Scalar::F32,
+        SampleType::F64 => Scalar::F64,
     }
 }
 

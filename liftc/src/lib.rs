@@ -8,6 +8,7 @@
 
 pub mod cli;
 mod compile;
+mod explain;
 pub mod failure;
 mod inspect;
 pub mod media;
@@ -48,6 +49,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::List(args)) => inspect::list(&args),
         Some(Command::Show(args)) => inspect::show(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Transform(args)) => transform::run(&args),
         None => compile::run(&cli.compile),
     }

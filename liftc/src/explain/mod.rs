@@ -1,0 +1,155 @@
+//! `liftc explain`: what the compiler derives from a wavelet, in the words and pictures of the papers.
+
+mod diagram;
+mod moves;
+
+use crate::cli::ExplainArgs;
+use crate::failure::{Outcome, input, usage};
+use crate::output::{check_distinct, print, write_file};
+use crate::{compile::scalar, warn, wavelet};
+use diagram::Diagram;
+use lifting::{Boundary, Domain, SampleType, Scheme};
+use lifting_codegen::describe;
+use lifting_codegen::emit::Operations;
+use lifting_codegen::window::effective_support;
+use lifting_dsl::Step;
+use lifting_dsl::analysis::band_gains;
+use lifting_dsl::analysis::range::{Setting, exact_bits};
+use lifting_dsl::geometry::Geometry;
+use std::path::Path;
+
+/// Explains one wavelet.
+pub fn run(args: &ExplainArgs) -> Outcome {
+    let named = wavelet::resolve_one(&args.wavelet)?;
+    warn(&named.source.name, &named.source.text, &named.warnings);
+    let scheme = &named.schemes[0];
+    let boundary = args.boundary.unwrap_or_else(|| scheme.boundary());
+    let (default, wanted) = match scheme.domain() {
+        Domain::Integer => (SampleType::I16, "i16, i32 or i64"),
+        Domain::Real => (SampleType::F32, "f16, bf16, f32 or f64"),
+    };
+    let sample = args.sample.unwrap_or(default);
+    if sample.domain() != scheme.domain() {
+        return Err(
+            usage(format!("{} has no steps for {}", scheme.name(), sample.name())).help(format!("take {wanted}"))
+        );
+    }
+    let [height, width] = args.shape;
+    if boundary == Boundary::Periodic && [height, width].iter().any(|n| n % (1 << args.levels) != 0) {
+        return Err(usage(format!(
+            "{height}x{width} is not even at each of {} levels: periodic needs that",
+            args.levels
+        ))
+        .help("give another --shape, or fewer --levels"));
+    }
+    let geometry = Geometry::uniform(&args.shape, args.levels).map_err(input)?;
+    let forward = (scheme.steps().to_vec(), "forward");
+    let both = [forward, (scheme.inverse_steps(), "inverse")];
+    let diagrams = both.each_ref().map(|(steps, _)| Diagram::new(steps, boundary, args.height.into()));
+
+    let mut text = format!("{}: {}, border rule {boundary}\n", scheme.name(), domain(scheme));
+    for ((steps, name), diagram) in both.iter().zip(&diagrams) {
+        text += &format!("\nSteps, {name}\n{}", table_of_steps(steps, boundary, diagram));
+    }
+    text += &format!("\nWindow, positions\n{}", table_of_windows(&both, &diagrams, args.height.into()));
+    for ((_, name), diagram) in both.iter().zip(&diagrams) {
+        text += &format!("\nRows of the window, {name} (a column a step)\n{}", diagram.text());
+    }
+    text += "\n  × updated in this window, ● read for that, ○ read only where the signal ends nearby\n";
+    let operations = Operations::of(scheme.steps());
+    let total = operations.additions + operations.multiplications + operations.shifts;
+    text += &format!("\nOperations\n  {operations} a pair: {} a sample and axis\n", total as f64 / 2.0);
+    text += &match scheme.domain() {
+        Domain::Integer => ranges(scheme, boundary, args.levels)?,
+        Domain::Real => gains(scheme, args.levels),
+    };
+    text += &format!(
+        "\nWhat the schedules move: {height}x{width}, {} level{}, {}\n{}  moved: samples loaded and stored; sectors: of 32 \
+         bytes; wavefronts: of shared memory;\n  integer: index arithmetic included; stream: chunks as for one multiprocessor,\n  \
+         short on a small image, so that the \
+         rows around them weigh more than on a large one\n",
+        args.levels,
+        if args.levels == 1 { "" } else { "s" },
+        sample.name(),
+        moves::table(scheme, boundary, scalar(sample), &geometry)
+    );
+    if let Some(path) = &args.svg {
+        check_distinct(&[Path::new(&named.source.name)], &[path])?;
+        let title = |name: &str| format!("{}, {name}, {boundary}", scheme.name());
+        let svg = diagram::svg(&[(title("forward"), &diagrams[0]), (title("inverse"), &diagrams[1])]);
+        write_file(path, |w| w.write_all(svg.as_bytes()))?;
+    }
+    print(&text)
+}
+
+fn domain(scheme: &Scheme) -> &'static str {
+    match scheme.domain() {
+        Domain::Integer => "integer",
+        Domain::Real => "real",
+    }
+}
+
+fn interval(support: Option<(i64, i64)>) -> String {
+    support.map_or_else(|| "-".into(), |(lo, hi)| format!("{lo}..{hi}"))
+}
+
+fn table_of_steps(steps: &[Step], boundary: Boundary, diagram: &Diagram) -> String {
+    let mut text = String::from("  step   reads      at borders   lag\n");
+    for (i, (step, place)) in steps.iter().zip(&diagram.window().steps).enumerate() {
+        let [reads, served] = [step.support(), effective_support(step, boundary)].map(interval);
+        text += &format!("  {:>4}   {reads:<10} {served:<12} {:>3}   {}\n", i + 1, place.lag, describe::step(step));
+    }
+    text
+}
+
+fn table_of_windows(both: &[(Vec<Step>, &str); 2], diagrams: &[Diagram; 2], height: i64) -> String {
+    let mut text = String::from("             top  overlap  height  bottom    rows    kept\n");
+    for ((_, name), diagram) in both.iter().zip(diagrams) {
+        let w = diagram.window();
+        text += &format!("  {name:<9}{:>5}{:>9}{height:>8}{:>8}", w.top, w.overlap, w.bottom);
+        text += &format!("{:>8}{:>8}\n", w.rows(height), w.kept());
+    }
+    text
+}
+
+/// Which inputs are exact, by sample type and level.
+fn ranges(scheme: &Scheme, boundary: Boundary, levels: u32) -> Outcome<String> {
+    let types = [SampleType::I16, SampleType::I32, SampleType::I64];
+    let table = |boundary: Boundary, gain_shift: u32| -> Outcome<String> {
+        let mut text = String::from("  levels         i16         i32         i64\n");
+        for levels in 1..=levels {
+            text += &format!("  {levels:>6}");
+            for t in types {
+                let setting = Setting { boundary, levels, axes: 2, gain_shift };
+                let bits = |signed| exact_bits(scheme.steps(), t, signed, &setting).map_err(input);
+                text += &format!("{:>12}", format!("{} / {}", bits(true)?, bits(false)?));
+            }
+            text += "\n";
+        }
+        Ok(text)
+    };
+    let mut text = String::from("\nInput range, in bits, signed / unsigned, both axes\n");
+    text += &table(boundary, 0)?;
+    text +=
+        "  Nothing wraps for these inputs: coefficients are those of exact arithmetic. Wider ones are lossless too:\n";
+    text += "  what wraps in analysis wraps back in synthesis.\n";
+    for profile in scheme.profiles().iter().filter(|p| p.gain_shift > 0) {
+        let rule = profile.boundary.unwrap_or(boundary);
+        let (name, shift) = (profile.format.name(), profile.gain_shift);
+        text += &format!("\nInput range with profile {name}: border rule {rule}, a gain shift of {shift} a level\n");
+        text += &table(rule, shift)?;
+        text += "  The shift leaves headroom for rounding; losslessness is certain only for these inputs.\n";
+    }
+    Ok(text)
+}
+
+/// Real steps have no exact range; how far coefficients grow is what there is to say.
+fn gains(scheme: &Scheme, levels: u32) -> String {
+    let mut text =
+        String::from("\nInput range: real steps round, so that synthesis returns the input up to rounding\n");
+    text += "  largest coefficient of samples up to 1 in magnitude, one axis:";
+    for gain in band_gains(scheme, levels) {
+        text += &format!(" {}{} {:.3}", if gain.high { "H" } else { "L" }, gain.level, gain.analysis_l1);
+    }
+    text + "\n"
+}
