@@ -311,19 +311,40 @@ fn long_lines() {
     }
 }
 
-/// Every wavelet of the catalogue, under its own border rule and one other.
+/// Steps beyond which every eighth wavelet stands for its neighbours in the catalogue.
+const LONG: usize = 12;
+
+/// `LIFTING_FULL=1` runs every wavelet, the long ones too.
+fn full() -> bool {
+    std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
+}
+
+/// The wavelets of the catalogue, under their own border rule and one other.
 #[test]
 fn the_catalogue() {
     for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
         let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
         let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
+        if scheme.steps().len() > LONG && i % 8 != 0 && !full() {
+            continue;
+        }
         for schedule in BOTH {
             for (length, parity) in [(1, 1), (2, 0), (6, 1), (38, 0), (70, 0), (77, 1)] {
                 let case = Case { lines: 1, ..Case::line(length, parity) };
                 for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
-                    if is_legal(boundary, &case) {
-                        let types = types(scheme);
-                        check_type(scheme, schedule, boundary, case, types[i % types.len()], i as u64);
+                    if !is_legal(boundary, &case) {
+                        continue;
+                    }
+                    let sample = types(scheme)[i % types(scheme).len()];
+                    let options = Options { sample, boundary, direction: Direction::Forward, gain: false };
+                    match kernel(scheme, schedule, options) {
+                        Ok(_) => check_type(scheme, schedule, boundary, case, sample, i as u64),
+                        // Beyond 64 taps the halo of a horizontal slice is wider than a warp.
+                        Err(ScheduleError::Reach { required, available, .. }) => {
+                            let longest = schedule == Schedule::Horizontal && scheme.steps().len() > 32;
+                            assert!(longest && required > available, "{} {schedule:?} {boundary}", scheme.name());
+                        }
+                        Err(e) => panic!("{}: {e}", scheme.name()),
                     }
                 }
             }

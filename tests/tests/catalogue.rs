@@ -56,10 +56,14 @@ fn everything_compiles_without_a_warning_and_names_its_source() {
     }
 }
 
+/// The files that `cargo xtask filters` writes; their filters are held against PyWavelets' tables (see `pywavelets.rs`),
+/// and their up to 38 moments are beyond what `f64` can tell from small ones.
+const GENERATED: [&str; 4] = ["biorthogonal.lift", "daubechies.lift", "symlets.lift", "coiflets.lift"];
+
 #[test]
 fn detail_of_polynomials_vanishes_and_no_further() {
     let n = 128;
-    for entry in CATALOGUE {
+    for entry in CATALOGUE.iter().filter(|e| !GENERATED.contains(&e.file)) {
         let steps = unrounded(&wavelet(entry.name));
         let (analysis, synthesis, tolerance) = moments(entry.name);
         let power = |i: usize, d: usize| ((i as f64 - 64.0) / 16.0).powi(d as i32);

@@ -1,6 +1,7 @@
-//! Development tasks: `cargo xtask validate`, `cargo xtask cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask cuda-toolchain`.
 
 mod emitted;
+mod filters;
 mod nvcc;
 mod nvrtc;
 mod registers;
@@ -20,6 +21,12 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Generate the long wavelets of the catalogue in high precision, factor them and write filters/*.lift.
+    Filters {
+        /// Write nothing; fail if a file is not what would be written.
+        #[arg(long)]
+        check: bool,
+    },
     /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc.
     ///
     /// The registers and spills of every kernel are held against xtask/registers.txt; a spill is always a failure.
@@ -42,6 +49,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Args::parse().task {
+        Task::Filters { check } => filters::run(check),
         Task::Validate { bless, only, full } => validate::run(&validate::Options { bless, only, full }),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };

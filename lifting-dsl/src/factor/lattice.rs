@@ -178,8 +178,9 @@ impl<C: Coefficient> Lattice<C> {
         };
         let mut lifted: Vec<Step> = steps.into_iter().filter_map(lift).collect();
         for (target, factor) in [Phase::Even, Phase::Odd].into_iter().zip(&scale) {
-            if *factor != C::one() {
-                lifted.push(Step::Scale(ScaleStep { target, factor: factor.to_weight() }));
+            let factor = factor.to_weight();
+            if !factor.is_one() {
+                lifted.push(Step::Scale(ScaleStep { target, factor }));
             }
         }
         Some(lifted)

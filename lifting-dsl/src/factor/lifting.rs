@@ -9,11 +9,12 @@
 use super::bank::{FactorError, check, check_orthogonal};
 use crate::coefficient::Coefficient;
 use crate::float::Float;
+use crate::geometry::Geometry;
 use crate::laurent::{Laurent, Matrix};
-use crate::oracle::{analyse_line, synthesise_line};
+use crate::oracle::Transform;
 use crate::polyphase::Bank;
 use crate::sample::Sample;
-use crate::scheme::{Boundary, Group, Op, Phase, RealStep, ScaleStep, Step};
+use crate::scheme::{Boundary, Domain, Group, Op, Phase, RealStep, ScaleStep, Scheme, Step};
 use crate::weight::Weight;
 use std::cmp::Ordering;
 use std::fmt;
@@ -76,7 +77,7 @@ pub struct Cost {
     pub operations: usize,
     /// Positions read by one low and one high sample through all steps, summed over the steps.
     pub support: i64,
-    /// Largest error after analysis and synthesis in `f32`, relative to the largest sample.
+    /// Largest error after analysis and synthesis in `f32`, relative to the largest sample: see [`round_trip`].
     pub error_f32: f64,
     /// The same in `f64`.
     pub error_f64: f64,
@@ -230,24 +231,40 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
     Ok(good)
 }
 
-/// The largest error of analysis and synthesis of one fixed noise-like periodic line, relative to its largest sample.
+/// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample: two levels
+/// along both axes, the worst of all border rules, on long lines and on some as short as deep levels have them.
+///
+/// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large steps
+/// long before the interior of a single line does. Infinite for steps that are not real.
 pub fn round_trip<T: Sample>(steps: &[Step], from: impl Fn(f64) -> T, to: impl Fn(T) -> f64) -> f64 {
+    let Ok(scheme) = Scheme::from_steps("measured", Domain::Real, Boundary::Periodic, steps.to_vec()) else {
+        return f64::INFINITY;
+    };
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut noise = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         from((state >> 40) as f64 / f64::from(1 << 23) - 1.0)
     };
-    let line: Vec<T> = (0..512).map(|_| noise()).collect();
-    let mut copy = line.clone();
-    let run = analyse_line(steps, Boundary::Periodic, 0, &mut copy)
-        .and_then(|()| synthesise_line(steps, Boundary::Periodic, 0, &mut copy));
-    if run.is_err() {
-        return f64::INFINITY;
+    let signal: Vec<T> = (0..64 * 32).map(|_| noise()).collect();
+    let mut worst = 0.0f64;
+    for (boundary, rows) in Boundary::ALL.into_iter().flat_map(|b| [(b, 64), (b, 17), (b, 8), (b, 3)]) {
+        let Ok(geometry) = Geometry::uniform(&[rows, 32], 2) else { continue };
+        if geometry.check_boundary(boundary).is_err() {
+            continue;
+        }
+        let transform = Transform { boundary, ..Transform::new(scheme.clone(), geometry) };
+        let picture = &signal[..rows * 32];
+        let mut copy = picture.to_vec();
+        if transform.forward(&mut copy).and_then(|()| transform.inverse(&mut copy)).is_err() {
+            return f64::INFINITY;
+        }
+        let peak = picture.iter().map(|x| to(*x).abs()).fold(0.0, f64::max);
+        for (a, b) in picture.iter().zip(&copy) {
+            let error = (to(*a) - to(*b)).abs() / peak;
+            worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
+        }
     }
-    let error = |(a, b): (&T, &T)| (to(*a) - to(*b)).abs();
-    let worst = line.iter().zip(&copy).map(error).fold(0.0, |a, e| if e.is_nan() || e > a { e } else { a });
-    let peak = line.iter().map(|x| to(*x).abs()).fold(0.0, f64::max);
-    if worst.is_nan() { f64::INFINITY } else { worst / peak }
+    worst
 }
 
 /// All factorisations that the beam reaches, not yet measured.

@@ -355,7 +355,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let sector = (32 / (bytes * c / 2)).max(1);
     let useful = if left + right == 0 { 32 } else { (32 - left - skewed_right) / sector * sector };
     if useful < sector.max(4) {
-        return Err(refuse("the halo of a strip, in lanes", left + skewed_right, 28));
+        return Err(refuse("the halo of a strip, in lanes", left + skewed_right, 32 - sector.max(4)));
     }
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let registers =
