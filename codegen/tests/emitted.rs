@@ -44,6 +44,12 @@ fn dd137_c() {
 }
 
 #[test]
+fn dd137_rust() {
+    let text = emit::rust(&request(&wavelet("dd137"), &[Scalar::I16])).expect("rows hold everything");
+    insta::assert_snapshot!(unversioned(text));
+}
+
+#[test]
 fn cdf97_c() {
     insta::assert_snapshot!(c("cdf97", Scalar::F64));
 }

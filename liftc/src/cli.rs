@@ -100,6 +100,8 @@ pub enum Emit {
     Cuda,
     /// WAVELET.c: a complete transform in C99; with WAVELET.h
     C,
+    /// WAVELET.rs: a complete transform in safe Rust, a module of its own
+    Rust,
     /// WAVELET.lift: the wavelet as the compiler understands it
     Scheme,
     /// WAVELET.ir: the kernels, before they become text of a language

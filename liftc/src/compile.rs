@@ -1,4 +1,4 @@
-//! The main job: `.lift` text to CUDA, C, the scheme and the kernel IR.
+//! The main job: `.lift` text to CUDA, C, Rust, the scheme and the kernel IR.
 
 use crate::cli::{CompileArgs, Emit, Schedule};
 use crate::failure::{Failure, Outcome, input, usage};
@@ -21,8 +21,10 @@ struct Product {
 /// Compiles all wavelets; writes nothing unless all of them compile.
 pub fn run(args: &CompileArgs) -> Outcome {
     if !args.schedule.is_empty() && args.emit.iter().any(|e| *e != Emit::Ir) {
-        return Err(usage("--schedule chooses among the kernels of --emit ir: CUDA and C files hold all they need")
-            .help("say --emit ir, or leave --schedule away"));
+        return Err(usage(
+            "--schedule chooses among the kernels of --emit ir: CUDA, C and Rust files hold all they need",
+        )
+        .help("say --emit ir, or leave --schedule away"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
     for word in &args.wavelets {
@@ -127,6 +129,9 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         }
         if declared.c || declared.cuda {
             add("h", emit::header(&request, declared));
+        }
+        if wants(Emit::Rust) {
+            add("rs", emit::rust(&request).map_err(|e| at(&e))?);
         }
         if wants(Emit::Scheme) {
             add("lift", lifting_dsl::print_scheme(scheme));

@@ -1,10 +1,10 @@
-//! C compilers of the machine: gcc is needed, clang is used where there is one.
+//! Compilers of the machine: gcc and rustc are needed, clang is used where there is one.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A C compiler with options.
+/// A compiler with options.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     command: &'static str,
@@ -41,7 +41,13 @@ impl Compiler {
         None
     }
 
-    /// Compiles `main.c` among these files, with strict warnings as errors, and links it.
+    /// rustc.
+    pub fn rustc(options: &[&str]) -> Compiler {
+        let strict = ["--edition=2021", "-Dwarnings", "-Funsafe-code"];
+        Compiler { command: "rustc", options: strict.iter().chain(options).map(|s| s.to_string()).collect() }
+    }
+
+    /// Compiles `main.c` or `main.rs` among these files, with strict warnings as errors, and links it.
     ///
     /// # Panics
     /// If the compiler complains; its words are in the message.
@@ -53,7 +59,7 @@ impl Compiler {
         let output = Command::new(self.command)
             .current_dir(dir.path())
             .args(&self.options)
-            .args(["main.c", "-o", "main"])
+            .args([if self.command == "rustc" { "main.rs" } else { "main.c" }, "-o", "main"])
             .output()
             .expect("the compiler can be run");
         let words = String::from_utf8_lossy(&output.stderr);

@@ -3,6 +3,7 @@
 
 pub mod bytes;
 pub mod compilers;
+pub mod equals_oracle;
 pub mod random;
 pub mod samples;
 

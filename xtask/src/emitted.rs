@@ -13,7 +13,9 @@ pub struct Emitted {
     pub cuda: Option<PathBuf>,
     /// The C file.
     pub c: PathBuf,
-    /// The header of both.
+    /// The Rust file.
+    pub rust: PathBuf,
+    /// The header of C and CUDA.
     pub header: PathBuf,
 }
 
@@ -66,8 +68,9 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
                 Err(e) => return Err(format!("{name}: {e}")),
             };
             let c = write("c", emit::c(&request).map_err(|e| format!("{name}: {e}"))?)?;
+            let rust = write("rs", emit::rust(&request).map_err(|e| format!("{name}: {e}"))?)?;
             let header = write("h", emit::header(&request, Declared { c: true, cuda: cuda.is_some() }))?;
-            emitted.push(Emitted { name, cuda, c, header });
+            emitted.push(Emitted { name, cuda, c, rust, header });
         }
     }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }

@@ -62,7 +62,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let kernels = usages.len();
     compare(usages, options)?;
     println!(
-        "{kernels} kernels by nvcc and NVRTC, {} files by gcc{}, in {:.0} s",
+        "{kernels} kernels by nvcc and NVRTC, {} files by rustc, gcc{}, in {:.0} s",
         all.len(),
         if clang { " and clang" } else { "" },
         start.elapsed().as_secs_f64()
@@ -90,6 +90,8 @@ fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> 
         let only_syntax = with_header.args(strict).arg("-fsyntax-only").arg("-include").arg(&one.header);
         run_command(only_syntax.arg("-Wmissing-prototypes").arg(&one.c))?;
     }
+    let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-Funsafe-code", "-O"];
+    run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let Some(cu) = &one.cuda else { return Ok(Vec::new()) };
     nvrtc.compile(cu)?;
     nvcc::compile(toolchain, &one.name, cu, &one.header)

@@ -12,6 +12,7 @@ pub mod namer;
 
 pub mod c;
 pub mod cuda;
+pub mod rust;
 
 /// A kernel uses something that the target does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

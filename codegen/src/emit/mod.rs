@@ -7,6 +7,7 @@
 mod c;
 mod cuda;
 mod operations;
+mod rust;
 mod template;
 
 use crate::back::{Unsupported, comment_line};
@@ -20,6 +21,7 @@ use template::Template;
 pub use c::c;
 pub use cuda::cuda;
 pub use operations::Operations;
+pub use rust::rust;
 
 /// What to emit.
 #[derive(Clone, Copy, Debug)]

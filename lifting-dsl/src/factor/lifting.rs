@@ -237,6 +237,9 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
 /// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large steps
 /// long before the interior of a single line does. Infinite for steps that are not real.
 pub fn round_trip<T: Sample>(steps: &[Step], from: impl Fn(f64) -> T, to: impl Fn(T) -> f64) -> f64 {
+    if steps.is_empty() {
+        return 0.0;
+    }
     let Ok(scheme) = Scheme::from_steps("measured", Domain::Real, Boundary::Periodic, steps.to_vec()) else {
         return f64::INFINITY;
     };

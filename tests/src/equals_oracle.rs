@@ -1,0 +1,137 @@
+//! Cases for emitted transforms, and the comparison of what a program makes of them with what the oracle does.
+//!
+//! A case goes to the program as eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
+//! extra distance between rows, and then the samples. It answers with a return code of 32 bits, the bands and the signal.
+
+use crate::compilers::Program;
+use crate::random::Random;
+use crate::samples::TestSample;
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::{Boundary, Domain, Scheme};
+
+/// One transform.
+#[derive(Clone, Debug)]
+struct Case {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    origins: Vec<i64>,
+    order: Vec<usize>,
+    gain: u32,
+    padding: i64,
+}
+
+impl Case {
+    fn new(shape: &[usize], levels: u32) -> Case {
+        let rank = shape.len();
+        Case {
+            shape: shape.to_vec(),
+            levels: vec![levels; rank],
+            origins: vec![0; rank],
+            order: (0..rank).rev().collect(),
+            gain: 0,
+            padding: 0,
+        }
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut words = [0i64; 35];
+        for a in 0..self.shape.len() {
+            words[a] = self.shape[a] as i64;
+            words[8 + a] = self.levels[a].into();
+            words[16 + a] = self.origins[a];
+            words[24 + a] = self.order[a] as i64;
+        }
+        words[32] = self.shape.len() as i64;
+        words[33] = self.gain.into();
+        words[34] = self.padding;
+        words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+}
+
+fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for n in (1..=20).chain([31, 64, 65]) {
+        cases.push(Case::new(&[n], 1));
+        cases.push(Case { origins: vec![1], ..Case::new(&[n], 3) });
+        cases.push(Case { levels: vec![1, 0], ..Case::new(&[n, 5], 0) });
+    }
+    for (h, w, levels) in [(1, 1, 2), (7, 5, 3), (16, 24, 3), (33, 2, 2), (2, 37, 4), (61, 40, 5), (3, 2100, 2)] {
+        cases.push(Case { padding: 3, ..Case::new(&[h, w], levels) });
+        let (order, origins) = (vec![0, 1], vec![-3, 5]);
+        cases.push(Case { order, origins, ..Case::new(&[h, w], levels) });
+    }
+    cases.push(Case::new(&[6, 10, 14], 2));
+    cases.push(Case { levels: vec![1, 3, 2], ..Case::new(&[8, 16, 12], 0) });
+    cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..Case::new(&[4, 3, 8, 6], 0) });
+    cases.push(Case::new(&[9, 7], 0));
+    if domain == Domain::Integer {
+        cases.push(Case { gain: 1, ..Case::new(&[13, 22], 3) });
+        cases.push(Case { gain: 3, ..Case::new(&[8, 8, 8], 2) });
+    }
+    if boundary == Boundary::Periodic {
+        // Keep what is legal; what is not is refused, which has a test of its own.
+        cases.retain(|c| geometry(c).check_boundary(boundary).is_ok());
+    }
+    cases
+}
+
+fn geometry(case: &Case) -> Geometry {
+    Geometry::new(&case.shape, &case.origins, &case.levels, &case.order).expect("cases are valid")
+}
+
+/// Runs all cases on random and on extreme samples.
+fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, program: &Program) {
+    let mut random = Random::new(0x11f7);
+    let cases = cases(scheme.domain(), boundary);
+    let mut input = Vec::new();
+    let mut expected = Vec::new();
+    for case in &cases {
+        for extreme in [false, true] {
+            let geometry = geometry(case);
+            let signal: Vec<T> = (0..geometry.samples()).map(|_| T::random(&mut random, extreme)).collect();
+            let mut transform = Transform::new(scheme.clone(), geometry);
+            (transform.boundary, transform.gain_shift) = (boundary, case.gain);
+            let mut bands = signal.clone();
+            transform.forward(&mut bands).expect("the case is legal");
+            let mut back = bands.clone();
+            transform.inverse(&mut back).expect("the case is legal");
+            if case.gain == 0 && scheme.domain() == Domain::Integer {
+                assert!(back == signal, "the oracle reconstructs {case:?}");
+            }
+            input.extend(case.head());
+            input.extend(T::bytes(&signal));
+            expected.push((case, T::bytes(&bands), T::bytes(&back)));
+        }
+    }
+    let output = program.run(&input);
+    let mut rest = output.as_slice();
+    for (case, bands, back) in expected {
+        let name = format!("{} {} {:?} {case:?} by {}", scheme.name(), boundary, T::KIND, program.compiler());
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n).unwrap_or_else(|| panic!("{name}: short output"));
+            rest = tail;
+            head
+        };
+        assert_eq!(take(4), 0i32.to_ne_bytes(), "{name}: return code");
+        assert!(take(bands.len()) == bands, "{name}: bands differ");
+        assert!(take(back.len()) == back, "{name}: reconstruction differs");
+    }
+    assert!(rest.is_empty());
+}
+
+/// Runs all cases through a program that has the driver's form.
+///
+/// # Panics
+/// If it gives anything else than the oracle.
+pub fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, program: &Program) {
+    match sample {
+        Scalar::I16 => compare::<i16>(scheme, boundary, program),
+        Scalar::I32 => compare::<i32>(scheme, boundary, program),
+        Scalar::I64 => compare::<i64>(scheme, boundary, program),
+        Scalar::F32 => compare::<f32>(scheme, boundary, program),
+        Scalar::F64 => compare::<f64>(scheme, boundary, program),
+        s => panic!("{s:?} is not a type of samples here"),
+    }
+}

@@ -1,0 +1,33 @@
+// Runs emitted transforms on the cases that come in on stdin, and writes a return code, bands and signal to stdout; the C
+// driver beside this file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
+use std::io::{Read, Write};
+
+fn main() {
+    let mut input = Vec::new();
+    std::io::stdin().read_to_end(&mut input).unwrap();
+    let mut rest = input.as_slice();
+    let mut output = Vec::new();
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_at(35 * 8);
+        let head: Vec<i64> = head.chunks(8).map(|b| i64::from_ne_bytes(b.try_into().unwrap())).collect();
+        let axes = head[32] as usize;
+        let size: Vec<usize> = head[..axes].iter().map(|n| *n as usize).collect();
+        let mut shape = emitted::Shape::new(&size, 0);
+        shape.levels = head[8..8 + axes].iter().map(|n| *n as u32).collect();
+        shape.origin = head[16..16 + axes].to_vec();
+        shape.order = head[24..24 + axes].iter().map(|n| *n as usize).collect();
+        shape.gain = head[33] as u32;
+        let bytes = size_of::<Sample>();
+        let (samples, tail) = tail.split_at(shape.size.iter().product::<usize>() * bytes);
+        rest = tail;
+        let mut data: Vec<Sample> =
+            samples.chunks(bytes).map(|b| Sample::from_ne_bytes(b.try_into().unwrap())).collect();
+        let mut scratch = vec![Sample::from_ne_bytes([0x5a; size_of::<Sample>()]); scratch_samples(&shape).unwrap()];
+        forward(&shape, &mut data, &mut scratch).unwrap();
+        output.extend(0_i32.to_ne_bytes());
+        output.extend(data.iter().flat_map(|x| x.to_ne_bytes()));
+        inverse(&shape, &mut data, &mut scratch).unwrap();
+        output.extend(data.iter().flat_map(|x| x.to_ne_bytes()));
+    }
+    std::io::stdout().write_all(&output).unwrap();
+}

@@ -1,0 +1,130 @@
+//! The emitted Rust, compiled by rustc with warnings as errors and overflow checks, gives what the oracle gives, bit for bit, and is as
+//! rustfmt lays it out.
+
+use lifting_codegen::emit::{self, Request};
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_tests::compilers::{Compiler, Program};
+use lifting_tests::equals_oracle;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn wavelet(name: &str) -> Scheme {
+    let entry = lifting_filters::find(name).expect("it is in the catalogue");
+    let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
+    compiled.schemes.into_iter().find(|s| s.name() == name).expect("the file has it")
+}
+
+fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
+    let gain = scheme.domain() == Domain::Integer;
+    emit::rust(&Request { scheme, boundary, samples, gain, command: "test" }).expect("the wavelet can be emitted")
+}
+
+fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar) -> Program {
+    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted/driver.rs");
+    let t = sample.name();
+    let main = format!(
+        "mod emitted;\n\
+         use emitted::{{forward_{t} as forward, inverse_{t} as inverse, scratch_samples_{t} as scratch_samples}};\n\
+         type Sample = {t};\ninclude!({driver:?});\n"
+    );
+    let emitted = text(scheme, boundary, &[sample]);
+    Compiler::rustc(&["-Copt-level=2", "-Coverflow-checks=yes"]).build(&[("emitted.rs", &emitted), ("main.rs", &main)])
+}
+
+fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar) {
+    equals_oracle::check(scheme, boundary, sample, &program(scheme, boundary, sample));
+}
+
+#[test]
+fn integers() {
+    for boundary in Boundary::ALL {
+        check(&wavelet("dd137"), boundary, Scalar::I16);
+        check(&wavelet("legall53"), boundary, Scalar::I32);
+    }
+    check(&wavelet("dd137"), Boundary::WholeSymmetric, Scalar::I32);
+    check(&wavelet("dd137"), Boundary::Edge, Scalar::I64);
+}
+
+#[test]
+fn reals() {
+    for boundary in Boundary::ALL {
+        check(&wavelet("cdf97"), boundary, Scalar::F32);
+    }
+    check(&wavelet("cdf97"), Boundary::WholeSymmetric, Scalar::F64);
+}
+
+#[test]
+fn long_supports_and_extreme_weights() {
+    use lifting_dsl::{Op, Phase};
+    let steps = vec![
+        testing::integer(Phase::Odd, Op::Sub, &[(2, 3), (5, -1)], 1, 1),
+        testing::integer(Phase::Even, Op::Add, &[(-6, 2), (-5, 7)], -3, 3),
+        testing::integer(Phase::Even, Op::Sub, &[(1, 1), (4, 1)], 0, 0),
+        testing::integer(Phase::Odd, Op::Add, &[(-7, i32::MIN), (3, i32::MAX)], i32::MIN, 30),
+    ];
+    let scheme = testing::scheme("lopsided", Domain::Integer, Boundary::WholeSymmetric, steps);
+    check(&scheme, Boundary::Zero, Scalar::I16);
+    check(&scheme, Boundary::Edge, Scalar::I64);
+}
+
+/// Every wavelet of the catalogue, whatever its steps are.
+#[test]
+fn rustfmt_has_nothing_to_change() {
+    for (index, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
+        let scheme = wavelet(entry.name);
+        let samples = match scheme.domain() {
+            Domain::Integer => [Scalar::I16, Scalar::I32],
+            Domain::Real => [Scalar::F32, Scalar::F64],
+        };
+        let text = text(&scheme, Boundary::ALL[index % 4], &samples);
+        let mut rustfmt = Command::new("rustfmt")
+            .args(["--edition=2021", "--check", "--config-path", "/dev/null"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("rustfmt can be run");
+        rustfmt.stdin.take().expect("it is piped").write_all(text.as_bytes()).expect("rustfmt reads");
+        let output = rustfmt.wait_with_output().expect("rustfmt ends");
+        let difference = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && difference.is_empty(), "{}:\n{difference}", entry.name);
+    }
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let emitted = text(&wavelet("legall53"), Boundary::Periodic, &[Scalar::I16]);
+    let main = r#"
+mod emitted;
+use emitted::{forward_i16, inverse_i16, scratch_samples_i16, Error, Shape};
+fn refused(expected: Error, change: impl Fn(&mut Shape)) {
+    let mut shape = Shape::new(&[8, 8], 1);
+    change(&mut shape);
+    let (mut data, mut scratch) = ([0; 64], [0; 256]);
+    assert_eq!(forward_i16(&shape, &mut data, &mut scratch), Err(expected));
+    assert_eq!(inverse_i16(&shape, &mut data, &mut scratch), Err(expected));
+    assert!(!expected.to_string().is_empty());
+}
+fn main() {
+    refused(Error::BadShape, |s| *s = Shape::new(&[], 1));
+    refused(Error::BadShape, |s| s.size[0] = 0);
+    refused(Error::BadShape, |s| s.levels[1] = 33);
+    refused(Error::BadShape, |s| s.order[0] = s.order[1]);
+    refused(Error::BadShape, |s| s.order[0] = 7);
+    refused(Error::BadShape, |s| s.origin = vec![0]);
+    refused(Error::BadGain, |s| s.gain = 15);
+    refused(Error::OddPeriodic, |s| s.size[0] = 7);
+    refused(Error::OddPeriodic, |s| s.levels[0] = 4);
+    refused(Error::TooLarge, |s| s.size[0] = i32::MAX as usize);
+    refused(Error::TooLarge, |s| *s = Shape::new(&[2_000_000_000; 4], 1));
+    refused(Error::DataLength, |s| s.size[0] = 6);
+    let shape = Shape::new(&[8, 8], 1);
+    let needed = scratch_samples_i16(&shape).unwrap();
+    let mut data = [0; 64];
+    assert_eq!(forward_i16(&shape, &mut data, &mut vec![0; needed]), Ok(()));
+    assert_eq!(forward_i16(&shape, &mut data, &mut vec![0; needed - 1]), Err(Error::ScratchLength));
+}
+"#;
+    Compiler::rustc(&[]).build(&[("emitted.rs", &emitted), ("main.rs", main)]).run(&[]);
+}
