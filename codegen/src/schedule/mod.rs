@@ -4,6 +4,7 @@
 //! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
 //! need not know which schedule they launch.
 
+mod level;
 mod lift;
 mod pass;
 

@@ -3,10 +3,10 @@
 //! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
-use super::across::Row;
-use super::{Axis, Border, Strip};
+use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place};
+use crate::schedule::level::{Axis, Border, Row};
 use crate::schedule::step_value;
 use crate::window::Window;
 use lifting_dsl::{Phase, Step};
@@ -64,7 +64,7 @@ impl<'a> DelayLine<'a> {
 
     /// The row of a phase `slot` pairs behind the front.
     pub fn row(&self, phase: Phase, slot: i32) -> Row {
-        Row { array: self.rows[phase.parity() as usize], first: slot * self.strip.columns() }
+        Row { array: self.rows[phase.parity() as usize], first: (slot * self.strip.columns()).into() }
     }
 
     /// The scalings that precede all lifting, on the pair at the front.

@@ -1,9 +1,10 @@
 //! Rows on their way: asynchronous copies into the ring, and out of it into registers.
 
-use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, Strip};
+use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
 use crate::schedule::Direction;
+use crate::schedule::level::{BANDS_ALIGNED, SIGNAL_ALIGNED};
 use crate::schedule::stream::down::DelayLine;
 use lifting_dsl::{Boundary, Phase};
 

@@ -1,50 +1,9 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
-use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, Walk};
+use super::Walk;
+use crate::schedule::level::{Array, BANDS_ALIGNED, Job, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
-
-/// An array in device memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Array {
-    /// Address of the first sample, in bytes.
-    pub address: u64,
-    /// Samples from one row to the next.
-    pub pitch: i64,
-    /// Samples from one image of the batch to the next.
-    pub stride: i64,
-}
-
-/// One level of a batch of images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// The image.
-    pub signal: Array,
-    /// ll, hl, lh, hh; the last three have one pitch and one stride.
-    pub bands: [Array; 4],
-    /// Columns.
-    pub width: i32,
-    /// Rows.
-    pub height: i32,
-    /// Position of the first column and of the first row: 0 if even, 1 if odd.
-    pub parity: [i32; 2],
-    /// Images.
-    pub batch: i32,
-}
-
-/// Arguments of the parameters of the same names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
-    /// Row pairs a warp walks down.
-    pub chunk: i32,
-    /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`].
-    pub aligned: i32,
-    /// Of each array that is read, 8 bits: samples by which it begins past a lane's vector.
-    pub skew: i32,
-}
-
-/// Most columns or rows: positions, halo included, are computed in 32 bits.
-pub const MAX_SIDE: i32 = 1 << 30;
 
 /// Warps a multiprocessor that chunks are cut short for, so that small images keep it busy.
 const WARPS: i64 = 8;
@@ -61,26 +20,8 @@ impl Walk {
     /// # Errors
     /// The first thing that stands against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
+        job.check("stream", self.options.sample)?;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "stream", what });
-        for (n, what) in [(job.width, "width"), (job.height, "height")] {
-            if !(2..=MAX_SIDE).contains(&n) {
-                return refuse(format!("the {what} is {n}, it must be 2 to {MAX_SIDE}"));
-            }
-        }
-        if job.parity.iter().any(|p| !(0..=1).contains(p)) {
-            return refuse(format!("the parities are {:?}, each must be 0 or 1", job.parity));
-        }
-        if job.batch < 1 {
-            return refuse(format!("the batch is {}, it must be at least 1", job.batch));
-        }
-        let bytes = self.options.sample.bytes() as u64;
-        let arrays = || std::iter::once(job.signal).chain(job.bands);
-        if arrays().any(|a| a.address % bytes != 0) {
-            return refuse(format!("an array does not begin at a multiple of the {bytes} bytes of a sample"));
-        }
-        if job.bands[1..].iter().any(|a| (a.pitch, a.stride) != (job.bands[1].pitch, job.bands[1].stride)) {
-            return refuse("the bands hl, lh and hh differ in pitch or stride".into());
-        }
         if self.options.boundary == Boundary::Periodic {
             let columns = self.shape.columns as i32;
             if job.parity[0] != 0 || job.width % columns != 0 || job.height % 2 != 0 {
@@ -120,21 +61,8 @@ impl Walk {
         CHUNK.min(occupying).max(fits) as i32
     }
 
-    /// Whether each row's position 0 would stand at a multiple of `samples` samples.
-    fn is_aligned(&self, job: &Job, array: &Array, samples: i64, parity: i32) -> bool {
-        let bytes = self.options.sample.bytes() as i64;
-        let start = (array.address % (samples * bytes) as u64) as i64 - i64::from(parity) * bytes;
-        let steps = [(job.height > 1, array.pitch), (job.batch > 1, array.stride)];
-        start % (samples * bytes) == 0 && steps.iter().all(|(matters, step)| !matters || step % samples == 0)
-    }
-
     fn aligned(&self, job: &Job) -> i32 {
-        let columns = i64::from(self.shape.columns);
-        let signal = self.is_aligned(job, &job.signal, columns, job.parity[0]);
-        // The even columns' position 0 is one before the first sample where that stands at an odd position.
-        let bands = (job.bands.iter().zip([job.parity[0], 0, job.parity[0], 0]))
-            .all(|(band, parity)| self.is_aligned(job, band, columns / 2, parity));
-        i32::from(signal) * SIGNAL_ALIGNED + i32::from(bands) * BANDS_ALIGNED
+        job.aligned(self.options.sample, self.shape.columns)
     }
 
     fn skew(&self, job: &Job) -> i32 {

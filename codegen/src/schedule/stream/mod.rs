@@ -2,7 +2,7 @@
 //!
 //! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk of
 //! rows, a pair at a time. Rows arrive in a ring in shared memory, several pairs ahead, by asynchronous 16-byte copies: a
-//! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`across`]). Its
+//! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`super::level`]). Its
 //! vertical lifting is a delay line in registers ([`down`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
 //! window ([`Window`]) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
 //! sample is read once and written once for both axes; a chunk pays its vertical halo once, a strip its horizontal halo.
@@ -19,28 +19,19 @@
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 
-mod across;
 mod down;
 mod input;
 mod launch;
 mod output;
 
-pub use launch::{Array, Job, MAX_SIDE, Tuning};
+pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
 
+use super::level::{Across, Axis, Border, Frame, Params, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Stmt};
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
 use crate::window::{Halo, Window};
 use lifting_dsl::{Boundary, Phase, Scheme, Step};
-
-/// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// Rows first, then columns (VC-2, CCSDS, the papers).
-    HorizontalFirst,
-    /// Columns first, then rows (JPEG 2000).
-    VerticalFirst,
-}
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,212 +55,23 @@ impl Shape {
     }
 }
 
-/// How a border rule is kept while steps run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Border {
-    /// What is loaded beyond the border is an extension that the steps keep consistent.
-    Extend,
-    /// After each step, what lies beyond the border becomes the nearest sample of its phase.
-    Edge,
-    /// What lies beyond the border is zero after each step.
-    Zero,
-}
-
-/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between.
-#[derive(Clone, Debug)]
-struct Axis {
-    /// Scaling of the samples as they arrive, by phase.
-    first: Vec<Step>,
-    /// Lifting steps.
-    steps: Vec<Step>,
-    /// Scaling of the results, by phase.
-    last: Vec<Step>,
-}
-
-impl Axis {
-    fn new(steps: &[Step]) -> Axis {
-        let is_scale = |s: &Step| matches!(s, Step::Scale(_));
-        let head = steps.iter().take_while(|s| is_scale(s)).count();
-        let tail = steps[head..].iter().rev().take_while(|s| is_scale(s)).count();
-        let (first, rest) = steps.split_at(head);
-        let (steps, last) = rest.split_at(rest.len() - tail);
-        Axis { first: first.to_vec(), steps: steps.to_vec(), last: last.to_vec() }
-    }
-}
-
-/// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
-fn is_symmetric(step: &Step) -> bool {
-    // Offset o mirrors to −1 − o about an even target's, to 1 − o about an odd target's position.
-    let mirror = |o: i32| if step.target() == Phase::Even { -1 - o } else { 1 - o };
-    match step {
-        Step::Integer(s) => {
-            s.taps.iter().all(|t| s.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
-        }
-        // A sum of two is the same backwards; a longer one is rounded differently.
-        Step::Real(s) => s.groups.iter().all(|g| g.offsets.len() == 2 && g.offsets[0] == mirror(g.offsets[1])),
-        Step::Scale(_) => true,
-    }
-}
-
-/// Parameters of a kernel of this schedule. [`Walk::accepts`] says which launches are legal, [`Walk::tuning`] gives `chunk`, `aligned` and `skew`.
-///
-/// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
-/// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.
-pub struct Params {
-    signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high).
-    bands: [ParamId; 4],
-    width: ParamId,
-    height: ParamId,
-    parity: [ParamId; 2],
-    signal_pitch: ParamId,
-    band_pitches: [ParamId; 2],
-    signal_stride: ParamId,
-    band_strides: [ParamId; 2],
-    batch: ParamId,
-    chunk: ParamId,
-    aligned: ParamId,
-    skew: ParamId,
-    gain: Option<ParamId>,
-}
-
-/// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
-/// begins at position 1).
-pub const SIGNAL_ALIGNED: i32 = 1;
-/// Bit of `aligned`: the same for the rows of all bands, and half a lane's vector.
-pub const BANDS_ALIGNED: i32 = 2;
-
-impl Params {
-    fn declare(b: &mut Builder, options: Options) -> Params {
-        use Access::*;
-        let s = options.sample;
-        let (signal_access, band_access) = match options.direction {
-            Direction::Forward => (Read, Write),
-            Direction::Inverse => (Write, Read),
-        };
-        let forward = options.direction == Direction::Forward;
-        let before = forward.then(|| b.pointer("src", s, signal_access, "the image"));
-        let bands = [
-            ("ll", "low band"),
-            ("hl", "horizontally high, vertically low band"),
-            ("lh", "horizontally low, vertically high band"),
-            ("hh", "high band"),
-        ]
-        .map(|(name, doc)| b.pointer(name, s, band_access, doc));
-        let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, "receives the image"));
-        let side = if forward { "src" } else { "dst" };
-        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
-        let width = i32s("width", "columns, at least 2");
-        let height = i32s("height", "rows, at least 2");
-        let parity = [
-            i32s("parity_x", "position of the first column: 0 if even, 1 if odd"),
-            i32s("parity_y", "position of the first row: 0 if even, 1 if odd"),
-        ];
-        let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
-        let signal_pitch = i64s(&format!("{side}_pitch"), "samples from one row of the image to the next");
-        let band_pitches = [
-            i64s("ll_pitch", "samples from one row of ll to the next"),
-            i64s("band_pitch", "samples from one row of hl, lh or hh to the next"),
-        ];
-        let signal_stride = i64s(&format!("{side}_stride"), "samples from one image of the batch to the next");
-        let band_strides = [i64s("ll_stride", "the same for ll"), i64s("band_stride", "the same for hl, lh and hh")];
-        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
-        let batch = i32s("batch", "number of images");
-        let chunk = i32s("chunk", "row pairs a warp walks down, at least 1");
-        let aligned = i32s(
-            "aligned",
-            "1: rows of the image are aligned to a lane's vector; 2: rows of the bands, to half; 3: both",
-        );
-        let skew = i32s("skew", "of each array that is read, 8 bits: samples by which it begins past a lane's vector");
-        let gain = options.gain.then(|| {
-            b.scalar("gain", Scalar::I32, "bits of headroom that this level adds (forward) or removes (inverse)")
-        });
-        Params {
-            signal,
-            bands,
-            width,
-            height,
-            parity,
-            signal_pitch,
-            band_pitches,
-            signal_stride,
-            band_strides,
-            batch,
-            chunk,
-            aligned,
-            skew,
-            gain,
-        }
-    }
-
-    fn has(&self, bit: i32) -> Expr {
-        Expr::from(self.aligned).and(bit.into()).ne_(0.into())
-    }
-}
-
 /// What all parts of the kernel under construction share.
 struct Strip<'a> {
-    options: Options,
-    arith: Arithmetic,
-    border: Border,
+    /// Columns, border rule and arrays.
+    frame: Frame<'a>,
     shape: Shape,
-    params: &'a Params,
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     tail: bool,
-    /// First position of this warp's window of 32 lanes; even.
-    base: LocalId,
-    /// First position of this lane; even.
-    x: LocalId,
-    /// Whether the strip's window reaches beyond the image (warp-uniform).
-    at_border: LocalId,
-    /// Whether this lane stores.
-    useful: LocalId,
-    /// Offset of the image at hand: signal, ll, the other bands.
-    offsets: [LocalId; 3],
     ring: SharedId,
     /// First element of this warp's part of the ring.
     ring_base: LocalId,
 }
 
-impl Strip<'_> {
-    fn columns(&self) -> i32 {
-        self.shape.columns as i32
-    }
+impl<'a> std::ops::Deref for Strip<'a> {
+    type Target = Frame<'a>;
 
-    /// First position of the signal along an axis (0: x, 1: y).
-    fn start(&self, axis: usize) -> Expr {
-        self.params.parity[axis].into()
-    }
-
-    /// One past the last position along an axis.
-    fn end(&self, axis: usize) -> Expr {
-        let length = [self.params.width, self.params.height][axis];
-        Expr::from(self.params.parity[axis]) + Expr::from(length)
-    }
-
-    /// Smallest index of a phase along an axis.
-    fn first_index(&self, axis: usize, phase: Phase) -> Expr {
-        match phase {
-            Phase::Even => self.start(axis),
-            Phase::Odd => 0.into(),
-        }
-    }
-
-    /// Largest index of a phase along an axis.
-    fn last_index(&self, axis: usize, phase: Phase) -> Expr {
-        (self.end(axis) - 1 - phase.parity() as i32) >> 1
-    }
-
-    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
-    fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
-        let length = || Box::new(Expr::from([self.params.width, self.params.height][axis]));
-        let p = phase.parity() as i32;
-        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
-        match self.options.boundary {
-            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
-        }
+    fn deref(&self) -> &Frame<'a> {
+        &self.frame
     }
 }
 
@@ -434,21 +236,9 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
                 ("band_base", params.band_strides[1]),
             ]
             .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
-            let strip = Strip {
-                options,
-                arith,
-                border,
-                shape,
-                tail: plan.has_tail(),
-                params: &params,
-                base,
-                x,
-                at_border,
-                useful,
-                offsets,
-                ring,
-                ring_base,
-            };
+            let columns = shape.columns;
+            let frame = Frame { options, arith, border, columns, params: &params, base, x, at_border, useful, offsets };
+            let strip = Strip { frame, shape, tail: plan.has_tail(), ring, ring_base };
             let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
             let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
             walk_down(b, &strip, &plan, order, (from, to), first);
@@ -483,7 +273,7 @@ fn walk_down(
     let (axis, window) = (&plan.axis, &plan.window);
     let input = input::Input { strip };
     let ring = strip.shape.ring as i32;
-    let across = across::Across { strip, axis };
+    let across = Across { frame: &strip.frame, axis };
     let line = down::DelayLine::declare(b, strip, axis, window);
     if strip.options.boundary != Boundary::Periodic {
         // The rows of the image before may still be read by other lanes.
@@ -508,7 +298,7 @@ fn walk_down(
         b.set(Place::Local(slot), Expr::from(slot).eq_((ring - 1).into()).select(0.into(), Expr::from(slot) + 1));
         if across_first {
             for row in [Phase::Even, Phase::Odd] {
-                across.lift(b, line.row(row, 0));
+                across.lift(b, &line.row(row, 0));
             }
         }
         line.scale_first(b, &pair);

@@ -1,11 +1,11 @@
 //! The finished pair leaves: four band rows (analysis) or two image rows (synthesis), as wide stores.
 
-use super::across::{Across, Row};
+use super::Strip;
 use super::down::DelayLine;
-use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Scalar, Space};
 use crate::schedule::Direction;
+use crate::schedule::level::{Across, BANDS_ALIGNED, Frame, Row, SIGNAL_ALIGNED};
 use lifting_dsl::Phase;
 
 /// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.
@@ -24,25 +24,32 @@ pub fn store(
             let name = format!("{}_row", phase.name());
             let array = b.array(&name, strip.arith.work, strip.shape.columns);
             line.result(b, phase, delay, array);
-            let row = Row { array, first: 0 };
+            let row = Row { array, first: 0.into() };
             if let Some(across) = across {
-                across.lift(b, row);
+                across.lift(b, &row);
             }
             let exists =
                 Expr::from(pair).ge(strip.first_index(1, phase)).and(Expr::from(pair).le(strip.last_index(1, phase)));
             b.if_(exists.and(strip.useful.into()), |b| match strip.options.direction {
                 Direction::Forward => {
                     for columns in [Phase::Even, Phase::Odd] {
-                        store_band(b, strip, row, phase, columns, pair);
+                        store_band(b, strip, &row, phase, columns, pair);
                     }
                 }
-                Direction::Inverse => store_signal(b, strip, row, phase, pair),
+                Direction::Inverse => store_signal(b, strip, &row, phase, pair),
             });
         }
     });
 }
 
-fn store_band(b: &mut Builder, strip: &Strip, row: Row, phase: Phase, columns: Phase, pair: LocalId) {
+pub(in crate::schedule) fn store_band(
+    b: &mut Builder,
+    strip: &Frame,
+    row: &Row,
+    phase: Phase,
+    columns: Phase,
+    pair: LocalId,
+) {
     let params = strip.params;
     let band = 2 * phase.parity() as usize + columns.parity() as usize;
     let y = match phase {
@@ -61,7 +68,7 @@ fn store_band(b: &mut Builder, strip: &Strip, row: Row, phase: Phase, columns: P
     put(b, strip, (params.bands[band], index), BANDS_ALIGNED, samples, cache);
 }
 
-fn store_signal(b: &mut Builder, strip: &Strip, row: Row, phase: Phase, pair: LocalId) {
+pub(in crate::schedule) fn store_signal(b: &mut Builder, strip: &Frame, row: &Row, phase: Phase, pair: LocalId) {
     let params = strip.params;
     let y = (Expr::from(pair) << 1) + phase.parity() as i32 - strip.start(1);
     let x = Expr::from(strip.x) - strip.start(0);
@@ -85,7 +92,7 @@ fn index(offset: LocalId, y: Expr, pitch: ParamId, x: Expr) -> Expr {
 /// Stores the lane's samples, each with its column: at once where rows are aligned and all are inside, else one by one.
 fn put(
     b: &mut Builder,
-    strip: &Strip,
+    strip: &Frame,
     (pointer, index): (ParamId, Expr),
     aligned: i32,
     samples: Vec<(i32, Expr)>,

@@ -1,6 +1,6 @@
 //! Horizontal lifting of a row that a warp holds in registers, C columns a lane.
 
-use super::{Axis, Border, Strip};
+use super::{Axis, Border, Frame};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Lane, LocalId, Place};
 use crate::schedule::step_value;
@@ -8,38 +8,37 @@ use lifting_dsl::{Phase, Step};
 use std::collections::BTreeMap;
 
 /// A row in a register array: its columns are elements `first..first + C`.
-#[derive(Clone, Copy)]
 pub struct Row {
     /// The array.
     pub array: LocalId,
     /// First element.
-    pub first: i32,
+    pub first: Expr,
 }
 
 impl Row {
     /// An element as an expression.
-    pub fn at(self, column: i32) -> Expr {
-        Expr::Elem(self.array, Box::new((self.first + column).into()))
+    pub fn at(&self, column: i32) -> Expr {
+        Expr::Elem(self.array, Box::new(self.first.clone() + column))
     }
 
     /// An element as a place.
-    pub fn place(self, column: i32) -> Place {
-        Place::Elem(self.array, (self.first + column).into())
+    pub fn place(&self, column: i32) -> Place {
+        Place::Elem(self.array, self.first.clone() + column)
     }
 }
 
-/// The horizontal steps of a strip.
+/// The horizontal steps of a warp's columns.
 pub struct Across<'a> {
-    /// The strip.
-    pub strip: &'a Strip<'a>,
+    /// The columns.
+    pub frame: &'a Frame<'a>,
     /// Its steps.
     pub axis: &'a Axis,
 }
 
 impl Across<'_> {
     /// Lifts a row in place. All lanes of the warp take part.
-    pub fn lift(&self, b: &mut Builder, row: Row) {
-        if self.strip.border == Border::Zero {
+    pub fn lift(&self, b: &mut Builder, row: &Row) {
+        if self.frame.border == Border::Zero {
             // What was loaded, or lifted vertically, beyond the border.
             for phase in [Phase::Even, Phase::Odd] {
                 self.restore(b, phase, row);
@@ -50,8 +49,8 @@ impl Across<'_> {
         }
     }
 
-    fn step(&self, b: &mut Builder, step: &Step, row: Row) {
-        let half = self.strip.columns() / 2;
+    fn step(&self, b: &mut Builder, step: &Step, row: &Row) {
+        let half = self.frame.columns() / 2;
         let (p, q) = (step.target().parity() as i32, step.target().other().parity() as i32);
         b.comment(format!("row: {}", crate::describe::step(step)));
         // What other lanes hold of the phase that is read: (lanes away, element) → value.
@@ -66,7 +65,7 @@ impl Across<'_> {
                 let side = if lanes < 0 { "left" } else { "right" };
                 let name = format!("{side}_{}", step.target().other().name());
                 let lane = if lanes < 0 { Lane::Up(-lanes as u32) } else { Lane::Down(lanes as u32) };
-                let id = b.shuffle(&name, self.strip.arith.work, row.at(2 * element + q), lane);
+                let id = b.shuffle(&name, self.frame.arith.work, row.at(2 * element + q), lane);
                 away.insert((lanes, element), id);
             }
         }
@@ -78,44 +77,44 @@ impl Across<'_> {
                     None => row.at(2 * element + q),
                 }
             };
-            let value = step_value(step, self.strip.arith, row.at(2 * e + p), &mut read);
+            let value = step_value(step, self.frame.arith, row.at(2 * e + p), &mut read);
             b.set(row.place(2 * e + p), value);
         }
         // A scaling keeps copies of the border's sample; but a zero may change its sign.
-        if !matches!(step, Step::Scale(_)) || self.strip.border == Border::Zero {
+        if !matches!(step, Step::Scale(_)) || self.frame.border == Border::Zero {
             self.restore(b, step.target(), row);
         }
     }
 
     /// Makes the columns beyond the border what the border rule says, for a phase that has just changed.
-    fn restore(&self, b: &mut Builder, phase: Phase, row: Row) {
-        let strip = self.strip;
-        if strip.border == Border::Extend {
+    fn restore(&self, b: &mut Builder, phase: Phase, row: &Row) {
+        let frame = self.frame;
+        if frame.border == Border::Extend {
             return;
         }
-        let (half, p) = (strip.columns() / 2, phase.parity() as i32);
+        let (half, p) = (frame.columns() / 2, phase.parity() as i32);
         let position = |index: Expr| (index << 1) + p;
-        let first = position(strip.first_index(0, phase));
-        let last = position(strip.last_index(0, phase));
-        b.if_(strip.at_border, |b| {
+        let first = position(frame.first_index(0, phase));
+        let last = position(frame.last_index(0, phase));
+        b.if_(frame.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
             let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
-                let offset = b.let_("offset", crate::ir::Scalar::I32, at.clone() - Expr::from(strip.base));
-                let mine = b.let_("mine", strip.arith.work, row.at(p));
+                let offset = b.let_("offset", crate::ir::Scalar::I32, at.clone() - Expr::from(frame.base));
+                let mine = b.let_("mine", frame.arith.work, row.at(p));
                 for e in 1..half {
-                    let here = (Expr::from(offset).and((strip.columns() - 1).into())).eq_((2 * e + p).into());
+                    let here = (Expr::from(offset).and((frame.columns() - 1).into())).eq_((2 * e + p).into());
                     b.set(Place::Local(mine), here.select(row.at(2 * e + p), mine.into()));
                 }
-                let lane = Expr::from(offset) >> strip.columns().ilog2() as i32;
-                b.shuffle(name, strip.arith.work, mine, Lane::Index(lane))
+                let lane = Expr::from(offset) >> frame.columns().ilog2() as i32;
+                b.shuffle(name, frame.arith.work, mine, Lane::Index(lane))
             };
-            let (before, after): (Expr, Expr) = if strip.border == Border::Edge {
+            let (before, after): (Expr, Expr) = if frame.border == Border::Edge {
                 (broadcast(b, "first", &first).into(), broadcast(b, "last", &last).into())
             } else {
-                (strip.arith.zero(), strip.arith.zero())
+                (frame.arith.zero(), frame.arith.zero())
             };
             for e in 0..half {
-                let here = || Expr::from(strip.x) + (2 * e + p);
+                let here = || Expr::from(frame.x) + (2 * e + p);
                 let kept = here().gt(last.clone()).select(after.clone(), row.at(2 * e + p));
                 b.set(row.place(2 * e + p), here().lt(first.clone()).select(before.clone(), kept));
             }

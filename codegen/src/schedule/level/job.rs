@@ -1,0 +1,95 @@
+//! A launch as its arrays have it: whether they suit, what is aligned.
+
+use super::{BANDS_ALIGNED, SIGNAL_ALIGNED};
+use crate::ir::Scalar;
+use crate::schedule::ScheduleError;
+
+/// An array in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Address of the first sample, in bytes.
+    pub address: u64,
+    /// Samples from one row to the next.
+    pub pitch: i64,
+    /// Samples from one image of the batch to the next.
+    pub stride: i64,
+}
+
+/// One level of a batch of images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The image.
+    pub signal: Array,
+    /// ll, hl, lh, hh; the last three have one pitch and one stride.
+    pub bands: [Array; 4],
+    /// Columns.
+    pub width: i32,
+    /// Rows.
+    pub height: i32,
+    /// Position of the first column and of the first row: 0 if even, 1 if odd.
+    pub parity: [i32; 2],
+    /// Images.
+    pub batch: i32,
+}
+
+/// Arguments of the parameters of the same names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Row pairs a warp walks down.
+    pub chunk: i32,
+    /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`].
+    pub aligned: i32,
+    /// Of each array that is read, 8 bits: samples by which it begins past a lane's vector.
+    pub skew: i32,
+}
+
+/// Most columns or rows: positions, halo included, are computed in 32 bits.
+pub const MAX_SIDE: i32 = 1 << 30;
+
+impl Job {
+    /// Whether sizes, parities, addresses and bands are such that any kernel of both axes could run.
+    ///
+    /// # Errors
+    /// The first thing that stands against it.
+    pub(in crate::schedule) fn check(&self, schedule: &'static str, sample: Scalar) -> Result<(), ScheduleError> {
+        let refuse = |what: String| Err(ScheduleError::Launch { schedule, what });
+        for (n, what) in [(self.width, "width"), (self.height, "height")] {
+            if !(2..=MAX_SIDE).contains(&n) {
+                return refuse(format!("the {what} is {n}, it must be 2 to {MAX_SIDE}"));
+            }
+        }
+        if self.parity.iter().any(|p| !(0..=1).contains(p)) {
+            return refuse(format!("the parities are {:?}, each must be 0 or 1", self.parity));
+        }
+        if self.batch < 1 {
+            return refuse(format!("the batch is {}, it must be at least 1", self.batch));
+        }
+        let bytes = sample.bytes() as u64;
+        let arrays = || std::iter::once(self.signal).chain(self.bands);
+        if arrays().any(|a| a.address % bytes != 0) {
+            return refuse(format!("an array does not begin at a multiple of the {bytes} bytes of a sample"));
+        }
+        if self.bands[1..].iter().any(|a| (a.pitch, a.stride) != (self.bands[1].pitch, self.bands[1].stride)) {
+            return refuse("the bands hl, lh and hh differ in pitch or stride".into());
+        }
+        Ok(())
+    }
+
+    /// Whether each row's position 0 would stand at a multiple of `samples` samples.
+    fn is_aligned(&self, array: &Array, sample: Scalar, samples: i64, parity: i32) -> bool {
+        let bytes = sample.bytes() as i64;
+        let start = (array.address % (samples * bytes) as u64) as i64 - i64::from(parity) * bytes;
+        let steps = [(self.height > 1, array.pitch), (self.batch > 1, array.stride)];
+        start % (samples * bytes) == 0 && steps.iter().all(|(matters, step)| !matters || step % samples == 0)
+    }
+
+    /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`], for so many columns a lane.
+    pub(in crate::schedule) fn aligned(&self, sample: Scalar, columns: u32) -> i32 {
+        let columns = i64::from(columns);
+        let signal = self.is_aligned(&self.signal, sample, columns, self.parity[0]);
+        // The even columns' position 0 is one before the first sample where that stands at an odd position.
+        let bands = (self.bands.iter().zip([self.parity[0], 0, self.parity[0], 0]))
+            .all(|(band, parity)| self.is_aligned(band, sample, columns / 2, parity));
+        i32::from(signal) * SIGNAL_ALIGNED + i32::from(bands) * BANDS_ALIGNED
+    }
+}

@@ -1,0 +1,227 @@
+//! What schedules share that lift both axes of a level in one kernel: their parameters, a warp's columns, and lifting along them.
+
+mod across;
+mod job;
+
+pub(super) use across::{Across, Row};
+pub use job::{Array, Job, MAX_SIDE, Tuning};
+
+use super::{Arithmetic, Direction, Options};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
+use lifting_dsl::{Boundary, Phase, Step};
+
+/// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Rows first, then columns (VC-2, CCSDS, the papers).
+    HorizontalFirst,
+    /// Columns first, then rows (JPEG 2000).
+    VerticalFirst,
+}
+
+/// How a border rule is kept while steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Border {
+    /// What is loaded beyond the border is an extension that the steps keep consistent.
+    Extend,
+    /// After each step, what lies beyond the border becomes the nearest sample of its phase.
+    Edge,
+    /// What lies beyond the border is zero after each step.
+    Zero,
+}
+
+/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// Scaling of the samples as they arrive, by phase.
+    pub(super) first: Vec<Step>,
+    /// Lifting steps.
+    pub(super) steps: Vec<Step>,
+    /// Scaling of the results, by phase.
+    pub(super) last: Vec<Step>,
+}
+
+impl Axis {
+    pub(super) fn new(steps: &[Step]) -> Axis {
+        let is_scale = |s: &Step| matches!(s, Step::Scale(_));
+        let head = steps.iter().take_while(|s| is_scale(s)).count();
+        let tail = steps[head..].iter().rev().take_while(|s| is_scale(s)).count();
+        let (first, rest) = steps.split_at(head);
+        let (steps, last) = rest.split_at(rest.len() - tail);
+        Axis { first: first.to_vec(), steps: steps.to_vec(), last: last.to_vec() }
+    }
+}
+
+/// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
+pub(super) fn is_symmetric(step: &Step) -> bool {
+    // Offset o mirrors to −1 − o about an even target's, to 1 − o about an odd target's position.
+    let mirror = |o: i32| if step.target() == Phase::Even { -1 - o } else { 1 - o };
+    match step {
+        Step::Integer(s) => {
+            s.taps.iter().all(|t| s.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
+        }
+        // A sum of two is the same backwards; a longer one is rounded differently.
+        Step::Real(s) => s.groups.iter().all(|g| g.offsets.len() == 2 && g.offsets[0] == mirror(g.offsets[1])),
+        Step::Scale(_) => true,
+    }
+}
+
+/// Parameters of a kernel that lifts both axes; every such schedule has the same. Its `accepts` says which launches are legal, its `tuning` gives
+/// `chunk`, `aligned` and `skew`.
+///
+/// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
+/// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.
+pub struct Params {
+    pub(super) signal: ParamId,
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high).
+    pub(super) bands: [ParamId; 4],
+    pub(super) width: ParamId,
+    pub(super) height: ParamId,
+    pub(super) parity: [ParamId; 2],
+    pub(super) signal_pitch: ParamId,
+    pub(super) band_pitches: [ParamId; 2],
+    pub(super) signal_stride: ParamId,
+    pub(super) band_strides: [ParamId; 2],
+    pub(super) batch: ParamId,
+    pub(super) chunk: ParamId,
+    pub(super) aligned: ParamId,
+    pub(super) skew: ParamId,
+    pub(super) gain: Option<ParamId>,
+}
+
+/// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
+/// begins at position 1).
+pub const SIGNAL_ALIGNED: i32 = 1;
+/// Bit of `aligned`: the same for the rows of all bands, and half a lane's vector.
+pub const BANDS_ALIGNED: i32 = 2;
+
+impl Params {
+    pub(super) fn declare(b: &mut Builder, options: Options) -> Params {
+        use Access::*;
+        let s = options.sample;
+        let (signal_access, band_access) = match options.direction {
+            Direction::Forward => (Read, Write),
+            Direction::Inverse => (Write, Read),
+        };
+        let forward = options.direction == Direction::Forward;
+        let before = forward.then(|| b.pointer("src", s, signal_access, "the image"));
+        let bands = [
+            ("ll", "low band"),
+            ("hl", "horizontally high, vertically low band"),
+            ("lh", "horizontally low, vertically high band"),
+            ("hh", "high band"),
+        ]
+        .map(|(name, doc)| b.pointer(name, s, band_access, doc));
+        let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, "receives the image"));
+        let side = if forward { "src" } else { "dst" };
+        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
+        let width = i32s("width", "columns, at least 2");
+        let height = i32s("height", "rows, at least 2");
+        let parity = [
+            i32s("parity_x", "position of the first column: 0 if even, 1 if odd"),
+            i32s("parity_y", "position of the first row: 0 if even, 1 if odd"),
+        ];
+        let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
+        let signal_pitch = i64s(&format!("{side}_pitch"), "samples from one row of the image to the next");
+        let band_pitches = [
+            i64s("ll_pitch", "samples from one row of ll to the next"),
+            i64s("band_pitch", "samples from one row of hl, lh or hh to the next"),
+        ];
+        let signal_stride = i64s(&format!("{side}_stride"), "samples from one image of the batch to the next");
+        let band_strides = [i64s("ll_stride", "the same for ll"), i64s("band_stride", "the same for hl, lh and hh")];
+        let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
+        let batch = i32s("batch", "number of images");
+        let chunk = i32s("chunk", "row pairs a warp walks down, at least 1");
+        let aligned = i32s(
+            "aligned",
+            "1: rows of the image are aligned to a lane's vector; 2: rows of the bands, to half; 3: both",
+        );
+        let skew = i32s("skew", "of each array that is read, 8 bits: samples by which it begins past a lane's vector");
+        let gain = options.gain.then(|| {
+            b.scalar("gain", Scalar::I32, "bits of headroom that this level adds (forward) or removes (inverse)")
+        });
+        Params {
+            signal,
+            bands,
+            width,
+            height,
+            parity,
+            signal_pitch,
+            band_pitches,
+            signal_stride,
+            band_strides,
+            batch,
+            chunk,
+            aligned,
+            skew,
+            gain,
+        }
+    }
+
+    pub(super) fn has(&self, bit: i32) -> Expr {
+        Expr::from(self.aligned).and(bit.into()).ne_(0.into())
+    }
+}
+
+/// The columns that a warp holds, a run of them a lane, and the image that they are of.
+pub(super) struct Frame<'a> {
+    pub(super) options: Options,
+    pub(super) arith: Arithmetic,
+    pub(super) border: Border,
+    /// Columns a lane; a power of two.
+    pub(super) columns: u32,
+    pub(super) params: &'a Params,
+    /// First position of this warp's 32 lanes; even.
+    pub(super) base: LocalId,
+    /// First position of this lane; even.
+    pub(super) x: LocalId,
+    /// Whether the warp's columns reach beyond the image (warp-uniform).
+    pub(super) at_border: LocalId,
+    /// Whether this lane stores.
+    pub(super) useful: LocalId,
+    /// Offset of the image at hand: signal, ll, the other bands.
+    pub(super) offsets: [LocalId; 3],
+}
+
+impl Frame<'_> {
+    pub(super) fn columns(&self) -> i32 {
+        self.columns as i32
+    }
+
+    /// First position of the signal along an axis (0: x, 1: y).
+    pub(super) fn start(&self, axis: usize) -> Expr {
+        self.params.parity[axis].into()
+    }
+
+    /// One past the last position along an axis.
+    pub(super) fn end(&self, axis: usize) -> Expr {
+        let length = [self.params.width, self.params.height][axis];
+        Expr::from(self.params.parity[axis]) + Expr::from(length)
+    }
+
+    /// Smallest index of a phase along an axis.
+    pub(super) fn first_index(&self, axis: usize, phase: Phase) -> Expr {
+        match phase {
+            Phase::Even => self.start(axis),
+            Phase::Odd => 0.into(),
+        }
+    }
+
+    /// Largest index of a phase along an axis.
+    pub(super) fn last_index(&self, axis: usize, phase: Phase) -> Expr {
+        (self.end(axis) - 1 - phase.parity() as i32) >> 1
+    }
+
+    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
+    pub(super) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        let length = || Box::new(Expr::from([self.params.width, self.params.height][axis]));
+        let p = phase.parity() as i32;
+        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
+        match self.options.boundary {
+            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+        }
+    }
+}
