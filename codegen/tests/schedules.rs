@@ -1,7 +1,8 @@
 //! Pass kernels on the interpreter against the oracle: every border rule, awkward sizes, both parities, every sample
 //! type, both directions, batches and pitches.
 
-use half::{bf16, f16};
+mod support;
+
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, vertical};
@@ -9,6 +10,7 @@ use lifting_dsl::oracle::{analyse_line, synthesise_line};
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
+use support::{full, types, wavelets};
 
 /// The two pass schedules.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,55 +178,8 @@ fn check<T: Sample + Element>(
     }
 }
 
-/// A small deterministic source of bits.
-fn bits(mut seed: u64) -> impl FnMut() -> u64 {
-    move || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let x = (seed ^ (seed >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        x ^ (x >> 33)
-    }
-}
-
-fn integers(seed: u64) -> impl FnMut() -> i64 {
-    let mut bits = bits(seed);
-    move || match bits() % 8 {
-        0 => i64::MIN,
-        1 => i64::MAX,
-        2 => i64::from(i16::MIN),
-        3 => i64::from(i32::MAX),
-        _ => bits() as i64,
-    }
-}
-
-fn reals(seed: u64) -> impl FnMut() -> f64 {
-    let mut bits = bits(seed);
-    move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
-}
-
 fn check_type(scheme: &Scheme, schedule: Schedule, boundary: Boundary, case: Case, scalar: Scalar, seed: u64) {
-    let (mut int, mut real) = (integers(seed), reals(seed));
-    match scalar {
-        Scalar::I16 => check::<i16>(scheme, schedule, boundary, case, || int() as i16),
-        Scalar::I32 => check::<i32>(scheme, schedule, boundary, case, || int() as i32),
-        Scalar::I64 => check::<i64>(scheme, schedule, boundary, case, int),
-        Scalar::F32 => check::<f32>(scheme, schedule, boundary, case, || real() as f32),
-        Scalar::F64 => check::<f64>(scheme, schedule, boundary, case, real),
-        Scalar::F16 => check::<f16>(scheme, schedule, boundary, case, || f16::from_f64(real())),
-        Scalar::Bf16 => check::<bf16>(scheme, schedule, boundary, case, || bf16::from_f64(real())),
-        other => panic!("{} is no sample type", other.name()),
-    }
-}
-
-fn types(scheme: &Scheme) -> &'static [Scalar] {
-    match scheme.domain() {
-        Domain::Integer => &[Scalar::I16, Scalar::I32, Scalar::I64],
-        Domain::Real => &[Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16],
-    }
-}
-
-fn wavelets() -> [Scheme; 3] {
-    [("dd137", testing::dd137()), ("legall53", testing::legall53()), ("cdf97", testing::cdf97())]
-        .map(|(name, steps)| testing::wavelet(name, steps))
+    with_samples!(scalar, seed, check(scheme, schedule, boundary, case))
 }
 
 /// Odd lengths have no periodic extension.
@@ -313,11 +268,6 @@ fn long_lines() {
 
 /// Steps beyond which every eighth wavelet stands for its neighbours in the catalogue.
 const LONG: usize = 12;
-
-/// `LIFTING_FULL=1` runs every wavelet, the long ones too.
-fn full() -> bool {
-    std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
-}
 
 /// The wavelets of the catalogue, under their own border rule and one other.
 #[test]

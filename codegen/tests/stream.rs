@@ -1,7 +1,8 @@
 //! The streaming schedule on the interpreter against the oracle, one level of both axes: every border rule, both orders of the axes,
 //! awkward sizes, parities, sample types, directions, heights of chunks, alignments, batches, gains.
 
-use half::{bf16, f16};
+mod support;
+
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Scalar, valid::validate};
 use lifting_codegen::schedule::stream::{self, Array, Job, Order, Shape};
@@ -11,6 +12,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
+use support::{full, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
@@ -201,15 +203,6 @@ fn check<T: Sample + Element>(
     Ok(true)
 }
 
-/// A small deterministic source of bits.
-fn bits(mut seed: u64) -> impl FnMut() -> u64 {
-    move || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let x = (seed ^ (seed >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        x ^ (x >> 33)
-    }
-}
-
 fn check_type(
     scheme: &Scheme,
     boundary: Boundary,
@@ -218,38 +211,7 @@ fn check_type(
     scalar: Scalar,
     seed: u64,
 ) -> Result<bool, ScheduleError> {
-    let mut source = bits(seed);
-    let mut int = || match source() % 8 {
-        0 => i64::MIN,
-        1 => i64::MAX,
-        2 => i64::from(i16::MIN),
-        3 => i64::from(i32::MAX),
-        _ => source() as i64,
-    };
-    let mut source = bits(seed);
-    let mut real = || (source() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0;
-    match scalar {
-        Scalar::I16 => check::<i16>(scheme, boundary, shape, case, || int() as i16),
-        Scalar::I32 => check::<i32>(scheme, boundary, shape, case, || int() as i32),
-        Scalar::I64 => check::<i64>(scheme, boundary, shape, case, int),
-        Scalar::F32 => check::<f32>(scheme, boundary, shape, case, || real() as f32),
-        Scalar::F64 => check::<f64>(scheme, boundary, shape, case, real),
-        Scalar::F16 => check::<f16>(scheme, boundary, shape, case, || f16::from_f64(real())),
-        Scalar::Bf16 => check::<bf16>(scheme, boundary, shape, case, || bf16::from_f64(real())),
-        other => panic!("{} is no sample type", other.name()),
-    }
-}
-
-fn types(scheme: &Scheme) -> &'static [Scalar] {
-    match scheme.domain() {
-        Domain::Integer => &[Scalar::I16, Scalar::I32, Scalar::I64],
-        Domain::Real => &[Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16],
-    }
-}
-
-fn wavelets() -> [Scheme; 3] {
-    [("dd137", testing::dd137()), ("legall53", testing::legall53()), ("cdf97", testing::cdf97())]
-        .map(|(name, steps)| testing::wavelet(name, steps))
+    with_samples!(scalar, seed, check(scheme, boundary, shape, case))
 }
 
 /// A shape for the sample that holds long schemes, too, with two warps a block.
@@ -426,11 +388,6 @@ fn the_catalogue() {
         }
     }
     assert!(ran > 20, "only {ran} cases");
-}
-
-/// `LIFTING_FULL=1` runs every wavelet, not every third.
-fn full() -> bool {
-    std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
 }
 
 #[test]

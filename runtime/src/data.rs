@@ -147,6 +147,28 @@ impl<T> RawViewMut<T> {
     }
 }
 
+/// Strides of a row-major array without gaps.
+pub(crate) fn contiguous(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
+
+/// Index of every element of a view, row-major, relative to its first.
+pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
+    let count: usize = shape.iter().product();
+    (0..count).map(move |mut index| {
+        let mut at = 0;
+        for (&n, &stride) in shape.iter().zip(strides).rev() {
+            at += (index % n) as isize * stride;
+            index /= n;
+        }
+        at
+    })
+}
+
 fn check_span(expected: &Expected, got: usize) -> Result<(), PlanError> {
     if got < expected.span {
         return Err(PlanError::TooShort {

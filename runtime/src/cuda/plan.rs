@@ -3,7 +3,7 @@
 use super::device::CudaDevice;
 use super::error::CudaError;
 use super::launch::{Addresses, CudaGraph, Loaded};
-use crate::data::{RawView, RawViewMut};
+use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
 use crate::gpu::{List, Program, Tuning};
@@ -377,27 +377,6 @@ impl<T: Sample> CudaPlan<T> {
         drop((held_source, held_scratch));
         Ok(target)
     }
-}
-
-fn contiguous(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1isize; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis] as isize;
-    }
-    strides
-}
-
-/// Index of every element of a view, row-major, relative to its first.
-fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
-    let count: usize = shape.iter().product();
-    (0..count).map(move |mut index| {
-        let mut at = 0;
-        for (&n, &stride) in shape.iter().zip(strides).rev() {
-            at += (index % n) as isize * stride;
-            index /= n;
-        }
-        at
-    })
 }
 
 /// # Safety

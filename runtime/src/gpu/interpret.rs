@@ -3,7 +3,7 @@
 use super::kernels::Tuning;
 use super::list::{Arg, Array, List, Region};
 use super::lower::{Program, scalar_of};
-use crate::data::{RawView, RawViewMut};
+use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
 use crate::recipe::Pass;
@@ -92,27 +92,6 @@ impl Arrays {
             Array::Scratch(region) => self.scratch[Region::index(region)].as_mut(),
         }
     }
-}
-
-fn contiguous(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1isize; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis] as isize;
-    }
-    strides
-}
-
-/// Index of every element of a box, row-major, relative to its first.
-fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iterator<Item = isize> + 'a {
-    let count: usize = shape.iter().product();
-    (0..count).map(move |mut index| {
-        let mut at = 0;
-        for (&n, &stride) in shape.iter().zip(strides).rev() {
-            at += (index % n) as isize * stride;
-            index /= n;
-        }
-        at
-    })
 }
 
 /// A buffer of a box with these strides, nothing in it.

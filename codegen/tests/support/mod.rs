@@ -1,0 +1,68 @@
+//! What the tests of schedules share: wavelets, their sample types, and samples from a seed.
+
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::{Domain, Scheme, testing};
+
+/// A small deterministic source of bits.
+fn bits(mut seed: u64) -> impl FnMut() -> u64 {
+    move || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let x = (seed ^ (seed >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        x ^ (x >> 33)
+    }
+}
+
+/// Integers of all sizes, the ends of the types' ranges often among them.
+pub fn integers(seed: u64) -> impl FnMut() -> i64 {
+    let mut bits = bits(seed);
+    move || match bits() % 8 {
+        0 => i64::MIN,
+        1 => i64::MAX,
+        2 => i64::from(i16::MIN),
+        3 => i64::from(i32::MAX),
+        _ => bits() as i64,
+    }
+}
+
+/// Numbers in -256..256 with long fractions.
+pub fn reals(seed: u64) -> impl FnMut() -> f64 {
+    let mut bits = bits(seed);
+    move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
+}
+
+/// The sample types of the wavelet's domain.
+pub fn types(scheme: &Scheme) -> &'static [Scalar] {
+    match scheme.domain() {
+        Domain::Integer => &[Scalar::I16, Scalar::I32, Scalar::I64],
+        Domain::Real => &[Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16],
+    }
+}
+
+/// The wavelets that are tested most.
+pub fn wavelets() -> [Scheme; 3] {
+    [("dd137", testing::dd137()), ("legall53", testing::legall53()), ("cdf97", testing::cdf97())]
+        .map(|(name, steps)| testing::wavelet(name, steps))
+}
+
+/// Whether `LIFTING_FULL=1`: every wavelet of the catalogue, not some that stand for all.
+pub fn full() -> bool {
+    std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
+}
+
+/// Calls `$check::<T>($arguments…, samples)` for the Rust type of a scalar, with samples from the seed.
+#[macro_export]
+macro_rules! with_samples {
+    ($scalar:expr, $seed:expr, $check:ident($($argument:expr),*)) => {{
+        let (mut int, mut real) = ($crate::support::integers($seed), $crate::support::reals($seed));
+        match $scalar {
+            Scalar::I16 => $check::<i16>($($argument,)* || int() as i16),
+            Scalar::I32 => $check::<i32>($($argument,)* || int() as i32),
+            Scalar::I64 => $check::<i64>($($argument,)* int),
+            Scalar::F32 => $check::<f32>($($argument,)* || real() as f32),
+            Scalar::F64 => $check::<f64>($($argument,)* real),
+            Scalar::F16 => $check::<half::f16>($($argument,)* || half::f16::from_f64(real())),
+            Scalar::Bf16 => $check::<half::bf16>($($argument,)* || half::bf16::from_f64(real())),
+            other => panic!("{} is no sample type", other.name()),
+        }
+    }};
+}
