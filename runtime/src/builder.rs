@@ -5,11 +5,12 @@ use crate::data::Expected;
 use crate::device::Device;
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem};
-use crate::gpu::Interpreter;
+use crate::gpu::{Interpreter, Machine, Tuning};
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::range::exactness;
 use crate::recipe::Recipe;
 use crate::sample::Sample;
+use crate::schedule::Schedule;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use std::marker::PhantomData;
@@ -41,6 +42,7 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     pad: Option<Pad>,
     strides: Option<Vec<isize>>,
     coefficient_strides: Option<Vec<isize>>,
+    schedule: Schedule,
     sample: PhantomData<T>,
 }
 
@@ -61,6 +63,7 @@ impl<'a> PlanBuilder<'a> {
             pad: None,
             strides: None,
             coefficient_strides: None,
+            schedule: Schedule::Auto,
             sample: PhantomData,
         }
     }
@@ -121,6 +124,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             pad: self.pad,
             strides: self.strides,
             coefficient_strides: self.coefficient_strides,
+            schedule: self.schedule,
             sample: PhantomData,
         }
     }
@@ -171,6 +175,24 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// The same for coefficients in plain slices.
     pub fn coefficient_strides(mut self, strides: &[isize]) -> Self {
         self.coefficient_strides = Some(strides.to_vec());
+        self
+    }
+
+    /// The schedule of kernels on a GPU; [`Schedule::Auto`] if nothing is said. The coefficients do not depend on it.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, PlanError, Schedule, catalogue};
+    /// let wavelet = catalogue::find("legall53")?;
+    /// let plan = Plan::builder(&wavelet).shape(&[64, 64]).sample::<i16>().schedule(Schedule::Stream);
+    /// let recipe = plan.build(&Device::Interpreter)?.recipe().clone();
+    /// assert_eq!(recipe.passes[0].schedule, "stream");
+    ///
+    /// let line = Plan::builder(&wavelet).shape(&[64]).sample::<i16>().schedule(Schedule::Stream);
+    /// println!("{}", line.build(&Device::Interpreter).unwrap_err()); // which level, and why not
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
         self
     }
 
@@ -285,6 +307,9 @@ impl<T: Sample> PlanBuilder<'_, T> {
             .collect::<Result<_, _>>()?;
 
         let executor: Box<dyn Executor<T>> = match device {
+            Device::Cpu { .. } if self.schedule != Schedule::Auto => {
+                return Err(PlanError::NoSchedule { schedule: self.schedule, device: device.to_string() });
+            }
             Device::Cpu { threads } => {
                 let too_large = || PlanError::TooLarge { shape: coefficient_shape.clone() };
                 Box::new(Cpu::<T>::new(problem.clone(), *threads).ok_or_else(too_large)?)
@@ -294,10 +319,11 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
                 let (data, coefficients) =
                     ((span(&data), &*data.strides), (span(&coefficients), &*coefficients.strides));
-                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients)?)
+                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients, self.schedule)?)
             }
             Device::Interpreter => {
-                Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides)?)
+                let tuning = Tuning::new(self.schedule, Machine::default());
+                Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides, &tuning)?)
             }
         };
         let recipe = Recipe {
@@ -315,6 +341,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             exactness,
             device: device.to_string(),
             passes: executor.passes(),
+            choices: executor.choices(),
             workspace_bytes: executor.workspace_bytes(),
         };
         Ok(Plan::from_inner(Inner { problem, executor, data, coefficients, lows, recipe }))

@@ -1,7 +1,8 @@
 //! What can be wrong with a plan, or with the data that it is given.
 
 use crate::cuda::CudaError;
-use lifting_codegen::schedule::ScheduleError;
+use crate::schedule::Schedule;
+use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
@@ -159,6 +160,29 @@ pub enum PlanError {
     /// A schedule that cannot carry the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
+    /// A schedule that was asked for and cannot carry a level.
+    #[error(
+        "`.schedule(Schedule::{schedule:?})` cannot carry level {level} in {}: {reason}; leave the choice to `Schedule::Auto`",
+        direction_name(*direction)
+    )]
+    Refused {
+        /// What was asked for.
+        schedule: Schedule,
+        /// Analysis or synthesis.
+        direction: Direction,
+        /// The level; 1 is the finest.
+        level: u32,
+        /// What stands against it.
+        reason: String,
+    },
+    /// A GPU's schedule, asked of a processor.
+    #[error("schedule `{schedule}` is made of a GPU's kernels, and the plan is for {device}: ask for `Schedule::Auto`")]
+    NoSchedule {
+        /// What was asked for.
+        schedule: Schedule,
+        /// The device.
+        device: String,
+    },
     /// An axis longer than kernels can index.
     #[error(
         "axis {axis} has {length} samples, and kernels take at most {most} along one axis: split it, or use `Device::cpu()`"
@@ -182,6 +206,13 @@ pub enum PlanError {
     /// A CUDA device that is missing, or did not do what it was told.
     #[error(transparent)]
     Cuda(#[from] CudaError),
+}
+
+fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "analysis",
+        Direction::Inverse => "synthesis",
+    }
 }
 
 fn domain_name(domain: Domain) -> &'static str {

@@ -5,7 +5,7 @@
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
-use crate::recipe::Pass;
+use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Scheme};
@@ -96,6 +96,11 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
 
     /// What it does, for the recipe.
     fn passes(&self) -> Vec<Pass>;
+
+    /// What it chose for each level of analysis and of synthesis, for the recipe.
+    fn choices(&self) -> Vec<Choice> {
+        Vec::new()
+    }
 
     /// Itself, where it is a CUDA device's.
     #[cfg(feature = "cuda")]

@@ -43,6 +43,7 @@ mod plan;
 mod range;
 mod recipe;
 mod sample;
+mod schedule;
 mod subband;
 mod text;
 
@@ -52,6 +53,7 @@ pub use device::Device;
 pub use error::PlanError;
 pub use executor::Workspace;
 pub use half::{bf16, f16};
+pub use lifting_codegen::schedule::Direction;
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
@@ -59,8 +61,9 @@ pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
 pub use macros::__private;
 pub use plan::{Plan, Unsampled};
 pub use range::Exactness;
-pub use recipe::{Pass, Recipe};
+pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused};
 pub use sample::Sample;
+pub use schedule::{Block, Schedule, StreamBlock};
 pub use subband::Subband;
 pub use text::{CompileError, compile, load};
 

@@ -1,6 +1,8 @@
 //! What a plan will do, as data: to print, and to assert on in tests.
 
 use crate::range::Exactness;
+use crate::schedule::{Block, Schedule};
+use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Layout;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Format};
@@ -48,23 +50,112 @@ pub struct Recipe {
     pub device: String,
     /// The passes of analysis, in order; synthesis runs them backwards.
     pub passes: Vec<Pass>,
+    /// On a GPU: the schedule of each level, finest first, of analysis and then of synthesis.
+    pub choices: Vec<Choice>,
     /// Bytes of a workspace.
     pub workspace_bytes: usize,
 }
 
-/// One pass over one level along one axis.
+/// One pass over one level along one axis, or along two at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
     /// The level that it leads to; 1 is the finest.
     pub level: u32,
-    /// The axis whose lines are lifted.
-    pub axis: usize,
-    /// Samples in a line.
-    pub length: usize,
-    /// Number of lines.
-    pub lines: usize,
+    /// The axes that are lifted, in order.
+    pub axes: Vec<usize>,
+    /// Samples along each of them.
+    pub lengths: Vec<usize>,
+    /// Number of lines, or of images.
+    pub count: usize,
     /// The schedule that executes it.
     pub schedule: &'static str,
+}
+
+/// The schedule of one level in one direction, and why it is that one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Analysis or synthesis.
+    pub direction: Direction,
+    /// The level; 1 is the finest.
+    pub level: u32,
+    /// Shape of what analysis of the level reads, and synthesis writes.
+    pub shape: Vec<usize>,
+    /// What was chosen.
+    pub taken: Candidate,
+    /// Why.
+    pub reason: Reason,
+    /// What could have been chosen, fastest first.
+    pub others: Vec<Candidate>,
+    /// What could not.
+    pub refused: Vec<Refused>,
+}
+
+/// Why a candidate was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It is predicted to be the fastest.
+    Predicted,
+    /// The plan was told to take this schedule.
+    Asked,
+}
+
+/// A way through a level, and what it should cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Schedule and shape of its blocks.
+    pub block: Block,
+    /// Kernel launches.
+    pub launches: usize,
+    /// Bytes that are read and written, what blocks read again included.
+    pub bytes: u64,
+    /// Time, where 1 is reading and writing the level once.
+    pub time: f64,
+}
+
+/// A schedule that cannot carry a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// What stands against it.
+    pub reason: String,
+}
+
+impl Recipe {
+    /// The choice for a level (1 is the finest) in one direction; none on the CPU.
+    pub fn choice(&self, direction: Direction, level: u32) -> Option<&Choice> {
+        self.choices.iter().find(|c| c.direction == direction && c.level == level)
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Candidate { block, launches, bytes, time } = self;
+        let plural = if *launches == 1 { "" } else { "es" };
+        write!(f, "{block}: {launches} launch{plural}, {bytes} bytes, {time:.2} copies")
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self.reason {
+            Reason::Predicted => "predicted",
+            Reason::Asked => "asked for",
+        };
+        let direction = match self.direction {
+            Direction::Forward => "analysis ",
+            Direction::Inverse => "synthesis",
+        };
+        writeln!(f, "{direction}  level {} of {:?}: {} ({reason})", self.level, self.shape, self.taken)?;
+        for other in &self.others {
+            writeln!(f, "             not {other}")?;
+        }
+        for Refused { schedule, reason } in &self.refused {
+            writeln!(f, "             not {schedule}: {reason}")?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Recipe {
@@ -96,11 +187,14 @@ impl fmt::Display for Recipe {
         writeln!(f, "device     {}", self.device)?;
         writeln!(f, "workspace  {} bytes", self.workspace_bytes)?;
         for pass in &self.passes {
-            writeln!(
-                f,
-                "level {}    {}: axis {}, {} lines of {}",
-                pass.level, pass.schedule, pass.axis, pass.lines, pass.length
-            )?;
+            write!(f, "level {}    {}: ", pass.level, pass.schedule)?;
+            match (&pass.axes[..], &pass.lengths[..]) {
+                ([axis], [length]) => writeln!(f, "axis {axis}, {} lines of {length}", pass.count)?,
+                (axes, lengths) => writeln!(f, "axes {axes:?}, {} images of {lengths:?}", pass.count)?,
+            }
+        }
+        for choice in &self.choices {
+            write!(f, "{choice}")?;
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
 //! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
 
-use lifting::{Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16};
+use lifting::{
+    Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, f16,
+};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample as OracleSample;
@@ -60,13 +62,20 @@ fn within<T: Sample>(data: &[T], whole: &[usize], offset: &[usize], shape: &[usi
         .collect()
 }
 
+/// One pass an axis, and what plans choose: at these sizes both axes at once wherever that can be.
 fn check<T: Sample>(scheme: &Scheme, case: &Case) {
+    check_with::<T>(scheme, case, Schedule::Separate);
+    check_with::<T>(scheme, case, Schedule::Auto);
+}
+
+/// Gives the number of passes over two axes.
+fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> usize {
     let Case { shape, levels, order, origins, boundary, layout } = case;
     let geometry = Geometry::new(shape, origins, levels, order).unwrap();
     if geometry.check_boundary(*boundary).is_err() {
-        return;
+        return 0;
     }
-    let what = format!("{} on {}: {case:?}", scheme.name(), T::KIND);
+    let what = format!("{} on {}: {case:?} {schedule}", scheme.name(), T::KIND);
     let plan = Plan::builder(scheme)
         .shape(shape)
         .levels_per_axis(levels)
@@ -74,9 +83,10 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
         .origins(origins)
         .boundary(*boundary)
         .layout(*layout)
+        .schedule(schedule)
         .sample::<T>()
         .build(&Device::Interpreter)
-        .unwrap();
+        .unwrap_or_else(|e| panic!("{what}: {e}"));
     let n = shape.iter().product();
     let data: Vec<T> = noise(n);
     let oracle = Transform { boundary: *boundary, layout: *layout, ..Transform::new(scheme.clone(), geometry.clone()) };
@@ -106,6 +116,7 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     if scheme.domain() == Domain::Integer {
         assert_eq!(in_place, data, "lossless, {what}");
     }
+    plan.recipe().passes.iter().filter(|p| p.axes.len() == 2).count()
 }
 
 /// Shapes, levels, orders and origins that between them take every path; border rules and layouts in turn.
@@ -259,9 +270,10 @@ fn profiles_padding_and_strides() {
 #[test]
 fn recipes_name_the_schedules() {
     let dd137 = scheme("dd137");
-    let plan = Plan::builder(&dd137).shape(&[48, 64]).levels(2).sample::<i16>().build(&Device::Interpreter).unwrap();
+    let plan = Plan::builder(&dd137).shape(&[48, 64]).levels(2).schedule(Schedule::Separate);
+    let plan = plan.sample::<i16>().build(&Device::Interpreter).unwrap();
     let passes: Vec<_> =
-        plan.recipe().passes.iter().map(|p| (p.level, p.axis, p.length, p.lines, p.schedule)).collect();
+        plan.recipe().passes.iter().map(|p| (p.level, p.axes[0], p.lengths[0], p.count, p.schedule)).collect();
     assert_eq!(
         passes,
         [

@@ -170,9 +170,9 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     fn passes(&self) -> Vec<Pass> {
         let pass = |j: usize, level: &Level, axis: usize| Pass {
             level: j as u32 + 1,
-            axis,
-            length: level.shape[axis],
-            lines: pass::widest(&level.shape, axis),
+            axes: vec![axis],
+            lengths: vec![level.shape[axis]],
+            count: pass::widest(&level.shape, axis),
             schedule: "lines",
         };
         let levels = self.levels.iter().enumerate();

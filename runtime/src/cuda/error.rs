@@ -116,6 +116,12 @@ pub enum CudaError {
         /// What the driver says.
         cause: String,
     },
+    /// An address between two samples.
+    #[error("source and target must begin at multiples of the {bytes} bytes of a sample")]
+    Misaligned {
+        /// Size of a sample.
+        bytes: usize,
+    },
     /// Data, a stream or a workspace of another device.
     #[error("{what} is on CUDA device {found}, and the plan is for device {expected}")]
     WrongDevice {

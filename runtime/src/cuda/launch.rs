@@ -4,7 +4,7 @@ use super::cache::{self, Compiled};
 use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use crate::error::PlanError;
-use crate::gpu::{Arg, Array, List, Program};
+use crate::gpu::{Arg, Array, Launch, List, Program};
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back;
@@ -57,7 +57,7 @@ impl Loaded {
     ) -> Result<Loaded, PlanError> {
         let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
         let (starts, workspace_bytes) = program.regions.layout().ok_or_else(too_large)?;
-        let list: Vec<_> = program.kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
+        let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
         if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
@@ -81,26 +81,36 @@ impl Loaded {
         Ok(Loaded { program, source, functions, starts, workspace_bytes })
     }
 
-    fn arguments<T>(&self, args: &[Arg], at: Addresses) -> Arguments {
+    /// Where an array begins, and the size of its elements.
+    fn array<T>(&self, array: Array, at: Addresses) -> (u64, usize) {
+        match array {
+            Array::Source => (at.source, size_of::<T>()),
+            Array::Target => (at.target, size_of::<T>()),
+            Array::Scratch(region) => {
+                let index = region.index();
+                let bytes = self.program.regions.0[index].map_or(1, |(scalar, _)| scalar.bytes());
+                (at.scratch + self.starts[index] as u64, bytes)
+            }
+        }
+    }
+
+    fn arguments<T>(&self, launch: &Launch, at: Addresses) -> Result<Arguments, CudaError> {
         let mut values = [0; MOST_PARAMETERS];
-        for (value, arg) in values.iter_mut().zip(args) {
+        for (value, arg) in values.iter_mut().zip(&launch.args) {
             *value = match *arg {
                 Arg::Int(v) => v as u64,
                 Arg::Pointer(array, offset) => {
-                    let (base, bytes) = match array {
-                        Array::Source => (at.source, size_of::<T>()),
-                        Array::Target => (at.target, size_of::<T>()),
-                        Array::Scratch(region) => {
-                            let index = region.index();
-                            let bytes = self.program.regions.0[index].map_or(1, |(scalar, _)| scalar.bytes());
-                            (at.scratch + self.starts[index] as u64, bytes)
-                        }
-                    };
+                    let (base, bytes) = self.array::<T>(array, at);
                     base.wrapping_add_signed(offset * bytes as i64)
                 }
             };
         }
-        Arguments { values }
+        if let (Some(placed), Some(walk)) = (&launch.placed, &self.program.kernels[launch.kernel].walk) {
+            let address = |array| self.array::<T>(array, at).0;
+            let settled = placed.arguments(walk, address).ok_or(CudaError::Misaligned { bytes: size_of::<T>() })?;
+            values[placed.at..].iter_mut().zip(settled).for_each(|(value, v)| *value = v as u64);
+        }
+        Ok(Arguments { values })
     }
 
     /// Launches a list, one after the other. Allocates nothing and waits for nothing.
@@ -115,10 +125,10 @@ impl Loaded {
         at: Addresses,
     ) -> Result<(), CudaError> {
         device.ready()?;
-        for launch in &list.launches {
-            let mut arguments = self.arguments::<T>(&launch.args, at);
+        for launch in &list.at(at.source, at.target).launches {
+            let mut arguments = self.arguments::<T>(launch, at)?;
             let mut pointers = arguments.pointers();
-            let [bx, by, bz] = self.program.kernels[launch.kernel].0.launch.block;
+            let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
             let [gx, gy, gz] = launch.grid;
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
@@ -148,13 +158,13 @@ impl Loaded {
         unsafe {
             sys::cuGraphCreate(&mut graph.graph, 0).result().map_err(failed)?;
             let (mut before, mut group) = (Vec::new(), Vec::new());
-            for launch in &list.launches {
+            for launch in &list.at(at.source, at.target).launches {
                 if !launch.beside_previous {
                     before = std::mem::take(&mut group);
                 }
-                let mut arguments = self.arguments::<T>(&launch.args, at);
+                let mut arguments = self.arguments::<T>(launch, at)?;
                 let mut pointers = arguments.pointers();
-                let [bx, by, bz] = self.program.kernels[launch.kernel].0.launch.block;
+                let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
                 let [gx, gy, gz] = launch.grid;
                 let params = sys::CUDA_KERNEL_NODE_PARAMS {
                     func: function(&self.functions[launch.kernel]),
@@ -248,7 +258,8 @@ mod tests {
     use super::super::nvrtc::tests::{SM_90, available};
     use super::*;
     use crate::executor::Problem;
-    use crate::gpu::Tuning;
+    use crate::gpu::{Machine, Tuning};
+    use crate::schedule::Schedule;
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
 
@@ -277,8 +288,9 @@ mod tests {
                 double_lone_odd: gain_shift > 0,
                 scheme,
             };
-            let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &Tuning::default()).unwrap();
-            let kernels: Vec<_> = program.kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
+            let tuning = Tuning::new(Schedule::Auto, Machine::default());
+            let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &tuning).unwrap();
+            let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
             assert!(kernels.len() >= 4 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
             let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
             let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));

@@ -6,9 +6,10 @@ use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::gpu::{List, Program, Tuning};
-use crate::recipe::Pass;
+use crate::gpu::{List, Machine, Program, Tuning};
+use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
+use crate::schedule::Schedule;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -75,9 +76,13 @@ impl<T: Sample> CudaPlan<T> {
         problem: Arc<Problem>,
         (data, data_strides): (Span, &[isize]),
         (coefficients, coefficient_strides): (Span, &[isize]),
+        schedule: Schedule,
     ) -> Result<CudaPlan<T>, PlanError> {
+        let properties = device.properties();
+        let (multiprocessors, registers) = (properties.multiprocessors, properties.registers_per_multiprocessor);
+        let tuning = Tuning::new(schedule, Machine { multiprocessors, registers });
         let load = |data: &[isize], coefficients: &[isize]| {
-            let program = Program::new(&problem, T::KIND, data, coefficients, &Tuning::default())?;
+            let program = Program::new(&problem, T::KIND, data, coefficients, &tuning)?;
             Loaded::new(device, program, device.kernels(), problem.geometry.shape()).map(Arc::new)
         };
         let packed_data = contiguous(&problem.source_shape);
@@ -417,6 +422,10 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
 
     fn passes(&self) -> Vec<Pass> {
         self.strided.program.forward.passes.clone()
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        self.strided.program.choices()
     }
 
     fn cuda(&self) -> Option<&CudaPlan<T>> {

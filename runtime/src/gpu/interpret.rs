@@ -1,12 +1,12 @@
 //! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access found.
 
-use super::kernels::Tuning;
-use super::list::{Arg, Array, List, Region};
+use super::kernels::{Made, Tuning};
+use super::list::{Arg, Array, List, Region, VECTOR};
 use super::lower::{Program, scalar_of};
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::recipe::Pass;
+use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use lifting_codegen::ir::interp::{self, Buffer};
 use lifting_codegen::ir::{Access, ParamKind};
@@ -28,22 +28,31 @@ impl Interpreter {
         problem: Arc<Problem>,
         data: &[isize],
         coefficients: &[isize],
+        tuning: &Tuning,
     ) -> Result<Interpreter, PlanError> {
         let suited = |shape: &[usize], strides: &[isize]| {
             if strides.iter().all(|&s| s >= 0) { strides.to_vec() } else { contiguous(shape) }
         };
         let data = suited(&problem.source_shape, data);
         let coefficients = suited(problem.geometry.shape(), coefficients);
-        let program = Program::new(&problem, T::KIND, &data, &coefficients, &Tuning::default())?;
+        let program = Program::new(&problem, T::KIND, &data, &coefficients, tuning)?;
         Ok(Interpreter { program, data, coefficients })
     }
 
     /// Runs a list.
     fn run(&self, list: &List, source: Option<Buffer>, target: Buffer) -> Result<Buffer, PlanError> {
+        let start = |buffer: Option<&Buffer>| buffer.map_or(0, Buffer::misalignment);
+        let (source_at, target_at) = (start(source.as_ref()), start(Some(&target)));
+        let list = list.at(source_at, target_at);
+        let address = |array| match array {
+            Array::Source => source_at,
+            Array::Target => target_at,
+            Array::Scratch(_) => 0,
+        };
         let scratch = |region: &Option<_>| region.map(|(scalar, len)| Buffer::undefined(scalar, len));
         let mut arrays = Arrays { source, target, scratch: self.program.regions.0.iter().map(scratch).collect() };
         for launch in &list.launches {
-            let (kernel, info) = &self.program.kernels[launch.kernel];
+            let Made { kernel, info, walk } = &self.program.kernels[launch.kernel];
             let failed = |reason: String| PlanError::Kernel { kernel: kernel.name.clone(), reason };
             let mut args = Vec::new();
             let mut written = Vec::new();
@@ -64,6 +73,11 @@ impl Interpreter {
                         interp::Arg::Buffer(seen)
                     }
                 });
+            }
+            if let (Some(placed), Some(walk)) = (&launch.placed, walk) {
+                let values = placed.arguments(walk, address);
+                let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays".into()))?;
+                args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = interp::Arg::Scalar(v));
             }
             interp::run(kernel, info, &mut args).map_err(|fault| failed(fault.to_string()))?;
             for (index, array, from, before) in written {
@@ -94,9 +108,10 @@ impl Arrays {
     }
 }
 
-/// A buffer of a box with these strides, nothing in it.
-fn empty<T: Sample>(shape: &[usize], strides: &[isize]) -> Buffer {
-    Buffer::undefined(scalar_of(T::KIND), offsets(shape, strides).max().map_or(0, |last| last as usize + 1))
+/// A buffer of a box with these strides, nothing in it. It begins as far from where vectors begin as `host` does.
+fn empty<T: Sample>(shape: &[usize], strides: &[isize], host: *const T) -> Buffer {
+    let len = offsets(shape, strides).max().map_or(0, |last| last as usize + 1);
+    Buffer::undefined(scalar_of(T::KIND), len).misaligned(host as usize % VECTOR as usize / size_of::<T>())
 }
 
 /// A buffer with these strides that holds the samples of a view.
@@ -105,7 +120,7 @@ fn empty<T: Sample>(shape: &[usize], strides: &[isize]) -> Buffer {
 /// The view must be valid.
 unsafe fn gather<T: Sample>(view: RawView<T>, strides: &[isize]) -> Buffer {
     let shape = &view.shape[..view.rank];
-    let mut buffer = empty::<T>(shape, strides);
+    let mut buffer = empty(shape, strides, view.ptr);
     let places = offsets(shape, strides).zip(offsets(shape, &view.strides[..view.rank]));
     // SAFETY: an element of a valid view.
     buffer.set(places.map(|(to, from)| (to as usize, unsafe { *view.ptr.offset(from) })));
@@ -139,11 +154,15 @@ impl<T: Sample> Executor<T> for Interpreter {
         self.program.forward.passes.clone()
     }
 
+    fn choices(&self) -> Vec<Choice> {
+        self.program.choices()
+    }
+
     unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         let to = &self.coefficients;
         // SAFETY: passed on from the caller, here and below.
         unsafe {
-            let target = empty::<T>(&dst.shape[..dst.rank], to);
+            let target = empty(&dst.shape[..dst.rank], to, dst.ptr);
             let result = self.run(&self.program.forward, Some(gather(src, &self.data)), target)?;
             scatter(&result, to, dst)
         }
@@ -167,7 +186,7 @@ impl<T: Sample> Executor<T> for Interpreter {
         let list = &self.program.inverse[level as usize];
         // SAFETY: as above.
         unsafe {
-            let result = self.run(list, Some(gather(src, &self.coefficients)), empty::<T>(shape, &to))?;
+            let result = self.run(list, Some(gather(src, &self.coefficients)), empty(shape, &to, dst.ptr))?;
             scatter(&result, &to, dst)
         }
     }

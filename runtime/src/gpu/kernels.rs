@@ -1,20 +1,33 @@
 //! The kernels of a plan, each made once.
 
+use super::model::Machine;
 use crate::error::PlanError;
+use crate::schedule::{Schedule, StreamBlock};
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
+use lifting_codegen::schedule::stream::{self, Order, Walk};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, horizontal, vertical};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
 
 /// Choices that change how fast a plan is, and nothing else.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tuning {
+    /// What the plan was told to take.
+    pub schedule: Schedule,
+    /// What it runs on.
+    pub machine: Machine,
     /// Block of `horizontal`.
     pub horizontal: horizontal::Shape,
     /// Block of `vertical`; what the window proposes if nothing is said.
     pub vertical: Option<vertical::Shape>,
+}
+
+impl Tuning {
+    pub fn new(schedule: Schedule, machine: Machine) -> Tuning {
+        Tuning { schedule, machine, horizontal: horizontal::Shape::default(), vertical: None }
+    }
 }
 
 /// What a kernel is made for.
@@ -22,7 +35,17 @@ pub(crate) struct Tuning {
 pub(super) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
+    Stream(Direction, Scalar, Order, stream::Shape),
     Copy { from: Scalar, to: Scalar, change: Change },
+}
+
+/// A kernel of a program.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub kernel: Kernel,
+    pub info: KernelInfo,
+    /// How it walks, where its arguments depend on addresses.
+    pub walk: Option<Walk>,
 }
 
 /// Makes kernels when they are asked for first.
@@ -33,7 +56,7 @@ pub(super) struct Kernels<'a> {
     pub gain: bool,
     pub tuning: &'a Tuning,
     keys: Vec<Key>,
-    made: Vec<(Kernel, KernelInfo)>,
+    made: Vec<Made>,
 }
 
 impl<'a> Kernels<'a> {
@@ -46,22 +69,27 @@ impl<'a> Kernels<'a> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
         }
-        let kernel = self.make(key)?;
+        let (kernel, walk) = self.make(key)?;
         let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
         self.keys.push(key);
-        self.made.push((kernel, info));
+        self.made.push(Made { kernel, info, walk });
         Ok(self.made.len() - 1)
     }
 
-    pub fn kernel(&self, index: usize) -> &Kernel {
-        &self.made[index].0
+    pub fn made(&self, index: usize) -> &Made {
+        &self.made[index]
     }
 
-    pub fn finish(self) -> Vec<(Kernel, KernelInfo)> {
+    pub fn finish(self) -> Vec<Made> {
         self.made
+    }
+
+    /// How `stream` walks.
+    pub fn walk(&self, direction: Direction, sample: Scalar, block: StreamBlock) -> Result<Walk, ScheduleError> {
+        stream::walk(self.scheme, self.options(direction, Sides::both(sample)), block.shape())
     }
 
     fn options(&self, direction: Direction, sides: Sides) -> Options {
@@ -70,17 +98,25 @@ impl<'a> Kernels<'a> {
         Options { sample, boundary: self.boundary, direction, gain: self.gain }
     }
 
-    fn make(&self, key: Key) -> Result<Kernel, PlanError> {
+    fn make(&self, key: Key) -> Result<(Kernel, Option<Walk>), PlanError> {
         match key {
             Key::Horizontal(direction, sides) => {
                 let options = self.options(direction, sides);
-                Ok(horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?)
+                Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
-            Key::Vertical(direction, sides) => self.vertical(self.options(direction, sides), sides),
-            Key::Copy { from, to, change } => copy::kernel(from, to, change).ok_or_else(|| PlanError::Kernel {
-                kernel: "copy".into(),
-                reason: format!("{} samples cannot be shifted", to.name()),
-            }),
+            Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
+            Key::Stream(direction, sample, order, shape) => {
+                let options = self.options(direction, Sides::both(sample));
+                let walk = stream::walk(self.scheme, options, shape)?;
+                Ok((stream::kernel(self.scheme, options, order, shape)?, Some(walk)))
+            }
+            Key::Copy { from, to, change } => match copy::kernel(from, to, change) {
+                Some(kernel) => Ok((kernel, None)),
+                None => Err(PlanError::Kernel {
+                    kernel: "copy".into(),
+                    reason: format!("{} samples cannot be shifted", to.name()),
+                }),
+            },
         }
     }
 

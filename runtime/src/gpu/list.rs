@@ -1,7 +1,8 @@
 //! Launches as data.
 
-use crate::recipe::Pass;
+use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
+use lifting_codegen::schedule::stream::{Job, Walk};
 
 /// The arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +22,7 @@ pub(crate) enum Region {
     Low(usize),
     /// A level between its passes; they alternate.
     Between(usize),
-    /// The source, or the result, brought into an order that passes take.
+    /// The source, or the result, brought into an order that passes take; what a launch must not read where it writes.
     Packed,
     /// Coefficients in the Mallat layout, where the target has another one.
     Whole,
@@ -89,11 +90,60 @@ pub(crate) struct Launch {
     pub grid: [u32; 3],
     /// Whether it may run beside the launch before it: they touch nothing that the other writes.
     pub beside_previous: bool,
+    /// What depends on where the arrays are.
+    pub placed: Option<Placed>,
+}
+
+/// Two arguments that say how arrays are aligned, and so are known only when their addresses are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// Index of the argument `aligned`; `skew` follows it.
+    pub at: usize,
+    /// The arrays of the signal and of the four bands.
+    pub arrays: [Array; 5],
+    /// The launch; its addresses are bytes from the beginning of each array, modulo 2⁶⁴.
+    pub job: Job,
+}
+
+impl Placed {
+    /// The job with arrays at these addresses.
+    pub fn job(&self, address: impl Fn(Array) -> u64) -> Job {
+        let mut job = self.job;
+        job.signal.address = job.signal.address.wrapping_add(address(self.arrays[0]));
+        for (band, array) in job.bands.iter_mut().zip(&self.arrays[1..]) {
+            band.address = band.address.wrapping_add(address(*array));
+        }
+        job
+    }
+
+    /// The two arguments; `None` where the kernel cannot run with arrays at these addresses.
+    pub fn arguments(&self, walk: &Walk, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
+        // Chunks were cut when the plan was made.
+        let tuning = walk.tuning(&self.job(address), 1).ok()?;
+        Some([tuning.aligned.into(), tuning.skew.into()])
+    }
 }
 
 /// Launches in order, and what they are in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct List {
     pub launches: Vec<Launch>,
     pub passes: Vec<Pass>,
+    /// What was chosen for each level, finest first.
+    pub choices: Vec<Choice>,
+    /// What to launch where source or target begin at no multiple of [`VECTOR`] bytes and these launches need that.
+    pub otherwise: Option<Box<List>>,
+}
+
+/// Bytes that a lane loads or stores at once, at most.
+pub(crate) const VECTOR: u64 = 16;
+
+impl List {
+    /// The list for arrays at these addresses.
+    pub fn at(&self, source: u64, target: u64) -> &List {
+        match &self.otherwise {
+            Some(otherwise) if source % VECTOR != 0 || target % VECTOR != 0 => otherwise,
+            _ => self,
+        }
+    }
 }

@@ -8,15 +8,18 @@
 //! No launch may read an array that it writes. Where a level is a single launch (one transformed axis), low bands go from level to level
 //! through scratch, from one part to the other; where it has to read the target in place, it is copied to scratch first.
 
-use super::kernels::{Kernels, Tuning};
-use super::list::{Array, List, Region, Regions};
+use super::choose::{Chosen, Question, Stage};
+use super::kernels::{Kernels, Made, Tuning};
+use super::list::{Array, List, Region, Regions, VECTOR};
+use super::model::Model;
+use super::pair::{Pair, Quad};
 use super::pass::{Pass, Sites};
 use super::view::View;
 use crate::data::MAX_RANK;
 use crate::error::PlanError;
 use crate::executor::Problem;
-use lifting_codegen::ir::valid::KernelInfo;
-use lifting_codegen::ir::{Kernel, Scalar};
+use crate::recipe::Choice;
+use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Layout, split};
 use lifting_dsl::sample::SampleType;
@@ -24,7 +27,7 @@ use lifting_dsl::sample::SampleType;
 /// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub kernels: Vec<(Kernel, KernelInfo)>,
+    pub kernels: Vec<Made>,
     pub regions: Regions,
     pub forward: List,
     /// Target only; `None` where the plan pads.
@@ -57,12 +60,15 @@ impl Program {
             regions: Regions::default(),
             list: List::default(),
             beside: false,
+            lenient: false,
+            misaligned: false,
         };
         let outer_first: Vec<usize> = (0..shape.len()).collect();
         let (source, target) = (view(Array::Source, data), view(Array::Target, coefficients));
-        let forward = lowering.forward(source, target)?;
+        let forward = lowering.anywhere(|l| l.forward(source, target))?;
         let in_place = !problem.pads();
-        let forward_in_place = in_place.then(|| lowering.forward(target, target)).transpose()?;
+        lowering.lenient = true;
+        let forward_in_place = in_place.then(|| lowering.anywhere(|l| l.forward(target, target))).transpose()?;
         let mut inverse = Vec::new();
         for level in 0..=problem.geometry.depth() {
             let target = match level {
@@ -72,12 +78,22 @@ impl Program {
                     View::packed(Array::Target, scalar, &shape, &outer_first)
                 }
             };
-            inverse.push(lowering.inverse(level, view(Array::Source, coefficients), target)?);
+            // What was asked for is asked of the whole transform.
+            lowering.lenient = level > 0;
+            inverse.push(lowering.anywhere(|l| l.inverse(level, view(Array::Source, coefficients), target))?);
         }
-        let inverse_in_place = in_place.then(|| lowering.inverse(0, target, target)).transpose()?;
+        lowering.lenient = true;
+        let inverse_in_place = in_place.then(|| lowering.anywhere(|l| l.inverse(0, target, target))).transpose()?;
         let Lowering { kernels, regions, .. } = lowering;
         let kernels = kernels.finish();
         Ok(Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place })
+    }
+}
+
+impl Program {
+    /// What was chosen for analysis and for synthesis.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.forward.choices.iter().chain(&self.inverse[0].choices).cloned().collect()
     }
 }
 
@@ -95,7 +111,7 @@ pub(crate) fn scalar_of(sample: SampleType) -> Scalar {
 }
 
 /// What a level is computed in.
-fn work_of(sample: Scalar) -> Scalar {
+pub(super) fn work_of(sample: Scalar) -> Scalar {
     match sample {
         Scalar::F16 | Scalar::Bf16 => Scalar::F32,
         s => s,
@@ -111,6 +127,10 @@ pub(super) struct Lowering<'a> {
     pub list: List,
     /// Whether the next launch may run beside the last one.
     pub beside: bool,
+    /// Whether levels that cannot take the schedule that was asked for may take another.
+    pub lenient: bool,
+    /// Whether source and target are taken to begin at no multiple of a vector.
+    pub misaligned: bool,
 }
 
 /// A batch axis shorter than this is no good to run threads along.
@@ -122,9 +142,81 @@ impl Lowering<'_> {
         self.beside = false;
     }
 
-    fn scratch(&mut self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize]) -> View {
-        self.regions.request(region, scalar, shape.iter().product());
-        View::packed(Array::Scratch(region), scalar, shape, order)
+    pub fn model(&self) -> Model<'_> {
+        let Kernels { scheme, boundary, tuning, .. } = self.kernels;
+        Model { machine: &tuning.machine, scheme, boundary, sample: self.sample }
+    }
+
+    /// A list, and another one for arrays that begin anywhere if it needs aligned ones.
+    fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, PlanError>) -> Result<List, PlanError> {
+        let mut list = make(self)?;
+        let moved = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
+        let stands = list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).walk) {
+            (Some(placed), Some(walk)) => placed.arguments(walk, moved).is_some(),
+            _ => true,
+        });
+        if !stands {
+            let lenient = std::mem::replace(&mut self.lenient, true);
+            self.misaligned = true;
+            list.otherwise = Some(Box::new(make(self)?));
+            (self.lenient, self.misaligned) = (lenient, false);
+        }
+        Ok(list)
+    }
+
+    /// A part of the workspace as a box whose rows begin at multiples of a vector, as far as that does not waste much;
+    /// the first sample of a row stands at `parity` modulo 2. Also the number of elements.
+    fn room(&self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize], parity: usize) -> (View, usize) {
+        let mut padded = shape.to_vec();
+        let vector = VECTOR as usize / scalar.bytes();
+        let mut lead = 0;
+        if let Some(&axis) = order.last()
+            && shape[axis] + parity >= 4 * vector
+        {
+            lead = parity;
+            padded[axis] = (shape[axis] + parity).next_multiple_of(vector);
+        }
+        let view = View::packed(Array::Scratch(region), scalar, &padded, order);
+        (View { offset: lead as i64, ..view }, padded.iter().product())
+    }
+
+    fn scratch(&mut self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize], parity: usize) -> View {
+        let (view, len) = self.room(region, scalar, shape, order, parity);
+        self.regions.request(region, scalar, len);
+        view
+    }
+
+    /// Parity of the first position of level `level` along the innermost axis.
+    fn parity(&self, level: u32, order: &[usize]) -> usize {
+        order.last().map_or(0, |&axis| (self.problem.geometry.level_origins(level)[axis] & 1) as usize)
+    }
+
+    /// The low band of level `level` on its way.
+    fn low_room(&self, level: u32, order: &[usize]) -> (View, usize) {
+        let region = Region::Low((level as usize + 1) % 2);
+        let shape = self.problem.geometry.level_shape(level);
+        self.room(region, self.sample, &shape, order, self.parity(level, order))
+    }
+
+    fn low(&mut self, level: u32, order: &[usize]) -> View {
+        let (view, len) = self.low_room(level, order);
+        let Array::Scratch(region) = view.array else { unreachable!("low bands on their way are in the workspace") };
+        self.regions.request(region, self.sample, len);
+        view
+    }
+
+    /// Where a level is copied that would be read where it is written.
+    fn copied_room(&self, level: u32, order: &[usize], parity: usize) -> View {
+        self.room(Region::Packed, self.sample, &self.problem.geometry.level_shape(level), order, parity).0
+    }
+
+    fn copied(&mut self, level: u32, from: View, order: &[usize], parity: usize) -> Result<View, PlanError> {
+        let shape = self.problem.geometry.level_shape(level);
+        let copy = self.scratch(Region::Packed, self.sample, &shape, order, parity);
+        self.after();
+        self.copy(from, copy, &shape, &shape)?;
+        self.after();
+        Ok(copy)
     }
 
     /// The axis along which threads run: one with consecutive samples. A short batch axis (such as interleaved colours) is none.
@@ -163,18 +255,27 @@ impl Lowering<'_> {
         }
         let order = self.order(&target, shape);
         let direct = problem.layout == Layout::Mallat && self.suits(&target, shape);
-        let whole = if direct { target } else { self.scratch(Region::Whole, self.sample, shape, &order) };
-        let mut low = source;
-        if problem.pads() {
-            self.copy(source, whole, shape, &problem.source_shape)?;
-            low = whole;
-        } else if !self.suits(&source, shape) || self.threads_axis(&source, shape) != self.threads_axis(&whole, shape) {
-            let packed = self.scratch(Region::Packed, self.sample, shape, &order);
-            self.copy(source, packed, shape, shape)?;
-            low = packed;
+        let whole = if direct { target } else { self.scratch(Region::Whole, self.sample, shape, &order, 0) };
+        let (mut low, packs) = (source, self.packs(&source, &whole, shape));
+        let parity = self.parity(0, &order);
+        if packs && !problem.pads() {
+            low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+            self.copy(source, low, shape, shape)?;
+        } else if problem.pads() {
+            // Decided as if it were packed, which it is if the first level is one pass.
+            low = self.copied_room(0, &order, parity);
         }
-        for level in 0..depth {
-            low = self.analyse(level, low, whole, &order)?;
+        let chosen = self.choose_analysis(low, whole, &order)?;
+        if problem.pads() {
+            low = whole;
+            // A pass over both axes reads rows that are aligned.
+            if chosen[0].is_single() || matches!(chosen[0].stages[0], Stage::Both { .. }) {
+                low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+            }
+            self.copy(source, low, shape, &problem.source_shape)?;
+        }
+        for (level, chosen) in (0..depth).zip(chosen) {
+            low = self.analyse(level, chosen, low, whole, &order)?;
         }
         if !direct {
             self.after();
@@ -183,47 +284,95 @@ impl Lowering<'_> {
         Ok(std::mem::take(&mut self.list))
     }
 
+    /// Whether data has to be brought into the order of the coefficients first.
+    fn packs(&self, source: &View, whole: &View, shape: &[usize]) -> bool {
+        !self.suits(source, shape) || self.threads_axis(source, shape) != self.threads_axis(whole, shape)
+    }
+
+    /// The schedules of all levels, finest first.
+    fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, PlanError> {
+        let depth = self.problem.geometry.depth();
+        let mut all: Vec<Chosen> = Vec::new();
+        let mut from = data;
+        for level in 0..depth {
+            let copies = from.array == whole.array;
+            let question = Question { direction: Direction::Forward, level, order, copies };
+            let chosen = self.choose(&question, |lowering, parts, part, pair| {
+                let single = parts == 1;
+                let between = |i: usize| lowering.between_room(i, parts, pair.extent, order).0;
+                let out = if part + 1 == parts { whole } else { between(part) };
+                let low = if single && level + 1 < depth { lowering.low_room(level + 1, order).0 } else { out };
+                let signal = match part {
+                    0 if single && copies => lowering.copied_room(level, order, lowering.parity(level, order)),
+                    0 => from,
+                    _ => between(part - 1),
+                };
+                Quad::new(pair, signal, low, out)
+            })?;
+            from = if chosen.is_single() { self.low_room(level + 1, order).0 } else { whole };
+            all.push(chosen);
+        }
+        Ok(all)
+    }
+
     /// One level of analysis; gives the place of the low band for the next.
-    fn analyse(&mut self, level: u32, from: View, whole: View, order: &[usize]) -> Result<View, PlanError> {
+    fn analyse(
+        &mut self,
+        level: u32,
+        chosen: Chosen,
+        from: View,
+        whole: View,
+        order: &[usize],
+    ) -> Result<View, PlanError> {
         let geometry = &self.problem.geometry;
         let shape = geometry.level_shape(level);
-        let next = geometry.level_shape(level + 1);
-        let axes = geometry.axes_at(level);
         let origins = geometry.level_origins(level);
         let last_level = level + 1 == geometry.depth();
+        let (single, parts) = (chosen.is_single(), chosen.stages.len());
         let mut from = from;
-        if axes.len() == 1 && from.array == whole.array {
-            let copy = self.scratch(Region::Between(0), work_of(self.sample), &shape, order);
-            self.after();
-            self.copy(from, copy, &shape, &shape)?;
-            from = copy;
+        if single && from.array == whole.array {
+            from = self.copied(level, from, order, self.parity(level, order))?;
         }
-        for (i, &axis) in axes.iter().enumerate() {
-            let halves = split(shape[axis], origins[axis]);
-            let last = i + 1 == axes.len();
-            let to = if last { whole } else { self.between(i, axes.len(), &shape, order) };
-            // A level of one launch leaves its low band where the next one can read it without writing there.
-            let low = if last && axes.len() == 1 && !last_level {
-                self.scratch(Region::Low(level as usize % 2), self.sample, &next, order)
-            } else {
-                to
-            };
-            let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
-            self.after();
+        self.list.choices.push(chosen.choice);
+        for (i, stage) in chosen.stages.into_iter().enumerate() {
+            let last = i + 1 == parts;
+            let to = if last { whole } else { self.between(i, parts, &shape, order) };
+            // A level of one pass leaves its low band where the next one can read it without writing there.
+            let low = if single && !last_level { self.low(level + 1, order) } else { to };
             let gain = if i == 0 { self.problem.gain_shift } else { 0 };
-            let parity = (origins[axis] & 1) as usize;
-            let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain };
-            self.pass(pass, Sites { signal: from, low, high })?;
+            self.after();
+            match stage {
+                Stage::Axis(axis) => {
+                    let halves = split(shape[axis], origins[axis]);
+                    let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
+                    let parity = (origins[axis] & 1) as usize;
+                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain };
+                    self.pass(pass, Sites { signal: from, low, high })?;
+                }
+                Stage::Both { axes, order, block } => {
+                    let parity = axes.map(|axis| (origins[axis] & 1) as usize);
+                    let direction = Direction::Forward;
+                    let pair = Pair { direction, level, axes, order, extent: &shape, parity, gain };
+                    self.pair(pair, Quad::new(&pair, from, low, to), block)?;
+                }
+            }
             from = if last { low } else { to };
         }
         Ok(from)
     }
 
     /// Scratch between pass `i` of `passes` and the next.
-    fn between(&mut self, i: usize, passes: usize, shape: &[usize], order: &[usize]) -> View {
+    fn between_room(&self, i: usize, passes: usize, shape: &[usize], order: &[usize]) -> (View, usize) {
         // The last hand-over is always through the first part, so that two passes need no other.
         let region = Region::Between((passes - 2 - i) % 2);
-        self.scratch(region, work_of(self.sample), shape, order)
+        self.room(region, work_of(self.sample), shape, order, 0)
+    }
+
+    fn between(&mut self, i: usize, passes: usize, shape: &[usize], order: &[usize]) -> View {
+        let (view, len) = self.between_room(i, passes, shape, order);
+        let Array::Scratch(region) = view.array else { unreachable!("passes hand on through the workspace") };
+        self.regions.request(region, view.scalar, len);
+        view
     }
 
     /// Synthesis from the coarsest level to `level`.
@@ -248,7 +397,7 @@ impl Lowering<'_> {
         let full = geometry.shape();
         let order = self.order(&source, full);
         let direct = problem.layout == Layout::Mallat && self.suits(&source, full);
-        let whole = if direct { source } else { self.scratch(Region::Whole, self.sample, full, &order) };
+        let whole = if direct { source } else { self.scratch(Region::Whole, self.sample, full, &order, 0) };
         if !direct {
             self.gather(level, source, whole)?;
         }
@@ -257,15 +406,21 @@ impl Lowering<'_> {
             && (wanted.iter().all(|&n| n <= 1)
                 || self.threads_axis(&target, &wanted) == self.threads_axis(&whole, full));
         let staged = pads || !fits;
-        let result = if staged { self.scratch(Region::Packed, self.sample, &shape, &order) } else { target };
-        let in_place = result.array == whole.array;
+        let parity = self.parity(level, &order);
+        let result = if staged { self.scratch(Region::Packed, self.sample, &shape, &order, parity) } else { target };
 
+        let chosen = self.choose_synthesis(level, whole, result, &order)?;
         let mut low = whole;
-        for j in (level..depth).rev() {
-            let to = self.place(j, level, result, in_place, &order);
-            self.synthesise(j, low, whole, to, &order)?;
+        for (j, chosen_j) in (level..depth).zip(&chosen).rev() {
+            // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass over both
+            // axes reads rows that are aligned.
+            let above = j.checked_sub(level + 1).map(|i| &chosen[i as usize]);
+            let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || chosen_j.is_single());
+            let to = if on_its_way { self.low(j, &order) } else { result };
+            self.synthesise(j, chosen_j, low, whole, to, &order)?;
             low = to;
         }
+        self.list.choices = chosen.into_iter().map(|c| c.choice).collect();
         if staged {
             self.after();
             self.copy(result, target, &wanted, &shape)?;
@@ -273,65 +428,114 @@ impl Lowering<'_> {
         Ok(std::mem::take(&mut self.list))
     }
 
-    /// Where synthesis leaves the low band of level `j`, on the way to `level`, which belongs into `result`.
-    fn place(&mut self, j: u32, level: u32, result: View, in_place: bool, order: &[usize]) -> View {
-        let geometry = &self.problem.geometry;
-        if in_place {
-            return result;
+    /// The schedules of the levels from `level` on, finest first.
+    fn choose_synthesis(
+        &mut self,
+        level: u32,
+        whole: View,
+        result: View,
+        order: &[usize],
+    ) -> Result<Vec<Chosen>, PlanError> {
+        let depth = self.problem.geometry.depth();
+        let mut all = Vec::new();
+        for j in level..depth {
+            let to = if j == level { result } else { self.low_room(j, order).0 };
+            let copies = to.array == whole.array;
+            let question = Question { direction: Direction::Inverse, level: j, order, copies };
+            all.push(self.choose(&question, |lowering, parts, part, pair| {
+                let between = |i: usize| lowering.between_room(i, parts, pair.extent, order).0;
+                let turn = parts - 1 - part;
+                let signal = if turn + 1 == parts { to } else { between(turn) };
+                let bands = match turn {
+                    0 if parts == 1 && copies => lowering.copied_room(j, order, 0),
+                    0 => whole,
+                    _ => between(turn - 1),
+                };
+                let low = if turn > 0 || j + 1 == depth { bands } else { lowering.low_room(j + 1, order).0 };
+                Quad::new(pair, signal, low, bands)
+            })?);
         }
-        // Where the level above is a single launch, it must not find its input where it writes.
-        let alternations = (level..j).rev().take_while(|&k| geometry.axes_at(k).len() == 1).count();
-        if alternations % 2 == 0 {
-            return result;
-        }
-        let shape = geometry.level_shape(j);
-        self.scratch(Region::Low(0), self.sample, &shape, order)
+        Ok(all)
     }
 
     /// One level of synthesis: the low band of level `level + 1` and the level's bands in `whole` become the low band of `level`.
-    fn synthesise(&mut self, level: u32, low: View, whole: View, to: View, order: &[usize]) -> Result<(), PlanError> {
+    fn synthesise(
+        &mut self,
+        level: u32,
+        chosen: &Chosen,
+        low: View,
+        whole: View,
+        to: View,
+        order: &[usize],
+    ) -> Result<(), PlanError> {
         let geometry = &self.problem.geometry;
         let shape = geometry.level_shape(level);
         let next = geometry.level_shape(level + 1);
         let axes = geometry.axes_at(level);
-        let origins = geometry.level_origins(level);
-        let gain = |last: bool| if last { self.problem.gain_shift } else { 0 };
+        let parts = chosen.stages.len();
         let (mut low, mut whole) = (low, whole);
-        if axes.len() == 1 && whole.array == to.array {
-            let copy = self.scratch(Region::Between(0), work_of(self.sample), &shape, order);
-            self.after();
-            self.copy(whole, copy, &shape, &shape)?;
-            (low, whole) = (copy, copy);
+        if parts == 1 && whole.array == to.array {
+            let beside = low.array != whole.array;
+            whole = self.copied(level, whole, order, 0)?;
+            low = if beside { low } else { whole };
         }
         let mut from = whole;
-        for (i, &axis) in axes.iter().rev().enumerate() {
-            let halves = split(shape[axis], origins[axis]);
-            let last = i + 1 == axes.len();
-            let out = if last { to } else { self.between(i, axes.len(), &shape, order) };
-            let parity = (origins[axis] & 1) as usize;
-            let pass = Pass { direction: Direction::Inverse, level, axis, extent: &shape, parity, gain: gain(last) };
-            let high = if halves.high > 0 { from.at(axis, halves.low) } else { from };
-            let sites = Sites { signal: out, low: from, high };
+        for (i, stage) in chosen.stages.iter().rev().enumerate() {
+            let last = i + 1 == parts;
+            let to = if last { to } else { self.between(i, parts, &shape, order) };
+            let gain = if last { self.problem.gain_shift } else { 0 };
             self.after();
+            // What is low along all axes comes from the level below, all else from the coefficients.
+            let mut extent = shape.clone();
             if i == 0 && low.array != whole.array {
-                // What is low along all axes comes from the level below, all else from the coefficients.
-                let others = &axes[..axes.len() - 1];
-                let mut extent = shape.clone();
+                let others = axes.iter().filter(|axis| match stage {
+                    Stage::Axis(own) => *axis != own,
+                    Stage::Both { axes: own, .. } => !own.contains(axis),
+                });
                 for &other in others {
                     let mut rest = extent.clone();
                     rest[other] = shape[other] - next[other];
                     if rest[other] > 0 {
-                        self.pass(Pass { extent: &rest, ..pass }, sites.at(other, next[other]))?;
+                        let at = (other, next[other]);
+                        self.synthesise_part(level, stage, gain, &rest, at, (from, from, to))?;
                     }
                     extent[other] = next[other];
                 }
-                self.pass(Pass { extent: &extent, ..pass }, Sites { low, ..sites })?;
+                self.synthesise_part(level, stage, gain, &extent, (axes[0], 0), (low, from, to))?;
             } else {
-                self.pass(pass, sites)?;
+                self.synthesise_part(level, stage, gain, &extent, (axes[0], 0), (from, from, to))?;
             }
-            from = out;
+            from = to;
         }
         Ok(())
+    }
+
+    /// A stage of synthesis on a part of the level that begins further along an axis.
+    fn synthesise_part(
+        &mut self,
+        level: u32,
+        stage: &Stage,
+        gain: u32,
+        extent: &[usize],
+        (along, index): (usize, usize),
+        (low, bands, to): (View, View, View),
+    ) -> Result<(), PlanError> {
+        let origins = self.problem.geometry.level_origins(level);
+        let direction = Direction::Inverse;
+        match *stage {
+            Stage::Axis(axis) => {
+                let halves = split(extent[axis], origins[axis]);
+                let parity = (origins[axis] & 1) as usize;
+                let high = if halves.high > 0 { bands.at(axis, halves.low) } else { bands };
+                let pass = Pass { direction, level, axis, extent, parity, gain };
+                self.pass(pass, Sites { signal: to, low, high }.at(along, index))
+            }
+            Stage::Both { axes, order, block } => {
+                let parity = axes.map(|axis| (origins[axis] & 1) as usize);
+                let pair = Pair { direction, level, axes, order, extent, parity, gain };
+                self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), block)
+            }
+        }
     }
 
     /// Copies the bands from the Mallat layout to the plan's layout.

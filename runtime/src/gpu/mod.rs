@@ -4,20 +4,22 @@
 //! interpreter on host memory, so that whole plans are checked where there is no GPU.
 //!
 //! File by file: `list` is the data; `view` are strided boxes in arrays; `kernels` makes each kernel once; `pass` turns one pass over one axis into
-//! launches; `copy` does the same for copies; `lower` goes through the levels.
+//! launches, `pair` one over two axes; `copy` does the same for copies; `choose` chooses each level's schedule, by the times that `model` predicts; `lower` goes through the levels.
 
+mod choose;
 mod copy;
 mod interpret;
 mod kernels;
 mod list;
 mod lower;
+mod model;
+mod pair;
 mod pass;
 mod view;
 
-pub(crate) use interpret::Interpreter;
+pub(crate) use {interpret::Interpreter, kernels::Tuning, model::Machine};
 #[cfg(feature = "cuda")]
 pub(crate) use {
-    kernels::Tuning,
-    list::{Arg, Array, List},
+    list::{Arg, Array, Launch, List},
     lower::Program,
 };

@@ -114,8 +114,9 @@ impl Lowering<'_> {
     /// Notes a pass for the recipe.
     fn note(&mut self, pass: Pass, schedule: &'static str) {
         let Pass { level, axis, extent, .. } = pass;
-        let lines = (0..extent.len()).filter(|&a| a != axis).map(|a| extent[a]).product();
-        self.list.passes.push(recipe::Pass { level: level + 1, axis, length: extent[axis], lines, schedule });
+        let count = (0..extent.len()).filter(|&a| a != axis).map(|a| extent[a]).product();
+        let (axes, lengths) = (vec![axis], vec![extent[axis]]);
+        self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule });
     }
 
     /// Appends a pass launch, or several over fewer lines each if its grid is beyond the hardware's limits.
@@ -142,7 +143,7 @@ impl Lowering<'_> {
 
     /// The grid of a launch with these arguments.
     pub(super) fn grid(&self, kernel: usize, args: &[Arg]) -> Result<[u64; 3], launch::GridError> {
-        let kernel = self.kernels.kernel(kernel);
+        let kernel = &self.kernels.made(kernel).kernel;
         debug_assert_eq!(kernel.params.len(), args.len(), "arguments of `{}`", kernel.name);
         let scalars: Vec<i64> = kernel
             .params
@@ -163,7 +164,7 @@ impl Lowering<'_> {
         args: Vec<Arg>,
         grid: Result<[u64; 3], launch::GridError>,
     ) -> Result<(), PlanError> {
-        let refused = |reason: String| PlanError::Kernel { kernel: self.kernels.kernel(kernel).name.clone(), reason };
+        let refused = |reason: String| PlanError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
         let grid = grid.map_err(|e| refused(e.to_string()))?;
         if grid.contains(&0) {
             return Ok(());
@@ -171,7 +172,7 @@ impl Lowering<'_> {
         let grid = grid.map(|n| n as u32);
         let beside_previous = self.beside;
         self.beside = true;
-        self.list.launches.push(Launch { kernel, args, grid, beside_previous });
+        self.list.launches.push(Launch { kernel, args, grid, beside_previous, placed: None });
         Ok(())
     }
 }

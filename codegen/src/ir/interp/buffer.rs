@@ -83,6 +83,11 @@ impl Buffer {
         self
     }
 
+    /// Bytes past the aligned address at which it begins.
+    pub fn misalignment(&self) -> u64 {
+        (self.offset * self.scalar.bytes()) as u64
+    }
+
     /// A copy of the elements from `from` on: what a pointer into the array sees.
     ///
     /// # Panics

@@ -50,6 +50,23 @@ impl Walk {
         Ok(Tuning { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: self.skew(job) })
     }
 
+    /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by neighbours, too.
+    pub fn reads(&self, chunk: i32) -> f64 {
+        let chunk = f64::from(chunk.max(1));
+        32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
+    }
+
+    /// Row pairs that a warp walks beyond its chunk.
+    pub fn halo_pairs(&self) -> i64 {
+        self.above + self.delay
+    }
+
+    /// The height that chunks must have at least: a grid has only so many rows of blocks.
+    pub fn least_chunk(job: &Job) -> i32 {
+        let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
+        ceil(pairs, MAX_CHUNKS) as i32
+    }
+
     /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the second-level cache. Shorter
     /// still where the image is too small to occupy the device.
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
@@ -57,8 +74,7 @@ impl Walk {
         let strips = ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns());
         let warps = WARPS * i64::from(multiprocessors.max(1));
         let occupying = (pairs * strips * i64::from(job.batch) / warps).max(1);
-        let fits = ceil(pairs, MAX_CHUNKS);
-        CHUNK.min(occupying).max(fits) as i32
+        CHUNK.min(occupying).max(i64::from(Walk::least_chunk(job))) as i32
     }
 
     fn aligned(&self, job: &Job) -> i32 {

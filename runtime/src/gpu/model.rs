@@ -1,0 +1,148 @@
+//! How long a level should take: a model of a few terms, so that plans choose before anything has run.
+//!
+//! The time of a launch is a constant, and the larger of two: what limits large images is throughput, memory and instructions
+//! together (the root of the sum of their squares); what limits small ones is the walk of one warp or block from its first row to its last. The
+//! constants are fitted to the figures in `docs/performance.md` (one H200): those of `stream` within 15 % for large images; those of the passes
+//! through shared memory are estimates. What is measured on a device (`Plan::tune`) stands above all this.
+
+use lifting_codegen::ir::Scalar;
+use lifting_codegen::schedule::Direction;
+use lifting_codegen::schedule::stream::{Job, Walk};
+use lifting_codegen::window::Window;
+use lifting_dsl::{Boundary, Scheme, Step};
+
+/// What a plan runs on, as far as the model knows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Machine {
+    pub multiprocessors: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+}
+
+impl Default for Machine {
+    /// An H100 or H200; what the interpreter stands for.
+    fn default() -> Machine {
+        Machine { multiprocessors: 132, registers: 65536 }
+    }
+}
+
+/// Bytes a multiprocessor's share of the memory moves in a microsecond: 4.24 TB/s over 132.
+const BANDWIDTH: f64 = 4.24e6 / 132.0;
+/// Instructions of single threads that a multiprocessor issues in a microsecond: 4 warps a cycle.
+const ISSUE: f64 = 4.0 * 32.0 * 1700.0;
+/// Microseconds from one launch of a graph to the next.
+const LAUNCH: f64 = 1.4;
+/// Microseconds until the first row of a walk is there, and the last one gone.
+const RAMP: f64 = 3.0;
+/// Microseconds a row pair of a walk takes where nothing else limits it.
+const PAIR: f64 = 0.65;
+/// Microseconds a window of `vertical` takes to load, lift and store.
+const WINDOW: f64 = 1.2;
+/// By how much instructions take longer than their issue slots: `stream` keeps few warps, the passes wait at barriers.
+const STALL_STREAM: f64 = 2.0;
+const STALL_PASS: f64 = 1.5;
+/// Registers of a thread of `stream` (108 to 166 are found), which say how many warps run side by side.
+const REGISTERS: u32 = 136;
+/// By how much rows that are not aligned cost more instructions and sectors.
+const UNALIGNED: [f64; 2] = [1.6, 1.3];
+
+/// What is predicted of a level: launches, bytes, microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    pub launches: usize,
+    pub bytes: f64,
+    pub time: f64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        self.launches += other.launches;
+        self.bytes += other.bytes;
+        self.time += other.time;
+    }
+}
+
+/// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or write one.
+fn work(steps: &[Step]) -> [f64; 2] {
+    let mut counts = [0; 2];
+    for step in steps {
+        let unit = |w: f64| w.abs() == 1.0;
+        let [operations, accesses] = match step {
+            Step::Integer(s) => {
+                let products = s.taps.iter().filter(|t| t.weight.abs() != 1).count();
+                let rounds = usize::from(s.rounding != 0) + usize::from(s.shift != 0);
+                // The sum's taps, the update, and the wrap to the sample type.
+                [s.taps.len() + products + rounds + 2, s.taps.len() + 2]
+            }
+            Step::Real(s) => {
+                let taps: usize = s.groups.iter().map(|g| g.offsets.len()).sum();
+                let products = s.groups.iter().filter(|g| !unit(g.weight.to_f64())).count();
+                [taps + products, taps + 2]
+            }
+            Step::Scale(_) => [1, 2],
+        };
+        counts[0] += operations;
+        counts[1] += accesses;
+    }
+    counts.map(|n| n as f64)
+}
+
+/// A scheme on a machine.
+pub(super) struct Model<'a> {
+    pub machine: &'a Machine,
+    pub scheme: &'a Scheme,
+    pub boundary: Boundary,
+    pub sample: Scalar,
+}
+
+impl Model<'_> {
+    fn memory(&self, bytes: f64) -> f64 {
+        bytes / (BANDWIDTH * f64::from(self.machine.multiprocessors))
+    }
+
+    fn issue(&self, instructions: f64) -> f64 {
+        instructions / (ISSUE * f64::from(self.machine.multiprocessors))
+    }
+
+    /// Reading and writing so many samples once.
+    pub fn copy(&self, samples: usize) -> Cost {
+        let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
+        Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes) }
+    }
+
+    /// One axis of `length` samples in a level of `samples`, of types of so many bytes on the two sides.
+    pub fn pass(&self, direction: Direction, samples: usize, length: usize, rows: bool, sides: [usize; 2]) -> Cost {
+        let steps = direction.steps(self.scheme);
+        let [operations, accesses] = work(&steps);
+        let bytes = (samples * (sides[0] + sides[1])) as f64;
+        let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * STALL_PASS;
+        let walk = if rows {
+            RAMP
+        } else {
+            let height = 16.max(Window::derive(&steps, self.boundary).kept() as usize);
+            (length.min(256).div_ceil(height) + 1) as f64 * WINDOW
+        };
+        Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes).hypot(issue).max(walk) }
+    }
+
+    /// Both axes in one launch.
+    pub fn stream(&self, direction: Direction, walk: &Walk, job: &Job, chunk: u32) -> Cost {
+        let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
+        let [operations, _] = work(&direction.steps(self.scheme));
+        let reads = walk.reads(chunk as i32);
+        let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
+        let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
+        let bytes = samples * self.sample.bytes() as f64 * (reads + more_sectors);
+        let issue = self.issue(samples * reads * (6.0 + operations)) * STALL_STREAM * more_work;
+        let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
+        let strips = (f64::from(job.width + job.parity[0]) / walk.strip_columns() as f64).ceil();
+        let warps = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
+        let resident = f64::from(self.machine.registers / 32 / REGISTERS * self.machine.multiprocessors);
+        let waves = (warps / resident).max(1.0);
+        let walk = RAMP + waves * (f64::from(chunk).min(pairs) + walk.halo_pairs() as f64) * PAIR;
+        let throughput = self.memory(bytes).hypot(issue);
+        // Many waves overlap: what they take is in the throughput.
+        let time = if waves > 2.0 { throughput } else { throughput.max(walk) };
+        Cost { launches: 1, bytes, time: LAUNCH + time }
+    }
+}

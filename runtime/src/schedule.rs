@@ -1,0 +1,99 @@
+//! Which schedule a plan takes on a GPU.
+
+use lifting_codegen::schedule::stream;
+use std::fmt;
+
+/// How kernels on a GPU go through a level: what [`PlanBuilder::schedule`](crate::PlanBuilder::schedule) asks for.
+///
+/// The coefficients do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// For each level the one that is predicted to be fastest, among those that can.
+    #[default]
+    Auto,
+    /// One pass an axis, through shared memory: takes every wavelet, shape and stride.
+    Separate,
+    /// Both axes of an image in one pass: warps walk down strips of columns, rows in flight in shared memory.
+    Stream,
+}
+
+impl Schedule {
+    /// Those that can be asked for, `Auto` first.
+    pub const ALL: [Schedule; 3] = [Schedule::Auto, Schedule::Separate, Schedule::Stream];
+
+    /// `auto`, `separate`, `stream`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Auto => "auto",
+            Schedule::Separate => "separate",
+            Schedule::Stream => "stream",
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Schedule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Schedule, String> {
+        let names = || Schedule::ALL.map(Schedule::name).join(", ");
+        let found = Schedule::ALL.into_iter().find(|s| s.name() == text);
+        found.ok_or_else(|| format!("there is no schedule `{text}`: choose one of {}", names()))
+    }
+}
+
+/// Shape of the blocks of a schedule; what [`Recipe`](crate::Recipe) shows, and what tuning varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Block {
+    /// What each axis's pass proposes itself.
+    Separate,
+    /// Of [`Schedule::Stream`].
+    Stream(StreamBlock),
+}
+
+/// Shape of the blocks of [`Schedule::Stream`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamBlock {
+    /// Columns a lane.
+    pub columns: u32,
+    /// Warps a block, each with a strip of its own.
+    pub warps: u32,
+    /// Row pairs in flight.
+    pub ring: u32,
+    /// Row pairs that a warp walks down.
+    pub chunk: u32,
+}
+
+impl StreamBlock {
+    pub(crate) fn shape(self) -> stream::Shape {
+        stream::Shape { columns: self.columns, warps: self.warps, ring: self.ring, min_blocks: 0 }
+    }
+}
+
+impl Block {
+    /// The schedule whose blocks these are.
+    pub fn schedule(&self) -> Schedule {
+        match self {
+            Block::Separate => Schedule::Separate,
+            Block::Stream(_) => Schedule::Stream,
+        }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Block::Separate => f.write_str("separate"),
+            Block::Stream(StreamBlock { columns, warps, ring, chunk }) => {
+                write!(f, "stream, {columns} columns a lane, {warps} warps, ring of {ring}, chunks of {chunk} row pairs")
+            }
+        }
+    }
+}
