@@ -92,7 +92,10 @@ impl fmt::Display for Block {
         match self {
             Block::Separate => f.write_str("separate"),
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => {
-                write!(f, "stream, {columns} columns a lane, {warps} warps, ring of {ring}, chunks of {chunk} row pairs")
+                write!(
+                    f,
+                    "stream, {columns} columns a lane, {warps} warps, ring of {ring}, chunks of {chunk} row pairs"
+                )
             }
         }
     }

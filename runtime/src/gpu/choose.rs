@@ -143,7 +143,7 @@ impl Lowering<'_> {
     fn axis_cost(&self, question: &Question, shape: &[usize], axes: &[usize], i: usize) -> Cost {
         let (outer, inner) = (self.sample.bytes(), work_of(self.sample).bytes());
         let sides = [if i == 0 { outer } else { inner }, if i + 1 == axes.len() { outer } else { inner }];
-        let rows = Some(axes[i]) == innermost(question.order, shape);
+        let rows = Some(axes[i]) == innermost(question.order, self.problem.geometry.shape());
         self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], rows, sides)
     }
 
@@ -158,7 +158,7 @@ impl Lowering<'_> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
-        let x = innermost(order, shape).ok_or("the level has one sample")?;
+        let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
         let at = axes.iter().position(|&a| a == x).ok_or("the innermost axis is not transformed")?;
         let neighbours = [at.checked_sub(1), Some(at + 1)];
         let beside = neighbours.into_iter().flatten().filter(|&i| i < axes.len());

@@ -151,10 +151,11 @@ impl Lowering<'_> {
     fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, PlanError>) -> Result<List, PlanError> {
         let mut list = make(self)?;
         let moved = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
-        let stands = list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).walk) {
-            (Some(placed), Some(walk)) => placed.arguments(walk, moved).is_some(),
-            _ => true,
-        });
+        let stands =
+            list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).walk) {
+                (Some(placed), Some(walk)) => placed.arguments(walk, moved).is_some(),
+                _ => true,
+            });
         if !stands {
             let lenient = std::mem::replace(&mut self.lenient, true);
             self.misaligned = true;

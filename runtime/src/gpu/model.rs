@@ -38,11 +38,20 @@ const RAMP: f64 = 3.0;
 const PAIR: f64 = 0.65;
 /// Microseconds a window of `vertical` takes to load, lift and store.
 const WINDOW: f64 = 1.2;
-/// By how much instructions take longer than their issue slots: `stream` keeps few warps, the passes wait at barriers.
-const STALL_STREAM: f64 = 2.0;
+/// By how much instructions of a pass take longer than their issue slots: it waits at barriers.
 const STALL_PASS: f64 = 1.5;
-/// Registers of a thread of `stream` (108 to 166 are found), which say how many warps run side by side.
-const REGISTERS: u32 = 136;
+/// Registers of a thread of `stream` besides its delay line: nvcc finds 66 to 105.
+const REGISTERS: i64 = 85;
+/// Most registers of a thread; beyond, they spill, and all takes so many times as long.
+const MOST_REGISTERS: i64 = 255;
+const SPILL: f64 = 4.0;
+
+/// By how much the instructions of `stream` take longer than their issue slots: the more registers, the fewer warps to hide latency.
+fn stall(registers: i64) -> f64 {
+    let few_warps = 1.0 + registers as f64 / 150.0;
+    if registers > MOST_REGISTERS { few_warps * SPILL } else { few_warps }
+}
+
 /// By how much rows that are not aligned cost more instructions and sectors.
 const UNALIGNED: [f64; 2] = [1.6, 1.3];
 
@@ -120,7 +129,7 @@ impl Model<'_> {
             RAMP
         } else {
             let height = 16.max(Window::derive(&steps, self.boundary).kept() as usize);
-            (length.min(256).div_ceil(height) + 1) as f64 * WINDOW
+            RAMP + length.min(256).div_ceil(height) as f64 * WINDOW
         };
         Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes).hypot(issue).max(walk) }
     }
@@ -130,14 +139,15 @@ impl Model<'_> {
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
         let [operations, _] = work(&direction.steps(self.scheme));
         let reads = walk.reads(chunk as i32);
+        let registers = REGISTERS + walk.registers();
         let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
         let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
         let bytes = samples * self.sample.bytes() as f64 * (reads + more_sectors);
-        let issue = self.issue(samples * reads * (6.0 + operations)) * STALL_STREAM * more_work;
+        let issue = self.issue(samples * reads * (6.0 + operations)) * stall(registers) * more_work;
         let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
         let strips = (f64::from(job.width + job.parity[0]) / walk.strip_columns() as f64).ceil();
         let warps = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
-        let resident = f64::from(self.machine.registers / 32 / REGISTERS * self.machine.multiprocessors);
+        let resident = f64::from(self.machine.registers / 32 * self.machine.multiprocessors) / registers as f64;
         let waves = (warps / resident).max(1.0);
         let walk = RAMP + waves * (f64::from(chunk).min(pairs) + walk.halo_pairs() as f64) * PAIR;
         let throughput = self.memory(bytes).hypot(issue);

@@ -164,7 +164,8 @@ impl Lowering<'_> {
         args: Vec<Arg>,
         grid: Result<[u64; 3], launch::GridError>,
     ) -> Result<(), PlanError> {
-        let refused = |reason: String| PlanError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
+        let refused =
+            |reason: String| PlanError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
         let grid = grid.map_err(|e| refused(e.to_string()))?;
         if grid.contains(&0) {
             return Ok(());

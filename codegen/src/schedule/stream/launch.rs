@@ -56,6 +56,11 @@ impl Walk {
         32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
     }
 
+    /// Registers that a thread's delay line takes; what else a thread holds comes on top.
+    pub fn registers(&self) -> i64 {
+        self.registers
+    }
+
     /// Row pairs that a warp walks beyond its chunk.
     pub fn halo_pairs(&self) -> i64 {
         self.above + self.delay

@@ -92,6 +92,8 @@ pub struct Walk {
     above: i64,
     /// Row pairs by which results are behind the front.
     delay: i64,
+    /// Registers of a thread's delay line.
+    registers: i64,
 }
 
 impl Walk {
@@ -166,7 +168,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         return Err(refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS));
     }
     let above = halo.pairs_before();
-    Ok(Walk { options, shape, arith, border, axis, window, left, useful, above, delay })
+    Ok(Walk { options, shape, arith, border, axis, window, left, useful, above, delay, registers })
 }
 
 /// The kernel of one level, both axes.

@@ -1,0 +1,175 @@
+//! Which schedules plans choose, and that all of them give the same: recipes are asserted without running anything, what they launch is
+//! interpreted and held against the CPU, bit for bit.
+
+use lifting::{
+    Block, Boundary, Device, Direction, Domain, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule,
+    bf16, catalogue, f16,
+};
+
+fn recipe<T: Sample>(name: &str, shape: &[usize], set: impl Fn(PlanBuilder<T>) -> PlanBuilder<T>) -> Recipe {
+    let wavelet = catalogue::find(name).unwrap();
+    let plan = set(Plan::builder(&wavelet).shape(shape).sample::<T>()).build(&Device::Interpreter);
+    plan.unwrap_or_else(|e| panic!("{e}")).recipe().clone()
+}
+
+/// Schedules of all levels, of analysis and then of synthesis.
+fn schedules(recipe: &Recipe) -> Vec<Schedule> {
+    recipe.choices.iter().map(|c| c.taken.block.schedule()).collect()
+}
+
+#[test]
+fn images_take_one_pass_a_level() {
+    let taken = recipe::<f32>("cdf97", &[4096, 4096], |p| p.levels(3));
+    assert_eq!(schedules(&taken), [Schedule::Stream; 6]);
+    assert_eq!(taken.passes.len(), 3, "{taken}");
+    for choice in &taken.choices {
+        assert_eq!(choice.reason, Reason::Predicted);
+        assert_eq!(choice.taken.launches, 1);
+        // Less than half of what two passes move, but for what chunks read again; and slower than a copy.
+        let separate = choice.others.iter().find(|c| c.block == Block::Separate).unwrap();
+        assert!(choice.taken.bytes < separate.bytes && choice.taken.time < separate.time, "{choice}");
+        assert!(choice.taken.time > 1.0 && separate.launches == 2, "{choice}");
+    }
+    println!("{taken}");
+    // Chunks are cut shorter where an image would not fill the device.
+    let chunk = |recipe: &Recipe| match recipe.choices[0].taken.block {
+        Block::Stream(block) => block.chunk,
+        _ => panic!("{recipe}"),
+    };
+    assert!(chunk(&recipe::<f32>("cdf97", &[256, 256], |p| p)) < chunk(&taken));
+}
+
+#[test]
+fn what_cannot_be_one_pass_is_two_and_says_why() {
+    // Supports so wide that a strip is mostly halo: it could be one pass, and would take longer.
+    let taken = recipe::<i16>("fidelity", &[8192, 8192], |p| p);
+    for choice in &taken.choices {
+        assert!(choice.taken.block == Block::Separate && !choice.others.is_empty(), "{choice}");
+    }
+    let reason = |recipe: Recipe, level: u32| {
+        let choice = recipe.choice(Direction::Forward, level).unwrap();
+        assert_eq!(choice.taken.block, Block::Separate, "{recipe}");
+        choice.refused[0].reason.clone()
+    };
+    assert!(reason(recipe::<i16>("legall53", &[4096], |p| p), 1).contains("one axis only"));
+    assert!(reason(recipe::<i16>("legall53", &[8, 64, 3], |p| p.axes(&[0, 1]).levels(4)), 4).contains("height is 1"));
+    assert!(reason(recipe::<i16>("legall53", &[64, 62], |p| p.boundary(Boundary::Periodic)), 1).contains("width (62)"));
+    assert!(reason(recipe::<f16>("cdf97", &[16, 64, 64], |p| p), 1).contains("more than two axes"));
+}
+
+#[test]
+fn a_schedule_can_be_asked_for() {
+    let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Separate));
+    assert_eq!(schedules(&asked), [Schedule::Separate; 4]);
+    assert!(asked.choices.iter().all(|c| c.reason == Reason::Asked));
+    let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Stream));
+    assert_eq!(schedules(&asked), [Schedule::Stream; 4]);
+
+    let legall = catalogue::find("legall53").unwrap();
+    let build = |shape: &[usize], levels, device: &Device| {
+        let plan = Plan::builder(&legall).shape(shape).levels(levels).schedule(Schedule::Stream);
+        plan.sample::<i16>().build(device).unwrap_err()
+    };
+    let text: String = [
+        build(&[64], 1, &Device::Interpreter),
+        build(&[64, 3], 3, &Device::Interpreter),
+        build(&[64, 64], 1, &Device::cpu_with_threads(1)),
+    ]
+    .iter()
+    .map(|e| format!("{e}\n"))
+    .collect();
+    assert_eq!(
+        text,
+        "`.schedule(Schedule::Stream)` cannot carry level 1 in analysis: the level transforms one axis only; leave the choice to `Schedule::Auto`\n\
+         `.schedule(Schedule::Stream)` cannot carry level 3 in analysis: schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824; use another schedule; leave the choice to `Schedule::Auto`\n\
+         schedule `stream` is made of a GPU's kernels, and the plan is for cpu, 1 thread: ask for `Schedule::Auto`\n"
+    );
+}
+
+fn noise<T: Sample>(n: usize) -> Vec<T> {
+    let mut state = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let bits = (state >> 16) as i64;
+            let value = if T::KIND.domain() == Domain::Integer { bits } else { bits % 512 };
+            <T as lifting_dsl::sample::Sample>::from_i64(value)
+        })
+        .collect()
+}
+
+/// Out of place and in place, both ways, against the CPU, from data that begins `skew` samples past where the allocator put it. Gives the number of
+/// passes over two axes.
+fn same_as_cpu<T: Sample>(skew: usize, build: impl Fn(&Device) -> Result<Plan<T>, PlanError>) -> usize {
+    let (cpu, gpu) = (build(&Device::cpu_with_threads(1)).unwrap(), build(&Device::Interpreter).unwrap());
+    let data: Vec<T> = noise(cpu.len() + skew);
+    let run = |plan: &Plan<T>| {
+        let mut coefficients = vec![T::default(); plan.coefficient_len() + skew];
+        plan.forward(&data[skew..], &mut coefficients[skew..]).unwrap_or_else(|e| panic!("{e}\n{}", plan.recipe()));
+        let mut back = vec![T::default(); plan.len() + skew];
+        plan.inverse(&coefficients[skew..], &mut back[skew..]).unwrap_or_else(|e| panic!("{e}\n{}", plan.recipe()));
+        let mut place = coefficients.clone();
+        if plan.shape() == plan.coefficient_shape() {
+            plan.inverse_in_place(&mut place[skew..]).unwrap_or_else(|e| panic!("{e}\n{}", plan.recipe()));
+            plan.forward_in_place(&mut place[skew..]).unwrap_or_else(|e| panic!("{e}\n{}", plan.recipe()));
+        }
+        (coefficients, back, place)
+    };
+    assert_eq!(run(&cpu), run(&gpu), "{}", gpu.recipe());
+    gpu.recipe().passes.iter().filter(|p| p.axes.len() == 2).count()
+}
+
+#[test]
+fn batches_volumes_orders_and_addresses() {
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    let legall = catalogue::find("legall53").unwrap();
+    for boundary in Boundary::ALL {
+        // Aligned rows are needed under periodic, and the user's arrays decide.
+        let schedule = if boundary == Boundary::Periodic { Schedule::Auto } else { Schedule::Stream };
+        for skew in [0, 1] {
+            // A batch of images, and one with two batch axes, pitched.
+            let batch = same_as_cpu::<f32>(skew, |device| {
+                let plan = Plan::builder(&cdf97).shape(&[3, 32, 48]).axes(&[1, 2]).levels(2).boundary(boundary);
+                plan.sample().build(device)
+            });
+            let pitched = same_as_cpu::<i16>(skew, |device| {
+                let plan = Plan::builder(&legall).shape(&[2, 3, 24, 32]).axes(&[2, 3]).levels(2).boundary(boundary);
+                let plan = plan.strides(&[4000, 1280, 48, 1]).axis_order(&[2, 3]).sample();
+                if device == &Device::Interpreter { plan.schedule(schedule).build(device) } else { plan.build(device) }
+            });
+            assert!(
+                batch == 2 && pitched == 2 || boundary == Boundary::Periodic,
+                "{boundary} {skew}: {batch} {pitched}"
+            );
+            // Volumes, the two inner axes first or last.
+            for order in [[2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 2, 0]] {
+                let levels = same_as_cpu::<i32>(skew, |device| {
+                    let plan = Plan::builder(&legall).shape(&[8, 16, 32]).levels(2).axis_order(&order);
+                    plan.boundary(boundary).sample().build(device)
+                });
+                assert!(levels == 2 || boundary == Boundary::Periodic, "{boundary} {order:?}: {levels}");
+            }
+            same_as_cpu::<bf16>(skew, |device| {
+                let plan = Plan::builder(&cdf97).shape(&[20, 64]).levels(2).boundary(boundary);
+                plan.layout(Layout::Interleaved).sample().build(device)
+            });
+            same_as_cpu::<f16>(skew, |device| {
+                let plan = Plan::builder(&cdf97).shape(&[36, 64]).levels(2).boundary(boundary);
+                plan.origins(&[0, 2]).sample().build(device)
+            });
+        }
+    }
+}
+
+/// A list that needs aligned arrays has another one at hand.
+#[test]
+fn periodic_runs_from_any_address() {
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    for skew in 0..4 {
+        let passes = same_as_cpu::<f32>(skew, |device| {
+            let plan = Plan::builder(&cdf97).shape(&[32, 64]).levels(3).boundary(Boundary::Periodic);
+            plan.sample().build(device)
+        });
+        assert_eq!(passes, 3);
+    }
+}
