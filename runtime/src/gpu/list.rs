@@ -142,7 +142,7 @@ impl List {
     /// The list for arrays at these addresses.
     pub fn at(&self, source: u64, target: u64) -> &List {
         match &self.otherwise {
-            Some(otherwise) if source % VECTOR != 0 || target % VECTOR != 0 => otherwise,
+            Some(otherwise) if !source.is_multiple_of(VECTOR) || !target.is_multiple_of(VECTOR) => otherwise,
             _ => self,
         }
     }
