@@ -14,6 +14,7 @@ Examples:
   liftc explain dd137 --svg window.svg            its window, costs and range
   liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
   liftc transform coeffs.npy --inverse -o back.png
+  liftc bench -w cdf97 --shape 4096x4096 -l 5     how fast it is
 
 A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`), or by a file and a name in it \
 (`my.lift#db2`).
@@ -50,6 +51,18 @@ Sample types, unless --sample says otherwise:
   uint32, int64     i64               f64
   float16, 32, 64   none              f16, f32, f64
 A profile with a gain shift takes the next wider integer where values would not fit.";
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --json times.json --svg times.svg
+  liftc bench --device cuda -w cdf97 --shape 512x512x512 -l 1       a volume
+  liftc bench --device cuda -w legall53 --shape 1080x1920 --batch 64 -l 3
+  liftc bench --device cpu --threads 4 -w dd137 --sample i16,i32
+
+Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of launches replayed as a graph, \
+by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On the CPU it is a memcpy by as many threads. Arrays of 480 MiB \
+together are used in turn, so that nothing is found in a cache. Times are medians, and ± is half the distance of the quartiles. Results are \
+verified before anything is timed.";
 
 /// A compiler for wavelets: from `.lift` text to CUDA and C, and a tool to try them on pictures and arrays.
 #[derive(Debug, Parser)]
@@ -133,6 +146,9 @@ pub enum Command {
     /// Transform pictures and arrays, and back
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(Box<TransformArgs>),
+    /// Measure how long transforms take, as multiples of a copy of the same data
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(Box<BenchArgs>),
 }
 
 /// Arguments of `check`.
@@ -181,6 +197,100 @@ pub struct ExplainArgs {
     /// Sample type that schedules are counted with [default: i16 for integer wavelets, f32 for real ones]
     #[arg(long, value_name = "TYPE", value_parser = sample_values())]
     pub sample: Option<SampleType>,
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, value_name = "WAVELET", value_delimiter = ',', default_value = "cdf97")]
+    pub wavelet: Vec<String>,
+    /// Sample types [default: i16 for integer wavelets, f32 for real ones]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = sample_values())]
+    pub sample: Vec<SampleType>,
+    /// Shapes: 1080x1920, 512x512x512, 1048576
+    #[arg(long, value_name = "HxW", value_delimiter = ',', default_value = "2048x2048", value_parser = any_shape)]
+    pub shape: Vec<Shape>,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Numbers of levels
+    #[arg(short, long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub levels: Vec<u32>,
+    /// Analysis, synthesis, or both
+    #[arg(long, value_enum, default_value = "both")]
+    pub direction: DirectionArg,
+    /// What steps read beyond the border [default: the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Where to execute: best, cpu, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
+    pub device: DeviceArg,
+    /// Threads to use on the CPU [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Times to take; the median counts
+    #[arg(long, value_name = "N", default_value = "15", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    pub repeats: u16,
+    /// Also write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also draw the ratios
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Say nothing but the table and errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--shape`.
+type Shape = Vec<usize>;
+
+/// `--direction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DirectionArg {
+    /// Data to coefficients
+    Forward,
+    /// Coefficients to data
+    Inverse,
+    /// One after the other
+    Both,
+}
+
+/// `--device`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceArg {
+    /// The fastest there is.
+    Best,
+    /// The processor.
+    Cpu,
+    /// A CUDA device, by its number.
+    Cuda(usize),
+}
+
+fn device(text: &str) -> Result<DeviceArg, String> {
+    match text {
+        "best" => Ok(DeviceArg::Best),
+        "cpu" => Ok(DeviceArg::Cpu),
+        "cuda" => Ok(DeviceArg::Cuda(0)),
+        _ => text
+            .strip_prefix("cuda:")
+            .and_then(|n| n.parse().ok().map(DeviceArg::Cuda))
+            .ok_or_else(|| "write best, cpu, cuda or cuda:N".into()),
+    }
+}
+
+fn any_shape(text: &str) -> Result<Shape, String> {
+    let side = |text: &str| text.parse().ok().filter(|n| *n > 0);
+    let sides: Option<Shape> = text.split('x').map(side).collect();
+    sides.ok_or_else(|| "write the lengths of the axes as 1080x1920, each at least 1".into())
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "it must be a whole number from 1".into())
 }
 
 /// Largest side of an image that is counted: interpreting is slow.

@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+mod bench;
 pub mod cli;
 mod compile;
 mod explain;
@@ -51,6 +52,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Show(args)) => inspect::show(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Transform(args)) => transform::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         None => compile::run(&cli.compile),
     }
 }

@@ -221,6 +221,11 @@ impl CudaGraph {
             .result()
             .map_err(|e| self.device.error("launch a graph", e))
     }
+
+    /// The driver's handle, to make the transform a part of a larger graph (`cuGraphAddChildGraphNode` clones it). It is destroyed with this value.
+    pub fn handle(&self) -> sys::CUgraph {
+        self.graph
+    }
 }
 
 impl Drop for CudaGraph {

@@ -1,0 +1,207 @@
+//! What is transformed: wavelet, samples, shape, levels.
+
+use super::data::Rows;
+use super::with_sample;
+use crate::cli::BenchArgs;
+use crate::failure::{Outcome, input, usage};
+use crate::{warn, wavelet};
+use lifting::{Boundary, Device, Domain, Plan, PlanError, Sample, SampleType, Scheme};
+use std::fmt;
+
+/// One transform to measure.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub scheme: Scheme,
+    pub sample: SampleType,
+    /// Of the whole array; the batch is its first axis.
+    pub shape: Vec<usize>,
+    /// How many of them at once, if that is an axis of its own.
+    pub batch: Option<usize>,
+    pub levels: u32,
+    pub boundary: Option<Boundary>,
+    /// Rows begin at multiples of so many bytes, if that was said.
+    pub pitch: Option<usize>,
+}
+
+/// Every combination that the command line asks for.
+pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
+    let mut cases = Vec::new();
+    for word in &args.wavelet {
+        let named = wavelet::resolve_one(word)?;
+        warn(&named.source.name, &named.source.text, &named.warnings);
+        let scheme = &named.schemes[0];
+        let domain = scheme.domain();
+        let default = match domain {
+            Domain::Integer => SampleType::I16,
+            Domain::Real => SampleType::F32,
+        };
+        let samples = if args.sample.is_empty() { &[default][..] } else { &args.sample };
+        // With several wavelets and types, each wavelet takes those that it has steps for.
+        let samples: Vec<SampleType> = samples.iter().copied().filter(|s| s.domain() == domain).collect();
+        if samples.is_empty() {
+            let wanted = match domain {
+                Domain::Integer => "i16, i32 or i64",
+                Domain::Real => "f16, bf16, f32 or f64",
+            };
+            return Err(usage(format!("{} has no steps for these samples", scheme.name()))
+                .help(format!("take --sample {wanted}")));
+        }
+        for shape in &args.shape {
+            for &levels in &args.levels {
+                for &sample in &samples {
+                    let shape = args.batch.iter().chain(shape).copied().collect();
+                    let (batch, boundary, pitch) = (args.batch, args.boundary, args.pitch);
+                    let case = Case { scheme: scheme.clone(), sample, shape, batch, levels, boundary, pitch };
+                    // What cannot be planned is said before anything is measured.
+                    with_sample!(sample, check(&case))?;
+                    cases.push(case);
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn check<T: Sample>(case: &Case) -> Outcome {
+    case.plan::<T>(&Device::cpu_with_threads(1)).map(drop).map_err(|f| f.at(case))
+}
+
+impl Case {
+    /// Its plan on a device.
+    pub fn plan<T: Sample>(&self, device: &Device) -> Outcome<Plan<T>> {
+        self.plan_of(&self.shape, device)
+    }
+
+    /// The same transform of another shape.
+    pub fn plan_of<T: Sample>(&self, shape: &[usize], device: &Device) -> Outcome<Plan<T>> {
+        let mut levels = vec![self.levels; shape.len()];
+        if self.batch.is_some() {
+            levels[0] = 0;
+        }
+        let mut builder = Plan::builder(&self.scheme).shape(shape).levels_per_axis(&levels).sample::<T>();
+        if let Some(boundary) = self.boundary {
+            builder = builder.boundary(boundary);
+        }
+        if let Some(strides) = self.strides(shape)? {
+            builder = builder.strides(&strides).coefficient_strides(&strides);
+        }
+        builder.build(device).map_err(|e| match e {
+            PlanError::Cuda(e) => input(e),
+            e => usage(e),
+        })
+    }
+
+    /// Row-major strides whose rows begin at multiples of the pitch; none if they would be contiguous anyway.
+    fn strides(&self, shape: &[usize]) -> Outcome<Option<Vec<isize>>> {
+        let Some(pitch) = self.pitch else { return Ok(None) };
+        let bytes = self.sample.bytes();
+        if pitch == 0 || pitch % bytes != 0 {
+            return Err(usage(format!("--pitch {pitch}: rows of {} begin at multiples of {bytes} bytes", self.sample)));
+        }
+        let mut strides = vec![1isize; shape.len()];
+        let mut next = shape[shape.len() - 1].checked_next_multiple_of(pitch / bytes);
+        for axis in (0..shape.len() - 1).rev() {
+            let too_large = || usage("the rows with their pitch are more than can be addressed");
+            strides[axis] = next.and_then(|n| isize::try_from(n).ok()).ok_or_else(too_large)?;
+            next = next.and_then(|n| n.checked_mul(shape[axis]));
+        }
+        Ok(Some(strides))
+    }
+
+    /// Where the samples of its arrays are.
+    pub fn rows(&self) -> Outcome<Rows> {
+        self.rows_of(&self.shape)
+    }
+
+    /// Where the samples of an array of that shape are.
+    pub fn rows_of(&self, shape: &[usize]) -> Outcome<Rows> {
+        let length = shape[shape.len() - 1];
+        Ok(match self.strides(shape)? {
+            Some(strides) if strides.len() > 1 => Rows { length, pitch: strides[strides.len() - 2] as usize },
+            _ => Rows::GAPLESS,
+        })
+    }
+
+    /// Number of samples.
+    pub fn samples(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Bytes of the image, without gaps between rows.
+    pub fn bytes(&self) -> usize {
+        self.samples() * self.sample.bytes()
+    }
+
+    /// The border rule that the plan takes.
+    pub fn boundary(&self) -> Boundary {
+        self.boundary.unwrap_or_else(|| self.scheme.boundary())
+    }
+
+    /// A shape of few enough samples to be transformed on the CPU as well, awkward where this one is: axes are halved, and stay odd or even.
+    pub fn affordable(&self, most: usize) -> Vec<usize> {
+        let mut shape = self.shape.clone();
+        while shape.iter().product::<usize>() > most {
+            let longest = (0..shape.len()).max_by_key(|&axis| shape[axis]).expect("a case has an axis");
+            // Periodic borders need lengths that stay even through the levels.
+            let grain = 1usize.checked_shl(self.levels).unwrap_or(1).min(shape[longest] / 2).max(1);
+            shape[longest] = shape[longest] / 2 / grain * grain + shape[longest] % grain;
+        }
+        shape
+    }
+}
+
+/// A shape as it is written on the command line.
+pub fn shape_text(shape: &[usize]) -> String {
+    shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
+}
+
+impl Case {
+    /// The shape, with the batch in front.
+    pub fn shape_text(&self) -> String {
+        match self.batch {
+            Some(batch) => format!("{batch} of {}", shape_text(&self.shape[1..])),
+            None => shape_text(&self.shape),
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.levels == 1 { "" } else { "s" };
+        let Case { scheme, sample, levels, .. } = self;
+        write!(f, "{} {sample} {}, {levels} level{plural}", scheme.name(), self.shape_text())?;
+        match self.pitch {
+            Some(pitch) => write!(f, ", rows at multiples of {pitch} bytes"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(shape: &[usize], levels: u32) -> Case {
+        let scheme = lifting::catalogue::find("legall53").unwrap();
+        let shape = shape.to_vec();
+        Case { scheme, sample: SampleType::I16, shape, batch: None, levels, boundary: None, pitch: None }
+    }
+
+    #[test]
+    fn smaller_shapes_keep_their_parity() {
+        assert_eq!(case(&[100, 60], 2).affordable(1 << 20), [100, 60]);
+        assert_eq!(case(&[8191, 8193], 5).affordable(1 << 22), [2047, 2049]);
+        assert_eq!(case(&[1 << 28], 1).affordable(1 << 22), [1 << 22]);
+        let small = case(&[1080, 1920], 3).affordable(1 << 16);
+        assert!(small.iter().product::<usize>() <= 1 << 16 && small.iter().all(|n| n % 8 == 0), "{small:?}");
+        assert_eq!(case(&[3, 5, 7], 4).affordable(1).iter().product::<usize>(), 1);
+    }
+
+    #[test]
+    fn rows_begin_where_they_should() {
+        let pitched = Case { pitch: Some(32), ..case(&[4, 5, 21], 1) };
+        assert_eq!(pitched.strides(&pitched.shape).ok().flatten(), Some(vec![160, 32, 1]));
+        let odd = Case { pitch: Some(3), ..pitched };
+        assert_eq!(odd.strides(&odd.shape).unwrap_err().exit_code(), 2);
+    }
+}

@@ -1,0 +1,358 @@
+//! Measuring on a CUDA device: transforms replayed as a graph and timed by events, against a copy kernel replayed alike.
+//!
+//! A chain is one graph of many transforms, one after the other, each on the next of several sets of arrays: so launches cost what they cost in a graph, and nothing is
+//! found in a cache. The copy reads and writes 16-byte vectors, one a thread, and is a kernel: copies that the driver makes in a graph are
+//! slower.
+
+use super::case::Case;
+use super::data;
+use super::report::{DeviceInfo, Measurement, Timed, Verified};
+use super::stats::Spread;
+use super::{Settings, Way, sets, with_sample};
+use crate::failure::{Failure, Outcome, input};
+use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
+use lifting::cuda::cudarc::nvrtc::Ptx;
+use lifting::cuda::{self, CudaDevice, Transform};
+use lifting::{Device, Sample};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+const COPY: &str = r#"extern "C" __global__ void copy(const uint4 *from, uint4 *to, unsigned long long vectors, unsigned int rest) {
+    unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+    if (i < vectors) {
+        to[i] = from[i];
+    } else if (i == vectors) {
+        for (unsigned int b = 0; b < rest; b++) {
+            ((unsigned char *)(to + i))[b] = ((const unsigned char *)(from + i))[b];
+        }
+    }
+}
+"#;
+
+/// Threads in a block of the copy.
+const THREADS: u64 = 256;
+
+/// The fewest transforms in a chain.
+const CHAIN: usize = 32;
+
+/// A time is taken over replays that need at least so many microseconds together.
+const SHORTEST: f64 = 2000.0;
+
+/// A CUDA device, with the kernel that is the unit.
+pub struct Runner {
+    device: CudaDevice,
+    stream: Arc<CudaStream>,
+    copy: CudaFunction,
+}
+
+impl Runner {
+    /// Compiles the copy.
+    pub fn new(device: &CudaDevice) -> Outcome<Runner> {
+        let compiled = cuda::compile(COPY, device.properties().architecture).map_err(input)?;
+        let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
+        let copy = module.and_then(|m| m.load_function("copy")).map_err(cannot("load the copy kernel"))?;
+        Ok(Runner { device: device.clone(), stream: device.new_stream().map_err(input)?, copy })
+    }
+}
+
+impl super::Runner for Runner {
+    fn device(&self) -> DeviceInfo {
+        let properties = self.device.properties();
+        let mut driver = 0;
+        // SAFETY: the driver has answered before, and this only writes the number.
+        let known = unsafe { sys::cuDriverGetVersion(&mut driver) } == sys::CUresult::CUDA_SUCCESS;
+        let release = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
+        DeviceInfo::Cuda {
+            name: properties.name.clone(),
+            architecture: properties.architecture.to_string(),
+            multiprocessors: properties.multiprocessors,
+            memory_bytes: properties.memory_bytes,
+            l2_bytes: properties.l2_bytes,
+            driver: if known { format!("CUDA {}.{}", driver / 1000, driver % 1000 / 10) } else { "unknown".into() },
+            driver_release: release.and_then(|text| text.lines().next().map(str::to_owned)),
+        }
+    }
+
+    fn measure(&mut self, case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
+        with_sample!(case.sample, measure(self, case, settings))
+    }
+}
+
+fn cannot(what: &'static str) -> impl Fn(DriverError) -> Failure {
+    move |e| input(format!("the CUDA device cannot {what}: {e}"))
+}
+
+fn measure<T: Sample>(runner: &Runner, case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
+    let Runner { device, stream, .. } = runner;
+    // Memory of the case before is free only when all of it has been done.
+    device.synchronize().map_err(input)?;
+    let plan = case.plan::<T>(&Device::Cuda(device.clone()))?;
+    let on_device = plan.cuda().map_err(input)?;
+    let rows = case.rows()?;
+    let [data_bytes, coefficient_bytes] = [plan.len(), plan.coefficient_len()].map(|n| n * size_of::<T>());
+    let pair = data_bytes + coefficient_bytes;
+    let (free, _) = device.context().mem_get_info().map_err(cannot("say how much memory it has"))?;
+    let usable = (free / 20 * 19).saturating_sub(on_device.workspace_bytes());
+    let count = sets(pair, pair + data_bytes, usable).ok_or_else(|| {
+        let needed = pair + data_bytes + on_device.workspace_bytes();
+        input(format!("out of memory on {device}: the arrays need {needed} bytes and {free} are free"))
+            .help("give a smaller --shape or --batch")
+    })?;
+    let mut workspace = on_device.workspace(stream).map_err(input)?;
+    let original: Vec<T> = data::random(plan.len(), rows);
+    let allocate = |bytes: usize| {
+        // SAFETY: bytes have no invalid value, and all are written before they are read.
+        (0..count).map(|_| unsafe { stream.alloc::<u8>(bytes) }).collect::<Result<Vec<_>, _>>()
+    };
+    let allocated = cannot("allocate the arrays");
+    let mut arrays = Arrays {
+        data: allocate(data_bytes).map_err(&allocated)?,
+        coefficients: allocate(coefficient_bytes).map_err(&allocated)?,
+        back: allocate(data_bytes).map_err(&allocated)?,
+    };
+    arrays.fill(stream, bytemuck::cast_slice(&original)).map_err(cannot("fill the arrays"))?;
+    let at = arrays.addresses(stream);
+
+    let rounds = CHAIN.div_ceil(count);
+    let replayed = cannot("make a graph");
+    let mut chain = |transform: Transform| {
+        let mut chain = Chain::new(device).map_err(&replayed)?;
+        let mut parts = Vec::new();
+        for at in &at {
+            let (source, target) = match transform {
+                Transform::Forward => (at.data, at.coefficients),
+                _ => (at.coefficients, at.back),
+            };
+            // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
+            parts.push(unsafe { on_device.graph(transform, stream, source, target, &mut workspace) }.map_err(input)?);
+        }
+        for part in (0..rounds).flat_map(|_| &parts) {
+            chain.add_graph(part.handle()).map_err(&replayed)?;
+        }
+        chain.finish(stream).map_err(&replayed)
+    };
+    let forward = chain(Transform::Forward)?;
+    let inverse = chain(Transform::Inverse { level: 0 })?;
+    let mut copy = Chain::new(device).map_err(&replayed)?;
+    for at in (0..rounds).flat_map(|_| &at) {
+        copy.add_copy(&runner.copy, at.data, at.back, case.bytes() as u64).map_err(&replayed)?;
+    }
+    let copy = copy.finish(stream).map_err(&replayed)?;
+
+    // What is timed is what is verified: the same graphs, on arrays that hold nothing of the result before.
+    let failed = cannot("run the transforms");
+    forward.time(stream, 1).map_err(&failed)?;
+    inverse.time(stream, 1).map_err(&failed)?;
+    let download = |from: &CudaSlice<u8>, len: usize| {
+        let mut to: Vec<T> = data::poisoned(len);
+        stream.memcpy_dtoh(from, bytemuck::cast_slice_mut::<T, u8>(&mut to)).map_err(&failed)?;
+        stream.synchronize().map_err(&failed)?;
+        Ok::<_, Failure>(to)
+    };
+    let got = download(&arrays.coefficients[count - 1], plan.coefficient_len())?;
+    let smaller = |shape: &[usize], data: &[T]| {
+        let plan = case.plan_of::<T>(shape, &Device::Cuda(device.clone()))?;
+        on_slices(&plan, stream, data)
+    };
+    let forward_shape = data::forward(case, &original, &got, smaller)?;
+    drop(got);
+    let back = download(&arrays.back[count - 1], plan.len())?;
+    let inverse_error = data::reconstruction(&back, &original, rows)?;
+    let verified = Verified { forward_equals: "the CPU plan", forward_shape, inverse_error };
+
+    let chains: Vec<(Option<Way>, &Chain)> = std::iter::once((None, &copy))
+        .chain(settings.directions.iter().map(|&way| {
+            let chain = if way == Way::Forward { &forward } else { &inverse };
+            (Some(way), chain)
+        }))
+        .collect();
+    let mut replays = Vec::new();
+    for (_, chain) in &chains {
+        chain.time(stream, 1).map_err(&failed)?;
+        let one = chain.time(stream, 1).map_err(&failed)? * chain.length as f64;
+        replays.push((SHORTEST / one.max(1.0)).ceil().clamp(1.0, 1000.0) as u32);
+    }
+    let mut times = vec![Vec::new(); chains.len()];
+    // In turn, so that whatever drifts drifts for all.
+    for _ in 0..settings.repeats {
+        for (((_, chain), &replays), times) in chains.iter().zip(&replays).zip(&mut times) {
+            times.push(chain.time(stream, replays).map_err(&failed)?);
+        }
+    }
+    let mut spreads = times.into_iter().map(Spread::of);
+    let unit = spreads.next().expect("the copy is timed first");
+    let measurement = |(&way, time): (&Way, Spread)| {
+        let timed = Timed { time, copy: unit.clone(), sets: count, rotating: count * pair };
+        Measurement::new(case, way, timed, plan.recipe(), on_device.workspace_bytes(), &verified)
+    };
+    Ok(settings.directions.iter().zip(spreads).map(measurement).collect())
+}
+
+/// A forward transform of host data on device memory; gaps hold the poison.
+fn on_slices<T: Sample>(plan: &lifting::Plan<T>, stream: &Arc<CudaStream>, data: &[T]) -> Outcome<Vec<T>> {
+    let on_device = plan.cuda().map_err(input)?;
+    let failed = cannot("run a smaller transform");
+    let source = stream.clone_htod(bytemuck::cast_slice::<T, u8>(data)).map_err(&failed)?;
+    let mut result: Vec<T> = data::poisoned(plan.coefficient_len());
+    let target = stream.clone_htod(bytemuck::cast_slice::<T, u8>(&result)).map_err(&failed)?;
+    let mut workspace = on_device.workspace(stream).map_err(input)?;
+    let (from, to) = (source.device_ptr(stream).0, target.device_ptr(stream).0);
+    // SAFETY: arrays of the plan's sizes, on this stream alone, alive until the copy below has been waited for.
+    unsafe { on_device.execute_raw(Transform::Forward, stream, from, to, &mut workspace) }.map_err(input)?;
+    stream.memcpy_dtoh(&target, bytemuck::cast_slice_mut::<T, u8>(&mut result)).map_err(&failed)?;
+    stream.synchronize().map_err(&failed)?;
+    Ok(result)
+}
+
+/// Sets of arrays; one of each kind makes a set.
+struct Arrays {
+    data: Vec<CudaSlice<u8>>,
+    coefficients: Vec<CudaSlice<u8>>,
+    back: Vec<CudaSlice<u8>>,
+}
+
+/// Where a set's arrays are.
+struct Addresses {
+    data: sys::CUdeviceptr,
+    coefficients: sys::CUdeviceptr,
+    back: sys::CUdeviceptr,
+}
+
+impl Arrays {
+    /// The same data in every set, and the poison where results go.
+    fn fill(&mut self, stream: &Arc<CudaStream>, data: &[u8]) -> Result<(), DriverError> {
+        let (first, others) = self.data.split_first_mut().expect("there is a set");
+        stream.memcpy_htod(data, first)?;
+        for other in others {
+            stream.memcpy_dtod(first, other)?;
+        }
+        for array in self.coefficients.iter_mut().chain(&mut self.back) {
+            let len = array.len();
+            // SAFETY: an array of so many bytes, on its own stream.
+            unsafe { sys::cuMemsetD8Async(array.device_ptr(stream).0, data::POISON, len, stream.cu_stream()) }
+                .result()?;
+        }
+        stream.synchronize()
+    }
+
+    fn addresses(&self, stream: &Arc<CudaStream>) -> Vec<Addresses> {
+        let at = |array: &CudaSlice<u8>| array.device_ptr(stream).0;
+        let sets = self.data.iter().zip(&self.coefficients).zip(&self.back);
+        sets.map(|((d, c), b)| Addresses { data: at(d), coefficients: at(c), back: at(b) }).collect()
+    }
+}
+
+/// A graph whose parts run one after the other.
+struct Chain {
+    device: CudaDevice,
+    graph: sys::CUgraph,
+    executable: sys::CUgraphExec,
+    last: Option<sys::CUgraphNode>,
+    /// Number of its parts.
+    length: usize,
+}
+
+impl Chain {
+    fn new(device: &CudaDevice) -> Result<Chain, DriverError> {
+        device.context().bind_to_thread()?;
+        let null = std::ptr::null_mut();
+        let mut chain =
+            Chain { device: device.clone(), graph: null, executable: std::ptr::null_mut(), last: None, length: 0 };
+        // SAFETY: makes a graph, which `drop` destroys.
+        unsafe { sys::cuGraphCreate(&mut chain.graph, 0) }.result()?;
+        Ok(chain)
+    }
+
+    fn append(
+        &mut self,
+        add: impl FnOnce(&mut sys::CUgraphNode, sys::CUgraph, &[sys::CUgraphNode]) -> sys::CUresult,
+    ) -> Result<(), DriverError> {
+        let mut node = std::ptr::null_mut();
+        add(&mut node, self.graph, self.last.as_slice()).result()?;
+        self.last = Some(node);
+        self.length += 1;
+        Ok(())
+    }
+
+    /// Appends a graph; it is cloned.
+    fn add_graph(&mut self, part: sys::CUgraph) -> Result<(), DriverError> {
+        // SAFETY: handles of this value and of a living graph.
+        self.append(|node, graph, before| unsafe {
+            sys::cuGraphAddChildGraphNode(node, graph, before.as_ptr(), before.len(), part)
+        })
+    }
+
+    /// Appends a copy of so many bytes.
+    fn add_copy(
+        &mut self,
+        kernel: &CudaFunction,
+        from: sys::CUdeviceptr,
+        to: sys::CUdeviceptr,
+        bytes: u64,
+    ) -> Result<(), DriverError> {
+        let (vectors, rest) = (bytes / 16, (bytes % 16) as u32);
+        // A thread for the rest, too.
+        let blocks = (vectors + 1).div_ceil(THREADS) as u32;
+        let (mut from, mut to, mut vectors, mut rest) = (from, to, vectors, rest);
+        let mut arguments: [*mut c_void; 4] =
+            [(&raw mut from).cast(), (&raw mut to).cast(), (&raw mut vectors).cast(), (&raw mut rest).cast()];
+        let params = sys::CUDA_KERNEL_NODE_PARAMS {
+            func: kernel.cu_function(),
+            gridDimX: blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: THREADS as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            kernelParams: arguments.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+            kern: std::ptr::null_mut(),
+            ctx: std::ptr::null_mut(),
+        };
+        // SAFETY: the arguments are the kernel's, and are copied here.
+        self.append(|node, graph, before| unsafe {
+            sys::cuGraphAddKernelNode_v2(node, graph, before.as_ptr(), before.len(), &params)
+        })
+    }
+
+    fn finish(mut self, stream: &CudaStream) -> Result<Chain, DriverError> {
+        // SAFETY: the graph is complete, and `drop` destroys what is made of it.
+        unsafe {
+            sys::cuGraphInstantiateWithFlags(&mut self.executable, self.graph, 0).result()?;
+            sys::cuGraphUpload(self.executable, stream.cu_stream()).result()?;
+        }
+        stream.synchronize()?;
+        Ok(self)
+    }
+
+    /// Microseconds a part, over so many replays.
+    fn time(&self, stream: &CudaStream, replays: u32) -> Result<f64, DriverError> {
+        let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+        let begin = stream.record_event(flags)?;
+        for _ in 0..replays {
+            // SAFETY: the chain's arrays outlive it, and it is waited for below.
+            unsafe { sys::cuGraphLaunch(self.executable, stream.cu_stream()) }.result()?;
+        }
+        let end = stream.record_event(flags)?;
+        stream.synchronize()?;
+        Ok(f64::from(begin.elapsed_ms(&end)?) * 1e3 / (f64::from(replays) * self.length as f64))
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        if self.device.context().bind_to_thread().is_err() {
+            return;
+        }
+        // SAFETY: made here and destroyed only here. A failure leaks them, no more.
+        unsafe {
+            if !self.executable.is_null() {
+                let _ = sys::cuGraphExecDestroy(self.executable);
+            }
+            if !self.graph.is_null() {
+                let _ = sys::cuGraphDestroy(self.graph);
+            }
+        }
+    }
+}

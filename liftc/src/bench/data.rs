@@ -1,0 +1,181 @@
+//! Data to transform, and the comparison of what comes out.
+
+use super::case::{Case, shape_text};
+use crate::failure::{Outcome, input};
+use lifting::{Device, Domain, Plan, Sample};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use rayon::prelude::*;
+
+/// The byte that arrays are filled with before they are written, gaps between rows included.
+pub const POISON: u8 = 0xa5;
+
+/// The most samples of a transform that is computed on the CPU as well, to compare.
+pub const AFFORDABLE: usize = 1 << 27;
+
+/// What is computed on the CPU where the transform itself has more.
+pub const SMALLER: usize = 1 << 22;
+
+/// What the oracle computes, which is slow.
+const SMALLEST: usize = 1 << 18;
+
+/// Where samples are in an array: rows of `length`, `pitch` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    pub length: usize,
+    pub pitch: usize,
+}
+
+impl Rows {
+    /// No gaps: pieces that are all samples.
+    pub const GAPLESS: Rows = Rows { length: 1 << 16, pitch: 1 << 16 };
+}
+
+/// Random samples, all bits of integers and whole numbers within ±512 for reals. Gaps hold the poison.
+pub fn random<T: Sample>(len: usize, rows: Rows) -> Vec<T> {
+    let mut data = poisoned(len);
+    let integer = T::KIND.domain() == Domain::Integer;
+    data.par_chunks_mut(rows.pitch).enumerate().for_each(|(row, chunk)| {
+        let mut state = (row as u64).wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5eed;
+        for sample in chunk.iter_mut().take(rows.length) {
+            let bits = split_mix(&mut state) as i64;
+            *sample = <T as lifting_dsl::sample::Sample>::from_i64(if integer { bits } else { bits >> 54 });
+        }
+    });
+    data
+}
+
+/// Samples all of whose bytes are the poison.
+pub fn poisoned<T: Sample>(len: usize) -> Vec<T> {
+    let mut sample = T::default();
+    bytemuck::bytes_of_mut(&mut sample).fill(POISON);
+    vec![sample; len]
+}
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Compares arrays bit for bit, gaps included.
+pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Outcome {
+    let bytes = |x: &T| bytemuck::bytes_of(x).to_vec();
+    if bytemuck::cast_slice::<T, u8>(got) == bytemuck::cast_slice::<T, u8>(expected) {
+        return Ok(());
+    }
+    let differs = |i: &usize| bytes(&got[*i]) != bytes(&expected[*i]);
+    let indices = || (0..expected.len().min(got.len())).filter(differs);
+    let Some(first) = indices().next() else { return Err(input(format!("{what} is wrong: it has another length"))) };
+    Err(input(format!(
+        "{what} is wrong: {} of {} samples differ, the first at index {first}: {:?}, not {:?}",
+        indices().count(),
+        expected.len(),
+        got[first],
+        expected[first]
+    )))
+}
+
+/// Holds what came back against the data: integers are the same bits. Says how far reals are off, relative to the largest sample.
+pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<f64> {
+    let what = "inverse(forward(x))";
+    if T::KIND.domain() == Domain::Integer {
+        same(what, back, data)?;
+        return Ok(0.0);
+    }
+    let pieces = back.par_chunks(rows.pitch).zip(data.par_chunks(rows.pitch));
+    let worst = pieces
+        .map(|(back, data)| {
+            let rows = back.iter().zip(data).take(rows.length);
+            // A NaN is as far off as can be.
+            let off = |(b, d): (&T, &T)| (b.to_f64() - d.to_f64()).abs();
+            rows.map(off).fold(0.0f64, |a, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
+        })
+        .reduce(|| 0.0, f64::max);
+    let relative = worst / 512.0;
+    // Roundings of every step and level; a wrong sample is off by about 1.
+    let allowed = match T::KIND.bytes() {
+        2 => 0.25,
+        4 => 1e-4,
+        _ => 1e-12,
+    };
+    if relative > allowed {
+        return Err(input(format!("{what} is wrong: a sample is off by {relative:.1e} of the largest there is")));
+    }
+    Ok(relative)
+}
+
+/// Holds the forward transform against a plan on the CPU: `got` is what was measured, of `data`. Where that would take too long,
+/// `smaller` transforms an array of the shape that it is given, and that is compared. Gives the shape that was compared.
+pub fn forward<T: Sample>(
+    case: &Case,
+    data: &[T],
+    got: &[T],
+    smaller: impl FnOnce(&[usize], &[T]) -> Outcome<Vec<T>>,
+) -> Outcome<Vec<usize>> {
+    let cpu = |plan: &Plan<T>, data: &[T]| {
+        let mut expected = poisoned(plan.coefficient_len());
+        plan.forward(data, &mut expected[..]).map_err(input)?;
+        Ok(expected)
+    };
+    let device = Device::cpu();
+    if case.samples() <= AFFORDABLE {
+        same("the forward transform", got, &cpu(&case.plan(&device)?, data)?)?;
+        return Ok(case.shape.clone());
+    }
+    let shape = case.affordable(SMALLER);
+    let plan = case.plan_of::<T>(&shape, &device)?;
+    let data = random(plan.len(), case.rows_of(&shape)?);
+    let text = shape_text(&shape);
+    same(&format!("the forward transform of {text}"), &smaller(&shape, &data)?, &cpu(&plan, &data)?)?;
+    Ok(shape)
+}
+
+/// Holds a plan of the case, on a shape that is small enough, against the oracle. Gives that shape.
+pub fn equals_oracle<T: Sample>(case: &Case, device: &Device) -> Outcome<Vec<usize>> {
+    let shape = case.affordable(SMALLEST);
+    let plan = Case { pitch: None, ..case.clone() }.plan_of::<T>(&shape, device)?;
+    let data = random(plan.len(), Rows::GAPLESS);
+    let mut got = poisoned(plan.coefficient_len());
+    plan.forward(&data[..], &mut got[..]).map_err(input)?;
+    let recipe = plan.recipe();
+    let geometry = Geometry::new(&shape, &recipe.origins, &recipe.levels, &recipe.axis_order).map_err(input)?;
+    let mut transform = Transform::new(case.scheme.clone(), geometry);
+    transform.boundary = recipe.boundary;
+    let mut expected = data;
+    transform.forward(&mut expected).map_err(input)?;
+    let text = shape_text(&shape);
+    same(&format!("the forward transform of {text}"), &got, &expected)?;
+    Ok(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_random_where_samples_are() {
+        let rows = Rows { length: 5, pitch: 8 };
+        let data: Vec<i16> = random(5 + 3 * 8, rows);
+        let gaps = data.iter().enumerate().filter(|(i, _)| i % 8 >= 5);
+        assert!(gaps.clone().count() == 9 && gaps.clone().all(|(_, &s)| s == i16::from_ne_bytes([POISON; 2])));
+        assert_ne!(data[..5], data[8..13]);
+        let reals: Vec<f32> = random(1000, Rows::GAPLESS);
+        assert!(reals.iter().all(|x| x.abs() <= 512.0) && reals.iter().any(|x| *x < -100.0));
+    }
+
+    #[test]
+    fn differences_are_found() {
+        assert!(same("it", &[1.0f32, 0.0], &[1.0, 0.0]).is_ok());
+        let text = same("it", &[1.0f32, -0.0, 3.0], &[1.0, 0.0, 2.0]).unwrap_err().render(false, 200);
+        assert!(text.contains("2 of 3 samples differ, the first at index 1: -0.0, not 0.0"), "{text}");
+        let rows = Rows { length: 1, pitch: 2 };
+        assert!(reconstruction(&[1i16, 2], &[1, 2], rows).is_ok());
+        assert!(reconstruction(&[1i16, 2], &[3, 2], rows).is_err());
+        assert!(reconstruction(&[1.0f32, 9.0, f32::NAN], &[1.0, 2.0, 3.0], rows).is_err());
+        assert!(reconstruction(&[1.00001f32, 9.0], &[1.0, 2.0], rows).is_ok());
+    }
+}

@@ -1,0 +1,150 @@
+//! `liftc bench`: how long transforms take, in units of a copy of the same data.
+//!
+//! Device by device: `cuda` times launches replayed as a graph, `cpu` times calls. Both go through plans as anybody makes them, so what is measured
+//! is what the planner chooses. `case` says what is transformed, `data` fills and compares it, `stats` condenses times, `report` is
+//! what comes out, `plot` draws it.
+
+mod case;
+mod cpu;
+mod cuda;
+mod data;
+mod plot;
+mod report;
+mod stats;
+
+use crate::cli::{BenchArgs, DeviceArg, DirectionArg};
+use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
+use crate::output::{check_distinct, print, write_file};
+use case::Case;
+use lifting::Device;
+use std::path::Path;
+
+/// What does not depend on the case.
+struct Settings {
+    directions: Vec<Way>,
+    repeats: usize,
+}
+
+/// A direction that is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Inverse,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Forward => "forward",
+            Way::Inverse => "inverse",
+        }
+    }
+}
+
+/// Bytes that the arrays of one direction have together, so that none is found in a cache: several times the largest there is.
+const ROTATING: usize = 480 << 20;
+
+/// The most sets of arrays; small transforms are then found in the cache, which the report says.
+const MOST_SETS: usize = 1024;
+
+/// How many sets of arrays go round, each with `pair` bytes for a source and a target and `all` bytes altogether, within `free` bytes.
+fn sets(pair: usize, all: usize, free: usize) -> Option<usize> {
+    let most = free / all.max(1);
+    (most > 0).then(|| ROTATING.div_ceil(pair.max(1)).clamp(2, MOST_SETS).min(most))
+}
+
+/// Measures everything that was asked for.
+pub fn run(args: &BenchArgs) -> Outcome {
+    let outputs: Vec<&Path> = args.json.iter().chain(&args.svg).map(|p| p.as_path()).collect();
+    check_distinct(&[], &outputs)?;
+    let cases = case::all(args)?;
+    let settings = Settings {
+        directions: match args.direction {
+            DirectionArg::Forward => vec![Way::Forward],
+            DirectionArg::Inverse => vec![Way::Inverse],
+            DirectionArg::Both => vec![Way::Forward, Way::Inverse],
+        },
+        repeats: args.repeats.into(),
+    };
+    let device = device(args)?;
+    let mut runner: Box<dyn Runner> = match &device {
+        Device::Cuda(device) => Box::new(cuda::Runner::new(device)?),
+        _ => Box::new(cpu::Runner::new(args.threads)?),
+    };
+    let mut report = report::Report::new(runner.device());
+    let mut failures = Vec::new();
+    for case in &cases {
+        if !args.quiet {
+            eprint_quietly(&format!("{case} …\n"));
+        }
+        match runner.measure(case, &settings) {
+            Ok(rows) => report.results.extend(rows),
+            Err(failure) => failures.push(failure.at(case)),
+        }
+    }
+    print(&report.table())?;
+    if let Some(path) = &args.json {
+        write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
+    }
+    if let Some(path) = &args.svg {
+        write_file(path, |w| w.write_all(plot::svg(&report).as_bytes()))?;
+    }
+    match failures.len() {
+        0 => Ok(()),
+        1 => Err(failures.remove(0)),
+        _ => Err(Failure::Many(failures)),
+    }
+}
+
+fn device(args: &BenchArgs) -> Outcome<Device> {
+    let device = match args.device {
+        DeviceArg::Best => Device::best(),
+        DeviceArg::Cpu => Ok(Device::cpu()),
+        DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
+    }
+    .map_err(input)?;
+    if args.threads.is_some() && !matches!(device, Device::Cpu { .. }) {
+        return Err(usage(format!("--threads is for the CPU, and this is {device}")).help("add --device cpu"));
+    }
+    Ok(device)
+}
+
+/// Measures cases on one device.
+trait Runner {
+    /// The device, for the report.
+    fn device(&self) -> report::DeviceInfo;
+
+    /// Verifies one case and times it, each direction that is asked for.
+    fn measure(&mut self, case: &Case, settings: &Settings) -> Outcome<Vec<report::Measurement>>;
+}
+
+/// Calls a function with the type of the samples.
+macro_rules! with_sample {
+    ($sample:expr, $f:ident($($arg:expr),* $(,)?)) => {
+        match $sample {
+            lifting::SampleType::I16 => $f::<i16>($($arg),*),
+            lifting::SampleType::I32 => $f::<i32>($($arg),*),
+            lifting::SampleType::I64 => $f::<i64>($($arg),*),
+            lifting::SampleType::F16 => $f::<lifting::f16>($($arg),*),
+            lifting::SampleType::Bf16 => $f::<lifting::bf16>($($arg),*),
+            lifting::SampleType::F32 => $f::<f32>($($arg),*),
+            lifting::SampleType::F64 => $f::<f64>($($arg),*),
+        }
+    };
+}
+use with_sample;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_go_round_within_memory() {
+        let mib = 1 << 20;
+        assert_eq!(sets(2 * mib, 3 * mib, 1 << 40), Some(240));
+        assert_eq!(sets(1 << 30, 3 << 29, 1 << 40), Some(2));
+        assert_eq!(sets(1 << 30, 3 << 29, 2 << 30), Some(1));
+        assert_eq!(sets(1 << 30, 3 << 29, 1 << 30), None);
+        assert_eq!(sets(16, 24, 1 << 40), Some(MOST_SETS));
+    }
+}

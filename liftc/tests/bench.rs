@@ -1,0 +1,94 @@
+//! `liftc bench`: what is printed, written and drawn, and what it says about silly input.
+
+mod common;
+
+use common::Bench;
+use serde_json::Value;
+
+/// Small and once: what is looked at is not how long it takes.
+const QUICK: &str = "bench --device cpu --repeats 3 --quiet";
+
+#[test]
+fn the_cpu_is_measured() {
+    let bench = Bench::new();
+    let line = format!("{QUICK} -w cdf97,legall53 --shape 40x61,300 -l 1,2 --threads 2 --json b.json --svg b.svg");
+    let table = bench.run(&line).ok().stdout;
+    assert!(table.starts_with("cpu, 2 threads of "), "{table}");
+    assert!(table.contains("cdf97 f32 40x61, 1 level") && table.contains("legall53 i16 300, 2 levels"), "{table}");
+    assert!(table.contains("verified: forward equals the oracle bit for bit; inverse(forward(x)) = x bit for bit for"));
+
+    let json: Value = serde_json::from_slice(&bench.read("b.json")).unwrap();
+    assert_eq!(json["format"], "lifting-bench");
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["device"], serde_json::json!({ "kind": "cpu", "threads": 2 }));
+    assert!(json["command"].as_array().unwrap().iter().any(|word| word == "bench"));
+    assert!(json["machine"]["threads"].as_u64().unwrap() > 0);
+    let results = json["results"].as_array().unwrap();
+    // Two wavelets, two shapes, two numbers of levels, two directions.
+    assert_eq!(results.len(), 16);
+    for result in results {
+        let number = |path: &str| result.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+        for times in ["time_us", "copy_us"] {
+            let time = |what: &str| number(&format!("/{times}/{what}"));
+            assert!(time("min") > 0.0 && time("min") <= time("q1") && time("q1") <= time("median"));
+            assert!(time("median") <= time("q3") && time("q3") <= time("max"));
+            assert_eq!(time("runs"), 3.0);
+        }
+        let ratio = number("/time_us/median") / number("/copy_us/median");
+        assert!((number("/ratio") / ratio - 1.0).abs() < 1e-9);
+        let shape: Vec<u64> = result["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        let bytes = shape.iter().product::<u64>() * if result["sample"] == "f32" { 4 } else { 2 };
+        let speed = 2e-3 * bytes as f64 / number("/copy_us/median");
+        assert!((number("/copy_gb_per_s") / speed - 1.0).abs() < 1e-9);
+        assert_eq!(result["verified"]["forward_shape"], result["shape"]);
+        assert_eq!(result["verified"]["inverse_error"] == 0.0, result["wavelet"] == "legall53");
+        assert!(result["recipe"].as_str().unwrap().contains(result["wavelet"].as_str().unwrap()));
+        assert!(!result["schedules"].as_array().unwrap().is_empty());
+    }
+    let svg = String::from_utf8(bench.read("b.svg")).unwrap();
+    assert_eq!(svg.matches("<rect class=").count(), 16);
+    assert!(svg.contains(">cdf97 f32 40x61, 1 level</text>"), "{svg}");
+}
+
+#[test]
+fn batches_volumes_pitches_and_types() {
+    let bench = Bench::new();
+    let table = |rest: &str| bench.run(&format!("{QUICK} {rest}")).ok().stdout;
+    assert!(table("-w dd137 --shape 9x31 --batch 5").contains("dd137 i16 5 of 9x31, 1 level "));
+    assert!(table("-w haar --shape 8x9x10 --direction inverse").contains("inverse"));
+    let pitched = table("-w legall53 --shape 11x21 --pitch 32 -l 3 --direction forward");
+    assert!(pitched.contains("legall53 i16 11x21, 3 levels, rows at multiples of 32 bytes"), "{pitched}");
+    assert!(!pitched.contains("inverse  "));
+    // Each wavelet takes the types that it has steps for.
+    let types = table("-w cdf97,legall53 --sample i16,i32,i64,f16,bf16,f32,f64 --shape 12x10 --threads 1");
+    assert_eq!(types.lines().filter(|line| line.contains("1 level")).count(), 2 * 7, "{types}");
+    assert!(table("-w legall53 --boundary periodic --shape 16").contains("bit for bit"));
+}
+
+#[test]
+fn silly_input() {
+    let bench = Bench::new();
+    let fails = |rest: &str, code: i32, message: &str| {
+        bench.run(&format!("{QUICK} {rest}")).fails(code, message);
+    };
+    fails("-w cdf97 --sample i16", 2, "take --sample f16, bf16, f32 or f64");
+    fails("-w nosuch", 1, "nosuch");
+    fails("--shape 0x4", 2, "write the lengths of the axes as 1080x1920");
+    fails("--shape 4x", 2, "write the lengths of the axes as 1080x1920");
+    fails("--shape -4", 2, "");
+    fails("--shape 1x1x1x1x1x1x1x1x1x1", 2, "axes");
+    fails("--batch 0", 2, "a whole number from 1");
+    fails("--levels 0", 2, "0 is not in 1..=32");
+    bench.run("bench --repeats 0").fails(2, "0 is not in 1..=10000");
+    fails("--boundary periodic --shape 15x16", 2, "periodic");
+    fails("--pitch 3", 2, "begin at multiples of 4 bytes");
+    fails("--shape 10000000x10000000", 1, "out of memory");
+    fails("--shape 99999999999x99999999999", 2, "more samples than");
+    fails("--shape 99999999999999999999", 2, "write the lengths");
+    fails("--json b --svg b --shape 8", 2, "two outputs would have this name");
+    bench.run("bench --device gpu").fails(2, "write best, cpu, cuda or cuda:N");
+    bench.run("bench --device cuda:99 --shape 8x8").fails(1, "CUDA");
+    // Nothing is measured if any of it cannot be.
+    fails("--shape 8x8,15 --boundary periodic --json b.json", 2, "15");
+    assert!(!bench.exists("b.json"));
+}
