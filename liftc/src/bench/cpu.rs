@@ -83,26 +83,18 @@ fn measure<T: Sample>(case: &Case, settings: &Settings) -> Outcome<Vec<Measureme
 
     // The copy is of the samples, whatever the gaps between rows.
     let image = case.samples();
-    let mut copy = Stopwatch::new(count, |at| {
+    let copies = Stopwatch::times(settings.repeats, count, |at| {
         let Set { data, back, .. } = &mut arrays[at];
         copy(&data[..image], &mut back[..image]);
         Ok(())
     })?;
-    let mut copies: Vec<f64> = Vec::new();
-    for _ in 0..settings.repeats {
-        copies.push(copy.time()?);
-    }
-    drop(copy);
-    let copy = Spread::of(copies);
     let mut measurements = Vec::new();
     for &way in &settings.directions {
-        let mut watch = Stopwatch::new(count, |at| match way {
+        let times = Stopwatch::times(settings.repeats, count, |at| match way {
             Way::Forward => forward(&mut arrays[at], &mut workspace),
             Way::Inverse => inverse(&mut arrays[at], &mut workspace),
         })?;
-        let times = (0..settings.repeats).map(|_| watch.time()).collect::<Outcome<Vec<f64>>>()?;
-        drop(watch);
-        let timed = Timed { time: Spread::of(times), copy: copy.clone(), sets: count, rotating: count * pair };
+        let timed = Timed { time: times, copy: copies.clone(), sets: count, rotating: count * pair };
         measurements.push(Measurement::new(case, way, timed, plan.recipe(), plan.workspace_bytes(), &verified));
     }
     Ok(measurements)
@@ -118,6 +110,12 @@ struct Stopwatch<F> {
 }
 
 impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
+    /// Times of a call, after warming up.
+    fn times(repeats: usize, sets: usize, call: F) -> Outcome<Spread> {
+        let mut watch = Stopwatch::new(sets, call)?;
+        (0..repeats).map(|_| watch.time()).collect::<Outcome<_>>().map(Spread::of)
+    }
+
     /// Warms up, and finds out how many calls a time needs.
     fn new(sets: usize, call: F) -> Outcome<Stopwatch<F>> {
         let mut watch = Stopwatch { call, sets, at: 0, calls: 1 };
