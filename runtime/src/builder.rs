@@ -10,7 +10,9 @@ use crate::plan::{Inner, Plan, Unsampled};
 use crate::range::exactness;
 use crate::recipe::Recipe;
 use crate::sample::Sample;
-use crate::schedule::Schedule;
+use crate::schedule::{Block, Schedule};
+use crate::wisdom::{Wisdom, WisdomWarning};
+use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use std::marker::PhantomData;
@@ -43,6 +45,8 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     strides: Option<Vec<isize>>,
     coefficient_strides: Option<Vec<isize>>,
     schedule: Schedule,
+    wisdom: Option<Arc<Wisdom>>,
+    only: Option<(Direction, Block)>,
     sample: PhantomData<T>,
 }
 
@@ -64,6 +68,8 @@ impl<'a> PlanBuilder<'a> {
             strides: None,
             coefficient_strides: None,
             schedule: Schedule::Auto,
+            wisdom: None,
+            only: None,
             sample: PhantomData,
         }
     }
@@ -125,6 +131,8 @@ impl<'a, T> PlanBuilder<'a, T> {
             strides: self.strides,
             coefficient_strides: self.coefficient_strides,
             schedule: self.schedule,
+            wisdom: self.wisdom,
+            only: self.only,
             sample: PhantomData,
         }
     }
@@ -194,6 +202,39 @@ impl<'a, T> PlanBuilder<'a, T> {
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
+    }
+
+    /// What was measured before, by [`PlanBuilder::tune`]: levels that it knows take what was fastest. If nothing is said, a plan on a CUDA
+    /// device reads the file [`Wisdom::default_path`], and other plans go by prediction.
+    pub fn wisdom(mut self, wisdom: &Wisdom) -> Self {
+        self.wisdom = Some(Arc::new(wisdom.clone()));
+        self
+    }
+
+    /// One level of a plan with this geometry, in contiguous arrays, by one block in one direction.
+    pub(crate) fn only_level(mut self, geometry: &Geometry, level: u32, only: (Direction, Block)) -> Self {
+        let axes = geometry.axes_at(level);
+        let shape = geometry.level_shape(level);
+        self.levels_per_axis = Some((0..shape.len()).map(|axis| u32::from(axes.contains(&axis))).collect());
+        self.shape = Some(shape);
+        self.axis_order = Some(axes);
+        self.origins = Some(geometry.level_origins(level));
+        (self.layout, self.pad, self.strides, self.coefficient_strides) = (Layout::Mallat, None, None, None);
+        (self.schedule, self.range, self.only) = (Schedule::Auto, None, Some(only));
+        self
+    }
+
+    /// Wisdom, and what was passed over in it, for a device that is called so.
+    fn known(&self, device: &Device) -> (Arc<Wisdom>, Vec<WisdomWarning>) {
+        match (&self.wisdom, device) {
+            (Some(wisdom), _) => (wisdom.clone(), Vec::new()),
+            #[cfg(feature = "cuda")]
+            (None, Device::Cuda(_)) if self.only.is_none() => {
+                let (wisdom, warnings) = Wisdom::default_path().map(Wisdom::load).unwrap_or_default();
+                (Arc::new(wisdom), warnings)
+            }
+            (None, _) => Default::default(),
+        }
     }
 
     /// Levels per axis of the data.
@@ -306,6 +347,11 @@ impl<T: Sample> PlanBuilder<'_, T> {
             .map(|level| Expected::contiguous("the low band", &problem.geometry.level_shape(level)))
             .collect::<Result<_, _>>()?;
 
+        let (wisdom, warnings) = self.known(device);
+        let tuning = |machine, device| {
+            let tuning = Tuning::new(self.schedule, machine, device);
+            Tuning { wisdom: wisdom.clone(), only: self.only, ..tuning }
+        };
         let executor: Box<dyn Executor<T>> = match device {
             Device::Cpu { .. } if self.schedule != Schedule::Auto => {
                 return Err(PlanError::NoSchedule { schedule: self.schedule, device: device.to_string() });
@@ -316,13 +362,17 @@ impl<T: Sample> PlanBuilder<'_, T> {
             }
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => {
+                let properties = device.properties();
+                let (multiprocessors, registers) =
+                    (properties.multiprocessors, properties.registers_per_multiprocessor);
+                let tuning = tuning(Machine { multiprocessors, registers }, properties.kind());
                 let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
                 let (data, coefficients) =
                     ((span(&data), &*data.strides), (span(&coefficients), &*coefficients.strides));
-                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients, self.schedule)?)
+                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients, &tuning)?)
             }
             Device::Interpreter => {
-                let tuning = Tuning::new(self.schedule, Machine::default());
+                let tuning = tuning(Machine::default(), "interpreter".into());
                 Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides, &tuning)?)
             }
         };
@@ -342,6 +392,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             device: device.to_string(),
             passes: executor.passes(),
             choices: executor.choices(),
+            warnings,
             workspace_bytes: executor.workspace_bytes(),
         };
         Ok(Plan::from_inner(Inner { problem, executor, data, coefficients, lows, recipe }))

@@ -46,6 +46,8 @@ mod sample;
 mod schedule;
 mod subband;
 mod text;
+mod tune;
+mod wisdom;
 
 pub use builder::{Pad, PlanBuilder};
 pub use data::{MAX_RANK, Source, Target};
@@ -66,6 +68,8 @@ pub use sample::Sample;
 pub use schedule::{Block, Schedule, StreamBlock};
 pub use subband::Subband;
 pub use text::{CompileError, compile, load};
+pub use tune::{Measured, Trial};
+pub use wisdom::{Wisdom, WisdomWarning};
 
 /// The examples of README.md, run as tests.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ use crate::recipe::Recipe;
 use crate::sample::Sample;
 use crate::subband::Subband;
 use lifting_dsl::Scheme;
+use lifting_dsl::geometry::Geometry;
 use std::sync::Arc;
 
 /// Stands for the sample type of a builder that has not been told it yet.
@@ -81,6 +82,10 @@ impl<T: Sample> Plan<T> {
     /// Shape of the coefficients: that of the data, unless the plan pads.
     pub fn coefficient_shape(&self) -> &[usize] {
         self.0.problem.geometry.shape()
+    }
+
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.0.problem.geometry
     }
 
     /// Number of levels, the most along any axis.

@@ -2,6 +2,7 @@
 
 use crate::range::Exactness;
 use crate::schedule::{Block, Schedule};
+use crate::wisdom::{self, WisdomWarning};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Layout;
 use lifting_dsl::sample::SampleType;
@@ -52,6 +53,8 @@ pub struct Recipe {
     pub passes: Vec<Pass>,
     /// On a GPU: the schedule of each level, finest first, of analysis and then of synthesis.
     pub choices: Vec<Choice>,
+    /// What was passed over in the wisdom that the plan found by itself.
+    pub warnings: Vec<WisdomWarning>,
     /// Bytes of a workspace.
     pub workspace_bytes: usize,
 }
@@ -88,6 +91,8 @@ pub struct Choice {
     pub others: Vec<Candidate>,
     /// What could not.
     pub refused: Vec<Refused>,
+    /// What wisdom calls it; `None` where there is nothing to choose.
+    pub(crate) case: Option<wisdom::Key>,
 }
 
 /// Why a candidate was taken.
@@ -98,6 +103,8 @@ pub enum Reason {
     Predicted,
     /// The plan was told to take this schedule.
     Asked,
+    /// It was the fastest when the candidates were measured: the plan was given wisdom that knows this case.
+    Measured,
 }
 
 /// A way through a level, and what it should cost.
@@ -142,6 +149,7 @@ impl fmt::Display for Choice {
         let reason = match self.reason {
             Reason::Predicted => "predicted",
             Reason::Asked => "asked for",
+            Reason::Measured => "measured",
         };
         let direction = match self.direction {
             Direction::Forward => "analysis ",
@@ -192,6 +200,9 @@ impl fmt::Display for Recipe {
                 ([axis], [length]) => writeln!(f, "axis {axis}, {} lines of {length}", pass.count)?,
                 (axes, lengths) => writeln!(f, "axes {axes:?}, {} images of {lengths:?}", pass.count)?,
             }
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning    {warning}")?;
         }
         for choice in &self.choices {
             write!(f, "{choice}")?;

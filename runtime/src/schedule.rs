@@ -1,6 +1,7 @@
 //! Which schedule a plan takes on a GPU.
 
 use lifting_codegen::schedule::stream;
+use lifting_dsl::sample::SampleType;
 use std::fmt;
 
 /// How kernels on a GPU go through a level: what [`PlanBuilder::schedule`](crate::PlanBuilder::schedule) asks for.
@@ -72,6 +73,16 @@ pub struct StreamBlock {
 }
 
 impl StreamBlock {
+    /// Blocks worth considering: what the schedule proposes itself, and lanes of half as many columns, which need fewer registers. Their
+    /// chunks are 0: as tall as suits the device.
+    pub(crate) fn proposed(sample: SampleType) -> Vec<StreamBlock> {
+        let scalar = crate::gpu::scalar_of(sample);
+        let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(scalar);
+        // A lane's vector is 8 or 16 bytes of at least 2 samples.
+        let legal = [columns, columns / 2].into_iter().filter(|&c| c >= 2 && c as usize * scalar.bytes() >= 8);
+        legal.map(|columns| StreamBlock { columns, warps, ring, chunk: 0 }).collect()
+    }
+
     pub(crate) fn shape(self) -> stream::Shape {
         stream::Shape { columns: self.columns, warps: self.warps, ring: self.ring, min_blocks: 0 }
     }

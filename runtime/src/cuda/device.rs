@@ -35,6 +35,13 @@ pub struct Properties {
     pub memory_bytes: usize,
 }
 
+impl Properties {
+    /// What devices have in common for which the same is fastest.
+    pub(crate) fn kind(&self) -> String {
+        format!("{}, {}, {} multiprocessors", self.name, self.architecture, self.multiprocessors)
+    }
+}
+
 /// A CUDA device that this process has opened. Cheap to clone; plans keep it open.
 #[derive(Clone)]
 pub struct CudaDevice {

@@ -293,7 +293,7 @@ mod tests {
                 double_lone_odd: gain_shift > 0,
                 scheme,
             };
-            let tuning = Tuning::new(Schedule::Auto, Machine::default());
+            let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
             let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &tuning).unwrap();
             let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
             assert!(kernels.len() >= 4 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));

@@ -4,7 +4,7 @@
 //! called, and what is missing is a [`CudaError`] that says what to do.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
-//! launches to the driver; `plan` is what users execute.
+//! launches to the driver; `plan` is what users execute; `time` measures it.
 
 mod error;
 
@@ -20,6 +20,8 @@ mod nvrtc;
 mod plan;
 #[cfg(feature = "cuda")]
 mod probe;
+#[cfg(feature = "cuda")]
+mod time;
 
 pub use error::CudaError;
 

@@ -6,10 +6,9 @@ use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::gpu::{List, Machine, Program, Tuning};
+use crate::gpu::{List, Program, Tuning};
 use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
-use crate::schedule::Schedule;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -76,13 +75,10 @@ impl<T: Sample> CudaPlan<T> {
         problem: Arc<Problem>,
         (data, data_strides): (Span, &[isize]),
         (coefficients, coefficient_strides): (Span, &[isize]),
-        schedule: Schedule,
+        tuning: &Tuning,
     ) -> Result<CudaPlan<T>, PlanError> {
-        let properties = device.properties();
-        let (multiprocessors, registers) = (properties.multiprocessors, properties.registers_per_multiprocessor);
-        let tuning = Tuning::new(schedule, Machine { multiprocessors, registers });
         let load = |data: &[isize], coefficients: &[isize]| {
-            let program = Program::new(&problem, T::KIND, data, coefficients, &tuning)?;
+            let program = Program::new(&problem, T::KIND, data, coefficients, tuning)?;
             Loaded::new(device, program, device.kernels(), problem.geometry.shape()).map(Arc::new)
         };
         let packed_data = contiguous(&problem.source_shape);
@@ -100,6 +96,11 @@ impl<T: Sample> CudaPlan<T> {
     /// The device.
     pub fn device(&self) -> &CudaDevice {
         &self.device
+    }
+
+    /// Bytes of the larger of data and coefficients.
+    pub(super) fn bytes(&self) -> usize {
+        (self.data.len.max(self.coefficients.len) * size_of::<T>()).max(1)
     }
 
     /// Whether the plan can still be used: not if the device's context has failed.

@@ -1,15 +1,16 @@
 //! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
 
 use super::kernels::Key;
-use super::list::{Array, VECTOR};
+use super::list::Array;
 use super::lower::{Lowering, work_of};
 use super::model::Cost;
 use super::pair::{Pair, Quad};
 use crate::error::PlanError;
 use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Block, Schedule, StreamBlock};
-use lifting_codegen::schedule::Direction;
-use lifting_codegen::schedule::stream::{self, Order, Walk};
+use crate::wisdom::{Case, Key as Known};
+use lifting_codegen::schedule::stream::{Order, Walk};
+use lifting_codegen::schedule::{Direction, ScheduleError};
 
 /// A part of a level: launches that may all run side by side.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,17 @@ struct Way {
     candidate: Candidate,
 }
 
+/// Ways with a pass over both axes.
+struct Both {
+    ways: Vec<(Vec<Stage>, Block, Cost)>,
+    /// What wisdom calls the level.
+    case: Known,
+    /// The block of the way that was measured to be fastest.
+    measured: Option<Block>,
+    /// Why what was measured cannot be.
+    refused: Option<String>,
+}
+
 impl Lowering<'_> {
     /// Chooses. `quad(n, i, pair)` says where a pass over both axes would read and write if it were part `i` of `n`.
     pub(super) fn choose(
@@ -74,36 +86,49 @@ impl Lowering<'_> {
         let separate = way(stages, Block::Separate, cost);
         let mut refused = Vec::new();
         let mut ways: Vec<Way> = Vec::new();
-        match self.both(question, &shape, quad) {
-            Ok(found) => ways.extend(found.into_iter().map(|(stages, block, cost)| way(stages, block, cost))),
-            Err(reason) => refused.push(Refused { schedule: Schedule::Stream, reason }),
+        let (mut case, mut measured) = (None, None);
+        let wanted = match self.kernels.tuning.only {
+            None => self.kernels.tuning.schedule,
+            Some((only, block)) if only == direction => block.schedule(),
+            Some(_) => Schedule::Separate,
+        };
+        if wanted != Schedule::Separate {
+            match self.both(question, &shape, quad) {
+                Ok(both) => {
+                    ways.extend(both.ways.into_iter().map(|(stages, block, cost)| way(stages, block, cost)));
+                    refused.extend(both.refused.map(|reason| Refused { schedule: Schedule::Stream, reason }));
+                    (case, measured) = (Some(both.case), both.measured);
+                }
+                Err(reason) => refused.push(Refused { schedule: Schedule::Stream, reason }),
+            }
         }
-        let wanted = self.kernels.tuning.schedule;
-        let forced = !self.lenient && wanted != Schedule::Auto;
         match wanted {
-            Schedule::Separate => {}
-            Schedule::Auto => ways.push(separate),
-            _ if ways.is_empty() && forced => {
+            Schedule::Auto | Schedule::Separate => ways.push(separate),
+            _ if ways.is_empty() && !self.lenient => {
                 let reason = refused.remove(0).reason;
                 return Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason });
             }
             _ if ways.is_empty() => ways.push(separate),
             _ => {}
         }
-        if wanted == Schedule::Separate {
-            let (stages, cost) = self.separate(question, &shape);
-            ways = vec![way(stages, Block::Separate, cost)];
-            refused.clear();
-        }
-        ways.sort_by(|a, b| a.candidate.time.total_cmp(&b.candidate.time));
+        // What was measured stands above what is predicted.
+        let is_measured = |way: &Way| Some(way.candidate.block) == measured;
+        ways.sort_by(|a, b| {
+            let time = a.candidate.time.total_cmp(&b.candidate.time);
+            is_measured(b).cmp(&is_measured(a)).then(time)
+        });
         let mut ways = ways.into_iter();
         let mut last = None;
         for Way { stages, candidate: taken } in ways.by_ref() {
             match self.make(direction, &stages) {
                 Ok(()) => {
                     let others = ways.map(|way| way.candidate).collect();
-                    let reason = if wanted == Schedule::Auto { Reason::Predicted } else { Reason::Asked };
-                    let choice = Choice { direction, level: level + 1, shape, taken, reason, others, refused };
+                    let reason = match wanted {
+                        Schedule::Auto if Some(taken.block) == measured => Reason::Measured,
+                        Schedule::Auto => Reason::Predicted,
+                        _ => Reason::Asked,
+                    };
+                    let choice = Choice { direction, level: level + 1, shape, taken, reason, others, refused, case };
                     return Ok(Chosen { stages, choice });
                 }
                 Err(PlanError::Schedule(e)) => {
@@ -148,13 +173,12 @@ impl Lowering<'_> {
     }
 
     /// All ways with a pass over both axes, or why there is none.
-    #[allow(clippy::type_complexity)]
     fn both(
         &self,
         question: &Question,
         shape: &[usize],
         quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
-    ) -> Result<Vec<(Vec<Stage>, Block, Cost)>, String> {
+    ) -> Result<Both, String> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
@@ -192,7 +216,8 @@ impl Lowering<'_> {
         let build = |mut block: StreamBlock| {
             let walk = self.kernels.walk(direction, self.sample, block)?;
             let tuning = walk.tuning(&job, machine.multiprocessors)?;
-            block.chunk = tuning.chunk.max(Walk::least_chunk(&job)) as u32;
+            let wanted = if block.chunk == 0 { tuning.chunk } else { block.chunk as i32 };
+            block.chunk = wanted.max(Walk::least_chunk(&job)) as u32;
             let mut cost = Cost::default();
             let one = self.model().stream(direction, &walk, &job, block.chunk);
             (0..launches).for_each(|_| cost += one);
@@ -204,28 +229,53 @@ impl Lowering<'_> {
             }
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis)).collect();
             stages.splice(first..first + 2, [Stage::Both { axes: [x, y], order: lifted, block }]);
-            Ok((stages, Block::Stream(block), cost))
+            Ok((stages, Block::Stream(block), cost, tuning.aligned == 3))
         };
-        let mut found = Vec::new();
-        let mut reason = None;
-        for block in self.stream_blocks() {
+        let tuning = self.kernels.tuning;
+        let blocks = match tuning.only {
+            Some((_, Block::Stream(block))) => vec![block],
+            _ => StreamBlock::proposed(self.kind),
+        };
+        let (mut ways, mut is_aligned, mut reason) = (Vec::new(), None, None);
+        for block in blocks {
             match build(block) {
-                Ok(way) => found.push(way),
+                Ok((stages, block, cost, aligned)) => {
+                    is_aligned.get_or_insert(aligned);
+                    ways.push((stages, block, cost));
+                }
                 Err(e) => {
-                    let e: lifting_codegen::schedule::ScheduleError = e;
+                    let e: ScheduleError = e;
                     reason.get_or_insert(e.to_string());
                 }
             }
         }
-        if found.is_empty() { Err(reason.unwrap_or_else(|| "it has no block".into())) } else { Ok(found) }
-    }
-
-    /// Blocks worth considering: the one that is proposed, and lanes of half as many columns, which need fewer registers.
-    fn stream_blocks(&self) -> Vec<StreamBlock> {
-        let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(self.sample);
-        let halves = [columns, columns / 2].into_iter();
-        let legal = halves.filter(|c| *c >= 2 && u64::from(*c) * self.sample.bytes() as u64 >= VECTOR / 2);
-        legal.map(|columns| StreamBlock { columns, warps, ring, chunk: 0 }).collect()
+        let Some(aligned) = is_aligned else { return Err(reason.unwrap_or_else(|| "it has no block".into())) };
+        let images = i32::try_from(launches).unwrap_or(i32::MAX).saturating_mul(job.batch);
+        let case = Case {
+            device: &tuning.device,
+            scheme: self.kernels.scheme,
+            sample: self.kind,
+            boundary: self.kernels.boundary,
+            direction,
+            order: lifted,
+            gain: self.kernels.gain,
+            aligned,
+            extent: [job.width, job.height, images],
+        };
+        let case = case.key();
+        let (mut measured, mut refused) = (None, None);
+        match tuning.wisdom.find(&case) {
+            Some(Block::Stream(block)) => match build(block) {
+                Ok((stages, block, cost, _)) => {
+                    ways.retain(|way| way.1 != block);
+                    ways.push((stages, block, cost));
+                    measured = Some(block);
+                }
+                Err(e) => refused = Some(format!("measured before as fastest, and now: {e}")),
+            },
+            other => measured = other,
+        }
+        Ok(Both { ways, case, measured, refused })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::model::Machine;
 use crate::error::PlanError;
-use crate::schedule::{Schedule, StreamBlock};
+use crate::schedule::{Block, Schedule, StreamBlock};
+use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
@@ -10,6 +11,7 @@ use lifting_codegen::schedule::stream::{self, Order, Walk};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, horizontal, vertical};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
+use std::sync::Arc;
 
 /// Choices that change how fast a plan is, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,12 @@ pub(crate) struct Tuning {
     pub schedule: Schedule,
     /// What it runs on.
     pub machine: Machine,
+    /// The device, as wisdom calls it.
+    pub device: String,
+    /// What was measured before.
+    pub wisdom: Arc<Wisdom>,
+    /// A block that levels take in one direction, and no other: it is being measured.
+    pub only: Option<(Direction, Block)>,
     /// Block of `horizontal`.
     pub horizontal: horizontal::Shape,
     /// Block of `vertical`; what the window proposes if nothing is said.
@@ -25,8 +33,17 @@ pub(crate) struct Tuning {
 }
 
 impl Tuning {
-    pub fn new(schedule: Schedule, machine: Machine) -> Tuning {
-        Tuning { schedule, machine, horizontal: horizontal::Shape::default(), vertical: None }
+    /// What is chosen on a machine about which nothing is known but what the model says.
+    pub fn new(schedule: Schedule, machine: Machine, device: String) -> Tuning {
+        Tuning {
+            schedule,
+            machine,
+            device,
+            wisdom: Arc::default(),
+            only: None,
+            horizontal: horizontal::Shape::default(),
+            vertical: None,
+        }
     }
 }
 

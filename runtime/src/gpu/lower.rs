@@ -55,6 +55,7 @@ impl Program {
         };
         let mut lowering = Lowering {
             problem,
+            kind: sample,
             sample: scalar,
             kernels: Kernels::new(&problem.scheme, problem.boundary, problem.gain_shift > 0, tuning),
             regions: Regions::default(),
@@ -121,6 +122,7 @@ pub(super) fn work_of(sample: Scalar) -> Scalar {
 /// A program being made.
 pub(super) struct Lowering<'a> {
     pub problem: &'a Problem,
+    pub kind: SampleType,
     pub sample: Scalar,
     pub kernels: Kernels<'a>,
     pub regions: Regions,

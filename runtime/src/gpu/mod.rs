@@ -17,7 +17,7 @@ mod pair;
 mod pass;
 mod view;
 
-pub(crate) use {interpret::Interpreter, kernels::Tuning, model::Machine};
+pub(crate) use {interpret::Interpreter, kernels::Tuning, lower::scalar_of, model::Machine};
 #[cfg(feature = "cuda")]
 pub(crate) use {
     list::{Arg, Array, Launch, List},

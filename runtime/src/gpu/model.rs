@@ -3,7 +3,7 @@
 //! The time of a launch is a constant, and the larger of two: what limits large images is throughput, memory and instructions
 //! together (the root of the sum of their squares); what limits small ones is the walk of one warp or block from its first row to its last. The
 //! constants are fitted to the figures in `docs/performance.md` (one H200): those of `stream` within 15 % for large images; those of the passes
-//! through shared memory are estimates. What is measured on a device (`Plan::tune`) stands above all this.
+//! through shared memory are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;

@@ -1,0 +1,291 @@
+//! Wisdom: which schedules were measured to be fastest, remembered in a file, as FFTW does.
+//!
+//! An entry belongs to a device, a version of this crate, a scheme (by a digest of its text), a sample type, a border rule, a direction, an
+//! order of axes, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
+//! believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
+
+use crate::schedule::{Block, StreamBlock};
+use lifting_codegen::schedule::Direction;
+use lifting_codegen::schedule::stream::Order;
+use lifting_dsl::print::print_scheme;
+use lifting_dsl::sample::SampleType;
+use lifting_dsl::{Boundary, Scheme};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What was measured, by what it was measured for. Made by [`PlanBuilder::tune`](crate::PlanBuilder::tune), or read from a file.
+///
+/// ```
+/// use lifting::Wisdom;
+/// let (wisdom, warnings) = Wisdom::from_json("not what it was");
+/// assert!(wisdom.is_empty());
+/// println!("{}", warnings[0]); // says what is wrong; plans choose by prediction then
+/// assert_eq!(Wisdom::from_json(&wisdom.to_json()), (wisdom, vec![]));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wisdom(BTreeMap<Key, Known>);
+
+/// What an entry is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Key {
+    device: String,
+    version: String,
+    wavelet: String,
+    scheme: String,
+    sample: String,
+    boundary: String,
+    direction: String,
+    order: String,
+    gain: bool,
+    aligned: bool,
+    /// Binary digits of width, height and number of images.
+    class: [u32; 3],
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    best: Best,
+    microseconds: f64,
+}
+
+/// A block, in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Best {
+    Separate,
+    Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
+}
+
+/// A level of a plan, as wisdom sees it.
+pub(crate) struct Case<'a> {
+    pub device: &'a str,
+    pub scheme: &'a Scheme,
+    pub sample: SampleType,
+    pub boundary: Boundary,
+    pub direction: Direction,
+    pub order: Order,
+    pub gain: bool,
+    pub aligned: bool,
+    /// Width, height, images.
+    pub extent: [i32; 3],
+}
+
+impl Case<'_> {
+    pub(crate) fn key(&self) -> Key {
+        let digest = Sha256::digest(print_scheme(self.scheme).as_bytes());
+        Key {
+            device: self.device.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            wavelet: self.scheme.name().to_owned(),
+            scheme: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sample: self.sample.to_string(),
+            boundary: self.boundary.to_string(),
+            direction: self.direction.name().to_owned(),
+            order: match self.order {
+                Order::HorizontalFirst => "horizontal-first",
+                Order::VerticalFirst => "vertical-first",
+            }
+            .to_owned(),
+            gain: self.gain,
+            aligned: self.aligned,
+            class: self.extent.map(|n| i32::BITS - n.max(0).leading_zeros()),
+        }
+    }
+}
+
+/// Why something in a wisdom file was passed over. Plans then choose by prediction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WisdomWarning {
+    /// The file cannot be read.
+    #[error(
+        "wisdom `{path}` cannot be read ({cause}): schedules are chosen by prediction; tune again, or check LIFTING_WISDOM"
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: String,
+    },
+    /// The text is not wisdom.
+    #[error("this is no wisdom of format {FORMAT} ({cause}): it is ignored; tune again to replace it")]
+    Malformed {
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// An entry makes no sense.
+    #[error("entry {index} of the wisdom makes no sense ({cause}): it is ignored")]
+    Entry {
+        /// Its place in the list, counted from 0.
+        index: usize,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Entries of other versions of this crate, whose kernels may differ.
+    #[error("{count} entries of the wisdom are of another version of lifting: they are ignored; tune again")]
+    OtherVersion {
+        /// How many.
+        count: usize,
+    },
+}
+
+/// Version of the file's format.
+const FORMAT: u32 = 1;
+
+/// Most of a file that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "for")]
+    key: Key,
+    found: Known,
+}
+
+impl Wisdom {
+    /// Reads a file's text. What cannot be used is left out, and said.
+    pub fn from_json(text: &str) -> (Wisdom, Vec<WisdomWarning>) {
+        let malformed = |cause: String| (Wisdom::default(), vec![WisdomWarning::Malformed { cause }]);
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(e) => return malformed(e.to_string()),
+        };
+        if value.get("lifting_wisdom").and_then(Value::as_u64) != Some(FORMAT.into()) {
+            return malformed("its field `lifting_wisdom` is missing, or another number".into());
+        }
+        let Some(entries) = value.get("entries").and_then(Value::as_array) else {
+            return malformed("it has no list `entries`".into());
+        };
+        let (mut wisdom, mut warnings, mut others) = (Wisdom::default(), Vec::new(), 0);
+        for (index, entry) in entries.iter().enumerate() {
+            match Entry::deserialize(entry) {
+                Ok(entry) if entry.key.version != env!("CARGO_PKG_VERSION") => others += 1,
+                Ok(Entry { key, found }) => match found.check() {
+                    Ok(()) => wisdom.keep(key, found),
+                    Err(cause) => warnings.push(WisdomWarning::Entry { index, cause: cause.into() }),
+                },
+                Err(e) => warnings.push(WisdomWarning::Entry { index, cause: e.to_string() }),
+            }
+        }
+        if others > 0 {
+            warnings.push(WisdomWarning::OtherVersion { count: others });
+        }
+        (wisdom, warnings)
+    }
+
+    /// As a file's text, the same for the same wisdom.
+    pub fn to_json(&self) -> String {
+        let entries: Vec<Value> = self.0.iter().map(|(key, found)| json!({ "for": key, "found": found })).collect();
+        let text = serde_json::to_string_pretty(&json!({ "lifting_wisdom": FORMAT, "entries": entries }));
+        text.expect("strings, numbers and lists of them can be written") + "\n"
+    }
+
+    /// Reads a file; one that is not there is no wisdom.
+    pub fn load(path: impl AsRef<Path>) -> (Wisdom, Vec<WisdomWarning>) {
+        let path = path.as_ref();
+        let read = || -> std::io::Result<String> {
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut std::io::Read::take(std::fs::File::open(path)?, MOST_BYTES), &mut text)?;
+            Ok(text)
+        };
+        match read() {
+            Ok(text) => Wisdom::from_json(&text),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => (Wisdom::default(), Vec::new()),
+            Err(e) => {
+                let warning = WisdomWarning::Unreadable { path: path.to_owned(), cause: e.to_string() };
+                (Wisdom::default(), vec![warning])
+            }
+        }
+    }
+
+    /// Writes a file, whole or not at all; folders on the way are made.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> std::io::Result<()> {
+        let path = path.as_ref();
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+        std::fs::write(&beside, self.to_json())?;
+        std::fs::rename(&beside, path).inspect_err(|_| {
+            let _ = std::fs::remove_file(&beside);
+        })
+    }
+
+    /// The file that plans on CUDA devices read where they are not given wisdom: the one that the variable `LIFTING_WISDOM` names (none if it
+    /// is empty), else `lifting/wisdom.json` in the user's cache folder.
+    pub fn default_path() -> Option<PathBuf> {
+        match std::env::var_os("LIFTING_WISDOM") {
+            Some(path) if path.is_empty() => None,
+            Some(path) => Some(path.into()),
+            None => dirs::cache_dir().map(|folder| folder.join("lifting").join("wisdom.json")),
+        }
+    }
+
+    /// Takes over what another has; where both know, what is faster.
+    pub fn merge(&mut self, other: Wisdom) {
+        other.0.into_iter().for_each(|(key, found)| self.keep(key, found));
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn keep(&mut self, key: Key, found: Known) {
+        let known = self.0.entry(key).or_insert(found);
+        if found.microseconds < known.microseconds {
+            *known = found;
+        }
+    }
+
+    /// Notes what was measured last, whatever was known.
+    pub(crate) fn note(&mut self, key: Key, block: Block, microseconds: f64) {
+        let best = match block {
+            Block::Separate => Best::Separate,
+            Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
+        };
+        // A file has no use for more digits, and reads them back as they were.
+        let microseconds = (microseconds * 1000.0).round() / 1000.0;
+        self.0.insert(key, Known { best, microseconds: microseconds.max(0.001) });
+    }
+
+    /// What is known of a case.
+    pub(crate) fn find(&self, key: &Key) -> Option<Block> {
+        Some(match self.0.get(key)?.best {
+            Best::Separate => Block::Separate,
+            Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
+        })
+    }
+}
+
+impl Known {
+    /// Whether a kernel could be like that. Each schedule checks more.
+    fn check(&self) -> Result<(), &'static str> {
+        if !(self.microseconds.is_finite() && self.microseconds > 0.0) {
+            return Err("its time is not a positive number");
+        }
+        match self.best {
+            Best::Stream { columns, warps, ring, chunk } => {
+                let sane = (1..=64).contains(&columns) && (1..=32).contains(&warps) && (2..=64).contains(&ring);
+                let sane = sane && (1..=1 << 20).contains(&chunk);
+                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+            }
+            Best::Separate => Ok(()),
+        }
+    }
+}
