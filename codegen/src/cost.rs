@@ -7,7 +7,8 @@
 use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program};
 use crate::ir::valid::{ValidationError, validate};
 use crate::ir::{Kernel, ParamKind};
-use crate::schedule::Direction;
+use crate::schedule::level::{Array, Job, Tuning};
+use crate::schedule::{self, Direction, ScheduleError};
 use lifting_dsl::geometry::{Geometry, split};
 use std::fmt;
 
@@ -62,6 +63,14 @@ pub enum CostError {
         /// Kernel.
         kernel: String,
     },
+    /// The kernel must not be launched.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// A kernel of both axes, and not two of them.
+    #[error(
+        "kernels that take both axes are counted on two-dimensional arrays whose axes are both transformed, from position 0 on"
+    )]
+    NotAnImage,
     /// The array is too large to interpret.
     #[error(
         "an array of {samples} samples is too large to be counted; take a smaller one: the cost of a sample is nearly the same"
@@ -128,6 +137,62 @@ pub fn separable(geometry: &Geometry, direction: Direction, row: &Kernel, column
         }
     }
     Ok(cost)
+}
+
+/// The counts of all levels of an image by a kernel that takes both axes, `src, ll, hl, lh, hh, …` or `ll, hl, lh, hh, dst, …`.
+///
+/// Every band is an array of its own, whose rows are aligned. `tuning` is that of the kernel's schedule.
+///
+/// # Errors
+/// If the geometry has not two axes that are both transformed at every level, from even positions on; if the kernel is not valid, is made for other arrays,
+/// does what it must not, or must not be launched on a level's shape; if the array has more than [`MAX_SAMPLES`] samples.
+pub fn both_axes(
+    geometry: &Geometry,
+    options: schedule::Options,
+    kernel: &Kernel,
+    tuning: impl Fn(&Job) -> Result<Tuning, ScheduleError>,
+) -> Result<Counts, CostError> {
+    if geometry.samples() > MAX_SAMPLES {
+        return Err(CostError::TooLarge { samples: geometry.samples() });
+    }
+    let info = validate(kernel).map_err(CostError::Invalid)?;
+    let program = Program::new(kernel, &info);
+    let mut total = Counts::default();
+    for level in 0..geometry.depth() {
+        let ([height, width], [0, 0], 2) =
+            (&geometry.level_shape(level)[..], &geometry.level_origins(level)[..], geometry.axes_at(level).len())
+        else {
+            return Err(CostError::NotAnImage);
+        };
+        let (height, width) = (*height, *width);
+        let pitches = [width, split(width, 0).low, split(width, 0).low].map(|n| n.next_multiple_of(256));
+        let rows = [height, split(height, 0).low, split(height, 0).low];
+        let array = |i: usize| Array { address: 0, pitch: pitches[i] as i64, stride: 0 };
+        let job = Job {
+            signal: array(0),
+            bands: [array(1), array(2), array(2), array(2)],
+            width: width as i32,
+            height: height as i32,
+            parity: [0, 0],
+            batch: 1,
+        };
+        let tuning = tuning(&job)?;
+        let order = match options.direction {
+            Direction::Forward => [0, 1, 2, 2, 2],
+            Direction::Inverse => [1, 2, 2, 2, 0],
+        };
+        let buffer = |i: usize| Arg::Buffer(Buffer::zeroed(options.sample, pitches[i] * rows[i]));
+        let mut args: Vec<Arg> = order.map(buffer).into();
+        args.extend([width as i64, height as i64, 0, 0].map(Arg::Scalar));
+        args.extend(pitches.map(|n| Arg::Scalar(n as i64)));
+        args.extend([0, 0, 0, 1].map(Arg::Scalar));
+        args.extend([tuning.chunk, tuning.aligned, tuning.skew].map(|n| Arg::Scalar(n.into())));
+        if options.gain {
+            args.push(Arg::Scalar(0));
+        }
+        total += program.run(&mut args, Options { max_steps: u64::MAX })?;
+    }
+    Ok(total)
 }
 
 /// One axis of a box in the corner of an array.

@@ -98,7 +98,7 @@ pub struct CompileArgs {
     /// Follow a format: its border rule, and functions that take its gain shift
     #[arg(long, value_name = "FORMAT", value_parser = format_values())]
     pub profile: Option<Format>,
-    /// With --emit ir: only kernels of these schedules
+    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files)
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
     /// Write nothing; fail if a file is not what would be written
@@ -130,6 +130,10 @@ pub enum Schedule {
     Vertical,
     /// Rows and columns on a CPU (C)
     Rows,
+    /// Both axes in one pass: warps walk down strips of columns
+    Stream,
+    /// Both axes in one pass: warps hold blocks in registers
+    Warp,
 }
 
 /// What `liftc` does besides compiling.

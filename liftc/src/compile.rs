@@ -9,7 +9,8 @@ use clap::CommandFactory;
 use lifting::{Domain, SampleType, Scheme};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, rows, vertical};
+use lifting_codegen::schedule::level::Order;
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, rows, stream, vertical, warp};
 use std::path::{Path, PathBuf};
 
 /// A file to write.
@@ -174,24 +175,32 @@ pub fn scalar(sample: SampleType) -> Scalar {
 
 /// All kernels of the schedules asked for, as text.
 fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleError> {
-    let wanted = |s: Schedule| args.schedule.is_empty() || args.schedule.contains(&s);
+    let scheme = request.scheme;
+    let schedules = match &args.schedule[..] {
+        [] => &[Schedule::Horizontal, Schedule::Vertical, Schedule::Rows],
+        some => some,
+    };
     let mut texts = Vec::new();
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
-            if wanted(Schedule::Horizontal) {
-                texts.push(ir::print::kernel(&horizontal::kernel(
-                    request.scheme,
-                    options,
-                    horizontal::Shape::default(),
-                )?));
-            }
-            if wanted(Schedule::Vertical) {
-                texts.push(ir::print::kernel(&vertical::kernel(request.scheme, options)?));
-            }
-            if wanted(Schedule::Rows) {
-                texts.push(ir::print::kernel(&rows::horizontal(request.scheme, options)?));
-                texts.push(ir::print::kernel(&rows::vertical(request.scheme, options)?));
+            for schedule in schedules {
+                let kernels = match schedule {
+                    Schedule::Horizontal => {
+                        vec![horizontal::kernel(scheme, options, horizontal::Shape::default())?]
+                    }
+                    Schedule::Vertical => vec![vertical::kernel(scheme, options)?],
+                    Schedule::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
+                    Schedule::Stream => {
+                        let shape = stream::Shape::for_sample(sample);
+                        vec![stream::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                    Schedule::Warp => {
+                        let shape = warp::Shape::of(scheme, options)?;
+                        vec![warp::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                };
+                texts.extend(kernels.iter().map(ir::print::kernel));
             }
         }
     }

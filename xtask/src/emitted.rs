@@ -1,7 +1,11 @@
 //! What is validated: which wavelets with which border rules and sample types stand for all.
 
+use lifting_codegen::back::cuda;
 use lifting_codegen::emit::{self, Declared, Request};
-use lifting_codegen::ir::Scalar;
+use lifting_codegen::ir::{Scalar, valid::validate};
+use lifting_codegen::opt::dead;
+use lifting_codegen::schedule::level::Order;
+use lifting_codegen::schedule::{Direction, Options, warp};
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +15,8 @@ pub struct Emitted {
     pub name: String,
     /// The CUDA file; `None` if the wavelet is too long for the schedules, which is told on the way.
     pub cuda: Option<PathBuf>,
+    /// Kernels of both axes at once, which plans have and files have not; `None` if others stand for them or none holds the wavelet.
+    pub fused: Option<PathBuf>,
     /// The C file.
     pub c: PathBuf,
     /// The Rust file.
@@ -19,6 +25,9 @@ pub struct Emitted {
     pub header: PathBuf,
 }
 
+/// The wavelets that stand for the others.
+const THREE: [&str; 3] = ["dd137", "legall53", "cdf97"];
+
 /// Border rules and sample types of one wavelet: everything for the three that stand for the others, else the
 /// wavelet's own border rule and one type after another.
 fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Scalar>)> {
@@ -26,10 +35,38 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
         Domain::Integer => vec![Scalar::I16, Scalar::I32, Scalar::I64],
         Domain::Real => vec![Scalar::F32, Scalar::F64],
     };
-    if full || ["dd137", "legall53", "cdf97"].contains(&scheme.name()) {
+    if full || THREE.contains(&scheme.name()) {
         return Boundary::ALL.into_iter().map(|b| (b, samples.clone())).collect();
     }
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
+}
+
+/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs nothing while steps run
+/// and one that does.
+fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
+    THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
+}
+
+/// The kernels that hold blocks in registers, as text that compiles alone.
+fn fused(request: &Request) -> Result<Option<String>, String> {
+    let mut kernels = Vec::new();
+    for &sample in request.samples {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
+            let kernel = warp::Shape::of(request.scheme, options)
+                .and_then(|shape| warp::kernel(request.scheme, options, Order::HorizontalFirst, shape));
+            match kernel {
+                Ok(kernel) => kernels.push(dead(kernel)),
+                Err(e) => println!("{}: {e}", options.kernel_name(request.scheme, "warp")),
+            }
+        }
+    }
+    if kernels.is_empty() {
+        return Ok(None);
+    }
+    let infos = kernels.iter().map(validate).collect::<Result<Vec<_>, _>>().map_err(|e| format!("{e:?}"))?;
+    let pairs: Vec<_> = kernels.iter().zip(&infos).collect();
+    cuda::write(&pairs).map(Some).map_err(|e| e.to_string())
 }
 
 /// The files of long filters, all of one kind of steps: [`REPRESENTATIVE`] stands for them unless a run is full or names
@@ -67,10 +104,13 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
                 }
                 Err(e) => return Err(format!("{name}: {e}")),
             };
+            let wanted = full || stands_for_all(scheme, boundary);
+            let fused = if wanted { fused(&request)? } else { None };
+            let fused = fused.map(|text| write("fused.cu", text)).transpose()?;
             let c = write("c", emit::c(&request).map_err(|e| format!("{name}: {e}"))?)?;
             let rust = write("rs", emit::rust(&request).map_err(|e| format!("{name}: {e}"))?)?;
             let header = write("h", emit::header(&request, Declared { c: true, cuda: cuda.is_some() }))?;
-            emitted.push(Emitted { name, cuda, c, rust, header });
+            emitted.push(Emitted { name, cuda, fused, c, rust, header });
         }
     }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }

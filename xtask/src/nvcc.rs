@@ -7,22 +7,27 @@ use std::path::Path;
 /// Turing, the oldest that CUDA 13 compiles for, and Hopper.
 const ARCHITECTURES: [&str; 2] = ["75", "90"];
 
-/// Compiles `file`, once alone and once behind its header, and returns what each kernel uses.
-pub fn compile(toolchain: &Toolchain, name: &str, file: &Path, header: &Path) -> Result<Vec<Usage>, String> {
+/// Compiles `file`, and if it has a header, once behind it and once alone; returns what each kernel uses.
+pub fn compile(toolchain: &Toolchain, name: &str, file: &Path, header: Option<&Path>) -> Result<Vec<Usage>, String> {
     let mut command = toolchain.command("nvcc");
     for a in ARCHITECTURES {
         command.arg(format!("-gencode=arch=compute_{a},code=sm_{a}"));
     }
     let object = file.with_extension("cu.o");
     let strict = ["-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra,-Werror"];
-    let words = run(command.args(strict).arg("-include").arg(header).arg("-c").arg(file).arg("-o").arg(&object))?;
+    if let Some(header) = header {
+        command.arg("-include").arg(header);
+    }
+    let words = run(command.args(strict).arg("-c").arg(file).arg("-o").arg(&object))?;
     let usage = parse(name, &words)?;
     if usage.is_empty() {
         return Err(format!("{}: nvcc told of no kernel:\n{words}", file.display()));
     }
-    // Alone, as it is shipped: the host part only needs to be parsed again.
-    let mut command = toolchain.command("nvcc");
-    run(command.args(["-arch=sm_90", "--cuda", "-o"]).arg(file.with_extension("cpp")).arg(file))?;
+    if header.is_some() {
+        // Alone, as it is shipped: the host part only needs to be parsed again.
+        let mut command = toolchain.command("nvcc");
+        run(command.args(["-arch=sm_90", "--cuda", "-o"]).arg(file.with_extension("cpp")).arg(file))?;
+    }
     Ok(usage)
 }
 

@@ -92,9 +92,16 @@ fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> 
     }
     let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-Funsafe-code", "-O"];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
-    let Some(cu) = &one.cuda else { return Ok(Vec::new()) };
-    nvrtc.compile(cu)?;
-    nvcc::compile(toolchain, &one.name, cu, &one.header)
+    let mut usages = Vec::new();
+    if let Some(cu) = &one.cuda {
+        nvrtc.compile(cu)?;
+        usages.extend(nvcc::compile(toolchain, &one.name, cu, Some(&one.header))?);
+    }
+    if let Some(cu) = &one.fused {
+        nvrtc.compile(cu)?;
+        usages.extend(nvcc::compile(toolchain, &one.name, cu, None)?);
+    }
+    Ok(usages)
 }
 
 fn compare(usages: Vec<Usage>, options: &Options) -> Result<(), String> {

@@ -4,7 +4,7 @@
 //! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
 //! need not know which schedule they launch.
 
-mod level;
+pub mod level;
 mod lift;
 mod pass;
 
@@ -13,6 +13,7 @@ pub mod horizontal;
 pub mod rows;
 pub mod stream;
 pub mod vertical;
+pub mod warp;
 
 pub use lift::{Arithmetic, integer_sum, step_value};
 pub use pass::{Along, Image, Pass};

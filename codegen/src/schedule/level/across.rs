@@ -96,6 +96,9 @@ impl Across<'_> {
         let position = |index: Expr| (index << 1) + p;
         let first = position(frame.first_index(0, phase));
         let last = position(frame.last_index(0, phase));
+        if frame.border == Border::Mirror {
+            return b.if_(frame.at_border, |b| self.mirror(b, phase, row));
+        }
         b.if_(frame.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
             let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
@@ -119,6 +122,25 @@ impl Across<'_> {
                 b.set(row.place(2 * e + p), here().lt(first.clone()).select(before.clone(), kept));
             }
         });
+    }
+
+    /// Columns beyond the border become the mirror images of those within, wherever in the warp these are.
+    fn mirror(&self, b: &mut Builder, phase: Phase, row: &Row) {
+        let frame = self.frame;
+        let (columns, p) = (frame.columns(), phase.parity() as i32);
+        let start = || frame.start(0);
+        for e in 0..columns / 2 {
+            let here = Expr::from(frame.x) + (2 * e + p) - start();
+            let image = Expr::Mirror(Box::new(here), Box::new(frame.params.width.into())) + start();
+            let offset = b.let_("offset", crate::ir::Scalar::I32, image - Expr::from(frame.base));
+            let lane = || Expr::from(offset) >> columns.ilog2() as i32;
+            // Which of its columns of this phase a lane needs differs from lane to lane.
+            for f in 0..columns / 2 {
+                let found = b.shuffle("image", frame.arith.work, row.at(2 * f + p), Lane::Index(lane()));
+                let same = Expr::from(offset).and((columns - 1).into()).eq_((2 * f + p).into());
+                b.set(row.place(2 * e + p), same.select(found.into(), row.at(2 * e + p)));
+            }
+        }
     }
 }
 

@@ -29,6 +29,21 @@ pub(super) enum Border {
     Edge,
     /// What lies beyond the border is zero after each step.
     Zero,
+    /// After each step, what lies beyond the border becomes the mirror image of what lies within.
+    Mirror,
+}
+
+impl Border {
+    /// `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions that lifting keeps.
+    pub(super) fn of(boundary: Boundary, steps: &[Step]) -> Border {
+        match boundary {
+            Boundary::Periodic => Border::Extend,
+            Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
+            Boundary::WholeSymmetric => Border::Mirror,
+            Boundary::Edge => Border::Edge,
+            Boundary::Zero => Border::Zero,
+        }
+    }
 }
 
 /// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between.

@@ -25,6 +25,7 @@ mod launch;
 mod output;
 
 pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
+pub(super) use output::{store_band, store_signal};
 
 use super::level::{Across, Axis, Border, Frame, Params, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -135,16 +136,11 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
             16,
         ));
     }
-    let border = match options.boundary {
-        Boundary::Periodic => Border::Extend,
-        Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
-        Boundary::WholeSymmetric => {
-            let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
-            return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
-        }
-        Boundary::Edge => Border::Edge,
-        Boundary::Zero => Border::Zero,
-    };
+    let border = Border::of(options.boundary, &steps);
+    if border == Border::Mirror {
+        let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
+        return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+    }
     let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
     if border == Border::Edge && between > 0 {
         return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));

@@ -1,0 +1,115 @@
+//! Vertical lifting of a block: each lane has its columns whole.
+
+use super::{PHASES, Tile};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, Scalar};
+use crate::schedule::level::Border;
+use crate::schedule::step_value;
+use lifting_dsl::{Phase, Step};
+use std::ops::RangeInclusive;
+
+impl Tile<'_> {
+    /// Lifts the columns: each step where its results are still needed.
+    pub fn down(&self, b: &mut Builder) {
+        let plan = self.plan;
+        let all = 0..=self.height() - 1;
+        let (first, pairs) = (plan.halo.pairs_before() as i32, plan.pairs as i32);
+        let zero = self.frame.border == Border::Zero;
+        if zero {
+            // Rows beyond the border were loaded from within, and may have been lifted horizontally.
+            PHASES.into_iter().for_each(|phase| self.restore(b, phase, all.clone(), 0));
+        }
+        for step in &plan.axis.first {
+            self.step(b, step, all.clone());
+            if zero {
+                self.restore(b, step.target(), all.clone(), 0);
+            }
+        }
+        for (step, (before, after)) in plan.axis.steps.iter().zip(&plan.halo.steps) {
+            let p = step.target().parity() as i32;
+            let (before, after) = (*before as i32, *after as i32);
+            // In positions: from `before` ahead of the results to `after` behind them.
+            let (from, to) = (2 * first - before, 2 * (first + pairs) - 1 + after);
+            let rows = (from - p + 1).div_euclid(2)..=(to - p).div_euclid(2);
+            self.step(b, step, rows.clone());
+            self.restore(b, step.target(), rows, before.max(after) + 1);
+        }
+        for step in &plan.axis.last {
+            self.step(b, step, first..=first + pairs - 1);
+        }
+    }
+
+    /// A step on a range of its target's rows.
+    fn step(&self, b: &mut Builder, step: &Step, rows: RangeInclusive<i32>) {
+        let target = step.target();
+        b.comment(format!("columns: {}", crate::describe::step(step)));
+        b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
+            for c in 0..self.frame.columns() {
+                let row = self.row(target, k.clone());
+                let mut read = |o: i32| self.row(target.other(), k.clone() + o).at(c);
+                let value = step_value(step, self.frame.arith, row.at(c), &mut read);
+                b.set(row.place(c), value);
+            }
+        });
+    }
+
+    /// Makes rows beyond the border what the border rule says, as far as `reach` positions, for a phase that has just changed.
+    fn restore(&self, b: &mut Builder, phase: Phase, rows: RangeInclusive<i32>, reach: i32) {
+        let (frame, p) = (self.frame, phase.parity() as i32);
+        if frame.border == Border::Extend {
+            return;
+        }
+        let (low, high) = (*rows.start(), *rows.end());
+        // Only the first block of a column reaches above the image: by its halo, and by a row that an odd origin leaves out.
+        let above = self.plan.halo.pairs_before() as i32;
+        b.if_(self.at_edge, |b| {
+            let of_block = |b: &mut Builder, name: &str, index: Expr| {
+                Expr::from(b.let_(name, Scalar::I32, index - Expr::from(self.front)))
+            };
+            let first = of_block(b, "first", frame.first_index(1, phase));
+            let last = of_block(b, "last", frame.last_index(1, phase));
+            let copy = |b: &mut Builder, to: Expr, from: Expr| {
+                for c in 0..frame.columns() {
+                    b.set(self.row(phase, to.clone()).place(c), self.row(phase, from.clone()).at(c));
+                }
+            };
+            match frame.border {
+                Border::Extend => {}
+                Border::Zero => b.unrolled("row", low, high + 1, 1, |b, k| {
+                    b.if_(k.clone().lt(first).or(k.clone().gt(last)), |b| {
+                        for c in 0..frame.columns() {
+                            b.set(self.row(phase, k.clone()).place(c), frame.arith.zero());
+                        }
+                    });
+                }),
+                Border::Edge => {
+                    b.unrolled("row", low + 1, high + 1, 1, |b, k| {
+                        b.if_(k.clone().gt(last), |b| copy(b, k.clone(), k.clone() - 1));
+                    });
+                    let nearest = above.min(high - 1);
+                    b.unrolled("beyond", 0, nearest - low + 1, 1, |b, i| {
+                        let k = Expr::i32(nearest.into()) - i;
+                        b.if_(k.clone().lt(first), |b| copy(b, k.clone(), k.clone() + 1));
+                    });
+                }
+                Border::Mirror => {
+                    // Position 2·d away from its mirror image; the near ones first, as small images reflect twice.
+                    let (start, end) = (frame.start(1), frame.end(1) - 1);
+                    let front = || Expr::from(self.front) << 1;
+                    let start = b.let_("start", Scalar::I32, start - front());
+                    let end = b.let_("end", Scalar::I32, end - front());
+                    for d in 1..=reach {
+                        b.unrolled("row", low + d, high + 1, 1, |b, k| {
+                            let here = ((k.clone() << 1) + (p - d)).eq_(end.into());
+                            b.if_(here, |b| copy(b, k.clone(), k.clone() - d));
+                        });
+                        b.unrolled("row", low, above.min(high - d) + 1, 1, |b, k| {
+                            let here = ((k.clone() << 1) + (p + d)).eq_(start.into());
+                            b.if_(here, |b| copy(b, k.clone(), k.clone() + d));
+                        });
+                    }
+                }
+            }
+        });
+    }
+}

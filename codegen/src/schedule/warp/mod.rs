@@ -1,0 +1,272 @@
+//! rewrite: a scheme along both axes of an image → blocks that a warp holds in registers whole, halo and all
+//!
+//! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight together. Rows are lifted
+//! with the edge values of neighbouring lanes exchanged by shuffles (`schedule::level`), columns within each lane
+//! ([`down`]). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
+//! columns) it loads and lifts again: for J lifting pairs of support ±1, 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12
+//! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
+//!
+//! From Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy" (sections 3 and 4). Theirs is
+//! [`Shape::paper`]. Two things differ in [`Shape::of`]. Lanes that store are so many that each of a warp's stores is whole
+//! 32-byte sectors: 60 or 56 columns are not, and the second-level cache pays for the rest of a sector. And the number of rows and columns is
+//! what moves least within a budget of registers.
+//!
+//! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds it, and what
+//! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`
+//! is possible for steps that are not symmetric, too. Rows that are not aligned are loaded and stored sample by sample, too.
+
+mod down;
+mod input;
+mod launch;
+mod shape;
+
+pub use shape::Shape;
+
+use super::level::{Across, Axis, Border, Frame, Order, Params};
+use super::stream::{store_band, store_signal};
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
+use crate::schedule::level::Row;
+use crate::window::Halo;
+use lifting_dsl::{Phase, Scheme};
+
+const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
+
+/// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
+const MAX_REGISTERS: i64 = 104;
+
+/// How a scheme meets a block: what is derived from it before any code is written.
+#[derive(Clone, Debug)]
+pub struct Block {
+    options: Options,
+    shape: Shape,
+    arith: Arithmetic,
+    border: Border,
+    axis: Axis,
+    /// Of the lifting steps.
+    halo: Halo,
+    /// Halo lanes on the left.
+    left: i64,
+    /// Lanes that store.
+    useful: i64,
+    /// Row pairs of results.
+    pairs: i64,
+}
+
+/// Derives how a scheme meets a block.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples than registers, or if
+/// it is all halo.
+pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
+        schedule: "warp",
+        wavelet: scheme.name().to_owned(),
+        what,
+        required,
+        available,
+    };
+    let (c, rows, bytes) = (i64::from(shape.columns), i64::from(shape.rows), options.sample.bytes() as i64);
+    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
+        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
+    }
+    if !(1..=32).contains(&shape.warps) {
+        return Err(refuse("the number of warps a block, at least 1,", shape.warps.into(), 32));
+    }
+    if rows % 2 != 0 {
+        return Err(refuse("the number of rows of a block, which is even,", rows, rows - 1));
+    }
+    let registers = c * rows * words(arith.work);
+    if registers > MAX_REGISTERS {
+        return Err(refuse("the block, in registers a thread,", registers, MAX_REGISTERS));
+    }
+    let steps = options.direction.steps(scheme);
+    let axis = Axis::new(&steps);
+    let halo = Halo::of(&axis.steps, options.boundary);
+    let sides = halo.pairs_before() + halo.pairs_after();
+    let pairs = rows / 2 - sides;
+    if pairs < 1 {
+        return Err(refuse("the height of a block that has results", 2 * sides + 2, rows));
+    }
+    let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
+    let unit = if shape.whole_sectors { sector_lanes(options, c) } else { 1 };
+    let useful = (32 - left - right) / unit * unit;
+    if useful < unit {
+        return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
+    }
+    Ok(Block { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful, pairs })
+}
+
+/// 32-bit registers that a value takes.
+fn words(work: Scalar) -> i64 {
+    (work.bytes() as i64 + 3) / 4
+}
+
+/// Lanes whose samples fill whole sectors in every array that is stored to.
+fn sector_lanes(options: Options, columns: i64) -> i64 {
+    let stored = match options.direction {
+        Direction::Forward => columns / 2,
+        Direction::Inverse => columns,
+    };
+    (32 / (stored * options.sample.bytes() as i64)).max(1)
+}
+
+impl Block {
+    /// Columns of a block, halo left out.
+    pub fn columns(&self) -> i64 {
+        self.useful * i64::from(self.shape.columns)
+    }
+
+    /// Rows of a block, halo left out.
+    pub fn rows(&self) -> i64 {
+        2 * self.pairs
+    }
+
+    /// Samples that are loaded for each that is stored.
+    pub fn reads(&self) -> f64 {
+        let loaded = 32 * i64::from(self.shape.columns) * i64::from(self.shape.rows);
+        loaded as f64 / (self.columns() * self.rows()) as f64
+    }
+}
+
+/// The kernel of one level, both axes.
+///
+/// # Errors
+/// As [`block`].
+pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let plan = block(scheme, options, shape)?;
+    let mut builder = Builder::new(options.kernel_name(scheme, "warp"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of both axes in one pass: a warp holds a block of the image in registers.",
+        Direction::Inverse => "Synthesis of both axes in one pass: a warp holds a block of the image in registers.",
+    });
+    let (columns, rows) = (32 * shape.columns, shape.rows);
+    b.doc(format!(
+        "Of {columns} x {rows} samples that are loaded, {} x {} are stored; {} columns a lane; border rule {}.",
+        plan.columns(),
+        plan.rows(),
+        shape.columns,
+        options.boundary
+    ));
+    let params = Params::declare(b, options);
+    let c = shape.columns as i32;
+    let lane = || Expr::from(Builtin::ThreadX);
+    let base = Expr::from(Builtin::BlockX) * plan.columns() as i32 - plan.left as i32 * c;
+    let base = b.let_("base", Scalar::I32, base);
+    let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+    let end = |i: usize, length| Expr::from(params.parity[i]) + Expr::from(length);
+    let (end_x, end_y) = (end(0, params.width), end(1, params.height));
+    let starts = Expr::from(base).lt(params.parity[0].into());
+    let at_border = starts.or((Expr::from(base) + 32 * c).gt(end_x.clone()));
+    let at_border = b.let_("at_border", Scalar::Bool, at_border);
+    let in_block = lane().ge((plan.left as i32).into()).and(lane().lt(((plan.left + plan.useful) as i32).into()));
+    let useful = b.let_("useful", Scalar::Bool, in_block.and(Expr::from(x).lt(end_x.clone())));
+    let pairs_y = (end_y.clone() + 1) >> 1;
+    let chunk = || Expr::from(params.chunk);
+    // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
+    let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
+    let first = b.let_("first_pair", Scalar::I32, warp * chunk());
+    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
+    b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
+        let wide = |e: Expr| e.cast(Scalar::I64);
+        let offsets = [
+            ("signal_base", params.signal_stride),
+            ("ll_base", params.band_strides[0]),
+            ("band_base", params.band_strides[1]),
+        ]
+        .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
+        let Block { arith, border, .. } = plan;
+        let columns = shape.columns;
+        let frame = Frame { options, arith, border, columns, params: &params, base, x, at_border, useful, offsets };
+        b.for_("pair", first, stop, plan.pairs as i32, |b, pair| {
+            let front = b.let_("front", Scalar::I32, pair.clone() - plan.halo.pairs_before() as i32);
+            let above = (Expr::from(front) << 1).lt(params.parity[1].into());
+            let below = ((Expr::from(front) << 1) + shape.rows as i32).gt(end_y.clone());
+            let at_edge = b.let_("at_edge", Scalar::Bool, above.or(below));
+            let samples = b.array("block", arith.work, shape.columns * shape.rows);
+            let tile = Tile { frame: &frame, plan: &plan, front, at_edge, samples };
+            tile.lift(b, order, stop);
+        });
+    });
+    let chunks = (pairs_y + chunk() - 1) / chunk();
+    let warps = shape.warps as i32;
+    let strip = plan.columns() as i32;
+    let grid =
+        [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, Expr::from(params.batch).min(Expr::i32(65535))];
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = shape.min_blocks;
+    Ok(kernel)
+}
+
+/// The block at hand.
+struct Tile<'a> {
+    frame: &'a Frame<'a>,
+    plan: &'a Block,
+    /// Row pair that its first two rows are.
+    front: LocalId,
+    /// Whether it reaches above or below the image (warp-uniform).
+    at_edge: LocalId,
+    /// Row after row, a lane's columns of each.
+    samples: LocalId,
+}
+
+impl Tile<'_> {
+    /// Row pairs, halo included.
+    fn height(&self) -> i32 {
+        self.plan.shape.rows as i32 / 2
+    }
+
+    /// The row of a phase in a row pair, counted from the block's first.
+    fn row(&self, phase: Phase, pair: Expr) -> Row {
+        let c = self.frame.columns();
+        Row { array: self.samples, first: pair * (2 * c) + phase.parity() as i32 * c }
+    }
+
+    /// Loads the block, lifts it, stores its results above `stop`.
+    fn lift(&self, b: &mut Builder, order: Order, stop: LocalId) {
+        let across = Across { frame: self.frame, axis: &self.plan.axis };
+        let rows = |b: &mut Builder, from: i64, to: i64| {
+            b.unrolled("row", from as i32, to as i32, 1, |b, k| {
+                for phase in PHASES {
+                    across.lift(b, &self.row(phase, k.clone()));
+                }
+            });
+        };
+        // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
+        let across_first = (order == Order::HorizontalFirst) == (self.plan.options.direction == Direction::Forward);
+        let first = self.plan.halo.pairs_before();
+        self.load(b);
+        if across_first {
+            rows(b, 0, self.height().into());
+            self.down(b);
+        } else {
+            self.down(b);
+            rows(b, first, first + self.plan.pairs);
+        }
+        self.store(b, stop);
+    }
+
+    fn store(&self, b: &mut Builder, stop: LocalId) {
+        let (frame, first) = (self.frame, self.plan.halo.pairs_before() as i32);
+        b.unrolled("row", first, first + self.plan.pairs as i32, 1, |b, k| {
+            let pair = b.let_("done", Scalar::I32, Expr::from(self.front) + k.clone());
+            for phase in PHASES {
+                let inside = (Expr::from(pair).ge(frame.first_index(1, phase)))
+                    .and(Expr::from(pair).le(frame.last_index(1, phase)));
+                let wanted = Expr::from(pair).lt(stop.into()).and(inside).and(frame.useful.into());
+                let row = self.row(phase, k.clone());
+                b.if_(wanted, |b| match frame.options.direction {
+                    Direction::Forward => {
+                        for columns in PHASES {
+                            store_band(b, frame, &row, phase, columns, pair);
+                        }
+                    }
+                    Direction::Inverse => store_signal(b, frame, &row, phase, pair),
+                });
+            }
+        });
+    }
+}

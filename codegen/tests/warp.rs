@@ -1,0 +1,241 @@
+//! The register-block schedule on the interpreter against the oracle, one level of both axes.
+
+mod level;
+mod support;
+
+use level::{Case, Made, SMALL, Schedule, must, runs_or_names_a_limit, sizes};
+use lifting_codegen::cost;
+use lifting_codegen::ir::{Kernel, Scalar};
+use lifting_codegen::schedule::level::{Array, Job, Order};
+use lifting_codegen::schedule::warp::{self, Shape};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use proptest::prelude::*;
+use support::{full, types, wavelets};
+
+impl Schedule for Shape {
+    fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
+        let kernel = warp::kernel(scheme, options, order, *self)?;
+        let block = warp::block(scheme, options, *self)?;
+        Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
+    }
+}
+
+/// The shape that moves least.
+#[derive(Clone, Copy, Debug)]
+struct Best;
+
+impl Schedule for Best {
+    fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
+        Shape { warps: 2, ..Shape::of(scheme, options)? }.make(scheme, options, order)
+    }
+}
+
+/// Blocks so small that small images have several of them.
+fn small(scalar: Scalar) -> Shape {
+    let columns = if scalar.bytes() == 2 { 4 } else { 2 };
+    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors: scalar.bytes() == 8 }
+}
+
+#[test]
+fn small_images() {
+    for scheme in wavelets() {
+        sizes(&scheme, small, &SMALL);
+    }
+}
+
+/// Around one block and two, in both directions.
+#[test]
+fn around_a_block() {
+    for scheme in wavelets() {
+        sizes(
+            &scheme,
+            small,
+            &[(48, 4), (56, 8), (57, 9), (60, 10), (61, 12), (112, 5), (113, 2), (119, 3), (120, 16)],
+        );
+    }
+}
+
+/// The shapes that are chosen, and every number of columns that a lane may have.
+#[test]
+fn shapes() {
+    for scheme in wavelets() {
+        sizes(&scheme, |_| Best, &[(49, 70), (112, 48), (6, 3), (64, 40)]);
+        for boundary in Boundary::ALL {
+            for &scalar in types(&scheme) {
+                for columns in [2, 4, 8].into_iter().filter(|c| c * scalar.bytes() <= 16) {
+                    let rows = if columns == 8 { 14 } else { 20 };
+                    let shape = Shape { columns: columns as u32, rows, warps: 1, min_blocks: 0, whole_sectors: false };
+                    let case = Case { aligned: columns != 4, ..Case::new(26 * columns, 22) };
+                    must(&scheme, boundary, shape, case, scalar, 3);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_and_gains() {
+    for (i, scheme) in wavelets().iter().enumerate() {
+        for boundary in Boundary::ALL {
+            let gain = (scheme.domain() == Domain::Integer).then_some(1 + i as u32);
+            for aligned in [false, true] {
+                let case = Case { batch: 3, gain, aligned, chunk: 3, ..Case::new(24, 14) };
+                must(scheme, boundary, small(types(scheme)[0]), case, types(scheme)[0], 5);
+            }
+        }
+    }
+}
+
+/// Steps that are not symmetric, under `whole-symmetric`, too: what they read beyond a border is the mirror image at every step.
+#[test]
+fn lopsided() {
+    let compiled = lifting_dsl::compile(
+        "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }
+         wavelet right { domain integer; odd -= even[1]; even += (odd[0] - odd[2]) >> 1; odd += 3*even[-1]; }
+         wavelet real { domain real; odd -= 0.3*even[1]; even += 0.5*odd[0] - 0.1*odd[-2]; even *= 1.5; odd -= even[0]; odd *= 0.5; }",
+    );
+    for scheme in compiled.expect("it compiles").schemes {
+        sizes(&scheme, |scalar| Shape { rows: 24, ..small(scalar) }, &SMALL);
+        sizes(&scheme, |_| Best, &[(33, 70), (130, 9), (3, 3), (64, 16), (34, 70)]);
+    }
+}
+
+/// Every wavelet of the catalogue under its own border rule and another one.
+#[test]
+fn the_catalogue() {
+    let mut ran = 0;
+    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % 3 == 0) {
+        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
+        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
+        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
+            let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
+            let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
+            let scalar = types(scheme)[i % types(scheme).len()];
+            ran += usize::from(runs_or_names_a_limit(scheme, boundary, Best, case, scalar, i as u64));
+        }
+    }
+    assert!(ran > 20, "only {ran} cases");
+}
+
+#[test]
+fn refusals_name_the_limit() {
+    let compiled = lifting_dsl::compile(
+        "wavelet short { domain integer; odd -= even[0]; even += odd[0]; }
+         wavelet far { domain integer; boundary zero; odd -= even[-60] + even[60]; }
+         wavelet long { domain integer; boundary zero; odd -= even[-20] + even[20]; }",
+    );
+    let mut text = String::new();
+    let schemes = compiled.expect("it compiles").schemes;
+    let options = |sample| Options { sample, boundary: Boundary::Zero, direction: Direction::Forward, gain: false };
+    let usual = Shape::paper();
+    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
+        let error = warp::kernel(scheme, options(sample), Order::HorizontalFirst, shape).expect_err("a limit");
+        text += &format!("{error}\n");
+    };
+    refuse(&schemes[0], Scalar::F32, usual);
+    refuse(&schemes[0], Scalar::I32, Shape { columns: 8, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { columns: 1, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 0, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 7, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 1000, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { warps: 0, ..usual });
+    refuse(&schemes[2], Scalar::I32, usual);
+    for scheme in &schemes[1..] {
+        text += &format!("{}\n", Shape::of(scheme, options(Scalar::I32)).expect_err("a limit"));
+    }
+    insta::assert_snapshot!(text);
+}
+
+fn fused(scheme: &Scheme, options: Options, shape: Shape, geometry: &Geometry) -> f64 {
+    let kernel: Kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape).expect("a kernel");
+    let block = warp::block(scheme, options, shape).expect("a block");
+    let cost = cost::both_axes(geometry, options, &kernel, |job| block.tuning(job)).expect("the kernel is sound");
+    let samples: usize = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>()).sum();
+    cost.per_sample(samples as u64).moved
+}
+
+/// Enfedaque et al. 2015: blocks of 64×20 move 2.33 (5/3) and 2.90 (9/7) of each of the M samples of all levels, reads plus writes, where separate passes
+/// move 4.
+#[test]
+fn the_papers_figures() {
+    let [_, legall53, cdf97] = wavelets();
+    for (scheme, sample, [columns, rows], figure) in
+        [(legall53, Scalar::I32, [60, 16], "2.33"), (cdf97, Scalar::F32, [56, 12], "2.90")]
+    {
+        for direction in [Direction::Forward, Direction::Inverse] {
+            let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
+            let whole = Geometry::uniform(&[rows * 4, columns * 3], 1).expect("a geometry");
+            let moved = fused(&scheme, options, Shape::paper(), &whole);
+            assert!((moved - 1.0 - (64 * 20) as f64 / (columns * rows) as f64).abs() < 1e-9, "{moved}");
+            assert_eq!(format!("{moved:.2}"), figure);
+            // Blocks that are not whole at the ends of later levels cost a little.
+            let levels = Geometry::uniform(&[rows * 32, columns * 16], 4).expect("a geometry");
+            let more = fused(&scheme, options, Shape::paper(), &levels);
+            assert!(more >= moved && more < 1.02 * moved, "{more} of {moved}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_schemes(
+        scheme in prop_oneof![testing::any_scheme(Domain::Integer), testing::any_scheme(Domain::Real)],
+        (width, height) in (2usize..=70, 2usize..=40),
+        parity in [0usize..=1, 0usize..=1],
+        chunk in 1usize..=9,
+        vertical_first in any::<bool>(),
+        aligned in any::<bool>(),
+        chosen in any::<bool>(),
+        which in 0usize..4,
+        seed in any::<u64>(),
+    ) {
+        let order = if vertical_first { Order::VerticalFirst } else { Order::HorizontalFirst };
+        let scalar = types(&scheme)[which % types(&scheme).len()];
+        let mut case = Case { parity, order, chunk, aligned, ..Case::new(width, height) };
+        if scheme.boundary() == Boundary::Periodic {
+            case = Case { width: width & !1, height: height & !1, ..case };
+        }
+        if chosen {
+            runs_or_names_a_limit(&scheme, scheme.boundary(), Best, case, scalar, seed);
+        } else {
+            runs_or_names_a_limit(&scheme, scheme.boundary(), small(scalar), case, scalar, seed);
+        }
+    }
+}
+
+/// A block a warp; more where a grid has not enough rows of blocks; sizes that are not even are refused under `periodic`.
+#[test]
+fn launches() {
+    let [_, legall53, _] = wavelets();
+    let options = |boundary| Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
+    let block = |boundary| warp::block(&legall53, options(boundary), Shape::paper()).expect("a block");
+    let job = |width: i32, height: i32| {
+        let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
+        let bands = [array(width / 2); 4];
+        Job { signal: array(width), bands, width, height, parity: [0, 0], batch: 1 }
+    };
+    let symmetric = block(Boundary::WholeSymmetric);
+    assert_eq!((symmetric.columns(), symmetric.rows()), (60, 16));
+    let tuning = |width, height| symmetric.tuning(&job(width, height)).expect("a legal job");
+    assert_eq!((tuning(64, 64).chunk, tuning(64, 64).aligned), (8, 3));
+    assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
+    assert_eq!(tuning(64, 16 * 4 * 65535).chunk, 8);
+    assert_eq!(tuning(64, 16 * 4 * 65535 + 1).chunk, 16);
+    let periodic = block(Boundary::Periodic);
+    assert_eq!(periodic.accepts(&job(2, 4)), Ok(()));
+    assert_eq!(
+        periodic.accepts(&job(62, 63)).expect_err("an odd height").to_string(),
+        "schedule `warp` cannot run this launch: under periodic the width (62) and the height (63) must be even; use another schedule"
+    );
+    let shift = warp::kernel(
+        &support::wavelets()[2],
+        Options { gain: true, ..options(Boundary::Edge) },
+        Order::VerticalFirst,
+        Shape::paper(),
+    );
+    assert!(matches!(shift, Err(ScheduleError::Gain { .. })));
+}
