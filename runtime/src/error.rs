@@ -146,6 +146,22 @@ pub enum PlanError {
         /// The coefficients.
         padded: Vec<usize>,
     },
+    /// The adjoint of an integer wavelet.
+    #[error(
+        "wavelet `{wavelet}` rounds to integers, so it is not linear and has no adjoint: take a real wavelet with the same weights"
+    )]
+    IntegerAdjoint {
+        /// The wavelet.
+        wavelet: String,
+    },
+    /// The adjoint of a plan that pads.
+    #[error("a plan that pads {shape:?} to {padded:?} has no adjoint: pad the data yourself, and plan for {padded:?}")]
+    PaddedAdjoint {
+        /// The data.
+        shape: Vec<usize>,
+        /// The coefficients.
+        padded: Vec<usize>,
+    },
     /// A resolution level that the plan does not have.
     #[error("there is no level {level}: the plan has levels 0 (full size) to {depth}")]
     NoSuchLevel {

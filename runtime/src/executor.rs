@@ -7,6 +7,7 @@ use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
 use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
+use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Scheme};
 
@@ -127,6 +128,17 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
     unsafe fn inverse(
         &self,
         level: u32,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError>
+    where
+        T: Sample;
+
+    /// The adjoint of analysis: `src` of the geometry's shape to `dst` of the same; or that of synthesis. Of a real scheme, without padding.
+    unsafe fn adjoint(
+        &self,
+        of: Direction,
         src: RawView<T>,
         dst: RawViewMut<T>,
         workspace: &mut Workspace<T>,

@@ -271,6 +271,17 @@ pub(crate) enum GroupWeight<W: Arithmetic> {
     Other(W::Acc),
 }
 
+impl<W: Arithmetic> GroupWeight<W> {
+    /// Rounds a weight to the work type.
+    pub fn new(weight: &Weight) -> GroupWeight<W> {
+        match weight {
+            w if w.is_one() => GroupWeight::One,
+            w if w.is_minus_one() => GroupWeight::MinusOne,
+            w => GroupWeight::Other(W::real(w)),
+        }
+    }
+}
+
 impl<W: Arithmetic> CompiledStep<W> {
     /// Rounds the weights of `step` to the work type.
     pub fn new(step: &Step) -> CompiledStep<W> {
@@ -291,11 +302,7 @@ impl<W: Arithmetic> CompiledStep<W> {
                     .groups
                     .iter()
                     .map(|g| CompiledGroup {
-                        weight: match &g.weight {
-                            w if w.is_one() => GroupWeight::One,
-                            w if w.is_minus_one() => GroupWeight::MinusOne,
-                            w => GroupWeight::Other(W::real(w)),
-                        },
+                        weight: GroupWeight::new(&g.weight),
                         offsets: g.offsets.iter().map(|&o| position(o)).collect(),
                     })
                     .collect(),

@@ -8,6 +8,7 @@ pub mod level;
 mod lift;
 mod pass;
 
+pub mod adjoint;
 pub mod copy;
 pub mod horizontal;
 pub mod rows;

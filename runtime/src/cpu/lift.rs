@@ -110,10 +110,16 @@ fn group<W: Arithmetic, const L: usize>(
             *sum = W::add(*sum, x.widen());
         }
     }
-    match group.weight {
+    sum.map(|s| weighted(&group.weight, s))
+}
+
+/// A sum times its weight.
+#[inline(always)]
+pub(super) fn weighted<W: Arithmetic>(weight: &GroupWeight<W>, sum: W::Acc) -> W::Acc {
+    match *weight {
         GroupWeight::One => sum,
-        GroupWeight::MinusOne => sum.map(W::neg),
-        GroupWeight::Other(w) => sum.map(|s| W::mul(w, s)),
+        GroupWeight::MinusOne => W::neg(sum),
+        GroupWeight::Other(w) => W::mul(w, sum),
     }
 }
 

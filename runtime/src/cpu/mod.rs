@@ -1,5 +1,6 @@
 //! The CPU executor: every level, axis by axis, in place, lines in bundles (`pass`), steps on bundles (`lift`).
 
+mod adjoint;
 mod copy;
 mod lift;
 mod pass;
@@ -9,6 +10,7 @@ use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
 use crate::recipe::Pass;
 use crate::sample::{CompiledStep, Sample, Stored};
+use adjoint::Adjoint;
 use lifting_dsl::geometry::Layout;
 use pass::{Direction, Side, Work};
 use std::sync::Arc;
@@ -19,9 +21,20 @@ pub(crate) struct Cpu<T: Sample> {
     problem: Arc<Problem>,
     analysis: Vec<CompiledStep<T::Lane>>,
     synthesis: Vec<CompiledStep<T::Lane>>,
+    /// Of analysis and of synthesis, for real schemes.
+    adjoints: Option<[Adjoint<T::Lane>; 2]>,
     levels: Vec<Level>,
     threads: usize,
     size: WorkspaceSize,
+}
+
+/// What is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The steps of the scheme, or their inverse.
+    Transform,
+    /// The adjoint of what comes the other way.
+    Adjoint,
 }
 
 /// One level, in going down from it.
@@ -66,7 +79,10 @@ impl<T: Sample> Cpu<T> {
         if problem.pads() {
             size.padded = geometry.samples();
         }
+        let adjoints = Adjoint::new(problem.scheme.steps())
+            .and_then(|analysis| Some([analysis, Adjoint::new(&problem.scheme.inverse_steps())?]));
         Some(Cpu {
+            adjoints,
             analysis: problem.scheme.steps().iter().map(CompiledStep::new).collect(),
             synthesis: problem.scheme.inverse_steps().iter().map(CompiledStep::new).collect(),
             levels,
@@ -100,7 +116,13 @@ impl<T: Sample> Cpu<T> {
     }
 
     /// All passes of level `j` over its low band at `window`.
-    unsafe fn level(&self, j: usize, direction: Direction, window: Window<T>, workspace: &mut Workspace<T>) {
+    unsafe fn level(
+        &self,
+        j: usize,
+        (direction, kind): (Direction, Kind),
+        window: Window<T>,
+        workspace: &mut Workspace<T>,
+    ) {
         let Level { shape, parity, axes } = &self.levels[j];
         let Workspace { lines, level: buffer, .. } = workspace;
         let mut buffer_strides = [1isize; MAX_RANK];
@@ -111,9 +133,20 @@ impl<T: Sample> Cpu<T> {
         let (analysis, last) = (direction == Direction::Analysis, axes.len() - 1);
         for step in 0..axes.len() {
             let axis = axes[if analysis { step } else { last - step }];
+            let adjoint = match kind {
+                Kind::Transform => None,
+                // The adjoint of synthesis goes the way of analysis.
+                Kind::Adjoint => self.adjoints.as_ref().map(|[ofs, ofi]| if analysis { ofi } else { ofs }),
+            };
+            let boundary = self.problem.boundary;
             let work = Work {
-                steps: if analysis { &self.analysis } else { &self.synthesis },
-                boundary: self.problem.boundary,
+                steps: match adjoint {
+                    Some(adjoint) => &adjoint.steps,
+                    None if analysis => &self.analysis,
+                    None => &self.synthesis,
+                },
+                folds: adjoint.map_or(Vec::new(), |a| a.folds(boundary, shape[axis], parity[axis])),
+                boundary,
                 parity: parity[axis],
                 direction,
                 gain: if step == if analysis { 0 } else { last } { self.problem.gain_shift } else { 0 },
@@ -152,12 +185,22 @@ impl<T: Sample> Cpu<T> {
     }
 
     /// Synthesis of the levels from the coarsest up to `level`, whose low band is all of `data`.
-    unsafe fn synthesise(&self, level: usize, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+    unsafe fn synthesise(&self, level: usize, kind: Kind, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
         let top = Window { ptr: data.ptr, strides: data.strides };
         for j in (level..self.levels.len()).rev() {
             let window = (level..j).fold(top, |window, k| self.descend(k, window));
             // SAFETY: a window of `data`.
-            unsafe { self.level(j, Direction::Synthesis, window, workspace) };
+            unsafe { self.level(j, (Direction::Synthesis, kind), window, workspace) };
+        }
+    }
+
+    /// Analysis of all levels.
+    unsafe fn analyse(&self, kind: Kind, data: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        let mut window = Window { ptr: data.ptr, strides: data.strides };
+        for j in 0..self.levels.len() {
+            // SAFETY: a window of `data`.
+            unsafe { self.level(j, (Direction::Analysis, kind), window, workspace) };
+            window = self.descend(j, window);
         }
     }
 }
@@ -193,11 +236,26 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     }
 
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError> {
-        let mut window = Window { ptr: data.ptr, strides: data.strides };
-        for j in 0..self.levels.len() {
-            // SAFETY: a window of `data`.
-            unsafe { self.level(j, Direction::Analysis, window, workspace) };
-            window = self.descend(j, window);
+        // SAFETY: passed on from the caller.
+        unsafe { self.analyse(Kind::Transform, data, workspace) };
+        Ok(())
+    }
+
+    unsafe fn adjoint(
+        &self,
+        of: lifting_codegen::schedule::Direction,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        use lifting_codegen::schedule::Direction;
+        // SAFETY: passed on from the caller.
+        unsafe {
+            copy::copy(src, dst, self.threads);
+            match of {
+                Direction::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),
+                Direction::Inverse => self.analyse(Kind::Adjoint, dst, workspace),
+            }
         }
         Ok(())
     }
@@ -220,7 +278,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             // SAFETY: `padded` has the geometry's size; the rest is passed on from the caller.
             unsafe {
                 copy::copy(src, whole, self.threads);
-                self.synthesise(0, whole, workspace);
+                self.synthesise(0, Kind::Transform, whole, workspace);
                 copy::copy(whole.as_const(), dst, self.threads);
             }
             workspace.padded = padded;
@@ -231,14 +289,14 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         // SAFETY: the low band of `level` and the bands that make it are what the window holds; never written through.
         unsafe {
             copy::copy(low, dst, self.threads);
-            self.synthesise(level, dst, workspace);
+            self.synthesise(level, Kind::Transform, dst, workspace);
         }
         Ok(())
     }
 
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
-        unsafe { self.synthesise(0, data, workspace) };
+        unsafe { self.synthesise(0, Kind::Transform, data, workspace) };
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! scratch as `[sample][lane]`, lifted there, and scattered back: deinterleaved (analysis) or interleaved (synthesis) on the way.
 //! The lanes run along the axis that is closest in memory, so a vertical pass reads whole cache lines.
 
+use super::adjoint::{self, Fold};
 use super::lift::lift;
 use crate::data::{Dims, MAX_RANK};
 use crate::sample::{Arithmetic, CompiledStep, Stored};
@@ -24,6 +25,8 @@ pub(crate) struct Side<P> {
 /// What a pass does to its lines.
 pub(crate) struct Work<'a, W: Arithmetic> {
     pub steps: &'a [CompiledStep<W>],
+    /// Of an adjoint: what follows each step at the borders. Empty otherwise.
+    pub folds: Vec<Vec<Fold<W>>>,
     pub boundary: Boundary,
     /// Origin modulo 2.
     pub parity: usize,
@@ -228,7 +231,11 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
     }
 
     if n >= 2 {
-        lift(work.steps, work.boundary, work.parity, bundle);
+        if work.folds.is_empty() {
+            lift(work.steps, work.boundary, work.parity, bundle);
+        } else {
+            adjoint::lift(work.steps, &work.folds, work.parity, bundle);
+        }
     } else if work.double_lone_odd && work.parity == 1 {
         bundle[0] = bundle[0].map(if analysis { W::doubled } else { W::halved });
     }

@@ -294,16 +294,26 @@ mod tests {
                 scheme,
             };
             let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
-            let program = Program::new(&problem, sample, &[2000, 50, 1], &[2000, 50, 1], &tuning).unwrap();
-            let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
-            assert!(kernels.len() >= 4 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-            let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
-            let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
-            assert!(compiled.bytes().starts_with(b"\x7fELF"));
-            // The names by which kernels are found are in the module, all different.
-            let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
-            for (i, name) in names.iter().enumerate() {
-                assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");
+            let strides = [2000, 50, 1];
+            let mut programs = vec![Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()];
+            // Levels of storage types with three axes are in f32 between their passes, and stay apart.
+            let storage = matches!(sample, SampleType::F16 | SampleType::Bf16);
+            let both = programs[0].kernels.iter().any(|made| made.walk.is_some());
+            assert_eq!(both, !storage, "{name} on {sample}");
+            if problem.scheme.domain() == lifting_dsl::Domain::Real {
+                programs.push(Program::adjoint(&problem, sample, &strides, &strides, &tuning).unwrap());
+            }
+            for program in programs {
+                let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
+                assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
+                let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
+                let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
+                assert!(compiled.bytes().starts_with(b"\x7fELF"));
+                // The names by which kernels are found are in the module, all different.
+                let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
+                for (i, name) in names.iter().enumerate() {
+                    assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");
+                }
             }
         }
     }

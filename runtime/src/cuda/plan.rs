@@ -10,8 +10,9 @@ use crate::gpu::{List, Program, Tuning};
 use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
+use lifting_codegen::schedule::Direction;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a plan can be told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,9 @@ pub struct CudaPlan<T> {
     packed: Arc<Loaded>,
     data: Span,
     coefficients: Span,
+    tuning: Tuning,
+    /// The adjoint for contiguous arrays, made when it is asked for.
+    adjoint: OnceLock<Result<Loaded, PlanError>>,
     sample: PhantomData<fn(T) -> T>,
 }
 
@@ -90,7 +94,8 @@ impl<T: Sample> CudaPlan<T> {
             load(&packed_data, &packed_coefficients)?
         };
         let device = device.clone();
-        Ok(CudaPlan { device, problem, strided, packed, data, coefficients, sample: PhantomData })
+        let (tuning, adjoint) = (tuning.clone(), OnceLock::new());
+        Ok(CudaPlan { device, problem, strided, packed, data, coefficients, tuning, adjoint, sample: PhantomData })
     }
 
     /// The device.
@@ -347,6 +352,7 @@ impl<T: Sample> CudaPlan<T> {
     /// Host data through the device: up, the list, down; the result is written only if all went well.
     fn through(
         &self,
+        loaded: &Loaded,
         list: &List,
         source: Option<Vec<T>>,
         target: Vec<T>,
@@ -369,12 +375,12 @@ impl<T: Sample> CudaPlan<T> {
             stream.memcpy_htod(bytemuck::cast_slice::<T, u8>(&target), &mut memory).map_err(failed)?;
         }
         at.target = memory.device_ptr_mut(stream).0;
-        if let Some(mut scratch) = self.scratch(stream, self.packed.workspace_bytes)? {
+        if let Some(mut scratch) = self.scratch(stream, loaded.workspace_bytes)? {
             at.scratch = scratch.device_ptr_mut(stream).0;
             held_scratch = Some(scratch);
         }
-        // SAFETY: arrays of the packed program's sizes, all on this one stream, alive until it has been waited for.
-        unsafe { self.packed.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        // SAFETY: arrays of a packed program's sizes, all on this one stream, alive until it has been waited for.
+        unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
         // A level's low band may be empty, an allocation may not.
         if !target.is_empty() {
             stream.memcpy_dtoh(&memory, bytemuck::cast_slice_mut::<T, u8>(&mut target)).map_err(failed)?;
@@ -437,7 +443,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
         // SAFETY: passed on from the caller, here and below.
         unsafe {
-            let result = self.through(&self.packed.program.forward, Some(gather(src)), empty, false)?;
+            let result = self.through(&self.packed, &self.packed.program.forward, Some(gather(src)), empty, false)?;
             scatter(&result, dst);
         }
         Ok(())
@@ -446,7 +452,30 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         let list = self.packed.program.forward_in_place.as_ref().expect("a plan that pads is not run in place");
         // SAFETY: as above.
-        unsafe { scatter(&self.through(list, None, gather(data.as_const()), true)?, data) };
+        unsafe { scatter(&self.through(&self.packed, list, None, gather(data.as_const()), true)?, data) };
+        Ok(())
+    }
+
+    unsafe fn adjoint(
+        &self,
+        of: Direction,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        _: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let loaded = self.adjoint.get_or_init(|| {
+            let packed = contiguous(self.problem.geometry.shape());
+            let program = Program::adjoint(&self.problem, T::KIND, &packed, &packed, &self.tuning)?;
+            Loaded::new(&self.device, program, self.device.kernels(), self.problem.geometry.shape())
+        });
+        let loaded = loaded.as_ref().map_err(PlanError::clone)?;
+        let list = match of {
+            Direction::Forward => &loaded.program.inverse[0],
+            Direction::Inverse => &loaded.program.forward,
+        };
+        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
+        // SAFETY: as above.
+        unsafe { scatter(&self.through(loaded, list, Some(gather(src)), empty, false)?, dst) };
         Ok(())
     }
 
@@ -460,14 +489,14 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
         let list = &self.packed.program.inverse[level as usize];
         // SAFETY: as above.
-        unsafe { scatter(&self.through(list, Some(gather(src)), empty, false)?, dst) };
+        unsafe { scatter(&self.through(&self.packed, list, Some(gather(src)), empty, false)?, dst) };
         Ok(())
     }
 
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
         let list = self.packed.program.inverse_in_place.as_ref().expect("a plan that pads is not run in place");
         // SAFETY: as above.
-        unsafe { scatter(&self.through(list, None, gather(data.as_const()), true)?, data) };
+        unsafe { scatter(&self.through(&self.packed, list, None, gather(data.as_const()), true)?, data) };
         Ok(())
     }
 }

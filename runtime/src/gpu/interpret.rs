@@ -10,7 +10,8 @@ use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use lifting_codegen::ir::interp::{self, Buffer};
 use lifting_codegen::ir::{Access, ParamKind};
-use std::sync::Arc;
+use lifting_codegen::schedule::Direction;
+use std::sync::{Arc, OnceLock};
 
 /// Executes a plan's launches with the interpreter.
 #[derive(Debug)]
@@ -19,6 +20,10 @@ pub(crate) struct Interpreter {
     /// How data lies in the interpreted device's memory.
     data: Vec<isize>,
     coefficients: Vec<isize>,
+    problem: Arc<Problem>,
+    tuning: Tuning,
+    /// Made when it is asked for.
+    adjoint: OnceLock<Result<Program, PlanError>>,
 }
 
 impl Interpreter {
@@ -36,11 +41,12 @@ impl Interpreter {
         let data = suited(&problem.source_shape, data);
         let coefficients = suited(problem.geometry.shape(), coefficients);
         let program = Program::new(&problem, T::KIND, &data, &coefficients, tuning)?;
-        Ok(Interpreter { program, data, coefficients })
+        let (tuning, adjoint) = (tuning.clone(), OnceLock::new());
+        Ok(Interpreter { program, data, coefficients, problem, tuning, adjoint })
     }
 
     /// Runs a list.
-    fn run(&self, list: &List, source: Option<Buffer>, target: Buffer) -> Result<Buffer, PlanError> {
+    fn run(&self, program: &Program, list: &List, source: Option<Buffer>, target: Buffer) -> Result<Buffer, PlanError> {
         let start = |buffer: Option<&Buffer>| buffer.map_or(0, Buffer::misalignment);
         let (source_at, target_at) = (start(source.as_ref()), start(Some(&target)));
         let list = list.at(source_at, target_at);
@@ -50,9 +56,9 @@ impl Interpreter {
             Array::Scratch(_) => 0,
         };
         let scratch = |region: &Option<_>| region.map(|(scalar, len)| Buffer::undefined(scalar, len));
-        let mut arrays = Arrays { source, target, scratch: self.program.regions.0.iter().map(scratch).collect() };
+        let mut arrays = Arrays { source, target, scratch: program.regions.0.iter().map(scratch).collect() };
         for launch in &list.launches {
-            let Made { kernel, info, walk } = &self.program.kernels[launch.kernel];
+            let Made { kernel, info, walk } = &program.kernels[launch.kernel];
             let failed = |reason: String| PlanError::Kernel { kernel: kernel.name.clone(), reason };
             let mut args = Vec::new();
             let mut written = Vec::new();
@@ -163,7 +169,7 @@ impl<T: Sample> Executor<T> for Interpreter {
         // SAFETY: passed on from the caller, here and below.
         unsafe {
             let target = empty(&dst.shape[..dst.rank], to, dst.ptr);
-            let result = self.run(&self.program.forward, Some(gather(src, &self.data)), target)?;
+            let result = self.run(&self.program, &self.program.forward, Some(gather(src, &self.data)), target)?;
             scatter(&result, to, dst)
         }
     }
@@ -186,8 +192,30 @@ impl<T: Sample> Executor<T> for Interpreter {
         let list = &self.program.inverse[level as usize];
         // SAFETY: as above.
         unsafe {
-            let result = self.run(list, Some(gather(src, &self.coefficients)), empty(shape, &to, dst.ptr))?;
+            let result =
+                self.run(&self.program, list, Some(gather(src, &self.coefficients)), empty(shape, &to, dst.ptr))?;
             scatter(&result, &to, dst)
+        }
+    }
+
+    unsafe fn adjoint(
+        &self,
+        of: Direction,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        _: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let make = || Program::adjoint(&self.problem, T::KIND, &self.data, &self.coefficients, &self.tuning);
+        let program = self.adjoint.get_or_init(make).as_ref().map_err(PlanError::clone)?;
+        let (list, from, to) = match of {
+            Direction::Forward => (&program.inverse[0], &self.coefficients, &self.data),
+            Direction::Inverse => (&program.forward, &self.data, &self.coefficients),
+        };
+        // SAFETY: as above.
+        unsafe {
+            let target = empty(&dst.shape[..dst.rank], to, dst.ptr);
+            let result = self.run(program, list, Some(gather(src, from)), target)?;
+            scatter(&result, to, dst)
         }
     }
 
@@ -204,7 +232,7 @@ impl Interpreter {
     unsafe fn in_place<T: Sample>(&self, list: &List, data: RawViewMut<T>) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
-            let result = self.run(list, None, gather(data.as_const(), &self.coefficients))?;
+            let result = self.run(&self.program, list, None, gather(data.as_const(), &self.coefficients))?;
             scatter(&result, &self.coefficients, data)
         }
     }

@@ -8,7 +8,7 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Order, Walk};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, horizontal, vertical};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, adjoint, horizontal, vertical};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
 use std::sync::Arc;
@@ -53,7 +53,13 @@ pub(super) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
     Stream(Direction, Scalar, Order, stream::Shape),
-    Copy { from: Scalar, to: Scalar, change: Change },
+    /// Of the adjoint of a direction; on samples of the type of the arithmetic.
+    Adjoint(Direction, Scalar),
+    Copy {
+        from: Scalar,
+        to: Scalar,
+        change: Change,
+    },
 }
 
 /// A kernel of a program.
@@ -126,6 +132,9 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, Sides::both(sample));
                 let walk = stream::walk(self.scheme, options, shape)?;
                 Ok((stream::kernel(self.scheme, options, order, shape)?, Some(walk)))
+            }
+            Key::Adjoint(direction, work) => {
+                Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))
             }
             Key::Copy { from, to, change } => match copy::kernel(from, to, change) {
                 Some(kernel) => Ok((kernel, None)),

@@ -15,13 +15,12 @@ use super::model::Model;
 use super::pair::{Pair, Quad};
 use super::pass::{Pass, Sites};
 use super::view::View;
-use crate::data::MAX_RANK;
 use crate::error::PlanError;
 use crate::executor::Problem;
 use crate::recipe::Choice;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
-use lifting_dsl::geometry::{Layout, split};
+use lifting_dsl::geometry::{Band, Layout, split};
 use lifting_dsl::sample::SampleType;
 
 /// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
@@ -48,22 +47,8 @@ impl Program {
     ) -> Result<Program, PlanError> {
         let scalar = scalar_of(sample);
         let shape = problem.geometry.shape();
-        let view = |array, strides: &[isize]| {
-            let mut dims = [0; MAX_RANK];
-            dims.iter_mut().zip(strides).for_each(|(d, s)| *d = *s as i64);
-            View { array, scalar, offset: 0, strides: dims }
-        };
-        let mut lowering = Lowering {
-            problem,
-            kind: sample,
-            sample: scalar,
-            kernels: Kernels::new(&problem.scheme, problem.boundary, problem.gain_shift > 0, tuning),
-            regions: Regions::default(),
-            list: List::default(),
-            beside: false,
-            lenient: false,
-            misaligned: false,
-        };
+        let view = |array, strides: &[isize]| View::strided(array, scalar, strides);
+        let mut lowering = Lowering::new(problem, sample, tuning);
         let outer_first: Vec<usize> = (0..shape.len()).collect();
         let (source, target) = (view(Array::Source, data), view(Array::Target, coefficients));
         let forward = lowering.anywhere(|l| l.forward(source, target))?;
@@ -85,9 +70,7 @@ impl Program {
         }
         lowering.lenient = true;
         let inverse_in_place = in_place.then(|| lowering.anywhere(|l| l.inverse(0, target, target))).transpose()?;
-        let Lowering { kernels, regions, .. } = lowering;
-        let kernels = kernels.finish();
-        Ok(Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place })
+        Ok(lowering.finish(forward, forward_in_place, inverse, inverse_in_place))
     }
 }
 
@@ -138,9 +121,37 @@ pub(super) struct Lowering<'a> {
 /// A batch axis shorter than this is no good to run threads along.
 const SHORT: usize = 16;
 
+impl<'a> Lowering<'a> {
+    pub fn new(problem: &'a Problem, sample: SampleType, tuning: &'a Tuning) -> Lowering<'a> {
+        Lowering {
+            problem,
+            kind: sample,
+            sample: scalar_of(sample),
+            kernels: Kernels::new(&problem.scheme, problem.boundary, problem.gain_shift > 0, tuning),
+            regions: Regions::default(),
+            list: List::default(),
+            beside: false,
+            lenient: false,
+            misaligned: false,
+        }
+    }
+
+    /// The program of these lists, which were all made here.
+    pub fn finish(
+        self,
+        forward: List,
+        forward_in_place: Option<List>,
+        inverse: Vec<List>,
+        inverse_in_place: Option<List>,
+    ) -> Program {
+        let Lowering { kernels, regions, .. } = self;
+        Program { kernels: kernels.finish(), regions, forward, forward_in_place, inverse, inverse_in_place }
+    }
+}
+
 impl Lowering<'_> {
     /// What follows depends on what was launched so far.
-    fn after(&mut self) {
+    pub fn after(&mut self) {
         self.beside = false;
     }
 
@@ -183,7 +194,7 @@ impl Lowering<'_> {
         (View { offset: lead as i64, ..view }, padded.iter().product())
     }
 
-    fn scratch(&mut self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize], parity: usize) -> View {
+    pub fn scratch(&mut self, region: Region, scalar: Scalar, shape: &[usize], order: &[usize], parity: usize) -> View {
         let (view, len) = self.room(region, scalar, shape, order, parity);
         self.regions.request(region, scalar, len);
         view
@@ -201,7 +212,7 @@ impl Lowering<'_> {
         self.room(region, self.sample, &shape, order, self.parity(level, order))
     }
 
-    fn low(&mut self, level: u32, order: &[usize]) -> View {
+    pub fn low(&mut self, level: u32, order: &[usize]) -> View {
         let (view, len) = self.low_room(level, order);
         let Array::Scratch(region) = view.array else { unreachable!("low bands on their way are in the workspace") };
         self.regions.request(region, self.sample, len);
@@ -391,8 +402,7 @@ impl Lowering<'_> {
         if level == depth {
             if !same {
                 // The low band, which in either layout is a box of its own.
-                let low = geometry.low_band(level, problem.layout);
-                let from = Place { offset: low.offset, step: low.step }.within(source);
+                let from = Place::from(&geometry.low_band(level, problem.layout)).within(source);
                 self.copy(from, target, &wanted, &shape)?;
             }
             return Ok(std::mem::take(&mut self.list));
@@ -569,8 +579,7 @@ impl Lowering<'_> {
         let (apart, placed) = (geometry.bands(Layout::Mallat), geometry.bands(self.problem.layout));
         for (apart, placed) in apart.into_iter().zip(placed) {
             if apart.level > level && !apart.shape.contains(&0) {
-                let place = |b: &lifting_dsl::geometry::Band| Place { offset: b.offset.clone(), step: b.step.clone() };
-                each(self, place(&apart), place(&placed), &apart.shape)?;
+                each(self, Place::from(&apart), Place::from(&placed), &apart.shape)?;
             }
         }
         Ok(())
@@ -579,13 +588,19 @@ impl Lowering<'_> {
 
 /// A band's place in an array.
 #[derive(Clone, Debug)]
-struct Place {
+pub(super) struct Place {
     offset: Vec<usize>,
     step: Vec<usize>,
 }
 
+impl From<&Band> for Place {
+    fn from(band: &Band) -> Place {
+        Place { offset: band.offset.clone(), step: band.step.clone() }
+    }
+}
+
 impl Place {
-    fn within(&self, mut view: View) -> View {
+    pub fn within(&self, mut view: View) -> View {
         for (axis, (&offset, &step)) in self.offset.iter().zip(&self.step).enumerate() {
             view.offset += offset as i64 * view.strides[axis];
             // A band of one sample has no step; it may be any number.

@@ -4,8 +4,10 @@
 //! interpreter on host memory, so that whole plans are checked where there is no GPU.
 //!
 //! File by file: `list` is the data; `view` are strided boxes in arrays; `kernels` makes each kernel once; `pass` turns one pass over one axis into
-//! launches, `pair` one over two axes; `copy` does the same for copies; `choose` chooses each level's schedule, by the times that `model` predicts; `lower` goes through the levels.
+//! launches, `pair` one over two axes; `copy` does the same for copies; `choose` chooses each level's schedule, by the times that `model` predicts; `lower` goes through the levels;
+//! `adjoint` does so for what is no hurry: gradients.
 
+mod adjoint;
 mod choose;
 mod copy;
 mod interpret;

@@ -20,6 +20,13 @@ impl View {
         self
     }
 
+    /// A box at the beginning of an array.
+    pub fn strided(array: Array, scalar: Scalar, strides: &[isize]) -> View {
+        let mut dims = [0; MAX_RANK];
+        dims.iter_mut().zip(strides).for_each(|(d, s)| *d = *s as i64);
+        View { array, scalar, offset: 0, strides: dims }
+    }
+
     /// A row-major box at the beginning of an array; `order` lists the axes from the outermost to the innermost.
     pub fn packed(array: Array, scalar: Scalar, shape: &[usize], order: &[usize]) -> View {
         let mut strides = [0; MAX_RANK];

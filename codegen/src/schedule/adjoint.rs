@@ -1,0 +1,180 @@
+//! rewrite: the adjoint of a real scheme along one axis → a thread a line, in place
+//!
+//! What a gradient takes back through a transform. Each step's stencil is reversed, target and source exchanged, the last step first
+//! ([`lifting_dsl::adjoint`]); where the step had read beyond the line, what it read returns to the sample that the border rule had given it: a few
+//! single taps after each step, in the order in which the oracle has them, so that all executors agree bit for bit.
+//!
+//! A thread walks its line from end to end for every step. That is simple, right for every border rule and length, and slow: fast where
+//! lines lie beside each other in memory, slower where they do not.
+
+use super::lift::{Arithmetic, step_value};
+use super::{Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, ParamId, Place, Scalar, Space};
+use lifting_dsl::{Boundary, Group, Phase, RealStep, Scheme, Step, adjoint};
+
+/// Threads of a block.
+const BLOCK: u32 = 128;
+
+/// Parameters, but for the samples.
+struct Line {
+    data: ParamId,
+    length: ParamId,
+    parity: ParamId,
+    step: ParamId,
+    boundary: Boundary,
+    arith: Arithmetic,
+}
+
+impl Line {
+    /// First index of a phase, and one past its last.
+    fn range(&self, phase: Phase) -> [Expr; 2] {
+        let end = Expr::from(self.parity) + Expr::from(self.length);
+        match phase {
+            Phase::Even => [self.parity.into(), (end + 1) >> 1],
+            Phase::Odd => [0.into(), end >> 1],
+        }
+    }
+
+    /// The index in the line that serves a read of index `k` beyond it.
+    fn served(&self, phase: Phase, k: Expr) -> Expr {
+        let at = |k: Expr| Box::new((k << 1) + phase.parity() as i32 - Expr::from(self.parity));
+        let back = |i: Expr| (i + Expr::from(self.parity)) >> 1;
+        match self.boundary {
+            Boundary::WholeSymmetric => back(Expr::Mirror(at(k), Box::new(self.length.into()))),
+            Boundary::Periodic => back(Expr::Wrap(at(k), Box::new(self.length.into()))),
+            Boundary::Edge | Boundary::Zero => {
+                let [first, end] = self.range(phase);
+                k.max(first).min(end - 1)
+            }
+        }
+    }
+
+    fn index(&self, base: &Expr, phase: Phase, k: Expr) -> Expr {
+        let i = (k << 1) + phase.parity() as i32 - Expr::from(self.parity);
+        base.clone() + i.cast(Scalar::I64) * Expr::from(self.step)
+    }
+
+    fn load(&self, b: &mut Builder, name: &str, base: &Expr, phase: Phase, k: Expr) -> Expr {
+        b.load_new(name, self.arith.work, Space::Global(self.data), self.index(base, phase, k)).into()
+    }
+
+    fn store(&self, b: &mut Builder, base: &Expr, phase: Phase, k: Expr, value: Expr) {
+        b.store(Space::Global(self.data), self.index(base, phase, k), value);
+    }
+
+    /// One step on every sample of its target; what it reads beyond the line is zero.
+    fn lift(&self, b: &mut Builder, base: &Expr, step: &Step) {
+        let target = step.target();
+        let [first, end] = self.range(target);
+        let offsets: Vec<i32> = match step {
+            Step::Real(s) => s.groups.iter().flat_map(|g| g.offsets.iter().copied()).collect(),
+            _ => Vec::new(),
+        };
+        b.for_("k", first, end, 1, |b, k| {
+            let old = self.load(b, "old", base, target, k.clone());
+            let [first, end] = self.range(target.other());
+            let mut values = Vec::new();
+            for offset in &offsets {
+                let i = b.let_("i", Scalar::I32, k.clone() + *offset);
+                let x = b.let_("x", self.arith.work, self.arith.zero());
+                b.if_(Expr::from(i).ge(first.clone()).and(Expr::from(i).lt(end.clone())), |b| {
+                    let at = self.index(base, target.other(), i.into());
+                    b.load(Place::Local(x), Space::Global(self.data), at, 1, Cache::Default);
+                });
+                values.push((*offset, x));
+            }
+            let mut values = values.into_iter();
+            let mut read = |offset: i32| {
+                let (o, x) = values.next().expect("as many values as reads");
+                debug_assert_eq!(o, offset, "steps read in the order of their taps");
+                x.into()
+            };
+            let value = step_value(step, self.arith, old, &mut read);
+            self.store(b, base, target, k, value);
+        });
+    }
+
+    /// What `step` of the transform had read beyond the line returns to the samples that the border rule had given it.
+    fn fold(&self, b: &mut Builder, base: &Expr, step: &RealStep) {
+        if self.boundary == Boundary::Zero {
+            return;
+        }
+        let (from, into) = (step.target, step.target.other());
+        let ([first, end], [read_first, read_end]) = (self.range(from), self.range(into));
+        for group in &step.groups {
+            let groups = vec![Group { weight: group.weight.clone(), offsets: vec![0] }];
+            let tap = Step::Real(RealStep { target: into, op: step.op, groups });
+            for offset in &group.offsets {
+                let below = [first.clone(), end.clone().min(read_first.clone() - *offset)];
+                let above = [first.clone().max(read_end.clone() - *offset), end.clone()];
+                for [start, stop] in [below, above] {
+                    b.for_("from", start, stop, 1, |b, k| {
+                        let served = self.served(into, k.clone() + *offset);
+                        let served = b.let_("into", Scalar::I32, served);
+                        let given = self.load(b, "given", base, from, k);
+                        let old = self.load(b, "old", base, into, served.into());
+                        let value = step_value(&tap, self.arith, old, &mut |_| given.clone());
+                        self.store(b, base, into, served.into(), value);
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The kernel: the adjoint of what `options.direction` does along an axis, on samples of the type of the arithmetic.
+///
+/// Parameters: `data`, lines of at least 2 samples, both phases side by side; `length, parity, lines`; `step`, samples from one to the next of a line;
+/// `pitch`, from one line to the next; `stride`, from one batch of lines to the next; `batch`.
+///
+/// # Errors
+/// If the scheme is not real, or the samples are of a storage type.
+pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    if arith.work != arith.storage {
+        let (sample, work) = (arith.storage.name(), arith.work.name());
+        return Err(ScheduleError::Storage { schedule: "adjoint", sample, work });
+    }
+    let steps = options.direction.steps(scheme);
+    let adjoint = adjoint::steps(&steps).ok_or_else(|| ScheduleError::Sample {
+        wavelet: scheme.name().to_owned(),
+        domain: "integer",
+        sample: options.sample.name(),
+        choices: "a real wavelet with the same weights: an integer one rounds, and has no adjoint",
+    })?;
+    let mut builder = Builder::new(options.kernel_name(scheme, "adjoint"));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Adjoint of the analysis of lines, in place, a line a thread.",
+        Direction::Inverse => "Adjoint of the synthesis of lines, in place, a line a thread.",
+    });
+    let data = b.pointer("data", arith.work, Access::ReadWrite, "the lines, both phases side by side");
+    let length = b.scalar("length", Scalar::I32, "samples of a line, at least 2");
+    let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
+    let lines = b.scalar("lines", Scalar::I32, "number of lines");
+    let step = b.scalar("step", Scalar::I64, "samples from one to the next of a line");
+    let pitch = b.scalar("pitch", Scalar::I64, "samples from one line to the next");
+    let stride = b.scalar("stride", Scalar::I64, "samples from one batch of lines to the next");
+    let batch = b.scalar("batch", Scalar::I32, "number of batches");
+    let line = Line { data, length, parity, step, boundary: options.boundary, arith };
+
+    let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
+    let x = b.let_("line", Scalar::I32, x);
+    b.if_(Expr::from(x).lt(lines.into()), |b| {
+        b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
+            let wide = |e: Expr| e.cast(Scalar::I64);
+            let base = wide(x.into()) * Expr::from(pitch) + wide(image) * Expr::from(stride);
+            let base: Expr = b.let_("base", Scalar::I64, base).into();
+            for (step, back) in steps.iter().rev().zip(&adjoint) {
+                line.lift(b, &base, back);
+                if let Step::Real(step) = step {
+                    line.fold(b, &base, step);
+                }
+            }
+        });
+    });
+    let blocks = (Expr::from(lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
+    let grid = [blocks, 1.into(), Expr::from(batch).min(Expr::i32(65535))];
+    Ok(builder.finish(Launch { block: [BLOCK, 1, 1], grid }))
+}

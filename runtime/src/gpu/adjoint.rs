@@ -1,0 +1,171 @@
+//! The adjoint of a plan, as launches: what a gradient takes back through it.
+//!
+//! A level is brought into scratch with its phases side by side, lifted there axis by axis by [`schedule::adjoint`](lifting_codegen::schedule::adjoint),
+//! and taken out: simple launches for every layout and stride, in no hurry.
+
+use super::kernels::Key;
+use super::kernels::Tuning;
+use super::list::{Arg, Array, List, Region};
+use super::lower::{Lowering, Place, Program, scalar_of, work_of};
+use super::view::{Dim, MOST, View, joined, positions};
+use crate::error::PlanError;
+use crate::executor::Problem;
+use crate::recipe;
+use lifting_codegen::schedule::Direction;
+use lifting_dsl::geometry::Band;
+use lifting_dsl::sample::SampleType;
+
+impl Program {
+    /// The adjoint of synthesis is this program's `forward` (data to coefficients), that of analysis its `inverse`.
+    pub fn adjoint(
+        problem: &Problem,
+        sample: SampleType,
+        data: &[isize],
+        coefficients: &[isize],
+        tuning: &Tuning,
+    ) -> Result<Program, PlanError> {
+        let scalar = scalar_of(sample);
+        let mut lowering = Lowering::new(problem, sample, tuning);
+        let forward = lowering.adjoint_of_synthesis(
+            View::strided(Array::Source, scalar, data),
+            View::strided(Array::Target, scalar, coefficients),
+        )?;
+        let inverse = lowering.adjoint_of_analysis(
+            View::strided(Array::Source, scalar, coefficients),
+            View::strided(Array::Target, scalar, data),
+        )?;
+        Ok(lowering.finish(forward, None, vec![inverse], None))
+    }
+}
+
+impl Lowering<'_> {
+    /// Coefficients to data.
+    fn adjoint_of_analysis(&mut self, source: View, target: View) -> Result<List, PlanError> {
+        self.list = List::default();
+        let geometry = &self.problem.geometry;
+        let depth = geometry.depth();
+        let mut low = Place::from(&geometry.low_band(depth, self.problem.layout)).within(source);
+        if depth == 0 {
+            let shape = geometry.shape();
+            self.copy(low, target, shape, shape)?;
+        }
+        for level in (0..depth).rev() {
+            let shape = geometry.level_shape(level);
+            let scratch = self.interleaved(level);
+            self.after();
+            let next = geometry.level_shape(level + 1);
+            self.copy(low, self.phases(level, scratch, &vec![false; shape.len()]), &next, &next)?;
+            for band in self.details(level) {
+                let to = self.phases(level, scratch, &band.high);
+                self.copy(Place::from(&band).within(source), to, &band.shape, &band.shape)?;
+            }
+            for axis in geometry.axes_at(level).into_iter().rev() {
+                self.adjoint_pass(Direction::Forward, level, axis, scratch)?;
+            }
+            self.after();
+            low = if level == 0 { target } else { self.low(level, &order(shape.len())) };
+            self.copy(scratch, low, &shape, &shape)?;
+        }
+        Ok(std::mem::take(&mut self.list))
+    }
+
+    /// Data to coefficients.
+    fn adjoint_of_synthesis(&mut self, source: View, target: View) -> Result<List, PlanError> {
+        self.list = List::default();
+        let geometry = &self.problem.geometry;
+        let depth = geometry.depth();
+        let mut low = source;
+        if depth == 0 {
+            let shape = geometry.shape();
+            self.copy(source, target, shape, shape)?;
+        }
+        for level in 0..depth {
+            let shape = geometry.level_shape(level);
+            let scratch = self.interleaved(level);
+            self.after();
+            self.copy(low, scratch, &shape, &shape)?;
+            for axis in geometry.axes_at(level) {
+                self.adjoint_pass(Direction::Inverse, level, axis, scratch)?;
+            }
+            self.after();
+            for band in self.details(level) {
+                let from = self.phases(level, scratch, &band.high);
+                self.copy(from, Place::from(&band).within(target), &band.shape, &band.shape)?;
+            }
+            let next = geometry.level_shape(level + 1);
+            low = if level + 1 == depth {
+                Place::from(&geometry.low_band(depth, self.problem.layout)).within(target)
+            } else {
+                self.low(level + 1, &order(shape.len()))
+            };
+            self.copy(self.phases(level, scratch, &vec![false; shape.len()]), low, &next, &next)?;
+        }
+        Ok(std::mem::take(&mut self.list))
+    }
+
+    /// Scratch for a level with its phases side by side.
+    fn interleaved(&mut self, level: u32) -> View {
+        let shape = self.problem.geometry.level_shape(level);
+        self.scratch(Region::Between(0), work_of(self.sample), &shape, &order(shape.len()), 0)
+    }
+
+    /// The bands that a level adds.
+    fn details(&self, level: u32) -> Vec<Band> {
+        let bands = self.problem.geometry.bands(self.problem.layout).into_iter();
+        bands.filter(|b| b.level == level + 1 && b.high.contains(&true) && !b.shape.contains(&0)).collect()
+    }
+
+    /// A band's samples where phases stand side by side.
+    fn phases(&self, level: u32, mut view: View, high: &[bool]) -> View {
+        let origins = self.problem.geometry.level_origins(level);
+        let shape = self.problem.geometry.level_shape(level);
+        for axis in self.problem.geometry.axes_at(level) {
+            let parity = (origins[axis] & 1) as usize;
+            let first = if high[axis] { 1 - parity } else { parity };
+            if first < shape[axis] {
+                view = view.at(axis, first);
+            }
+            view.strides[axis] *= 2;
+        }
+        view
+    }
+
+    /// One axis, in place.
+    fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), PlanError> {
+        let shape = self.problem.geometry.level_shape(level);
+        let length = shape[axis];
+        if length < 2 || shape.contains(&0) {
+            return Ok(());
+        }
+        if let Some(axis) = shape.iter().position(|&n| n as i64 > MOST) {
+            return Err(PlanError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });
+        }
+        let parity = self.problem.geometry.level_origins(level)[axis] & 1;
+        let others = (0..shape.len()).filter(|&a| a != axis);
+        let dims = others.clone().map(|a| Dim { len: shape[a] as i64, steps: [view.strides[a]], joins: true });
+        let mut dims = joined(dims.collect());
+        let mut take = |choose: &dyn Fn(&[Dim<1>]) -> Option<usize>| {
+            choose(&dims).map_or(Dim { len: 1, steps: [0], joins: false }, |i| dims.remove(i))
+        };
+        // Threads run along what is nearest in memory.
+        let lines = take(&|dims| (0..dims.len()).min_by_key(|&i| dims[i].steps[0].abs()));
+        let batch = take(&|dims| (0..dims.len()).max_by_key(|&i| dims[i].len));
+        let kernel = self.kernels.get(Key::Adjoint(direction, view.scalar))?;
+        let count = others.map(|a| shape[a]).product();
+        let (axes, lengths) = (vec![axis], vec![length]);
+        self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule: "adjoint" });
+        self.after();
+        for [at] in positions(&dims) {
+            let mut args = vec![Arg::Pointer(view.array, view.offset + at)];
+            args.extend([length as i64, parity, lines.len, view.strides[axis]].map(Arg::Int));
+            args.extend([lines.steps[0], batch.steps[0], batch.len].map(Arg::Int));
+            let grid = self.grid(kernel, &args);
+            self.push(kernel, args, grid)?;
+        }
+        Ok(())
+    }
+}
+
+fn order(rank: usize) -> Vec<usize> {
+    (0..rank).collect()
+}
