@@ -1,6 +1,6 @@
 //! Which schedule a plan takes on a GPU.
 
-use lifting_codegen::schedule::stream;
+use lifting_codegen::schedule::{stream, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
@@ -17,18 +17,21 @@ pub enum Schedule {
     Separate,
     /// Both axes of an image in one pass: warps walk down strips of columns, rows in flight in shared memory.
     Stream,
+    /// Both axes of an image in one pass: blocks that a warp holds in registers, halo and all.
+    Warp,
 }
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 3] = [Schedule::Auto, Schedule::Separate, Schedule::Stream];
+    pub const ALL: [Schedule; 4] = [Schedule::Auto, Schedule::Separate, Schedule::Stream, Schedule::Warp];
 
-    /// `auto`, `separate`, `stream`.
+    /// `auto`, `separate`, `stream`, `warp`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
             Schedule::Separate => "separate",
             Schedule::Stream => "stream",
+            Schedule::Warp => "warp",
         }
     }
 }
@@ -57,6 +60,8 @@ pub enum Block {
     Separate,
     /// Of [`Schedule::Stream`].
     Stream(StreamBlock),
+    /// Of [`Schedule::Warp`].
+    Warp(WarpBlock),
 }
 
 /// Shape of the blocks of [`Schedule::Stream`].
@@ -70,6 +75,33 @@ pub struct StreamBlock {
     pub ring: u32,
     /// Row pairs that a warp walks down.
     pub chunk: u32,
+}
+
+/// Shape of the blocks of [`Schedule::Warp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WarpBlock {
+    /// Columns a lane.
+    pub columns: u32,
+    /// Rows of a warp's block, halo included.
+    pub rows: u32,
+    /// Warps a block of threads.
+    pub warps: u32,
+    /// Whether fewer lanes store than could, so that stores are whole sectors.
+    pub whole_sectors: bool,
+}
+
+impl WarpBlock {
+    pub(crate) fn shape(self) -> warp::Shape {
+        let WarpBlock { columns, rows, warps, whole_sectors } = self;
+        warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors }
+    }
+}
+
+impl From<warp::Shape> for WarpBlock {
+    fn from(shape: warp::Shape) -> WarpBlock {
+        let warp::Shape { columns, rows, warps, whole_sectors, .. } = shape;
+        WarpBlock { columns, rows, warps, whole_sectors }
+    }
 }
 
 impl StreamBlock {
@@ -89,11 +121,28 @@ impl StreamBlock {
 }
 
 impl Block {
+    /// The row pairs that were said to be walked by a warp; 0 leaves them to the schedule.
+    pub(crate) fn chunk(&self) -> u32 {
+        match self {
+            Block::Stream(block) => block.chunk,
+            Block::Separate | Block::Warp(_) => 0,
+        }
+    }
+
+    /// With other chunks, where they can be chosen.
+    pub(crate) fn with_chunk(self, chunk: u32) -> Block {
+        match self {
+            Block::Stream(block) => Block::Stream(StreamBlock { chunk, ..block }),
+            other => other,
+        }
+    }
+
     /// The schedule whose blocks these are.
     pub fn schedule(&self) -> Schedule {
         match self {
             Block::Separate => Schedule::Separate,
             Block::Stream(_) => Schedule::Stream,
+            Block::Warp(_) => Schedule::Warp,
         }
     }
 }
@@ -102,6 +151,10 @@ impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Block::Separate => f.write_str("separate"),
+            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
+                let stores = if *whole_sectors { ", whole sectors" } else { "" };
+                write!(f, "warp, {columns} columns a lane, {rows} rows, {warps} warps{stores}")
+            }
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => {
                 write!(
                     f,

@@ -6,9 +6,9 @@ use crate::error::PlanError;
 use crate::plan::Plan;
 use crate::recipe::Choice;
 use crate::sample::Sample;
-use crate::schedule::{Block, Schedule, StreamBlock};
+use crate::schedule::{Block, Schedule, StreamBlock, WarpBlock};
 use crate::wisdom::Wisdom;
-use lifting_codegen::schedule::Direction;
+use lifting_codegen::schedule::{Direction, warp};
 use std::fmt;
 
 /// One candidate for one level, to be measured.
@@ -46,6 +46,9 @@ impl fmt::Display for Measured {
 
 /// Warps a block and depth of the ring that are tried.
 const BLOCKS: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
+
+/// Warps a block that are tried of blocks in registers.
+const WARPS: [u32; 4] = [1, 2, 4, 8];
 
 /// Heights of chunks that are tried with the fastest of them.
 const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
@@ -125,6 +128,15 @@ impl<T: Sample> PlanBuilder<'_, T> {
             for columns in proposed.iter().map(|b| b.columns) {
                 for (warps, ring) in BLOCKS {
                     attempt(Block::Stream(StreamBlock { columns, warps, ring, chunk: 0 }), &mut all)?;
+                }
+            }
+            let own = choice.others.iter().chain([&choice.taken]).filter_map(|candidate| match candidate.block {
+                Block::Warp(block) => Some(block),
+                _ => None,
+            });
+            for block in own.chain([warp::Shape::paper().into()]) {
+                for warps in WARPS {
+                    attempt(Block::Warp(WarpBlock { warps, ..block }), &mut all)?;
                 }
             }
             if let Some(Measured { block: Block::Stream(block), .. }) = fastest(&all) {

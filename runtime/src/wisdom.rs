@@ -4,7 +4,7 @@
 //! order of axes, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
 //! believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
-use crate::schedule::{Block, StreamBlock};
+use crate::schedule::{Block, StreamBlock, WarpBlock};
 use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::stream::Order;
 use lifting_dsl::print::print_scheme;
@@ -60,6 +60,7 @@ struct Known {
 enum Best {
     Separate,
     Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
+    Warp { columns: u32, rows: u32, warps: u32, whole_sectors: bool },
 }
 
 /// A level of a plan, as wisdom sees it.
@@ -258,6 +259,9 @@ impl Wisdom {
         let best = match block {
             Block::Separate => Best::Separate,
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
+            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
+                Best::Warp { columns, rows, warps, whole_sectors }
+            }
         };
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;
@@ -269,6 +273,9 @@ impl Wisdom {
         Some(match self.0.get(key)?.best {
             Best::Separate => Block::Separate,
             Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
+            Best::Warp { columns, rows, warps, whole_sectors } => {
+                Block::Warp(WarpBlock { columns, rows, warps, whole_sectors })
+            }
         })
     }
 }
@@ -283,6 +290,10 @@ impl Known {
             Best::Stream { columns, warps, ring, chunk } => {
                 let sane = (1..=64).contains(&columns) && (1..=32).contains(&warps) && (2..=64).contains(&ring);
                 let sane = sane && (1..=1 << 20).contains(&chunk);
+                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+            }
+            Best::Warp { columns, rows, warps, .. } => {
+                let sane = (1..=64).contains(&columns) && (2..=512).contains(&rows) && (1..=32).contains(&warps);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }
             Best::Separate => Ok(()),

@@ -7,9 +7,9 @@ use super::model::Cost;
 use super::pair::{Pair, Quad};
 use crate::error::PlanError;
 use crate::recipe::{Candidate, Choice, Reason, Refused};
-use crate::schedule::{Block, Schedule, StreamBlock};
+use crate::schedule::{Block, Schedule};
 use crate::wisdom::{Case, Key as Known};
-use lifting_codegen::schedule::stream::{Order, Walk};
+use lifting_codegen::schedule::stream::Order;
 use lifting_codegen::schedule::{Direction, ScheduleError};
 
 /// A part of a level: launches that may all run side by side.
@@ -18,7 +18,7 @@ pub(super) enum Stage {
     /// One axis.
     Axis(usize),
     /// The axis of consecutive samples and one of rows.
-    Both { axes: [usize; 2], order: Order, block: StreamBlock },
+    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32 },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -39,6 +39,9 @@ impl Chosen {
         matches!(self.stages.last(), Some(Stage::Both { .. }))
     }
 }
+
+/// The schedules with a pass over both axes.
+const BOTH: [Schedule; 2] = [Schedule::Stream, Schedule::Warp];
 
 /// What is known of a level before its schedule is.
 pub(super) struct Question<'a> {
@@ -63,8 +66,8 @@ struct Both {
     case: Known,
     /// The block of the way that was measured to be fastest.
     measured: Option<Block>,
-    /// Why what was measured cannot be.
-    refused: Option<String>,
+    /// What cannot be, what was measured included.
+    refused: Vec<Refused>,
 }
 
 impl Lowering<'_> {
@@ -93,13 +96,18 @@ impl Lowering<'_> {
             Some(_) => Schedule::Separate,
         };
         if wanted != Schedule::Separate {
-            match self.both(question, &shape, quad) {
-                Ok(both) => {
+            let schedules = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s);
+            let schedules: Vec<Schedule> = schedules.collect();
+            match self.both(question, &shape, &schedules, quad) {
+                Ok(Ok(both)) => {
                     ways.extend(both.ways.into_iter().map(|(stages, block, cost)| way(stages, block, cost)));
-                    refused.extend(both.refused.map(|reason| Refused { schedule: Schedule::Stream, reason }));
+                    refused = both.refused;
                     (case, measured) = (Some(both.case), both.measured);
                 }
-                Err(reason) => refused.push(Refused { schedule: Schedule::Stream, reason }),
+                Ok(Err(each)) => refused = each,
+                Err(reason) => {
+                    refused = schedules.iter().map(|&schedule| Refused { schedule, reason: reason.clone() }).collect();
+                }
             }
         }
         match wanted {
@@ -146,7 +154,7 @@ impl Lowering<'_> {
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), PlanError> {
         for stage in stages {
             if let Stage::Both { order, block, .. } = stage {
-                self.kernels.get(Key::Stream(direction, self.sample, *order, block.shape()))?;
+                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0)))?;
             }
         }
         Ok(())
@@ -172,13 +180,14 @@ impl Lowering<'_> {
         self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], rows, sides)
     }
 
-    /// All ways with a pass over both axes, or why there is none.
+    /// All ways with a pass over both axes, or why each schedule has none; or why no schedule could.
     fn both(
         &self,
         question: &Question,
         shape: &[usize],
+        schedules: &[Schedule],
         quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
-    ) -> Result<Both, String> {
+    ) -> Result<Result<Both, Vec<Refused>>, String> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
@@ -213,13 +222,14 @@ impl Lowering<'_> {
         }
         let machine = &self.kernels.tuning.machine;
         let launches = jobs.launches();
-        let build = |mut block: StreamBlock| {
+        let build = |block: Block| {
             let walk = self.kernels.walk(direction, self.sample, block)?;
             let tuning = walk.tuning(&job, machine.multiprocessors)?;
-            let wanted = if block.chunk == 0 { tuning.chunk } else { block.chunk as i32 };
-            block.chunk = wanted.max(Walk::least_chunk(&job)) as u32;
+            let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
+            let chunk = wanted.max(walk.least_chunk(&job)) as u32;
+            let block = block.with_chunk(chunk);
             let mut cost = Cost::default();
-            let one = self.model().stream(direction, &walk, &job, block.chunk);
+            let one = self.model().both(direction, &walk, block, &job, chunk);
             (0..launches).for_each(|_| cost += one);
             for i in (0..axes.len()).filter(|i| ![at, other].contains(i)) {
                 cost += self.axis_cost(question, shape, &axes, i);
@@ -228,28 +238,33 @@ impl Lowering<'_> {
                 cost += self.model().copy(shape.iter().product());
             }
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis)).collect();
-            stages.splice(first..first + 2, [Stage::Both { axes: [x, y], order: lifted, block }]);
-            Ok((stages, Block::Stream(block), cost, tuning.aligned == 3))
+            stages.splice(first..first + 2, [Stage::Both { axes: [x, y], order: lifted, block, chunk }]);
+            Ok((stages, block, cost, tuning.aligned == 3))
         };
         let tuning = self.kernels.tuning;
-        let blocks = match tuning.only {
-            Some((_, Block::Stream(block))) => vec![block],
-            _ => StreamBlock::proposed(self.kind),
-        };
-        let (mut ways, mut is_aligned, mut reason) = (Vec::new(), None, None);
-        for block in blocks {
-            match build(block) {
-                Ok((stages, block, cost, aligned)) => {
-                    is_aligned.get_or_insert(aligned);
-                    ways.push((stages, block, cost));
-                }
-                Err(e) => {
-                    let e: ScheduleError = e;
-                    reason.get_or_insert(e.to_string());
+        let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
+        for &schedule in schedules {
+            let blocks = match tuning.only {
+                Some((_, block)) => Ok(vec![block]),
+                None => self.kernels.proposed(schedule, direction, self.kind),
+            };
+            let built: Result<Vec<_>, ScheduleError> = blocks.map(|blocks| blocks.into_iter().map(build).collect());
+            let mut reason = None;
+            for way in built.unwrap_or_else(|e| vec![Err(e)]) {
+                match way {
+                    Ok((stages, block, cost, aligned)) => {
+                        is_aligned.get_or_insert(aligned);
+                        ways.push((stages, block, cost));
+                        reason = Some(None);
+                    }
+                    Err(e) => {
+                        reason.get_or_insert(Some(e));
+                    }
                 }
             }
+            refused.extend(reason.flatten().map(|e| Refused { schedule, reason: e.to_string() }));
         }
-        let Some(aligned) = is_aligned else { return Err(reason.unwrap_or_else(|| "it has no block".into())) };
+        let Some(aligned) = is_aligned else { return Ok(Err(refused)) };
         let images = i32::try_from(launches).unwrap_or(i32::MAX).saturating_mul(job.batch);
         let case = Case {
             device: &tuning.device,
@@ -263,19 +278,22 @@ impl Lowering<'_> {
             extent: [job.width, job.height, images],
         };
         let case = case.key();
-        let (mut measured, mut refused) = (None, None);
-        match tuning.wisdom.find(&case) {
-            Some(Block::Stream(block)) => match build(block) {
+        let mut measured = tuning.wisdom.find(&case);
+        if let Some(block) = measured.filter(|block| *block != Block::Separate) {
+            match build(block) {
                 Ok((stages, block, cost, _)) => {
                     ways.retain(|way| way.1 != block);
                     ways.push((stages, block, cost));
                     measured = Some(block);
                 }
-                Err(e) => refused = Some(format!("measured before as fastest, and now: {e}")),
-            },
-            other => measured = other,
+                Err(e) => {
+                    let reason = format!("measured before as fastest, and now: {e}");
+                    refused.push(Refused { schedule: block.schedule(), reason });
+                    measured = None;
+                }
+            }
         }
-        Ok(Both { ways, case, measured, refused })
+        Ok(Ok(Both { ways, case, measured, refused }))
     }
 }
 

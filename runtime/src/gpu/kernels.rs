@@ -1,5 +1,6 @@
 //! The kernels of a plan, each made once.
 
+use super::lower::scalar_of;
 use super::model::Machine;
 use crate::error::PlanError;
 use crate::schedule::{Block, Schedule, StreamBlock};
@@ -7,9 +8,10 @@ use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
-use lifting_codegen::schedule::stream::{self, Order, Walk};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, adjoint, horizontal, vertical};
+use lifting_codegen::schedule::stream::{self, Job, Order};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, adjoint, horizontal, vertical, warp};
 use lifting_codegen::window::Window;
+use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
 use std::sync::Arc;
 
@@ -52,7 +54,8 @@ impl Tuning {
 pub(super) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
-    Stream(Direction, Scalar, Order, stream::Shape),
+    /// Both axes, by a block that is not `Separate`.
+    Both(Direction, Scalar, Order, Block),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -60,6 +63,31 @@ pub(super) enum Key {
         to: Scalar,
         change: Change,
     },
+}
+
+/// How a kernel of both axes meets a level.
+#[derive(Debug)]
+pub(crate) enum Walk {
+    Stream(stream::Walk),
+    Warp(warp::Block),
+}
+
+impl Walk {
+    /// The arguments of a job that depend on it, on a device with so many multiprocessors; an error if the kernel cannot run it.
+    pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<stream::Tuning, ScheduleError> {
+        match self {
+            Walk::Stream(walk) => walk.tuning(job, multiprocessors),
+            Walk::Warp(block) => block.tuning(job),
+        }
+    }
+
+    /// Row pairs that a warp walks at least: a grid has only so many rows of blocks.
+    pub fn least_chunk(&self, job: &Job) -> i32 {
+        match self {
+            Walk::Stream(_) => stream::Walk::least_chunk(job),
+            Walk::Warp(_) => 1,
+        }
+    }
 }
 
 /// A kernel of a program.
@@ -110,9 +138,31 @@ impl<'a> Kernels<'a> {
         self.made
     }
 
-    /// How `stream` walks.
-    pub fn walk(&self, direction: Direction, sample: Scalar, block: StreamBlock) -> Result<Walk, ScheduleError> {
-        stream::walk(self.scheme, self.options(direction, Sides::both(sample)), block.shape())
+    /// How a kernel of both axes would meet a level.
+    pub fn walk(&self, direction: Direction, sample: Scalar, block: Block) -> Result<Walk, ScheduleError> {
+        let options = self.options(direction, Sides::both(sample));
+        Ok(match block {
+            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape())?),
+            Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
+            Block::Separate => unreachable!("passes along one axis have no walk"),
+        })
+    }
+
+    /// Blocks of a schedule worth considering, its own proposal first.
+    pub fn proposed(
+        &self,
+        schedule: Schedule,
+        direction: Direction,
+        kind: SampleType,
+    ) -> Result<Vec<Block>, ScheduleError> {
+        Ok(match schedule {
+            Schedule::Stream => StreamBlock::proposed(kind).into_iter().map(Block::Stream).collect(),
+            Schedule::Warp => {
+                let options = self.options(direction, Sides::both(scalar_of(kind)));
+                vec![Block::Warp(warp::Shape::of(self.scheme, options)?.into())]
+            }
+            Schedule::Auto | Schedule::Separate => Vec::new(),
+        })
     }
 
     fn options(&self, direction: Direction, sides: Sides) -> Options {
@@ -128,10 +178,15 @@ impl<'a> Kernels<'a> {
                 Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
-            Key::Stream(direction, sample, order, shape) => {
+            Key::Both(direction, sample, order, block) => {
                 let options = self.options(direction, Sides::both(sample));
-                let walk = stream::walk(self.scheme, options, shape)?;
-                Ok((stream::kernel(self.scheme, options, order, shape)?, Some(walk)))
+                let walk = self.walk(direction, sample, block)?;
+                let kernel = match block {
+                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Separate => unreachable!("passes along one axis have keys of their own"),
+                };
+                Ok((kernel, Some(walk)))
             }
             Key::Adjoint(direction, work) => {
                 Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))

@@ -1,8 +1,9 @@
 //! Launches as data.
 
+use super::kernels::Walk;
 use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{Job, Walk};
+use lifting_codegen::schedule::stream::Job;
 
 /// The arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -363,11 +363,11 @@ impl Lowering<'_> {
                     let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
-                Stage::Both { axes, order, block } => {
+                Stage::Both { axes, order, block, chunk } => {
                     let parity = axes.map(|axis| (origins[axis] & 1) as usize);
                     let direction = Direction::Forward;
                     let pair = Pair { direction, level, axes, order, extent: &shape, parity, gain };
-                    self.pair(pair, Quad::new(&pair, from, low, to), block)?;
+                    self.pair(pair, Quad::new(&pair, from, low, to), (block, chunk))?;
                 }
             }
             from = if last { low } else { to };
@@ -543,10 +543,10 @@ impl Lowering<'_> {
                 let pass = Pass { direction, level, axis, extent, parity, gain };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
-            Stage::Both { axes, order, block } => {
+            Stage::Both { axes, order, block, chunk } => {
                 let parity = axes.map(|axis| (origins[axis] & 1) as usize);
                 let pair = Pair { direction, level, axes, order, extent, parity, gain };
-                self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), block)
+                self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
             }
         }
     }

@@ -5,9 +5,11 @@
 //! constants are fitted to the figures in `docs/performance.md` (one H200): those of `stream` within 15 % for large images; those of the passes
 //! through shared memory are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
+use super::kernels::Walk;
+use crate::schedule::Block;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
-use lifting_codegen::schedule::stream::{Job, Walk};
+use lifting_codegen::schedule::stream::Job;
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -45,6 +47,12 @@ const REGISTERS: i64 = 85;
 /// Most registers of a thread; beyond, they spill, and all takes so many times as long.
 const MOST_REGISTERS: i64 = 255;
 const SPILL: f64 = 4.0;
+
+/// The same of `warp` besides its block, and by how much its instructions take longer than their issue slots: all loads of a block are in flight
+/// together. Estimates, as is the time of a block: those of the paper's authors' code are 1.3 to 1.4 copies at 8192².
+const REGISTERS_WARP: i64 = 60;
+const STALL_WARP: f64 = 0.8;
+const TILE: f64 = 1.5;
 
 /// By how much the instructions of `stream` take longer than their issue slots: the more registers, the fewer warps to hide latency.
 fn stall(registers: i64) -> f64 {
@@ -135,21 +143,36 @@ impl Model<'_> {
     }
 
     /// Both axes in one launch.
-    pub fn stream(&self, direction: Direction, walk: &Walk, job: &Job, chunk: u32) -> Cost {
+    pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
         let [operations, _] = work(&direction.steps(self.scheme));
-        let reads = walk.reads(chunk as i32);
-        let registers = REGISTERS + walk.registers();
+        let (reads, columns, registers, latency) = match (walk, block) {
+            (Walk::Stream(walk), _) => {
+                let pairs = f64::from((job.height + job.parity[1] + 1) / 2).min(f64::from(chunk));
+                let latency = (pairs + walk.halo_pairs() as f64) * PAIR;
+                (walk.reads(chunk as i32), walk.strip_columns(), REGISTERS + walk.registers(), latency)
+            }
+            (Walk::Warp(shape), Block::Warp(block)) => {
+                let words = self.sample.bytes().div_ceil(4) as i64;
+                let registers = REGISTERS_WARP + i64::from(block.columns * block.rows) * words;
+                (shape.reads(), shape.columns(), registers, TILE * f64::from(chunk) / (shape.rows() as f64 / 2.0))
+            }
+            (Walk::Warp(_), _) => unreachable!("a walk is its block's"),
+        };
+        let stall = match walk {
+            Walk::Stream(_) => stall(registers),
+            Walk::Warp(_) => STALL_WARP * stall(registers) / stall(0),
+        };
         let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
         let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
         let bytes = samples * self.sample.bytes() as f64 * (reads + more_sectors);
-        let issue = self.issue(samples * reads * (6.0 + operations)) * stall(registers) * more_work;
+        let issue = self.issue(samples * reads * (6.0 + operations)) * stall * more_work;
         let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
-        let strips = (f64::from(job.width + job.parity[0]) / walk.strip_columns() as f64).ceil();
+        let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
         let warps = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
         let resident = f64::from(self.machine.registers / 32 * self.machine.multiprocessors) / registers as f64;
         let waves = (warps / resident).max(1.0);
-        let walk = RAMP + waves * (f64::from(chunk).min(pairs) + walk.halo_pairs() as f64) * PAIR;
+        let walk = RAMP + waves * latency;
         let throughput = self.memory(bytes).hypot(issue);
         // Many waves overlap: what they take is in the throughput.
         let time = if waves > 2.0 { throughput } else { throughput.max(walk) };

@@ -6,7 +6,7 @@ use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
 use crate::recipe;
-use crate::schedule::StreamBlock;
+use crate::schedule::Block;
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::split;
@@ -98,7 +98,7 @@ impl Pair<'_> {
 
 impl Lowering<'_> {
     /// Appends the launches of a pass over both axes. They may all run side by side.
-    pub(super) fn pair(&mut self, pair: Pair, quad: Quad, block: StreamBlock) -> Result<(), PlanError> {
+    pub(super) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), PlanError> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
@@ -111,8 +111,9 @@ impl Lowering<'_> {
             reads.iter().all(|r| writes.iter().all(|w| r.array != w.array)),
             "a launch never reads the array that it writes"
         );
-        let index = self.kernels.get(Key::Stream(pair.direction, self.sample, pair.order, block.shape()))?;
-        let refused = |what: &str| ScheduleError::Launch { schedule: "stream", what: what.into() };
+        let index = self.kernels.get(Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0)))?;
+        let schedule = block.schedule().name();
+        let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.sample.bytes();
         let jobs = pair.jobs(&quad, bytes).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
         let [x, y] = pair.axes;
@@ -126,7 +127,7 @@ impl Lowering<'_> {
             axes: lifted.to_vec(),
             lengths: lifted.map(|a| pair.extent[a]).to_vec(),
             count,
-            schedule: "stream",
+            schedule,
         });
         // Kernels take the signal first in analysis, last in synthesis.
         let order = match pair.direction {
@@ -147,7 +148,7 @@ impl Lowering<'_> {
             args.extend([job.width, job.height, job.parity[0], job.parity[1]].map(|v| Arg::Int(v.into())));
             args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.pitch)));
             args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.stride)));
-            args.extend([i64::from(job.batch), i64::from(block.chunk)].map(Arg::Int));
+            args.extend([i64::from(job.batch), i64::from(chunk)].map(Arg::Int));
             let placed = Placed { at: args.len(), arrays: jobs.arrays, job };
             args.extend([Arg::Int(0), Arg::Int(0)]);
             if self.kernels.gain {
