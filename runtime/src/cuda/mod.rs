@@ -4,7 +4,7 @@
 //! called, and what is missing is a [`CudaError`] that says what to do.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
-//! launches to the driver; `plan` is what users execute; `time` measures it.
+//! launches to the driver; `plan` is what users execute; `host` takes host data through it; `time` measures it.
 
 mod error;
 
@@ -12,6 +12,8 @@ mod error;
 mod cache;
 #[cfg(feature = "cuda")]
 mod device;
+#[cfg(feature = "cuda")]
+mod host;
 #[cfg(feature = "cuda")]
 mod launch;
 #[cfg(feature = "cuda")]

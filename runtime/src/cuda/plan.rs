@@ -2,8 +2,9 @@
 
 use super::device::CudaDevice;
 use super::error::CudaError;
+use super::host::{Host, Way, gather, scatter};
 use super::launch::{Addresses, CudaGraph, Loaded};
-use crate::data::{RawView, RawViewMut, contiguous, offsets};
+use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
 use crate::gpu::{List, Program, Tuning};
@@ -46,6 +47,7 @@ pub struct CudaPlan<T> {
     tuning: Tuning,
     /// The adjoint for contiguous arrays, made when it is asked for.
     adjoint: OnceLock<Result<Loaded, PlanError>>,
+    host: Host,
     sample: PhantomData<fn(T) -> T>,
 }
 
@@ -95,12 +97,39 @@ impl<T: Sample> CudaPlan<T> {
         };
         let device = device.clone();
         let (tuning, adjoint) = (tuning.clone(), OnceLock::new());
-        Ok(CudaPlan { device, problem, strided, packed, data, coefficients, tuning, adjoint, sample: PhantomData })
+        Ok(CudaPlan {
+            device,
+            problem,
+            strided,
+            packed,
+            data,
+            coefficients,
+            tuning,
+            adjoint,
+            host: Host::default(),
+            sample: PhantomData,
+        })
     }
 
     /// The device.
     pub fn device(&self) -> &CudaDevice {
         &self.device
+    }
+
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub(super) fn packed(&self) -> &Loaded {
+        &self.packed
+    }
+
+    pub(super) fn problem(&self) -> &Arc<Problem> {
+        &self.problem
+    }
+
+    pub(super) fn tuning(&self) -> &Tuning {
+        &self.tuning
     }
 
     /// Bytes of the larger of data and coefficients.
@@ -339,81 +368,19 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    fn scratch(&self, stream: &Arc<CudaStream>, bytes: usize) -> Result<Option<CudaSlice<u8>>, CudaError> {
+    pub(super) fn scratch(&self, stream: &Arc<CudaStream>, bytes: usize) -> Result<Option<CudaSlice<u8>>, CudaError> {
         if bytes == 0 { Ok(None) } else { self.allocate(stream, bytes, "the workspace").map(Some) }
     }
 
-    fn allocate(&self, stream: &Arc<CudaStream>, bytes: usize, what: &'static str) -> Result<CudaSlice<u8>, CudaError> {
+    pub(super) fn allocate(
+        &self,
+        stream: &Arc<CudaStream>,
+        bytes: usize,
+        what: &'static str,
+    ) -> Result<CudaSlice<u8>, CudaError> {
         self.device.ready()?;
         // SAFETY: bytes have no invalid value, and every one that is read was written before.
         unsafe { stream.alloc::<u8>(bytes) }.map_err(|e| self.device.allocation_error(what, bytes, e))
-    }
-
-    /// Host data through the device: up, the list, down; the result is written only if all went well.
-    fn through(
-        &self,
-        loaded: &Loaded,
-        list: &List,
-        source: Option<Vec<T>>,
-        target: Vec<T>,
-        keep_target: bool,
-    ) -> Result<Vec<T>, PlanError> {
-        let stream = self.device.stream();
-        let bytes = |len: usize| (len * size_of::<T>()).max(1);
-        let failed = |e| self.device.error("copy host data", e);
-        let mut at = Addresses { source: 0, target: 0, scratch: 0 };
-        let mut target = target;
-        let (mut held_source, mut held_scratch) = (None, None);
-        if let Some(source) = &source {
-            let mut memory = self.allocate(stream, bytes(source.len()), "the source")?;
-            stream.memcpy_htod(bytemuck::cast_slice::<T, u8>(source), &mut memory).map_err(failed)?;
-            at.source = memory.device_ptr(stream).0;
-            held_source = Some(memory);
-        }
-        let mut memory = self.allocate(stream, bytes(target.len()), "the result")?;
-        if keep_target {
-            stream.memcpy_htod(bytemuck::cast_slice::<T, u8>(&target), &mut memory).map_err(failed)?;
-        }
-        at.target = memory.device_ptr_mut(stream).0;
-        if let Some(mut scratch) = self.scratch(stream, loaded.workspace_bytes)? {
-            at.scratch = scratch.device_ptr_mut(stream).0;
-            held_scratch = Some(scratch);
-        }
-        // SAFETY: arrays of a packed program's sizes, all on this one stream, alive until it has been waited for.
-        unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
-        // A level's low band may be empty, an allocation may not.
-        if !target.is_empty() {
-            stream.memcpy_dtoh(&memory, bytemuck::cast_slice_mut::<T, u8>(&mut target)).map_err(failed)?;
-        }
-        stream.synchronize().map_err(|e| self.device.error("finish a transform", e))?;
-        drop((held_source, held_scratch));
-        Ok(target)
-    }
-}
-
-/// # Safety
-/// The view must be valid.
-unsafe fn gather<T: Sample>(view: RawView<T>) -> Vec<T> {
-    let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
-    if contiguous(shape) == strides {
-        // SAFETY: a valid view without gaps is a slice.
-        return unsafe { std::slice::from_raw_parts(view.ptr, shape.iter().product()) }.to_vec();
-    }
-    // SAFETY: an element of a valid view.
-    offsets(shape, strides).map(|at| unsafe { *view.ptr.offset(at) }).collect()
-}
-
-/// # Safety
-/// The view must be valid, and no other may overlap it.
-unsafe fn scatter<T: Sample>(values: &[T], view: RawViewMut<T>) {
-    let (shape, strides) = (&view.shape[..view.rank], &view.strides[..view.rank]);
-    if contiguous(shape) == strides {
-        // SAFETY: a valid view without gaps is a slice of as many samples.
-        return unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), view.ptr, values.len()) };
-    }
-    for (at, value) in offsets(shape, strides).zip(values) {
-        // SAFETY: an element of a valid view.
-        unsafe { *view.ptr.offset(at) = *value };
     }
 }
 
@@ -440,13 +407,8 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
     }
 
     unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
-        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
         // SAFETY: passed on from the caller, here and below.
-        unsafe {
-            let result = self.through(&self.packed, &self.packed.program.forward, Some(gather(src)), empty, false)?;
-            scatter(&result, dst);
-        }
-        Ok(())
+        unsafe { self.out_of_place(Way::Forward, src, dst) }
     }
 
     unsafe fn forward_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
@@ -486,11 +448,8 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         dst: RawViewMut<T>,
         _: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
-        let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
-        let list = &self.packed.program.inverse[level as usize];
         // SAFETY: as above.
-        unsafe { scatter(&self.through(&self.packed, list, Some(gather(src)), empty, false)?, dst) };
-        Ok(())
+        unsafe { self.out_of_place(Way::Inverse(level), src, dst) }
     }
 
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {
