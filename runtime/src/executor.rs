@@ -9,7 +9,7 @@ use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Geometry, Layout};
-use lifting_dsl::{Boundary, Scheme};
+use lifting_dsl::{Boundary, Domain, Scheme};
 
 /// Everything that decides what the coefficients are, and nothing about how they are computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,18 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
+    /// Whether there is an adjoint.
+    pub fn check_adjoint(&self) -> Result<(), PlanError> {
+        if self.scheme.domain() == Domain::Integer {
+            return Err(PlanError::IntegerAdjoint { wavelet: self.scheme.name().to_owned() });
+        }
+        if self.pads() {
+            let (shape, padded) = (self.source_shape.clone(), self.geometry.shape().to_vec());
+            return Err(PlanError::PaddedAdjoint { shape, padded });
+        }
+        Ok(())
+    }
+
     /// Whether coefficients have another shape than the data.
     pub fn pads(&self) -> bool {
         self.source_shape != self.geometry.shape()

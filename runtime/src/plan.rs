@@ -8,8 +8,8 @@ use crate::recipe::Recipe;
 use crate::sample::Sample;
 use crate::subband::Subband;
 use lifting_codegen::schedule::Direction;
+use lifting_dsl::Scheme;
 use lifting_dsl::geometry::Geometry;
-use lifting_dsl::{Domain, Scheme};
 use std::sync::Arc;
 
 /// Stands for the sample type of a builder that has not been told it yet.
@@ -366,14 +366,7 @@ impl<T: Sample> Plan<T> {
     }
 
     fn check_adjoint(&self, workspace: &Workspace<T>) -> Result<(), PlanError> {
-        let problem = &self.0.problem;
-        if problem.scheme.domain() == Domain::Integer {
-            return Err(PlanError::IntegerAdjoint { wavelet: problem.scheme.name().to_owned() });
-        }
-        if problem.pads() {
-            let padded = self.coefficient_shape().to_vec();
-            return Err(PlanError::PaddedAdjoint { shape: self.shape().to_vec(), padded });
-        }
+        self.0.problem.check_adjoint()?;
         self.check(workspace)
     }
 

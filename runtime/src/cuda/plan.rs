@@ -29,6 +29,10 @@ pub enum Transform {
     },
     /// Coefficients to data where the coefficients are.
     InverseInPlace,
+    /// The adjoint of `Forward`: coefficients to data. Takes a [`CudaPlan::adjoint_workspace`].
+    Adjoint,
+    /// The adjoint of `Inverse`: data to coefficients. Takes a [`CudaPlan::adjoint_workspace`].
+    InverseAdjoint,
 }
 
 /// A plan's view of device memory: from [`Plan::cuda`](crate::Plan::cuda).
@@ -45,8 +49,10 @@ pub struct CudaPlan<T> {
     data: Span,
     coefficients: Span,
     tuning: Tuning,
-    /// The adjoint for contiguous arrays, made when it is asked for.
-    adjoint: OnceLock<Result<Loaded, PlanError>>,
+    /// Of data and of coefficients.
+    strides: [Vec<isize>; 2],
+    /// The adjoint, as `strided` and `packed`, each made when it is asked for.
+    adjoints: [OnceLock<Result<Loaded, PlanError>>; 2],
     host: Host,
     sample: PhantomData<fn(T) -> T>,
 }
@@ -96,7 +102,8 @@ impl<T: Sample> CudaPlan<T> {
             load(&packed_data, &packed_coefficients)?
         };
         let device = device.clone();
-        let (tuning, adjoint) = (tuning.clone(), OnceLock::new());
+        let strides = [data_strides.to_vec(), coefficient_strides.to_vec()];
+        let tuning = tuning.clone();
         Ok(CudaPlan {
             device,
             problem,
@@ -105,7 +112,8 @@ impl<T: Sample> CudaPlan<T> {
             data,
             coefficients,
             tuning,
-            adjoint,
+            strides,
+            adjoints: [OnceLock::new(), OnceLock::new()],
             host: Host::default(),
             sample: PhantomData,
         })
@@ -180,7 +188,7 @@ impl<T: Sample> CudaPlan<T> {
         self.check("the data", self.data, src)?;
         self.check("the coefficients", self.coefficients, dst)?;
         let starts = (self.data.start, self.coefficients.start);
-        self.execute(&self.strided.program.forward, stream, src, dst, starts, workspace)
+        self.execute((&self.strided, &self.strided.program.forward), stream, src, dst, starts, workspace)
     }
 
     /// Synthesis of an array on the device.
@@ -217,14 +225,80 @@ impl<T: Sample> CudaPlan<T> {
         S: DevicePtr<T>,
         D: DevicePtrMut<T>,
     {
-        let list = self.list(Transform::Inverse { level })?;
+        let (loaded, list) = self.list(Transform::Inverse { level })?;
         let target = match level {
             0 => self.data,
             _ => Span { len: self.problem.geometry.level_shape(level).iter().product(), start: 0 },
         };
         self.check("the coefficients", self.coefficients, src)?;
         self.check("the result", target, dst)?;
-        self.execute(list, stream, src, dst, (self.coefficients.start, target.start), workspace)
+        self.execute((loaded, list), stream, src, dst, (self.coefficients.start, target.start), workspace)
+    }
+
+    /// The adjoint of analysis of an array on the device: coefficients to data. Of a real wavelet, without padding. The kernels are made at the
+    /// first call, or by [`CudaPlan::adjoint_workspace`].
+    ///
+    /// # Errors
+    /// As for [`CudaPlan::forward`], and if the plan has no adjoint.
+    pub fn adjoint<S, D>(
+        &self,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        self.check("the coefficients", self.coefficients, src)?;
+        self.check("the data", self.data, dst)?;
+        let starts = (self.coefficients.start, self.data.start);
+        self.execute(self.list(Transform::Adjoint)?, stream, src, dst, starts, workspace)
+    }
+
+    /// The adjoint of synthesis of an array on the device: data to coefficients.
+    ///
+    /// # Errors
+    /// As for [`CudaPlan::adjoint`].
+    pub fn inverse_adjoint<S, D>(
+        &self,
+        stream: &Arc<CudaStream>,
+        src: &S,
+        dst: &mut D,
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError>
+    where
+        S: DevicePtr<T>,
+        D: DevicePtrMut<T>,
+    {
+        self.check("the data", self.data, src)?;
+        self.check("the coefficients", self.coefficients, dst)?;
+        let starts = (self.data.start, self.coefficients.start);
+        self.execute(self.list(Transform::InverseAdjoint)?, stream, src, dst, starts, workspace)
+    }
+
+    /// Allocates a workspace for adjoints on a stream.
+    ///
+    /// # Errors
+    /// If the plan has no adjoint, or the device's memory is full.
+    pub fn adjoint_workspace(&self, stream: &Arc<CudaStream>) -> Result<CudaWorkspace, PlanError> {
+        self.check_stream(stream)?;
+        let bytes = self.adjoints(false)?.workspace_bytes;
+        Ok(CudaWorkspace { memory: self.scratch(stream, bytes)?, bytes, ordinal: self.device.ordinal() })
+    }
+
+    /// The adjoint for the plan's strides, or for contiguous arrays.
+    fn adjoints(&self, packed: bool) -> Result<&Loaded, PlanError> {
+        self.problem.check_adjoint()?;
+        let shape = self.problem.geometry.shape();
+        let made = self.adjoints[usize::from(packed)].get_or_init(|| {
+            let contiguous = contiguous(shape);
+            let [data, coefficients] = if packed { [&contiguous; 2] } else { self.strides.each_ref() };
+            let program = Program::adjoint(&self.problem, T::KIND, data, coefficients, &self.tuning)?;
+            Loaded::new(&self.device, program, self.device.kernels(), shape)
+        });
+        made.as_ref().map_err(PlanError::clone)
     }
 
     /// A transform on raw addresses, for memory of other libraries: of the sample with all indices 0 in source and target, which are laid out by the
@@ -244,9 +318,9 @@ impl<T: Sample> CudaPlan<T> {
         target: CUdeviceptr,
         workspace: &mut CudaWorkspace,
     ) -> Result<(), PlanError> {
-        let list = self.list(transform)?;
+        let (loaded, list) = self.list(transform)?;
         self.check_stream(stream)?;
-        self.check_workspace(workspace)?;
+        self.check_workspace(loaded, workspace)?;
         let (scratch, _guard) = match &mut workspace.memory {
             Some(memory) => {
                 let (at, guard) = memory.device_ptr_mut(stream);
@@ -256,7 +330,7 @@ impl<T: Sample> CudaPlan<T> {
         };
         let at = Addresses { source, target, scratch };
         // SAFETY: passed on from the caller.
-        unsafe { self.strided.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
         Ok(())
     }
 
@@ -276,22 +350,22 @@ impl<T: Sample> CudaPlan<T> {
         target: CUdeviceptr,
         workspace: &mut CudaWorkspace,
     ) -> Result<CudaGraph, PlanError> {
-        let list = self.list(transform)?;
+        let (loaded, list) = self.list(transform)?;
         self.check_stream(stream)?;
-        self.check_workspace(workspace)?;
+        self.check_workspace(loaded, workspace)?;
         let scratch = workspace.memory.as_mut().map_or(0, |memory| memory.device_ptr_mut(stream).0);
         let at = Addresses { source, target, scratch };
         // SAFETY: passed on from the caller.
-        Ok(unsafe { self.strided.graph::<T>(&self.device, list, at)? })
+        Ok(unsafe { loaded.graph::<T>(&self.device, list, at)? })
     }
 
-    fn list(&self, transform: Transform) -> Result<&List, PlanError> {
-        let program = &self.strided.program;
+    fn list(&self, transform: Transform) -> Result<(&Loaded, &List), PlanError> {
+        let (strided, program) = (&*self.strided, &self.strided.program);
         let padded = || PlanError::PaddedInPlace {
             shape: self.problem.source_shape.clone(),
             padded: self.problem.geometry.shape().to_vec(),
         };
-        match transform {
+        let list = match transform {
             Transform::Forward => Ok(&program.forward),
             Transform::ForwardInPlace => program.forward_in_place.as_ref().ok_or_else(padded),
             Transform::Inverse { level } => {
@@ -299,12 +373,17 @@ impl<T: Sample> CudaPlan<T> {
                 program.inverse.get(level as usize).ok_or(PlanError::NoSuchLevel { level, depth })
             }
             Transform::InverseInPlace => program.inverse_in_place.as_ref().ok_or_else(padded),
-        }
+            Transform::Adjoint => return self.adjoints(false).map(|adjoint| (adjoint, &adjoint.program.inverse[0])),
+            Transform::InverseAdjoint => {
+                return self.adjoints(false).map(|adjoint| (adjoint, &adjoint.program.forward));
+            }
+        };
+        Ok((strided, list?))
     }
 
     fn execute<S, D>(
         &self,
-        list: &List,
+        (loaded, list): (&Loaded, &List),
         stream: &Arc<CudaStream>,
         src: &S,
         dst: &mut D,
@@ -316,7 +395,7 @@ impl<T: Sample> CudaPlan<T> {
         D: DevicePtrMut<T>,
     {
         self.check_stream(stream)?;
-        self.check_workspace(workspace)?;
+        self.check_workspace(loaded, workspace)?;
         let (source, _source_guard) = src.device_ptr(stream);
         let (target, _target_guard) = dst.device_ptr_mut(stream);
         let (scratch, _scratch_guard) = match &mut workspace.memory {
@@ -332,7 +411,7 @@ impl<T: Sample> CudaPlan<T> {
             scratch,
         };
         // SAFETY: the slices hold what the plan reads and writes, and their guards order this before what others do with them.
-        unsafe { self.strided.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
         Ok(())
     }
 
@@ -347,11 +426,11 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    fn check_workspace(&self, workspace: &CudaWorkspace) -> Result<(), PlanError> {
+    fn check_workspace(&self, loaded: &Loaded, workspace: &CudaWorkspace) -> Result<(), PlanError> {
         if workspace.ordinal != self.device.ordinal() {
             return Err(self.wrong("the workspace", workspace.ordinal));
         }
-        if workspace.bytes < self.workspace_bytes() {
+        if workspace.bytes < loaded.workspace_bytes {
             return Err(PlanError::ForeignWorkspace);
         }
         Ok(())
@@ -425,12 +504,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         dst: RawViewMut<T>,
         _: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
-        let loaded = self.adjoint.get_or_init(|| {
-            let packed = contiguous(self.problem.geometry.shape());
-            let program = Program::adjoint(&self.problem, T::KIND, &packed, &packed, &self.tuning)?;
-            Loaded::new(&self.device, program, self.device.kernels(), self.problem.geometry.shape())
-        });
-        let loaded = loaded.as_ref().map_err(PlanError::clone)?;
+        let loaded = self.adjoints(true)?;
         let list = match of {
             Direction::Forward => &loaded.program.inverse[0],
             Direction::Inverse => &loaded.program.forward,

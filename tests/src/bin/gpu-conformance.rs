@@ -154,7 +154,7 @@ fn compare<T: Sample + DeviceRepr>(cpu: &Plan<T>, gpu: &Plan<T>) -> Result<(), S
         same(&format!("inverse to level {level}"), &got, &expected)?;
         if level == 0 {
             if let Ok(device) = gpu.cuda() {
-                on_device(device, &data, &coefficients, &expected)?;
+                on_device(cpu, device, &data, &coefficients, &expected)?;
             }
             let mut place = data.clone();
             gpu.forward_in_place(&mut place).map_err(fail)?;
@@ -177,6 +177,7 @@ fn compare<T: Sample + DeviceRepr>(cpu: &Plan<T>, gpu: &Plan<T>) -> Result<(), S
 
 /// The same on device slices, and as graphs on their addresses.
 fn on_device<T: Sample + DeviceRepr>(
+    cpu: &Plan<T>,
     plan: &CudaPlan<T>,
     data: &[T],
     coefficients: &[T],
@@ -193,6 +194,17 @@ fn on_device<T: Sample + DeviceRepr>(
     plan.inverse(&stream, &middle, &mut target, &mut workspace).map_err(fail)?;
     same("forward on the device", &stream.clone_dtoh(&middle).map_err(driver)?, coefficients)?;
     same("inverse on the device", &stream.clone_dtoh(&target).map_err(driver)?, back)?;
+
+    if T::KIND.domain() == Domain::Real {
+        let mut workspace = plan.adjoint_workspace(&stream).map_err(fail)?;
+        let (mut wanted, mut gradient) = (vec![T::default(); data.len()], stream.clone_htod(back).map_err(driver)?);
+        cpu.adjoint(coefficients, &mut wanted).map_err(fail)?;
+        plan.adjoint(&stream, &middle, &mut gradient, &mut workspace).map_err(fail)?;
+        same("adjoint on the device", &stream.clone_dtoh(&gradient).map_err(driver)?, &wanted)?;
+        cpu.inverse_adjoint(data, &mut wanted).map_err(fail)?;
+        plan.inverse_adjoint(&stream, &source, &mut gradient, &mut workspace).map_err(fail)?;
+        same("adjoint of the inverse on the device", &stream.clone_dtoh(&gradient).map_err(driver)?, &wanted)?;
+    }
 
     let junk = samples::<T>(coefficients.len());
     stream.memcpy_htod(&junk, &mut middle).map_err(driver)?;
