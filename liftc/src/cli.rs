@@ -113,7 +113,7 @@ pub enum Emit {
     Cuda,
     /// WAVELET.c: a complete transform in C99; with WAVELET.h
     C,
-    /// WAVELET.rs: a complete transform in safe Rust, a module of its own
+    /// WAVELET.rs: a complete transform in Rust, a module of its own
     Rust,
     /// WAVELET.lift: the wavelet as the compiler understands it
     Scheme,

@@ -6,7 +6,7 @@ use crate::output::{check_distinct, create_folder, print, write_file};
 use crate::warn;
 use crate::wavelet::{self, Named};
 use clap::CommandFactory;
-use lifting::{Domain, SampleType, Scheme};
+use lifting::{SampleType, Scheme};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
@@ -99,7 +99,8 @@ fn check(products: &[Product]) -> Outcome {
 
 fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Product>) -> Outcome {
     for scheme in &named.schemes {
-        let at = |e: &dyn std::fmt::Display| input(e).at(format!("{word}: {}", scheme.name()));
+        let place = if word == scheme.name() { word.to_owned() } else { format!("{word}: {}", scheme.name()) };
+        let at = |e: &dyn std::fmt::Display| input(e).at(&place);
         let profile = match args.profile {
             None => None,
             Some(format) => Some(scheme.profile(format).ok_or_else(|| {
@@ -153,11 +154,7 @@ fn scalars(args: &CompileArgs, scheme: &Scheme) -> Vec<Scalar> {
             scalars.push(scalar);
         }
     }
-    match scheme.domain() {
-        _ if !scalars.is_empty() => scalars,
-        Domain::Integer => vec![Scalar::I16, Scalar::I32],
-        Domain::Real => vec![Scalar::F32, Scalar::F64],
-    }
+    if scalars.is_empty() { emit::natural_samples(scheme.domain()).to_vec() } else { scalars }
 }
 
 /// A sample type as kernels have it.

@@ -73,7 +73,7 @@ fn what_cannot_be_compiled() {
     bench.run("bad.lift -o out").fails(1, "cannot read `odd`");
     bench.run("bad.lift missing.lift filters/dd137.lift -o out").fails(1, "missing.lift: cannot read");
     assert!(!bench.exists("out"), "nothing is written unless all compile");
-    bench.run("dd137 --sample f32 -o out").fails(1, "dd137: dd137: wavelet `dd137` is in the integer domain");
+    bench.run("dd137 --sample f32 -o out").fails(1, "dd137: wavelet `dd137` is in the integer domain");
     bench.run("cdf97 --profile vc2 -o out").fails(1, "has no profile vc2");
     bench.run("dd137 --schedule vertical -o out").fails(2, "say --emit ir");
     bench.run("dd137 --emit fortran -o out").fails(2, "invalid value 'fortran'");

@@ -1,6 +1,8 @@
-//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it.
+//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it, with what the back ends
+//! make of it.
 
 use crate::text::{Header, Text};
+use lifting_codegen::emit::{self, Request};
 use lifting_dsl::{Diagnostic, Scheme, ast, compile, parse, print_scheme};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -183,7 +185,7 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
         [] => vec![format!(" The wavelet `{}`.", scheme.name())],
         docs => docs.iter().map(|line| format!(" {line}")).collect(),
     };
-    let module_doc = format!(" What the compiler makes of the wavelet `{}`.", scheme.name());
+    let Emitted { docs: module_docs, items } = emitted(scheme);
     // Whoever looks for the definition is led to the name; and a name from a file is one that the caller can write.
     let at = Span::call_site().located_at(name.span());
     let name = Ident::new(&name.to_string(), name.span().resolved_at(Span::call_site()));
@@ -194,13 +196,56 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
         #visibility static #name: ::std::sync::LazyLock<#library::Scheme> =
             ::std::sync::LazyLock::new(|| #library::__private::scheme(#name::SOURCE));
         #attributes
-        #[doc = #module_doc]
+        #(#[doc = #module_docs])*
         #[allow(non_snake_case, dead_code)]
         #visibility mod #name {
             /// The wavelet in the language, as the compiler understood it.
             pub const SOURCE: &::core::primitive::str = #source;
+            #items
         }
     }
+}
+
+/// What the back ends make of a wavelet, under its own border rule.
+struct Emitted {
+    /// What the module says of itself: also what is not there, and why.
+    docs: Vec<String>,
+    items: TokenStream,
+}
+
+fn emitted(scheme: &Scheme) -> Emitted {
+    let samples = emit::natural_samples(scheme.domain());
+    let request = Request {
+        scheme,
+        boundary: scheme.boundary(),
+        samples,
+        gain: scheme.profiles().iter().any(|p| p.gain_shift > 0),
+        command: &format!("lifting! {{ wavelet {} … }}", scheme.name()),
+    };
+    let mut docs = vec![format!(" What the compiler makes of the wavelet `{}`.", scheme.name()), String::new()];
+    let mut items = TokenStream::new();
+    let functions = emit::rust(&request).map_err(|e| e.to_string());
+    match functions.and_then(|text| text.parse::<TokenStream>().map_err(|e| e.to_string())) {
+        Ok(functions) => {
+            let names: Vec<String> =
+                samples.iter().map(|s| format!("`forward_{0}` and `inverse_{0}`", s.name())).collect();
+            docs.push(format!(
+                " {} transform in place under the border rule `{}`, without a plan: `Shape` says what.",
+                names.join(", "),
+                scheme.boundary(),
+            ));
+            items.extend(functions);
+        }
+        Err(reason) => docs.push(format!(" There are no functions: {reason}.")),
+    }
+    match emit::cuda(&request) {
+        Ok(text) => items.extend(quote! {
+            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC.
+            pub const CUDA: &::core::primitive::str = #text;
+        }),
+        Err(reason) => docs.push(format!(" There is no `CUDA`: {reason}.")),
+    }
+    Emitted { docs, items }
 }
 
 #[cfg(test)]
@@ -233,6 +278,43 @@ mod tests {
             "{missing:?}"
         );
         assert_eq!(errors(quote!(wavelet w {})), ["use `lifting::lifting!`"]);
+    }
+
+    /// What documents the module of the only wavelet, and the names of the items in it.
+    fn module(input: TokenStream) -> (String, Vec<String>) {
+        let file: syn::File = syn::parse2(expand(input)).unwrap();
+        let module =
+            file.items.into_iter().find_map(|i| if let syn::Item::Mod(m) = i { Some(m) } else { None }).unwrap();
+        let doc = |a: &syn::Attribute| match &a.meta {
+            syn::Meta::NameValue(syn::MetaNameValue {
+                value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
+                ..
+            }) => Some(text.value()),
+            _ => None,
+        };
+        let docs: Vec<String> = module.attrs.iter().filter_map(doc).collect();
+        let items = module.content.unwrap().1.into_iter().filter_map(|item| match item {
+            syn::Item::Const(c) => Some(c.ident.to_string()),
+            syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited) => Some(f.sig.ident.to_string()),
+            syn::Item::Struct(s) if !matches!(s.vis, syn::Visibility::Inherited) => Some(s.ident.to_string()),
+            syn::Item::Enum(e) => Some(e.ident.to_string()),
+            _ => None,
+        });
+        (docs.join("\n"), items.collect())
+    }
+
+    #[test]
+    fn modules_say_what_they_hold() {
+        let (docs, items) = module(quote!([::lifting] wavelet w { domain real; boundary edge; odd -= even[0]; }));
+        assert!(docs.contains("`forward_f64` and `inverse_f64`") && docs.contains("the border rule `edge`"), "{docs}");
+        let functions = ["f32", "f64"].map(|t| ["scratch_samples", "forward", "inverse"].map(|f| format!("{f}_{t}")));
+        let names = ["SOURCE", "Error", "Shape"].map(String::from);
+        let expected: Vec<String> = names.into_iter().chain(functions.concat()).chain(["CUDA".into()]).collect();
+        assert_eq!(items, expected);
+
+        let (docs, items) = module(quote!([::lifting] wavelet w { domain integer; odd -= even[900]; }));
+        assert!(docs.contains("There is no `CUDA`: schedule `") && docs.contains("cannot hold wavelet `w`"), "{docs}");
+        assert!(items.contains(&"forward_i16".into()) && !items.contains(&"CUDA".into()), "{items:?}");
     }
 
     #[test]

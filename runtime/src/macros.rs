@@ -3,7 +3,7 @@
 /// The Lifting language in Rust source: the same text as in a `.lift` file, checked while the crate compiles.
 ///
 /// Each `wavelet NAME { … }` becomes a static [`NAME: LazyLock<Scheme>`](crate::Scheme) to make plans from, and a module
-/// `NAME` with `SOURCE`, its text. Visibility, attributes and doc comments go before `wavelet`, as before any
+/// `NAME` with what the compiler makes of it. Visibility, attributes and doc comments go before `wavelet`, as before any
 /// other item; errors are reported at the token that they are about.
 ///
 /// ```
@@ -24,9 +24,50 @@
 /// let mut line = [1, 2, 3, 4, 5, 6, 7, 8];
 /// plan.forward_in_place(&mut line)?;
 /// assert_eq!(line, [1, 3, 5, 7, 0, 0, 0, 1]);
-/// assert!(legall53::SOURCE.contains("wavelet legall53 {"));
 /// # Ok::<(), lifting::PlanError>(())
 /// ```
+///
+/// # The module
+///
+/// | item | what it is |
+/// |---|---|
+/// | `SOURCE` | the wavelet in the language |
+/// | `forward_T`, `inverse_T` | the transform in place, for T = `i16`, `i32` (integer wavelets) or `f32`, `f64` (real ones) |
+/// | `scratch_samples_T` | how much scratch memory they need |
+/// | `Shape`, `Error` | what is transformed, and why it was refused |
+/// | `CUDA` | the same transform in CUDA C++, for nvcc, or (its kernels) for NVRTC |
+///
+/// The functions are what `liftc --emit rust` writes: made for this wavelet and its own border rule, dense arrays, one thread, no
+/// allocation of samples; compiled for AVX2, too, and so run where the processor has it. They give the bits that a plan gives. Plans do what
+/// they do not: other border rules and sample types, strides, threads, devices. They contain no dependency on plans, and cost
+/// nothing that is not called.
+///
+/// ```
+/// lifting::lifting! {
+///     /// Each pair of samples as mean and difference.
+///     wavelet haar {
+///         domain integer;
+///         odd  -= even[0];
+///         even += (odd[0] + 1) >> 1;
+///     }
+/// }
+///
+/// let shape = haar::Shape::new(&[2, 4], 1); // two rows of four samples, one level along both axes
+/// let mut image = [10, 14, 3, 1, 20, 24, 13, 11];
+/// let mut scratch = vec![0; haar::scratch_samples_i32(&shape)?];
+/// haar::forward_i32(&shape, &mut image, &mut scratch)?;
+/// assert_eq!(image, [17, 7, 4, -2, 10, 10, 0, 0]); // LL and HL above LH and HH
+/// haar::inverse_i32(&shape, &mut image, &mut scratch)?;
+/// assert_eq!(image, [10, 14, 3, 1, 20, 24, 13, 11]);
+/// assert!(haar::SOURCE.contains("odd -= even[0];"));
+/// assert!(haar::CUDA.contains("haar_cuda_forward_i16"));
+/// # Ok::<(), haar::Error>(())
+/// ```
+///
+/// What a back end cannot make is left out, and the module's documentation says so and why: there is no `CUDA` for wavelets that reach
+/// further than a block of threads holds.
+///
+/// # From a file
 ///
 /// `lifting!("filters/mine.lift")` or `lifting!(pub "filters/mine.lift")` reads a file instead, its path being relative to
 /// the crate's `Cargo.toml`; the crate is compiled again when the file changes.

@@ -90,7 +90,7 @@ fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> 
         let only_syntax = with_header.args(strict).arg("-fsyntax-only").arg("-include").arg(&one.header);
         run_command(only_syntax.arg("-Wmissing-prototypes").arg(&one.c))?;
     }
-    let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-Funsafe-code", "-O"];
+    let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-O"];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages = Vec::new();
     if let Some(cu) = &one.cuda {

@@ -95,7 +95,9 @@ impl Text {
 
     /// As what a method is called on: a literal needs its type.
     fn receiver(&self) -> String {
-        let literal = self.text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+        // A call may begin with one: `9_i32.wrapping_mul(x)`.
+        let literal =
+            self.text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) && !self.text.ends_with(')');
         if literal && self.prec >= Prec::Unary {
             let text = format!("{}_{}", self.text, self.scalar.name());
             return if self.prec == Prec::Unary { format!("({text})") } else { text };
@@ -132,7 +134,7 @@ impl Writer<'_> {
         for doc in &kernel.docs {
             self.out += &format!("/// {}\n", comment_line(doc));
         }
-        self.out += &format!("#[allow(clippy::too_many_arguments)]\nfn {name}(\n");
+        self.out += &format!("#[allow(clippy::too_many_arguments)]\n#[inline(always)]\nfn {name}(\n");
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
                 p.name == wish && matches!(p.kind, ParamKind::Pointer(_, Access::Write | Access::ReadWrite))

@@ -55,6 +55,14 @@ pub enum EmitError {
     Unsupported(#[from] Unsupported),
 }
 
+/// The sample types that files are written for unless others are asked for.
+pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
+    match domain {
+        Domain::Integer => &[Scalar::I16, Scalar::I32],
+        Domain::Real => &[Scalar::F32, Scalar::F64],
+    }
+}
+
 /// Which functions a header declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared {

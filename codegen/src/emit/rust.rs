@@ -1,4 +1,6 @@
-//! `<wavelet>.rs`: a complete transform in safe Rust.
+//! `<wavelet>.rs`: a complete transform in Rust.
+//!
+//! Safe, but for two calls a sample type: of what was compiled for AVX2, once the processor has said that it has it.
 
 use super::{EmitError, Request};
 use crate::back;

@@ -1,0 +1,74 @@
+//! The functions that `lifting!` makes give what the oracle gives, bit for bit: both domains, every border rule, awkward sizes.
+
+// Users may have forbidden it in their crate; what the macro writes must not keep them from that.
+#![forbid(unsafe_code)]
+
+use lifting_codegen::ir::Scalar;
+use lifting_tests::equals_oracle::check;
+
+/// A wavelet of either domain under a border rule, and for each of their sample types a module that answers as the drivers
+/// of emitted transforms do.
+macro_rules! wavelets {
+    ($module:ident, $($boundary:tt)-+) => {
+        mod $module {
+            lifting::lifting! {
+                /// Deslauriers–Dubuc (13,7).
+                pub wavelet dd137 {
+                    domain integer;
+                    boundary $($boundary)-+;
+                    profile vc2 { gain shift 1; }
+                    odd  -= (9*(even[0] + even[1]) - (even[-1] + even[2]) + 8) >> 4;
+                    even += (9*(odd[-1] + odd[0]) - (odd[-2] + odd[1]) + 16) >> 5;
+                }
+
+                /// Asymmetric, and longer on one side.
+                pub wavelet lopsided {
+                    domain real;
+                    boundary $($boundary)-+;
+                    odd  -= 0.25*even[-3] + 0.7*even[1];
+                    even += 0.5*(odd[0] - odd[2]) - 0.125*odd[5];
+                    odd  *= 1.5;
+                    even *= sqrt(2)/2;
+                }
+            }
+            wavelets!(@type i16 dd137 i16 forward_i16 inverse_i16 scratch_samples_i16);
+            wavelets!(@type i32 dd137 i32 forward_i32 inverse_i32 scratch_samples_i32);
+            wavelets!(@type f32 lopsided f32 forward_f32 inverse_f32 scratch_samples_f32);
+            wavelets!(@type f64 lopsided f64 forward_f64 inverse_f64 scratch_samples_f64);
+
+            #[test]
+            fn equals_the_oracle() {
+                use super::{Scalar, check};
+                check(&dd137, dd137.boundary(), Scalar::I16, "lifting!", i16::answer);
+                check(&dd137, dd137.boundary(), Scalar::I32, "lifting!", i32::answer);
+                check(&lopsided, lopsided.boundary(), Scalar::F32, "lifting!", f32::answer);
+                check(&lopsided, lopsided.boundary(), Scalar::F64, "lifting!", f64::answer);
+            }
+        }
+    };
+    (@type $module:ident $wavelet:ident $sample:ident $forward:ident $inverse:ident $scratch:ident) => {
+        mod $module {
+            use super::$wavelet as emitted;
+            use super::$wavelet::{$forward as forward, $inverse as inverse, $scratch as scratch_samples};
+            type Sample = $sample;
+            include!("emitted/driver.rs");
+        }
+    };
+}
+
+wavelets!(whole_symmetric, whole - symmetric);
+wavelets!(periodic, periodic);
+wavelets!(edge, edge);
+wavelets!(zero, zero);
+
+/// The text is what the compiler would write to a file.
+#[test]
+fn cuda_is_the_compilers_text() {
+    use lifting_codegen::emit::{self, Request};
+    use lifting_dsl::Boundary;
+    let command = "lifting! { wavelet dd137 … }";
+    let samples = emit::natural_samples(edge::dd137.domain());
+    let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: true, command };
+    assert_eq!(edge::dd137::CUDA, emit::cuda(&request).unwrap());
+    assert!(zero::lopsided::CUDA.contains("lopsided_cuda_forward_f64"));
+}
