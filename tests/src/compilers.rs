@@ -43,7 +43,7 @@ impl Compiler {
 
     /// rustc.
     pub fn rustc(options: &[&str]) -> Compiler {
-        let strict = ["--edition=2021", "-Dwarnings", "-Funsafe-code"];
+        let strict = ["--edition=2021", "-Dwarnings", "-Dunsafe-op-in-unsafe-fn"];
         Compiler { command: "rustc", options: strict.iter().chain(options).map(|s| s.to_string()).collect() }
     }
 
@@ -52,6 +52,14 @@ impl Compiler {
     /// # Panics
     /// If the compiler complains; its words are in the message.
     pub fn build(&self, files: &[(&str, &str)]) -> Program {
+        self.build_units(&[if self.command == "rustc" { "main.rs" } else { "main.c" }], files)
+    }
+
+    /// Compiles these units among the files and links them.
+    ///
+    /// # Panics
+    /// As [`Compiler::build`].
+    pub fn build_units(&self, units: &[&str], files: &[(&str, &str)]) -> Program {
         let dir = tempfile::tempdir().expect("a temporary directory");
         for (name, text) in files {
             std::fs::write(dir.path().join(name), text).expect("the temporary directory can be written");
@@ -59,7 +67,8 @@ impl Compiler {
         let output = Command::new(self.command)
             .current_dir(dir.path())
             .args(&self.options)
-            .args([if self.command == "rustc" { "main.rs" } else { "main.c" }, "-o", "main"])
+            .args(units)
+            .args(["-o", "main"])
             .output()
             .expect("the compiler can be run");
         let words = String::from_utf8_lossy(&output.stderr);
@@ -90,7 +99,16 @@ impl Program {
     /// # Panics
     /// If it does not end with success; what it wrote is in the message.
     pub fn run(&self, input: &[u8]) -> Vec<u8> {
+        self.run_with(&[], input)
+    }
+
+    /// What it writes when it is called with `arguments` and `input` is on its standard input.
+    ///
+    /// # Panics
+    /// As [`Program::run`].
+    pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
         let mut child = Command::new(self.dir.path().join("main"))
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

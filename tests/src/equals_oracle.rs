@@ -3,13 +3,13 @@
 //! A case goes to the program as eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
 //! extra distance between rows, and then the samples. It answers with a return code of 32 bits, the bands and the signal.
 
-use crate::compilers::Program;
 use crate::random::Random;
 use crate::samples::TestSample;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::{Boundary, Domain, Scheme};
+use std::path::Path;
 
 /// One transform.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ fn geometry(case: &Case) -> Geometry {
 }
 
 /// Runs all cases on random and on extreme samples.
-fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, program: &Program) {
+fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, by: &str, run: impl Fn(&[u8]) -> Vec<u8>) {
     let mut random = Random::new(0x11f7);
     let cases = cases(scheme.domain(), boundary);
     let mut input = Vec::new();
@@ -102,36 +102,81 @@ fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, program: &Program
             }
             input.extend(case.head());
             input.extend(T::bytes(&signal));
-            expected.push((case, T::bytes(&bands), T::bytes(&back)));
+            expected.push((case, bands, back));
         }
     }
-    let output = program.run(&input);
+    let output = run(&input);
     let mut rest = output.as_slice();
     for (case, bands, back) in expected {
-        let name = format!("{} {} {:?} {case:?} by {}", scheme.name(), boundary, T::KIND, program.compiler());
+        let name = || {
+            let text = lifting_dsl::print_scheme(scheme);
+            format!("{} {} {:?} {case:?} by {by}\n{text}", scheme.name(), boundary, T::KIND)
+        };
         let mut take = |n: usize| {
-            let (head, tail) = rest.split_at_checked(n).unwrap_or_else(|| panic!("{name}: short output"));
+            let (head, tail) = rest.split_at_checked(n).unwrap_or_else(|| panic!("short output, {}", name()));
             rest = tail;
             head
         };
-        assert_eq!(take(4), 0i32.to_ne_bytes(), "{name}: return code");
-        assert!(take(bands.len()) == bands, "{name}: bands differ");
-        assert!(take(back.len()) == back, "{name}: reconstruction differs");
+        assert_eq!(take(4), 0i32.to_ne_bytes(), "return code, {}", name());
+        assert!(T::same(&T::from_bytes(take(size_of_val(bands.as_slice()))), &bands), "bands differ, {}", name());
+        assert!(T::same(&T::from_bytes(take(size_of_val(back.as_slice()))), &back), "signals differ, {}", name());
     }
     assert!(rest.is_empty());
 }
 
-/// Runs all cases through a program that has the driver's form.
+/// Runs all cases through `run`, which answers as the drivers do; `by` says what it is.
 ///
 /// # Panics
 /// If it gives anything else than the oracle.
-pub fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, program: &Program) {
+pub fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, by: &str, run: impl Fn(&[u8]) -> Vec<u8>) {
     match sample {
-        Scalar::I16 => compare::<i16>(scheme, boundary, program),
-        Scalar::I32 => compare::<i32>(scheme, boundary, program),
-        Scalar::I64 => compare::<i64>(scheme, boundary, program),
-        Scalar::F32 => compare::<f32>(scheme, boundary, program),
-        Scalar::F64 => compare::<f64>(scheme, boundary, program),
+        Scalar::I16 => compare::<i16>(scheme, boundary, by, run),
+        Scalar::I32 => compare::<i32>(scheme, boundary, by, run),
+        Scalar::I64 => compare::<i64>(scheme, boundary, by, run),
+        Scalar::F32 => compare::<f32>(scheme, boundary, by, run),
+        Scalar::F64 => compare::<f64>(scheme, boundary, by, run),
         s => panic!("{s:?} is not a type of samples here"),
     }
+}
+
+/// What C calls a sample type.
+pub fn c_type(sample: Scalar) -> &'static str {
+    match sample {
+        Scalar::I16 => "int16_t",
+        Scalar::I32 => "int32_t",
+        Scalar::I64 => "int64_t",
+        Scalar::F32 => "float",
+        _ => "double",
+    }
+}
+
+fn driver(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted").join(name).display().to_string()
+}
+
+/// A C function `void answer(void)` that runs an emitted transform, whose text stands before it, as the driver does.
+pub fn c_driver(wavelet: &str, sample: Scalar, answer: &str) -> String {
+    let [s, t, driver] = [sample.name(), c_type(sample), &driver("driver.c")];
+    format!("#define W {wavelet}\n#define S {s}\n#define T {t}\n#define ANSWER {answer}\n#include {driver:?}\n")
+}
+
+/// A Rust module with a function `answer` that runs the emitted transform at a path, as the driver does.
+pub fn rust_driver(emitted: &str, sample: Scalar, module: &str) -> String {
+    let [t, driver] = [sample.name(), &driver("driver.rs")];
+    format!(
+        "mod {module} {{\n    use {emitted} as emitted;\n    \
+         use emitted::{{forward_{t} as forward, inverse_{t} as inverse, scratch_samples_{t} as scratch_samples}};\n    \
+         type Sample = {t};\n    include!({driver:?});\n}}\n"
+    )
+}
+
+/// A Rust `main` that answers by one of these modules; by which, its first argument says.
+pub fn rust_main(modules: &[String]) -> String {
+    let arms: String = modules.iter().map(|m| format!("        {m:?} => {m}::answer(&input),\n")).collect();
+    format!(
+        "fn main() {{\n    use std::io::{{Read, Write}};\n    let mut input = Vec::new();\n    \
+         std::io::stdin().read_to_end(&mut input).unwrap();\n    \
+         let output = match std::env::args().nth(1).unwrap().as_str() {{\n{arms}        \
+         other => panic!(\"{{other}}\"),\n    }};\n    std::io::stdout().write_all(&output).unwrap();\n}}\n"
+    )
 }

@@ -4,12 +4,22 @@ use crate::random::Random;
 use lifting_dsl::sample::Sample;
 
 /// A type of samples that tests make up.
-pub trait TestSample: Sample {
+pub trait TestSample: Sample + PartialOrd {
     /// A random sample; if `extreme`, one of the largest, the smallest and zero.
     fn random(random: &mut Random, extreme: bool) -> Self;
 
     /// Their bytes in memory.
     fn bytes(samples: &[Self]) -> Vec<u8>;
+
+    /// The samples that these bytes are.
+    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+
+    /// Whether they are the same bits, or neither is a number.
+    fn same(a: &[Self], b: &[Self]) -> bool {
+        let bits = |x: &Self| Self::bytes(std::slice::from_ref(x));
+        let is_nan = |x: &Self| x.partial_cmp(x).is_none();
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| bits(x) == bits(y) || (is_nan(x) && is_nan(y)))
+    }
 }
 
 macro_rules! integers {
@@ -24,6 +34,11 @@ macro_rules! integers {
 
             fn bytes(samples: &[$t]) -> Vec<u8> {
                 samples.iter().flat_map(|x| x.to_ne_bytes()).collect()
+            }
+
+            fn from_bytes(bytes: &[u8]) -> Vec<$t> {
+                let (samples, _) = bytes.as_chunks();
+                samples.iter().map(|b| <$t>::from_ne_bytes(*b)).collect()
             }
         }
     )*};
@@ -42,6 +57,11 @@ macro_rules! reals {
 
             fn bytes(samples: &[$t]) -> Vec<u8> {
                 samples.iter().flat_map(|x| x.to_ne_bytes()).collect()
+            }
+
+            fn from_bytes(bytes: &[u8]) -> Vec<$t> {
+                let (samples, _) = bytes.as_chunks();
+                samples.iter().map(|b| <$t>::from_ne_bytes(*b)).collect()
             }
         }
     )*};

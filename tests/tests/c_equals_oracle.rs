@@ -6,7 +6,6 @@ use lifting_codegen::ir::Scalar;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
 use lifting_tests::equals_oracle;
-use std::path::Path;
 
 /// The emitted C with the driver, as one program.
 fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compiler) -> Program {
@@ -14,24 +13,16 @@ fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compi
         Request { scheme, boundary, samples: &[sample], gain: scheme.domain() == Domain::Integer, command: "test" };
     let text = emit::c(&request).expect("the wavelet can be emitted");
     let header = emit::header(&request, Declared { c: true, cuda: false });
-    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted/driver.c");
     let main = format!(
-        "#include \"emitted.h\"\n#include \"emitted.c\"\n#define W {}\n#define S {}\n#define T {}\n#include {driver:?}\n",
-        scheme.name(),
-        sample.name(),
-        match sample {
-            Scalar::I16 => "int16_t",
-            Scalar::I32 => "int32_t",
-            Scalar::I64 => "int64_t",
-            Scalar::F32 => "float",
-            _ => "double",
-        },
+        "#include \"emitted.h\"\n#include \"emitted.c\"\n{}int main(void)\n{{\n    answer();\n    return 0;\n}}\n",
+        equals_oracle::c_driver(scheme.name(), sample, "answer")
     );
     compiler.build(&[("emitted.c", &text), ("emitted.h", &header), ("main.c", &main)])
 }
 
 fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compiler) {
-    equals_oracle::check(scheme, boundary, sample, &program(scheme, boundary, sample, compiler));
+    let program = program(scheme, boundary, sample, compiler);
+    equals_oracle::check(scheme, boundary, sample, &program.compiler(), |input| program.run(input));
 }
 
 fn integer(name: &str, steps: Vec<lifting_dsl::Step>) -> Scheme {

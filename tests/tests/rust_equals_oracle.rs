@@ -7,7 +7,6 @@ use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
 use lifting_tests::equals_oracle;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 fn wavelet(name: &str) -> Scheme {
@@ -22,19 +21,15 @@ fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
 }
 
 fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar) -> Program {
-    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted/driver.rs");
-    let t = sample.name();
-    let main = format!(
-        "mod emitted;\n\
-         use emitted::{{forward_{t} as forward, inverse_{t} as inverse, scratch_samples_{t} as scratch_samples}};\n\
-         type Sample = {t};\ninclude!({driver:?});\n"
-    );
+    let driver = equals_oracle::rust_driver("crate::emitted", sample, "driver");
+    let main = format!("mod emitted;\n{driver}{}", equals_oracle::rust_main(&["driver".into()]));
     let emitted = text(scheme, boundary, &[sample]);
     Compiler::rustc(&["-Copt-level=2", "-Coverflow-checks=yes"]).build(&[("emitted.rs", &emitted), ("main.rs", &main)])
 }
 
 fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar) {
-    equals_oracle::check(scheme, boundary, sample, &program(scheme, boundary, sample));
+    let program = program(scheme, boundary, sample);
+    equals_oracle::check(scheme, boundary, sample, &program.compiler(), |input| program.run_with(&["driver"], input));
 }
 
 #[test]
@@ -90,6 +85,20 @@ fn rustfmt_has_nothing_to_change() {
         let difference = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && difference.is_empty(), "{}:\n{difference}", entry.name);
     }
+}
+
+/// One call a function: of what was compiled for AVX2.
+#[test]
+fn unsafe_code_is_where_it_is_said_to_be() {
+    let text = text(&wavelet("dd137"), Boundary::Zero, &[Scalar::I16, Scalar::I64]);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| l.contains("unsafe")).collect();
+    let call = [
+        "unsafe fn avx2(shape: &Shape, data: &mut [T], scratch: &mut [T]) -> Result<(), Error> {",
+        "return unsafe { avx2(shape, data, scratch) };",
+    ];
+    let expected =
+        ["i16", "i16", "i64", "i64"].iter().flat_map(|t| call.map(|line| line.replace("[T]", &format!("[{t}]"))));
+    assert_eq!(lines, expected.collect::<Vec<_>>());
 }
 
 #[test]

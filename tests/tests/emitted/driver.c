@@ -1,5 +1,5 @@
-/* Runs emitted transforms on the cases that come in on stdin, and writes bands and signal to stdout. The includer defines W,
-   U, S and T and includes the emitted file. A case is eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
+/* ANSWER runs emitted transforms on the cases that come in on stdin, and writes bands and signal to stdout. The includer
+   defines ANSWER, W, S and T and includes the emitted file. A case is eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
    extra distance between rows, and then the samples. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,9 @@ static void must(int ok, const char *what)
     }
 }
 
-int main(void)
+void ANSWER(void);
+
+void ANSWER(void)
 {
     int64_t head[35];
     while (fread(head, sizeof head, 1, stdin) == 1) {
@@ -59,5 +61,4 @@ int main(void)
         free(bands);
         free(scratch);
     }
-    return 0;
 }

@@ -1,11 +1,7 @@
-// Runs emitted transforms on the cases that come in on stdin, and writes a return code, bands and signal to stdout; the C
-// driver beside this file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
-use std::io::{Read, Write};
-
-fn main() {
-    let mut input = Vec::new();
-    std::io::stdin().read_to_end(&mut input).unwrap();
-    let mut rest = input.as_slice();
+// What emitted transforms make of the cases in `input`: a return code, bands and signal of each; the C driver beside this
+// file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
+pub fn answer(input: &[u8]) -> Vec<u8> {
+    let mut rest = input;
     let mut output = Vec::new();
     while !rest.is_empty() {
         let (head, tail) = rest.split_at(35 * 8);
@@ -29,5 +25,5 @@ fn main() {
         inverse(&shape, &mut data, &mut scratch).unwrap();
         output.extend(data.iter().flat_map(|x| x.to_ne_bytes()));
     }
-    std::io::stdout().write_all(&output).unwrap();
+    output
 }
