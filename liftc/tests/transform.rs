@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, npy, npy_i16};
+use common::{Bench, data_file, npy, npy_i16};
 use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb, Rgba};
 
 /// Pixels of a fixed pattern that uses the whole range.
@@ -72,8 +72,17 @@ fn every_kind_of_picture() {
         picture.save(bench.path(&format!("in.{extension}"))).unwrap();
         bench.run(&format!("transform in.{extension} -w legall53 -l 3 -o c.npy")).ok();
         bench.run(&format!("transform c.npy --inverse -o back.{extension}")).ok();
-        assert_eq!(&decode(&bench.read(&format!("back.{extension}"))), picture, "{extension}");
+        let back = bench.read(&format!("back.{extension}"));
+        assert_eq!(&decode(&back), picture, "{extension}");
+        // Of the forms that there are, those that every program reads.
+        let magic: &[u8] = match extension {
+            "pgm" => b"P5",
+            "ppm" => b"P6",
+            _ => b"",
+        };
+        assert!(back.starts_with(magic), "{extension}: {:?}", &back[..2]);
     }
+    bench.run("transform rgba8.npy --inverse -o back.ppm").fails(1, "no alpha channel");
     pictures[2].1.save(bench.path("photo.jpg")).unwrap();
     bench.run("transform photo.jpg -w legall53 -o c.npy").ok();
     bench.run("transform c.npy --inverse -o back.png").ok();
@@ -204,6 +213,24 @@ fn several_at_once() {
     bench.run("transform a.npy b.npy -w legall53 -o .").fails(2, "it is an input");
     bench.run("transform a.npy -w legall53 -o ./a.npy").fails(2, "it is an input");
     bench.run("transform a.npy b.npy -w legall53 -o broken.npy").fails(2, "need a directory");
+}
+
+/// A real volume, out of an archive, over all of its three axes.
+#[test]
+fn a_volume_comes_back() {
+    let bench = Bench::new();
+    bench.copy("brain.npz");
+    bench.run("transform brain.npz --array volume -w dd137 -l 3 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.npy").ok();
+    let said = bench.run("transform c.npy --inverse --level 2 -o small.npy").ok().stdout;
+    assert_eq!(said, "small.npy: 12 × 15 × 13, resolution 2, from 3 × dd137\n");
+    let read = |name: &str| npyz::NpyFile::new(&bench.read(name)[..]).unwrap();
+    assert_eq!(read("c.npy").shape(), [47, 58, 49]);
+    assert_eq!(read("small.npy").shape(), [12, 15, 13]);
+    let mut archive = npyz::npz::NpzArchive::open(data_file("brain.npz")).unwrap();
+    let volume: Vec<i16> = archive.by_name("volume").unwrap().unwrap().into_vec().unwrap();
+    assert_eq!(read("back.npy").into_vec::<i16>().unwrap(), volume);
+    assert_ne!(read("c.npy").into_vec::<i16>().unwrap(), volume);
 }
 
 #[test]
