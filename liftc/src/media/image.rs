@@ -2,6 +2,7 @@
 
 use super::{Array, Colour, Data, Element, Origin};
 use crate::failure::{Outcome, input, usage};
+use image::codecs::pnm::{PnmEncoder, PnmSubtype, SampleEncoding};
 use image::{DynamicImage, ImageBuffer, ImageError, ImageFormat, ImageReader, Limits, Pixel};
 use std::io::{self, BufRead, Cursor, Seek, Write};
 use std::path::Path;
@@ -9,23 +10,31 @@ use std::path::Path;
 /// Most bytes that a decoder may allocate.
 const MAX_DECODED: u64 = 4 << 30;
 
+/// Most bytes that a decoder may allocate for each byte of the file, beside 64 MiB: no format packs that well, so that what a
+/// short file claims is not believed.
+const MAX_RATIO: u64 = 4096;
+
 const FORMATS: [(ImageFormat, &str); 4] =
     [(ImageFormat::Png, "png"), (ImageFormat::Jpeg, "jpeg"), (ImageFormat::Tiff, "tiff"), (ImageFormat::Pnm, "pnm")];
 
 /// Reads a picture, of the format that its first bytes say.
-pub fn read<R: BufRead + Seek>(reader: R) -> Outcome<Array> {
-    let mut reader = ImageReader::new(reader).with_guessed_format().map_err(|e| input(format!("cannot read: {e}")))?;
+pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
+    let unreadable = |e: io::Error| input(format!("cannot read: {e}"));
+    let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
+    reader.rewind().map_err(unreadable)?;
+    let most = bytes.saturating_mul(MAX_RATIO).saturating_add(64 << 20).min(MAX_DECODED);
+    let mut reader = ImageReader::new(reader).with_guessed_format().map_err(unreadable)?;
     let Some((_, format)) = FORMATS.into_iter().find(|(f, _)| Some(*f) == reader.format()) else {
         return Err(input("is no file that can be transformed").help(
             "pictures in PNG, JPEG, TIFF, PGM or PPM, and arrays in .npy or .npz; the content decides, not the name",
         ));
     };
     let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODED);
+    limits.max_alloc = Some(most);
     reader.limits(limits);
     let picture = reader.decode().map_err(|e| match e {
         ImageError::Limits(_) => {
-            input(format!("the picture would take more than {} GiB of memory, or is wider than any", MAX_DECODED >> 30))
+            input(format!("the picture would take more than the {} MiB that a file of {bytes} bytes may", most >> 20))
         }
         e => input(format!("the picture cannot be decoded: {e}")),
     })?;
@@ -117,7 +126,22 @@ pub fn encode(format: ImageFormat, shape: &[usize], colour: Colour, data: Data) 
         input(format!("{} samples cannot be written as a picture", element.name())).help("write an array: -o NAME.npy")
     })?;
     let mut bytes = Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, format).map_err(|e| {
+    let written = match (format, colour) {
+        // Left to itself the encoder writes PAM, which few programs read.
+        (ImageFormat::Pnm, Colour::Grey) => {
+            let kind = PnmSubtype::Graymap(SampleEncoding::Binary);
+            picture.write_with_encoder(PnmEncoder::new(&mut bytes).with_subtype(kind))
+        }
+        (ImageFormat::Pnm, Colour::Rgb) => {
+            let kind = PnmSubtype::Pixmap(SampleEncoding::Binary);
+            picture.write_with_encoder(PnmEncoder::new(&mut bytes).with_subtype(kind))
+        }
+        (ImageFormat::Pnm, Colour::GreyAlpha | Colour::Rgba) => {
+            return Err(input("PGM and PPM have no alpha channel").help("write .png or .tiff"));
+        }
+        _ => picture.write_to(&mut bytes, format),
+    };
+    written.map_err(|e| {
         input(format!("the picture cannot be encoded: {e}")).help("write .png, or an array: -o NAME.npy")
     })?;
     Ok(bytes.into_inner())

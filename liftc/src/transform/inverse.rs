@@ -62,13 +62,9 @@ fn transform<T: Stored>(
     } else {
         write_picture(args, settings, &plan, job, origin, level, &shape, samples)?;
     }
-    Ok(format!(
-        "{}: {}, from {} × {}\n",
-        job.output.display(),
-        shape_text(&shape),
-        plan.depth() - level,
-        sidecar.wavelet
-    ))
+    let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
+    let (output, shape) = (job.output.display(), shape_text(&shape));
+    Ok(format!("{output}: {shape}{resolution}, from {} × {}\n", plan.depth(), sidecar.wavelet))
 }
 
 /// At full size, the elements that the data had; at a reduced one, the low band as it is.

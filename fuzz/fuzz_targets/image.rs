@@ -1,0 +1,12 @@
+//! No bytes make the reader of pictures panic or believe more than there is.
+#![no_main]
+
+use liftc::media::image;
+use std::io::Cursor;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Ok(array) = image::read(Cursor::new(bytes)) {
+        assert_eq!(array.data.len(), array.shape.iter().product::<usize>());
+        assert_eq!(array.origin.colour(), image::colour_of(&array.shape));
+    }
+});

@@ -1,0 +1,13 @@
+//! No bytes make the `.npz` reader panic or believe more than there is.
+#![no_main]
+
+use liftc::media::npz;
+use std::io::Cursor;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    for member in [None, Some("a")] {
+        if let Ok(array) = npz::read(Cursor::new(bytes), member) {
+            assert_eq!(array.data.len(), array.shape.iter().product::<usize>());
+        }
+    }
+});

@@ -1,0 +1,283 @@
+//! Files that lie: every reader of pictures and arrays refuses them in words, without a panic and without believing what they
+//! claim. An allocator watches.
+
+use liftc::media::{Array, image, npy, npz};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{Cursor, Write};
+
+thread_local! {
+    static NOW: Cell<usize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Watching;
+
+fn changed(by: isize) {
+    // Not while the thread goes away.
+    let _ = NOW.try_with(|now| {
+        now.set(now.get().wrapping_add_signed(by));
+        let _ = MOST.try_with(|most| most.set(most.get().max(now.get())));
+    });
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Watching {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        changed(layout.size() as isize);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        changed(layout.size() as isize);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        changed(-(layout.size() as isize));
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        changed(size as isize);
+        changed(-(layout.size() as isize));
+        unsafe { System.realloc(ptr, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Watching = Watching;
+
+/// What a reader said, and that it took no more memory than a reader may for so short a file.
+fn outcome(read: impl FnOnce() -> Result<Array, liftc::failure::Failure>) -> Result<Array, String> {
+    let before = NOW.get();
+    MOST.set(before);
+    let result = read();
+    let taken = MOST.get().wrapping_sub(before);
+    let result = result.map_err(|failure| failure.render(false, 500));
+    assert!(taken < 80 << 20, "{} MiB: {:?}", taken >> 20, result.map(|a| a.shape));
+    result
+}
+
+/// A `.npy` is read as a file, whose size is known, and out of a pipe or an archive.
+fn read_npy(bytes: &[u8]) -> Result<Array, String> {
+    let unknown = outcome(|| npy::read(&mut &bytes[..], None));
+    let known = outcome(|| npy::read(&mut &bytes[..], Some(bytes.len() as u64)));
+    assert_eq!(unknown.is_ok(), known.is_ok(), "{unknown:?} {known:?}");
+    known
+}
+
+fn read_npz(bytes: &[u8]) -> Result<Array, String> {
+    outcome(|| npz::read(Cursor::new(bytes), None))
+}
+
+fn read_image(bytes: &[u8]) -> Result<Array, String> {
+    outcome(|| image::read(Cursor::new(bytes)))
+}
+
+/// A `.npy` of version 1 with a header of this length, whatever length it says.
+fn npy_file(says: u16, header: &str, data: &[u8]) -> Vec<u8> {
+    [b"\x93NUMPY\x01\x00", &says.to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+fn npy_of(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+    npy_file(header.len() as u16, &header, data)
+}
+
+fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn refused(result: Result<Array, String>, words: &str) {
+    let said = result.expect_err(words);
+    assert!(said.contains(words), "`{words}` is not in: {said}");
+}
+
+#[test]
+fn shapes_that_no_file_has() {
+    for (shape, words) in [
+        ("(4294967296, 4294967296, 4294967296)", "more elements than any machine"),
+        ("(18446744073709551615,)", "more elements than any machine"),
+        ("(9223372036854775807,)", "more elements than any machine"),
+        ("(-1,)", "is not the Python dictionary"),
+        ("(3, -4)", "is not the Python dictionary"),
+        ("(2.5,)", "is not the Python dictionary"),
+        ("(1e9,)", "is not the Python dictionary"),
+        ("'12'", "shape"),
+        ("((2, 3),)", "shape"),
+        ("(0,)", "axis 0"),
+        ("()", "0 axes"),
+        ("(1, 1, 1, 1, 1)", "5 axes"),
+    ] {
+        refused(read_npy(&npy_of("<i2", "False", shape, &[0; 64])), words);
+    }
+    // As many as a machine might hold, in Fortran order too, whose samples are moved about.
+    for order in ["False", "True"] {
+        let claims = npy_of("<f8", order, "(1000, 1000, 1000)", &[0; 800]);
+        refused(read_npy(&claims), "has 1000000000 elements, but the file holds 100");
+    }
+}
+
+#[test]
+fn lengths_of_headers_that_lie() {
+    let header = "{'descr': '<i2', 'fortran_order': False, 'shape': (4,), }\n";
+    let whole = npy_file(header.len() as u16, header, &[7; 8]);
+    assert_eq!(read_npy(&whole).unwrap().shape, [4]);
+    for cut in 0..whole.len() {
+        assert!(read_npy(&whole[..cut]).is_err(), "cut to {cut} bytes");
+    }
+    for says in (0..header.len() as u16 - 2).chain([u16::MAX]) {
+        assert!(read_npy(&npy_file(says, header, &[7; 8])).is_err(), "a header of {says} bytes");
+    }
+    for version in [0, 2, 3, 4, 255] {
+        let mut bytes = whole.clone();
+        bytes[6] = version;
+        // Versions 2 and 3 take two of the header's bytes for its length.
+        assert!(read_npy(&bytes).is_err(), "version {version}");
+    }
+}
+
+#[test]
+fn every_byte_of_a_good_file_changed() {
+    let data: Vec<u8> = (0..2 * 3 * 4).collect();
+    for order in ["False", "True"] {
+        let good = npy_of(">i2", order, "(3, 4)", &data);
+        let zipped = archive(&[("a.npy", &good)]);
+        for at in 0..good.len() {
+            for value in [0, b'9', b'(', 0xff, good[at] ^ 1] {
+                let mut bytes = good.clone();
+                bytes[at] = value;
+                let _ = read_npy(&bytes);
+            }
+        }
+        for at in 0..zipped.len() {
+            for value in [0, 0x7f, 0xff, zipped[at] ^ 1] {
+                let mut bytes = zipped.clone();
+                bytes[at] = value;
+                let _ = read_npz(&bytes);
+            }
+            assert!(read_npz(&zipped[..at]).is_err(), "cut to {at} bytes");
+        }
+    }
+}
+
+#[test]
+fn fortran_order_is_believed_only_with_its_samples() {
+    let array = read_npy(&npy_of("<i2", "True", "(2, 3)", &[1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0])).unwrap();
+    assert_eq!(array.data, vec![1i16, 2, 3, 4, 5, 6].into());
+    refused(read_npy(&npy_of("<i2", "True", "(2, 3)", &[0; 11])), "has 6 elements, but the file holds 5");
+    refused(read_npy(&npy_of("<i2", "None", "(2, 3)", &[0; 12])), "Python");
+}
+
+/// A megabyte of noughts deflates to a thousandth; what the header claims beyond that is not there, and is not reserved.
+#[test]
+fn archives_that_grow() {
+    let bomb = |shape: &str| archive(&[("a.npy", &npy_of("|u1", "False", shape, &[0; 1 << 20]))]);
+    let zipped = bomb("(1024, 1024)");
+    assert!(zipped.len() < 4096, "{} bytes", zipped.len());
+    assert_eq!(read_npz(&zipped).unwrap().shape, [1024, 1024]);
+    refused(read_npz(&bomb("(1024, 1024, 1024)")), "but the file holds 1048576");
+    refused(read_npz(&bomb("(1048576, 1048576)")), "more than 16 GiB");
+
+    // The directory's own sizes, too: 4 GiB each, in both headers of the member.
+    let mut lies = zipped.clone();
+    for (signature, offset) in [(*b"PK\x03\x04", 18), (*b"PK\x01\x02", 20)] {
+        let at = lies.windows(4).position(|w| w == signature).unwrap() + offset;
+        lies[at + 4..at + 8].fill(0xfe);
+    }
+    let _ = read_npz(&lies);
+    // As many members as the count can say.
+    let mut many = zipped;
+    let at = many.windows(4).position(|w| w == *b"PK\x05\x06").unwrap();
+    many[at + 8..at + 12].fill(0xff);
+    let _ = read_npz(&many);
+}
+
+#[test]
+fn archives_of_something_else() {
+    refused(read_npz(b"PK\x05\x06"), "no readable .npz");
+    refused(read_npz(&archive(&[("notes.txt", b"hello")])), "without arrays");
+    refused(read_npz(&archive(&[("a.npy", b"hello")])), "a");
+    refused(read_npz(&archive(&[(".npy", b"")])), "");
+    refused(read_npz(&archive(&[("../../a.npy", b"\x93NUMPY")])), "cut short");
+}
+
+fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    let mut crc = u32::MAX;
+    for byte in kind.iter().chain(data) {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    [&(data.len() as u32).to_be_bytes()[..], kind, data, &(!crc).to_be_bytes()].concat()
+}
+
+/// A picture of a few bytes that says it is large.
+#[test]
+fn pictures_that_are_not_there() {
+    let png = |w: u32, h: u32| {
+        let head = [&w.to_be_bytes()[..], &h.to_be_bytes(), &[16, 6, 0, 0, 0]].concat();
+        let parts = [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &head), chunk(b"IDAT", b"\x78\x9c\x03\0\0\0\0\x01")];
+        [parts.concat(), chunk(b"IEND", b"")].concat()
+    };
+    for (w, h) in [(20_000, 20_000), (60_000, 60_000), (u32::MAX >> 1, u32::MAX >> 1), (0, 4)] {
+        assert!(read_image(&png(w, h)).is_err(), "{w} × {h}");
+    }
+    refused(read_image(&png(20_000, 20_000)), "would take more than");
+    for (w, h) in
+        [("20000", "20000"), ("4294967295", "4294967295"), ("99999999999999999999", "1"), ("-3", "4"), ("0", "0")]
+    {
+        for kind in ["P5", "P6", "P2", "P3", "P4"] {
+            assert!(read_image(format!("{kind}\n{w} {h}\n65535\n\0\0").as_bytes()).is_err(), "{kind} {w} × {h}");
+        }
+    }
+    // A TIFF whose one strip is claimed to have 4 GiB.
+    let entry = |tag: u16, kind: u16, value: u32| {
+        [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &1u32.to_le_bytes(), &value.to_le_bytes()].concat()
+    };
+    let entries = [
+        (256, 20_000),
+        (257, 20_000),
+        (258, 16),
+        (259, 1),
+        (262, 1),
+        (273, 8),
+        (277, 1),
+        (278, 20_000),
+        (279, u32::MAX),
+    ];
+    let mut tiff = b"II\x2a\0\x08\0\0\0".to_vec();
+    tiff.extend((entries.len() as u16).to_le_bytes());
+    entries.iter().for_each(|&(tag, value)| tiff.extend(entry(tag, 4, value)));
+    tiff.extend([0; 4]);
+    assert!(read_image(&tiff).is_err());
+}
+
+#[test]
+fn pictures_cut_short_or_spoilt() {
+    let picture = ::image::DynamicImage::ImageRgb8(::image::RgbImage::from_fn(9, 7, |x, y| {
+        ::image::Rgb([x as u8 * 20, y as u8 * 30, (x * y) as u8])
+    }));
+    use ::image::ImageFormat::{Jpeg, Png, Pnm, Tiff};
+    for format in [Png, Jpeg, Tiff, Pnm] {
+        let mut good = Cursor::new(Vec::new());
+        picture.write_to(&mut good, format).unwrap();
+        let good = good.into_inner();
+        assert_eq!(read_image(&good).unwrap().shape, [7, 9, 3], "{format:?}");
+        for at in 0..good.len() {
+            let _ = read_image(&good[..at]);
+            for value in [0, 0x7f, 0xff] {
+                let mut bytes = good.clone();
+                bytes[at] = value;
+                let _ = read_image(&bytes);
+            }
+        }
+    }
+}
