@@ -1,8 +1,8 @@
-//! Does any step wrap? Interval arithmetic over the steps of an integer wavelet, through axes and levels.
+//! Does any step wrap? The bounds of [`lifting_dsl::analysis::range`], followed through the axes and levels of a plan.
 
 use crate::executor::Problem;
+use lifting_dsl::analysis::range::{Interval, Pass};
 use lifting_dsl::sample::SampleType;
-use lifting_dsl::{Boundary, Op, Step};
 use std::fmt;
 
 /// Whether the samples' stated range keeps every intermediate value within the sample type.
@@ -41,77 +41,51 @@ impl fmt::Display for Exactness {
     }
 }
 
-type Interval = (i128, i128);
-
 /// Follows samples in `low..=high` through all passes of the problem.
 pub(crate) fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> Exactness {
-    let bits = sample.bytes() as u32 * 8;
-    let (sample_fits, accumulator_fits) = (fits(bits), fits(bits.max(32)));
-    let zero = problem.boundary == Boundary::Zero;
-    let mut input = (i128::from(low), i128::from(high));
-    let mut reach = input;
+    let Some((held, summed)) = Interval::of_type(sample).zip(Interval::of_accumulator(sample)) else {
+        return Exactness::Real;
+    };
+    let mut input = Interval::new(low, high);
+    let mut reach = input.clone();
     for level in 0..problem.geometry.depth() {
-        input = (input.0 << problem.gain_shift, input.1 << problem.gain_shift);
         // Intervals of the bands so far, the one that is low along every axis first.
-        let mut bands = vec![input];
-        let axes = problem.geometry.axes_at(level);
-        for &axis in &axes {
+        let mut bands = vec![input.shifted(problem.gain_shift)];
+        for axis in problem.geometry.axes_at(level) {
+            // A line of one sample is not lifted: it stays, or is doubled at an odd origin.
+            let lone = problem.geometry.level_shape(level)[axis] == 1;
             let mut next = Vec::new();
             for band in bands {
-                let mut phases = [band, band];
-                let mut check = |value: Interval, fits: &dyn Fn(Interval) -> bool| {
-                    reach = (reach.0.min(value.0), reach.1.max(value.1));
-                    if fits(value) { Ok(value) } else { Err(value) }
+                let may_wrap = |reach: &Interval| Exactness::MayWrap { level: level + 1, axis, reach: ends(reach) };
+                let (halves, samples) = if lone {
+                    let odd = band.shifted(u32::from(problem.double_lone_odd));
+                    let samples = band.hull(&odd);
+                    ([band, odd], samples)
+                } else {
+                    let Ok(pass) = Pass::of(problem.scheme.steps(), &band, problem.boundary) else {
+                        return Exactness::Real;
+                    };
+                    if !summed.contains(&pass.accumulator) {
+                        return may_wrap(&pass.accumulator);
+                    }
+                    (pass.bands, pass.samples)
                 };
-                let result = (|| {
-                    check(band, &sample_fits)?;
-                    for step in problem.scheme.steps() {
-                        let Step::Integer(s) = step else { return Ok(()) };
-                        let mut read = phases[s.target.other().parity() as usize];
-                        if zero {
-                            read = (read.0.min(0), read.1.max(0));
-                        }
-                        let mut sum = (i128::from(s.rounding), i128::from(s.rounding));
-                        for tap in &s.taps {
-                            let w = i128::from(tap.weight);
-                            let (a, b) = (w * read.0, w * read.1);
-                            sum = (sum.0 + a.min(b), sum.1 + a.max(b));
-                        }
-                        if !accumulator_fits(sum) {
-                            return Err(sum);
-                        }
-                        let delta = (sum.0 >> s.shift, sum.1 >> s.shift);
-                        let old = phases[s.target.parity() as usize];
-                        let new = match s.op {
-                            Op::Add => (old.0 + delta.0, old.1 + delta.1),
-                            Op::Sub => (old.0 - delta.1, old.1 - delta.0),
-                        };
-                        phases[s.target.parity() as usize] = check(new, &sample_fits)?;
-                    }
-                    Ok(())
-                })();
-                if let Err(reach) = result {
-                    return Exactness::MayWrap { level: level + 1, axis, reach };
+                if !held.contains(&samples) {
+                    return may_wrap(&samples);
                 }
-                // A line of one sample is not lifted: it stays, or is doubled at an odd origin.
-                if problem.geometry.level_shape(level)[axis] == 1 {
-                    let odd = if problem.double_lone_odd { (2 * band.0, 2 * band.1) } else { band };
-                    phases = [band, odd];
-                    if !sample_fits(odd) {
-                        return Exactness::MayWrap { level: level + 1, axis, reach: odd };
-                    }
-                }
-                next.extend(phases);
+                reach = reach.hull(&samples);
+                next.extend(halves);
             }
             // Even (low) before odd for each: the first band stays the one that is low along all axes.
             bands = next;
         }
-        input = bands[0];
+        input = bands.swap_remove(0);
     }
-    if sample.domain() == lifting_dsl::Domain::Real { Exactness::Real } else { Exactness::Exact { reach } }
+    Exactness::Exact { reach: ends(&reach) }
 }
 
-fn fits(bits: u32) -> impl Fn(Interval) -> bool {
-    let limit = 1i128 << (bits - 1);
-    move |(lo, hi)| lo >= -limit && hi < limit
+/// The ends of an interval, as near as numbers of this size come to them.
+fn ends(interval: &Interval) -> (i128, i128) {
+    let low = i128::try_from(&interval.low).unwrap_or(i128::MIN);
+    (low, i128::try_from(&interval.high).unwrap_or(i128::MAX))
 }

@@ -51,6 +51,21 @@ impl Interval {
             .then(|| Interval::bits(8 * t.bytes() as u32, true))
     }
 
+    /// What steps on an integer sample type sum up in: 32 bits, 64 for `i64`; `None` for the others.
+    pub fn of_accumulator(t: SampleType) -> Option<Interval> {
+        Interval::of_type(t).map(|_| Interval::bits(if t == SampleType::I64 { 64 } else { 32 }, true))
+    }
+
+    /// All values times 2^by.
+    pub fn shifted(&self, by: u32) -> Interval {
+        Interval { low: &self.low << by, high: &self.high << by }
+    }
+
+    /// The smallest interval that has the values of both.
+    pub fn hull(&self, other: &Interval) -> Interval {
+        Interval { low: self.low.clone().min(other.low.clone()), high: self.high.clone().max(other.high.clone()) }
+    }
+
     /// Bits of the narrowest two's complement type that holds the interval.
     pub fn signed_bits(&self) -> u32 {
         let bits = |x: &BigInt| if x.is_negative() { (-x - 1u32).bits() } else { x.bits() };
@@ -60,10 +75,6 @@ impl Interval {
     /// Whether all of `other` lies within.
     pub fn contains(&self, other: &Interval) -> bool {
         self.low <= other.low && other.high <= self.high
-    }
-
-    fn hull(&self, other: &Interval) -> Interval {
-        Interval { low: self.low.clone().min(other.low.clone()), high: self.high.clone().max(other.high.clone()) }
     }
 
     /// The common part of two bounds on the same value, which is not empty.
@@ -140,23 +151,15 @@ impl Growth {
     /// # Errors
     /// If a step is not an integer step.
     pub fn of(steps: &[Step], input: &Interval, setting: &Setting) -> Result<Growth, NotInteger> {
-        let integer = |(i, s): (usize, &Step)| match s {
-            Step::Integer(s) => Ok(s.clone()),
-            Step::Real(_) | Step::Scale(_) => Err(NotInteger { step: i + 1 }),
-        };
-        let steps: Vec<IntegerStep> = steps.iter().enumerate().map(integer).collect::<Result<_, _>>()?;
-        let filters = match setting.boundary {
-            Boundary::Periodic => true,
-            Boundary::WholeSymmetric => steps.iter().all(symmetric),
-            Boundary::Edge | Boundary::Zero => false,
-        };
+        let steps = integer_steps(steps)?;
+        let filters = has_filters(&steps, setting.boundary);
         let mut levels = Vec::new();
         let mut low = input.clone();
         // Per axis, the linear form of the low band; only with one axis is the composition of levels carried along:
         // between the axes the errors of the roundings would mix.
         let mut form = filters.then(|| Form::input(input));
         for level in 1..=setting.levels {
-            let shifted = shift(&low, setting.gain_shift);
+            let shifted = low.shifted(setting.gain_shift);
             if let Some(form) = &mut form {
                 form.shift_left(setting.gain_shift);
             }
@@ -172,7 +175,7 @@ impl Growth {
                         (Some(_), _) => Some(Form::input(band)),
                         (None, _) => None,
                     };
-                    let pass = Pass::run(&steps, band, start);
+                    let pass = Pass::run(&steps, band, setting.boundary, start);
                     samples = samples.hull(&pass.samples);
                     accumulator = accumulator.hull(&pass.accumulator);
                     if i == 0 {
@@ -195,8 +198,7 @@ impl Growth {
 
     /// Whether no value of any level wraps in a sample type, so that its results are those of exact arithmetic.
     pub fn fits(&self, t: SampleType) -> bool {
-        let Some(range) = Interval::of_type(t) else { return false };
-        let accumulator = Interval::bits(if t == SampleType::I64 { 64 } else { 32 }, true);
+        let Some((range, accumulator)) = Interval::of_type(t).zip(Interval::of_accumulator(t)) else { return false };
         self.levels.iter().all(|l| range.contains(&l.samples) && accumulator.contains(&l.accumulator))
     }
 
@@ -219,8 +221,21 @@ pub fn exact_bits(steps: &[Step], t: SampleType, signed: bool, setting: &Setting
     Ok(0)
 }
 
-fn shift(range: &Interval, by: u32) -> Interval {
-    Interval { low: &range.low << by, high: &range.high << by }
+fn integer_steps(steps: &[Step]) -> Result<Vec<IntegerStep>, NotInteger> {
+    let integer = |(i, s): (usize, &Step)| match s {
+        Step::Integer(s) => Ok(s.clone()),
+        Step::Real(_) | Step::Scale(_) => Err(NotInteger { step: i + 1 }),
+    };
+    steps.iter().enumerate().map(integer).collect()
+}
+
+/// Whether the bound by filters holds at the border.
+fn has_filters(steps: &[IntegerStep], boundary: Boundary) -> bool {
+    match boundary {
+        Boundary::Periodic => true,
+        Boundary::WholeSymmetric => steps.iter().all(symmetric),
+        Boundary::Edge | Boundary::Zero => false,
+    }
 }
 
 /// Whether a step reads symmetrically about the position that it updates.
@@ -230,24 +245,37 @@ fn symmetric(step: &IntegerStep) -> bool {
     step.taps.iter().all(|t| step.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
 }
 
-/// The result of analysing a line.
-struct Pass {
+/// The ranges of what analysis along one axis computes.
+pub struct Pass {
     /// Low and high.
-    bands: [Interval; 2],
-    samples: Interval,
-    accumulator: Interval,
+    pub bands: [Interval; 2],
+    /// Everything that is held in the sample type: input and results of all steps.
+    pub samples: Interval,
+    /// Everything that a step sums up before its shift.
+    pub accumulator: Interval,
     /// The linear form of the low band.
     form: Option<Form>,
 }
 
 impl Pass {
-    fn run(steps: &[IntegerStep], input: &Interval, form: Option<Form>) -> Pass {
+    /// Bounds every value that analysis of lines, of two samples at least, computes from samples in `input`.
+    ///
+    /// # Errors
+    /// If a step is not an integer step.
+    pub fn of(steps: &[Step], input: &Interval, boundary: Boundary) -> Result<Pass, NotInteger> {
+        let steps = integer_steps(steps)?;
+        let form = has_filters(&steps, boundary).then(|| Form::input(input));
+        Ok(Pass::run(&steps, input, boundary, form))
+    }
+
+    fn run(steps: &[IntegerStep], input: &Interval, boundary: Boundary, form: Option<Form>) -> Pass {
         let mut phases = [input.clone(), input.clone()];
         let (mut samples, mut accumulator) = (input.clone(), Interval::new(0, 0));
         let mut forms = form.map(|f| [f.clone(), f.delayed()]);
         for step in steps {
             let (target, other) = (step.target as usize, step.target.other() as usize);
-            let read = &phases[other];
+            let zero = Interval::new(0, 0);
+            let read = if boundary == Boundary::Zero { phases[other].hull(&zero) } else { phases[other].clone() };
             let constant = Interval::new(step.rounding, step.rounding);
             let mut sum = step.taps.iter().fold(constant, |sum, t| sum.plus(&read.scaled(t.weight)));
             let form = forms.as_ref().map(|f| f[target].stepped(step, &f[other]));
@@ -407,6 +435,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Beyond the border there are zeros, whatever the signal is: 100 − ⌊(100 + 0)/2⌋ there, 0 inside.
+    #[test]
+    fn zeros_are_read_as_well() {
+        let pass = |boundary| Pass::of(&legall53(), &Interval::new(100, 100), boundary).unwrap();
+        assert_eq!(pass(Boundary::Edge).bands[1], Interval::new(0, 0));
+        assert_eq!(pass(Boundary::Zero).bands[1], Interval::new(0, 100));
+        assert_eq!(pass(Boundary::Zero).accumulator, Interval::new(0, 202));
     }
 
     #[test]
