@@ -197,7 +197,7 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
             ::std::sync::LazyLock::new(|| #library::__private::scheme(#name::SOURCE));
         #attributes
         #(#[doc = #module_docs])*
-        #[allow(non_snake_case, dead_code)]
+        #[allow(non_snake_case, dead_code, clippy::all, clippy::pedantic, clippy::nursery)]
         #visibility mod #name {
             /// The wavelet in the language, as the compiler understood it.
             pub const SOURCE: &::core::primitive::str = #source;

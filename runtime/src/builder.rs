@@ -89,6 +89,17 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Number of levels for each axis of the data; axes with 0 are batch. Stands above `levels` and `axes`.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// // A film: 30 pictures of 480 × 640, two levels along time, four along columns and rows.
+    /// let wavelet = catalogue::find("legall53")?;
+    /// let builder = Plan::builder(&wavelet).shape(&[30, 480, 640]).levels_per_axis(&[2, 4, 4]).sample::<i16>();
+    /// let plan = builder.build(&Device::cpu())?;
+    /// assert_eq!(plan.level_shape(1)?, [15, 240, 320]);
+    /// assert_eq!(plan.level_shape(4)?, [8, 30, 40]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn levels_per_axis(mut self, levels: &[u32]) -> Self {
         self.levels_per_axis = Some(levels.to_vec());
         self
@@ -108,6 +119,17 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Positions of the first sample along each axis, 0 if nothing is said. An odd one starts with a high sample.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// // The second tile of a picture that is cut at column 5, as JPEG 2000 has it.
+    /// let wavelet = catalogue::find("legall53")?;
+    /// let builder = Plan::builder(&wavelet).shape(&[4, 7]).origins(&[0, 5]).sample::<i16>();
+    /// let plan = builder.build(&Device::cpu())?;
+    /// // Columns 5 to 11: three of them are even.
+    /// assert_eq!(plan.subband("LL1").expect("there is one").shape, [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn origins(mut self, origins: &[i64]) -> Self {
         self.origins = Some(origins.to_vec());
         self

@@ -11,6 +11,27 @@ pub const MAX_RANK: usize = 8;
 /// A slice is laid out by the plan's strides (contiguous, row-major, unless the builder said otherwise) and must
 /// reach from the lowest to the highest address that they touch. An `ndarray` brings its own shape and strides: its shape must be
 /// the plan's.
+///
+/// ```
+/// # #[cfg(feature = "ndarray")] {
+/// use lifting::{Device, Plan, catalogue};
+/// use ndarray::{Array2, s};
+///
+/// let wavelet = catalogue::find("cdf97")?;
+/// let plan = Plan::builder(&wavelet).shape(&[60, 80]).levels(2).sample::<f32>().build(&Device::cpu())?;
+/// let image = Array2::from_shape_fn((120, 80), |(y, x)| (x * y % 97) as f32);
+/// // Every other row, from the last one up; nothing is copied.
+/// let field = image.slice(s![..;-2, ..]);
+/// let mut coefficients = Array2::zeros((60, 80));
+/// plan.forward(&field, &mut coefficients)?;
+/// let corner = plan.subband("LL2").expect("there is one");
+/// assert_eq!(corner.view(&coefficients), coefficients.slice(s![..15, ..20]).into_dyn());
+/// let mut back = Array2::zeros((60, 80));
+/// plan.inverse(&coefficients, &mut back)?;
+/// assert!((&back - &field).iter().all(|difference| difference.abs() < 1e-3));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Source<T: Sample> {
     /// The samples as a raw view, checked against `expected`.
     #[doc(hidden)]

@@ -134,7 +134,7 @@ impl Writer<'_> {
         for doc in &kernel.docs {
             self.out += &format!("/// {}\n", comment_line(doc));
         }
-        self.out += &format!("#[allow(clippy::too_many_arguments)]\n#[inline(always)]\nfn {name}(\n");
+        self.out += &format!("#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\nfn {name}(\n");
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
                 p.name == wish && matches!(p.kind, ParamKind::Pointer(_, Access::Write | Access::ReadWrite))
@@ -175,7 +175,26 @@ impl Writer<'_> {
     }
 
     fn statements(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
-        body.iter().try_for_each(|s| self.statement(s))
+        let mut rest = body;
+        while let [first, tail @ ..] = rest {
+            rest = tail;
+            // What is declared and loaded at once is one line.
+            if let Stmt::Declare(id) = first
+                && let [
+                    Stmt::Load { dst: Place::Local(dst), space: Space::Global(array), index, lanes: 1, .. },
+                    tail @ ..,
+                ] = tail
+                && dst == id
+                && self.facts.is_set_once(*id)
+            {
+                let cell = self.cell(*array, index);
+                self.declare(*id, Some(Text { text: cell, prec: Prec::Primary, scalar: self.facts.local(*id).scalar }));
+                rest = tail;
+            } else {
+                self.statement(first)?;
+            }
+        }
+        Ok(())
     }
 
     /// Declares a local, with a value or for later.
@@ -185,7 +204,15 @@ impl Writer<'_> {
         let mutable = if value.is_some() && !self.facts.is_set_once(id) { "mut " } else { "" };
         let t = local.scalar.name();
         match value {
-            Some(v) => self.line(&format!("let {mutable}{name}: {t} = {};", v.text)),
+            Some(v) => {
+                let line = format!("let {mutable}{name}: {t} = {};", v.text);
+                let too_long = 4 * self.indent + line.len() > 100;
+                self.line(&if too_long {
+                    line.replacen(" = ", &format!(" =\n{}", "    ".repeat(self.indent + 1)), 1)
+                } else {
+                    line
+                });
+            }
             None if self.facts.is_set_once(id) => self.line(&format!("let {name}: {t};")),
             None => self.line(&format!("let mut {name}: {t};")),
         }
