@@ -55,7 +55,8 @@ fn outcome(read: impl FnOnce() -> Result<Array, liftc::failure::Failure>) -> Res
     let result = read();
     let taken = MOST.get().wrapping_sub(before);
     let result = result.map_err(|failure| failure.render(false, 500));
-    assert!(taken < 80 << 20, "{} MiB: {:?}", taken >> 20, result.map(|a| a.shape));
+    // The decoder of TIFF keeps 32 bytes for each value of a tag, of which there may be as many as 4 MiB hold.
+    assert!(taken < 160 << 20, "{} MiB: {:?}", taken >> 20, result.map(|a| a.shape));
     result
 }
 
@@ -105,10 +106,10 @@ fn shapes_that_no_file_has() {
         ("(4294967296, 4294967296, 4294967296)", "more elements than any machine"),
         ("(18446744073709551615,)", "more elements than any machine"),
         ("(9223372036854775807,)", "more elements than any machine"),
-        ("(-1,)", "is not the Python dictionary"),
-        ("(3, -4)", "is not the Python dictionary"),
-        ("(2.5,)", "is not the Python dictionary"),
-        ("(1e9,)", "is not the Python dictionary"),
+        ("(-1,)", "no Python dictionary"),
+        ("(3, -4)", "no Python dictionary"),
+        ("(2.5,)", "no Python dictionary"),
+        ("(1e9,)", "no Python dictionary"),
         ("'12'", "shape"),
         ("((2, 3),)", "shape"),
         ("(0,)", "axis 0"),

@@ -134,7 +134,8 @@ impl Writer<'_> {
         for doc in &kernel.docs {
             self.out += &format!("/// {}\n", comment_line(doc));
         }
-        self.out += &format!("#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\nfn {name}(\n");
+        self.out +=
+            &format!("#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\nfn {name}(\n");
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
                 p.name == wish && matches!(p.kind, ParamKind::Pointer(_, Access::Write | Access::ReadWrite))

@@ -2,7 +2,6 @@
 
 use super::{Array, Colour, Data, Element, Origin};
 use crate::failure::{Outcome, input, usage};
-use image::codecs::pnm::{PnmEncoder, PnmSubtype, SampleEncoding};
 use image::{DynamicImage, ImageBuffer, ImageError, ImageFormat, ImageReader, Limits, Pixel};
 use std::io::{self, BufRead, Cursor, Seek, Write};
 use std::path::Path;
@@ -10,7 +9,7 @@ use std::path::Path;
 /// Most bytes that a decoder may allocate.
 const MAX_DECODED: u64 = 4 << 30;
 
-/// Most bytes that a decoder may allocate for each byte of the file, beside 64 MiB: no format packs that well, so that what a
+/// Most bytes that a decoder may allocate for each byte of the file, beside 4 MiB: no format packs that well, so that what a
 /// short file claims is not believed.
 const MAX_RATIO: u64 = 4096;
 
@@ -22,7 +21,7 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let unreadable = |e: io::Error| input(format!("cannot read: {e}"));
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
-    let most = bytes.saturating_mul(MAX_RATIO).saturating_add(64 << 20).min(MAX_DECODED);
+    let most = bytes.saturating_mul(MAX_RATIO).saturating_add(4 << 20).min(MAX_DECODED);
     let mut reader = ImageReader::new(reader).with_guessed_format().map_err(unreadable)?;
     let Some((_, format)) = FORMATS.into_iter().find(|(f, _)| Some(*f) == reader.format()) else {
         return Err(input("is no file that can be transformed").help(
@@ -109,6 +108,9 @@ pub fn encode(format: ImageFormat, shape: &[usize], colour: Colour, data: Data) 
     let element = data.element();
     let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("{n} pixels a side are too many for a picture")));
     let (h, w) = (size(shape[0])?, size(shape[1])?);
+    if format == ImageFormat::Pnm {
+        return pnm(w, h, colour, &data);
+    }
     let picture = match (data, colour) {
         (Data::U8(v), Colour::Grey) => picture::<image::Luma<u8>>(w, h, v),
         (Data::U8(v), Colour::GreyAlpha) => picture::<image::LumaA<u8>>(w, h, v),
@@ -126,25 +128,30 @@ pub fn encode(format: ImageFormat, shape: &[usize], colour: Colour, data: Data) 
         input(format!("{} samples cannot be written as a picture", element.name())).help("write an array: -o NAME.npy")
     })?;
     let mut bytes = Cursor::new(Vec::new());
-    let written = match (format, colour) {
-        // Left to itself the encoder writes PAM, which few programs read.
-        (ImageFormat::Pnm, Colour::Grey) => {
-            let kind = PnmSubtype::Graymap(SampleEncoding::Binary);
-            picture.write_with_encoder(PnmEncoder::new(&mut bytes).with_subtype(kind))
-        }
-        (ImageFormat::Pnm, Colour::Rgb) => {
-            let kind = PnmSubtype::Pixmap(SampleEncoding::Binary);
-            picture.write_with_encoder(PnmEncoder::new(&mut bytes).with_subtype(kind))
-        }
-        (ImageFormat::Pnm, Colour::GreyAlpha | Colour::Rgba) => {
-            return Err(input("PGM and PPM have no alpha channel").help("write .png or .tiff"));
-        }
-        _ => picture.write_to(&mut bytes, format),
-    };
-    written.map_err(|e| {
+    picture.write_to(&mut bytes, format).map_err(|e| {
         input(format!("the picture cannot be encoded: {e}")).help("write .png, or an array: -o NAME.npy")
     })?;
     Ok(bytes.into_inner())
+}
+
+/// A binary PGM or PPM. `image` would write PAM, which few programs read.
+fn pnm(w: u32, h: u32, colour: Colour, data: &Data) -> Outcome<Vec<u8>> {
+    let kind = match colour {
+        Colour::Grey => 5,
+        Colour::Rgb => 6,
+        Colour::GreyAlpha | Colour::Rgba => {
+            return Err(input("PGM and PPM have no alpha channel").help("write .png or .tiff"));
+        }
+    };
+    let (largest, samples) = match data {
+        Data::U8(v) => (u16::from(u8::MAX), v.clone()),
+        Data::U16(v) => (u16::MAX, v.iter().flat_map(|x| x.to_be_bytes()).collect()),
+        other => {
+            return Err(input(format!("{} samples cannot be written as PGM or PPM", other.element().name()))
+                .help("write an array: -o NAME.npy"));
+        }
+    };
+    Ok([format!("P{kind}\n{w} {h}\n{largest}\n").into_bytes(), samples].concat())
 }
 
 /// Writes bytes that are ready.
