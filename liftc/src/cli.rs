@@ -227,6 +227,9 @@ pub struct BenchArgs {
     /// What steps read beyond the border [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
+    /// How kernels on a GPU go through a level: what the planner predicts to be the fastest, or this one
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = plan_schedules())]
+    pub schedule: Vec<lifting::Schedule>,
     /// Let rows begin at multiples of so many bytes [default: contiguous]
     #[arg(long, value_name = "BYTES", value_parser = positive)]
     pub pitch: Option<usize>,
@@ -245,6 +248,10 @@ pub struct BenchArgs {
     /// Also draw the ratios
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as `-w cdf97
+    /// --shape 4096x4096 -l 1,5`; `#` begins a comment
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch"])]
+    pub suite: Option<PathBuf>,
     /// Say nothing but the table and errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -398,6 +405,10 @@ fn boundary_values() -> impl clap::builder::TypedValueParser<Value = Boundary> {
 
 fn format_values() -> impl clap::builder::TypedValueParser<Value = Format> {
     named(Format::ALL.map(|f| (f.name(), f)))
+}
+
+fn plan_schedules() -> impl clap::builder::TypedValueParser<Value = lifting::Schedule> {
+    named(lifting::Schedule::ALL.map(|s| (s.name(), s)))
 }
 
 fn sample_values() -> impl clap::builder::TypedValueParser<Value = SampleType> {

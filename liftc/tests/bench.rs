@@ -66,6 +66,28 @@ fn batches_volumes_pitches_and_types() {
 }
 
 #[test]
+fn suites() {
+    let bench = Bench::new();
+    bench.write(
+        "a.suite",
+        "# what matters\n-w cdf97,legall53 --shape 8x9 # both\n\n--batch 3 --shape 4x4 --direction forward\n",
+    );
+    let run = bench.run("bench --device cpu --repeats 1 --suite a.suite --json a.json").ok();
+    assert!(run.stderr.contains("[2/3] legall53 i16 8x9, 1 level: forward "), "{}", run.stderr);
+    let json: Value = serde_json::from_slice(&bench.read("a.json")).unwrap();
+    assert_eq!(json["results"].as_array().unwrap().len(), 5);
+    let fails = |text: &str, message: &str| {
+        bench.write("b.suite", text).run(&format!("{QUICK} --suite b.suite")).fails(1, message);
+    };
+    fails("# nothing\n", "b.suite: asks for nothing");
+    fails("\n--shape 4y4\n", "b.suite, line 2: invalid value '4y4' for '--shape <HxW>'");
+    fails("--json c.json", "b.suite, line 1: a line says only what is measured");
+    fails("-w nosuch", "b.suite, line 1: ");
+    bench.run(&format!("{QUICK} --suite none.suite")).fails(1, "none.suite: cannot read");
+    bench.run(&format!("{QUICK} --suite a.suite -w dd137")).fails(2, "cannot be used with");
+}
+
+#[test]
 fn silly_input() {
     let bench = Bench::new();
     let fails = |rest: &str, code: i32, message: &str| {
@@ -81,6 +103,8 @@ fn silly_input() {
     fails("--levels 0", 2, "0 is not in 1..=32");
     bench.run("bench --repeats 0").fails(2, "0 is not in 1..=10000");
     fails("--boundary periodic --shape 15x16", 2, "periodic");
+    fails("--schedule stream --shape 8x8", 2, "made of a GPU's kernels");
+    fails("--schedule nosuch", 2, "[possible values: auto, separate, stream");
     fails("--pitch 3", 2, "begin at multiples of 4 bytes");
     fails("--shape 10000000x10000000", 1, "out of memory");
     fails("--shape 99999999999x99999999999", 2, "more samples than");

@@ -1,5 +1,6 @@
-//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask gpu-bundle`, `cargo xtask cuda-toolchain`.
 
+mod bundle;
 mod emitted;
 mod filters;
 mod nvcc;
@@ -45,12 +46,17 @@ enum Task {
     ///
     /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by `validate`.
     CudaToolchain,
+    /// Make gpu-bundle/: programs, emitted kernels, data and a run.sh for a machine with a CUDA device and no Rust.
+    ///
+    /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says more.
+    GpuBundle,
 }
 
 fn main() -> ExitCode {
     let result = match Args::parse().task {
         Task::Filters { check } => filters::run(check),
         Task::Validate { bless, only, full } => validate::run(&validate::Options { bless, only, full }),
+        Task::GpuBundle => bundle::make(),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };
     match result {

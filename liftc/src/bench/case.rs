@@ -1,11 +1,11 @@
 //! What is transformed: wavelet, samples, shape, levels.
 
 use super::data::Rows;
-use super::with_sample;
-use crate::cli::BenchArgs;
+use super::{Way, with_sample};
+use crate::cli::{BenchArgs, DirectionArg};
 use crate::failure::{Outcome, input, usage};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Device, Domain, Plan, PlanError, Sample, SampleType, Scheme};
+use lifting::{Boundary, Device, Domain, Plan, PlanError, Sample, SampleType, Schedule, Scheme};
 use std::fmt;
 
 /// One transform to measure.
@@ -19,13 +19,22 @@ pub struct Case {
     pub batch: Option<usize>,
     pub levels: u32,
     pub boundary: Option<Boundary>,
+    /// How kernels on a GPU go through a level.
+    pub schedule: Schedule,
     /// Rows begin at multiples of so many bytes, if that was said.
     pub pitch: Option<usize>,
+    /// The directions that are timed.
+    pub ways: Vec<Way>,
 }
 
 /// Every combination that the command line asks for.
 pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
+    let ways = match args.direction {
+        DirectionArg::Forward => vec![Way::Forward],
+        DirectionArg::Inverse => vec![Way::Inverse],
+        DirectionArg::Both => vec![Way::Forward, Way::Inverse],
+    };
     for word in &args.wavelet {
         let named = wavelet::resolve_one(word)?;
         warn(&named.source.name, &named.source.text, &named.warnings);
@@ -47,11 +56,12 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
                 .help(format!("take --sample {wanted}")));
         }
         for shape in &args.shape {
-            for &levels in &args.levels {
+            let shape: Vec<usize> = args.batch.iter().chain(shape).copied().collect();
+            for (&levels, &schedule) in args.levels.iter().flat_map(|l| args.schedule.iter().map(move |s| (l, s))) {
                 for &sample in &samples {
-                    let shape = args.batch.iter().chain(shape).copied().collect();
+                    let (scheme, shape, ways) = (scheme.clone(), shape.clone(), ways.clone());
                     let (batch, boundary, pitch) = (args.batch, args.boundary, args.pitch);
-                    let case = Case { scheme: scheme.clone(), sample, shape, batch, levels, boundary, pitch };
+                    let case = Case { scheme, sample, shape, batch, levels, boundary, schedule, pitch, ways };
                     // What cannot be planned is said before anything is measured.
                     with_sample!(sample, check(&case))?;
                     cases.push(case);
@@ -79,6 +89,10 @@ impl Case {
             levels[0] = 0;
         }
         let mut builder = Plan::builder(&self.scheme).shape(shape).levels_per_axis(&levels).sample::<T>();
+        // The same transform on the CPU is what others are held against.
+        if !matches!(device, Device::Cpu { .. }) {
+            builder = builder.schedule(self.schedule);
+        }
         if let Some(boundary) = self.boundary {
             builder = builder.boundary(boundary);
         }
@@ -170,9 +184,12 @@ impl fmt::Display for Case {
         let plural = if self.levels == 1 { "" } else { "s" };
         let Case { scheme, sample, levels, .. } = self;
         write!(f, "{} {sample} {}, {levels} level{plural}", scheme.name(), self.shape_text())?;
-        match self.pitch {
-            Some(pitch) => write!(f, ", rows at multiples of {pitch} bytes"),
-            None => Ok(()),
+        if let Some(pitch) = self.pitch {
+            write!(f, ", rows at multiples of {pitch} bytes")?;
+        }
+        match self.schedule {
+            Schedule::Auto => Ok(()),
+            schedule => write!(f, ", {schedule}"),
         }
     }
 }
@@ -184,7 +201,17 @@ mod tests {
     fn case(shape: &[usize], levels: u32) -> Case {
         let scheme = lifting::catalogue::find("legall53").unwrap();
         let shape = shape.to_vec();
-        Case { scheme, sample: SampleType::I16, shape, batch: None, levels, boundary: None, pitch: None }
+        Case {
+            scheme,
+            sample: SampleType::I16,
+            shape,
+            batch: None,
+            levels,
+            boundary: None,
+            schedule: Schedule::Auto,
+            pitch: None,
+            ways: vec![],
+        }
     }
 
     #[test]

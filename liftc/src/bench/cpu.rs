@@ -4,7 +4,7 @@ use super::case::Case;
 use super::data;
 use super::report::{DeviceInfo, Measurement, Timed, Verified};
 use super::stats::Spread;
-use super::{Settings, Way, sets, with_sample};
+use super::{Way, sets, with_sample};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Sample, Workspace};
 use rayon::prelude::*;
@@ -31,8 +31,8 @@ impl super::Runner for Runner {
         DeviceInfo::Cpu { threads: self.pool.current_num_threads() }
     }
 
-    fn measure(&mut self, case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
-        self.pool.install(|| with_sample!(case.sample, measure(case, settings)))
+    fn measure(&mut self, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
+        self.pool.install(|| with_sample!(case.sample, measure(case, repeats)))
     }
 }
 
@@ -43,7 +43,7 @@ struct Set<T> {
     back: Vec<T>,
 }
 
-fn measure<T: Sample>(case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
+fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
     let threads = rayon::current_num_threads();
     let plan = case.plan::<T>(&Device::cpu_with_threads(threads))?;
     let rows = case.rows()?;
@@ -83,14 +83,14 @@ fn measure<T: Sample>(case: &Case, settings: &Settings) -> Outcome<Vec<Measureme
 
     // The copy is of the samples, whatever the gaps between rows.
     let image = case.samples();
-    let copies = Stopwatch::times(settings.repeats, count, |at| {
+    let copies = Stopwatch::times(repeats, count, |at| {
         let Set { data, back, .. } = &mut arrays[at];
         copy(&data[..image], &mut back[..image]);
         Ok(())
     })?;
     let mut measurements = Vec::new();
-    for &way in &settings.directions {
-        let times = Stopwatch::times(settings.repeats, count, |at| match way {
+    for &way in &case.ways {
+        let times = Stopwatch::times(repeats, count, |at| match way {
             Way::Forward => forward(&mut arrays[at], &mut workspace),
             Way::Inverse => inverse(&mut arrays[at], &mut workspace),
         })?;

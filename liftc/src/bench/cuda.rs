@@ -8,7 +8,7 @@ use super::case::Case;
 use super::data;
 use super::report::{DeviceInfo, Measurement, Timed, Verified};
 use super::stats::Spread;
-use super::{Settings, Way, sets, with_sample};
+use super::{Way, sets, with_sample};
 use crate::failure::{Failure, Outcome, input};
 use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
 use lifting::cuda::cudarc::nvrtc::Ptx;
@@ -73,8 +73,8 @@ impl super::Runner for Runner {
         }
     }
 
-    fn measure(&mut self, case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
-        with_sample!(case.sample, measure(self, case, settings))
+    fn measure(&mut self, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
+        with_sample!(case.sample, measure(self, case, repeats))
     }
 }
 
@@ -82,7 +82,7 @@ fn cannot(what: &'static str) -> impl Fn(DriverError) -> Failure {
     move |e| input(format!("the CUDA device cannot {what}: {e}"))
 }
 
-fn measure<T: Sample>(runner: &Runner, case: &Case, settings: &Settings) -> Outcome<Vec<Measurement>> {
+fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
     let Runner { device, stream, .. } = runner;
     // Memory of the case before is free only when all of it has been done.
     device.synchronize().map_err(input)?;
@@ -161,7 +161,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, settings: &Settings) -> Outc
     let verified = Verified { forward_equals: "the CPU plan", forward_shape, inverse_error };
 
     let chains: Vec<(Option<Way>, &Chain)> = std::iter::once((None, &copy))
-        .chain(settings.directions.iter().map(|&way| {
+        .chain(case.ways.iter().map(|&way| {
             let chain = if way == Way::Forward { &forward } else { &inverse };
             (Some(way), chain)
         }))
@@ -174,7 +174,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, settings: &Settings) -> Outc
     }
     let mut times = vec![Vec::new(); chains.len()];
     // In turn, so that whatever drifts drifts for all.
-    for _ in 0..settings.repeats {
+    for _ in 0..repeats {
         for (((_, chain), &replays), times) in chains.iter().zip(&replays).zip(&mut times) {
             times.push(chain.time(stream, replays).map_err(&failed)?);
         }
@@ -185,7 +185,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, settings: &Settings) -> Outc
         let timed = Timed { time, copy: unit.clone(), sets: count, rotating: count * pair };
         Measurement::new(case, way, timed, plan.recipe(), on_device.workspace_bytes(), &verified)
     };
-    Ok(settings.directions.iter().zip(spreads).map(measurement).collect())
+    Ok(case.ways.iter().zip(spreads).map(measurement).collect())
 }
 
 /// A forward transform of host data on device memory; gaps hold the poison.

@@ -12,22 +12,17 @@ mod plot;
 mod report;
 mod stats;
 
-use crate::cli::{BenchArgs, DeviceArg, DirectionArg};
+use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::output::{check_distinct, print, write_file};
 use case::Case;
-use lifting::Device;
+use clap::Parser;
+use lifting::{Device, Schedule};
 use std::path::Path;
-
-/// What does not depend on the case.
-struct Settings {
-    directions: Vec<Way>,
-    repeats: usize,
-}
 
 /// A direction that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     Forward,
     Inverse,
 }
@@ -57,35 +52,46 @@ fn sets(pair: usize, all: usize, free: usize) -> Option<usize> {
 pub fn run(args: &BenchArgs) -> Outcome {
     let outputs: Vec<&Path> = args.json.iter().chain(&args.svg).map(|p| p.as_path()).collect();
     check_distinct(&[], &outputs)?;
-    let cases = case::all(args)?;
-    let settings = Settings {
-        directions: match args.direction {
-            DirectionArg::Forward => vec![Way::Forward],
-            DirectionArg::Inverse => vec![Way::Inverse],
-            DirectionArg::Both => vec![Way::Forward, Way::Inverse],
-        },
-        repeats: args.repeats.into(),
+    let cases = match &args.suite {
+        Some(path) => suite(path)?,
+        None => case::all(args)?,
     };
     let device = device(args)?;
+    if let Some(case) = cases.iter().find(|case| case.schedule != Schedule::Auto)
+        && matches!(device, Device::Cpu { .. })
+    {
+        let text = format!("--schedule {}: that is made of a GPU's kernels, and this is {device}", case.schedule);
+        return Err(usage(text).help("add --device cuda, or leave the schedule out"));
+    }
     let mut runner: Box<dyn Runner> = match &device {
         Device::Cuda(device) => Box::new(cuda::Runner::new(device)?),
         _ => Box::new(cpu::Runner::new(args.threads)?),
     };
     let mut report = report::Report::new(runner.device());
     let mut failures = Vec::new();
-    for case in &cases {
-        if !args.quiet {
-            eprint_quietly(&format!("{case} …\n"));
+    for (i, case) in cases.iter().enumerate() {
+        let say = |text: &str| {
+            if !args.quiet {
+                eprint_quietly(&format!("[{}/{}] {case}: {text}\n", i + 1, cases.len()));
+            }
+        };
+        match runner.measure(case, args.repeats.into()) {
+            Ok(rows) => {
+                let ratios = rows.iter().map(|row| format!("{} {:.2}", row.direction, row.ratio));
+                say(&(ratios.collect::<Vec<_>>().join(", ") + " copies"));
+                report.results.extend(rows);
+            }
+            Err(failure) => {
+                say("failed");
+                failures.push(failure.at(case));
+            }
         }
-        match runner.measure(case, &settings) {
-            Ok(rows) => report.results.extend(rows),
-            Err(failure) => failures.push(failure.at(case)),
+        // After every case: what has been measured is there even if the rest takes too long.
+        if let Some(path) = &args.json {
+            write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
         }
     }
     print(&report.table())?;
-    if let Some(path) = &args.json {
-        write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
-    }
     if let Some(path) = &args.svg {
         write_file(path, |w| w.write_all(plot::svg(&report).as_bytes()))?;
     }
@@ -94,6 +100,30 @@ pub fn run(args: &BenchArgs) -> Outcome {
         1 => Err(failures.remove(0)),
         _ => Err(Failure::Many(failures)),
     }
+}
+
+/// The cases of a file: what the options on each line ask for.
+fn suite(path: &Path) -> Outcome<Vec<Case>> {
+    let text = std::fs::read_to_string(path).map_err(|e| input(format!("{}: cannot read: {e}", path.display())))?;
+    let mut cases = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        let at = |failure: Failure| failure.at(format!("{}, line {}", path.display(), number + 1));
+        let said = Cli::try_parse_from(["liftc", "bench"].iter().chain(&words));
+        let args = match said.map(|cli| cli.command) {
+            Ok(Some(Command::Bench(args))) => args,
+            Ok(_) => return Err(at(input("this is another command"))),
+            Err(e) => return Err(at(input(e.to_string().trim_start_matches("error: ").trim_end()))),
+        };
+        if args.suite.is_some() || args.json.is_some() || args.svg.is_some() || args.threads.is_some() {
+            return Err(at(input("a line says only what is measured: the rest is for the command line")));
+        }
+        cases.extend(case::all(&args).map_err(at)?);
+    }
+    if cases.is_empty() { Err(input(format!("{}: asks for nothing", path.display()))) } else { Ok(cases) }
 }
 
 fn device(args: &BenchArgs) -> Outcome<Device> {
@@ -115,7 +145,7 @@ trait Runner {
     fn device(&self) -> report::DeviceInfo;
 
     /// Verifies one case and times it, each direction that is asked for.
-    fn measure(&mut self, case: &Case, settings: &Settings) -> Outcome<Vec<report::Measurement>>;
+    fn measure(&mut self, case: &Case, repeats: usize) -> Outcome<Vec<report::Measurement>>;
 }
 
 /// Calls a function with the type of the samples.

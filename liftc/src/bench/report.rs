@@ -3,7 +3,7 @@
 use super::Way;
 use super::case::Case;
 use super::stats::Spread;
-use lifting::{Domain, Pass, Recipe, SampleType};
+use lifting::{Direction, Domain, Recipe, SampleType};
 use serde::Serialize;
 
 /// The version of the JSON's layout.
@@ -98,8 +98,10 @@ pub struct Measurement {
     sets: usize,
     rotating_bytes: usize,
     workspace_bytes: usize,
-    /// Schedules of the plan, each once.
-    schedules: Vec<&'static str>,
+    /// What the planner was told: auto, or the schedule to take.
+    schedule: &'static str,
+    /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each once.
+    schedules: Vec<String>,
     recipe: String,
     verified: Verified,
     #[serde(skip)]
@@ -117,10 +119,15 @@ impl Measurement {
         workspace_bytes: usize,
         verified: &Verified,
     ) -> Measurement {
-        let mut schedules = Vec::new();
-        for Pass { schedule, .. } in &recipe.passes {
-            if !schedules.contains(schedule) {
-                schedules.push(*schedule);
+        let direction = match way {
+            Way::Forward => Direction::Forward,
+            Way::Inverse => Direction::Inverse,
+        };
+        let chosen = recipe.choices.iter().filter(|choice| choice.direction == direction);
+        let mut schedules: Vec<String> = chosen.map(|choice| choice.taken.block.to_string()).collect();
+        for pass in recipe.passes.iter().filter(|_| recipe.choices.is_empty()) {
+            if !schedules.iter().any(|s| s == pass.schedule) {
+                schedules.push(pass.schedule.to_owned());
             }
         }
         let Timed { time, copy, sets, rotating } = timed;
@@ -141,6 +148,7 @@ impl Measurement {
             sets,
             rotating_bytes: rotating,
             workspace_bytes,
+            schedule: case.schedule.name(),
             schedules,
             recipe: recipe.to_string(),
             verified: verified.clone(),

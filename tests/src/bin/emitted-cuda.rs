@@ -42,7 +42,7 @@ fn cases(domain: Domain) -> Vec<Case> {
         cases.push(Case { padding: 3, ..case(&[h, w], levels) });
         cases.push(Case { order: vec![0, 1], origins: vec![-3, 5], ..case(&[h, w], levels) });
     }
-    cases.push(case(&[38, 54, 70], 2));
+    cases.push(case(&[19, 27, 35], 2));
     cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..case(&[4, 3, 8, 6], 0) });
     if domain == Domain::Integer {
         cases.push(Case { gain: 1, ..case(&[96, 160], 3) });

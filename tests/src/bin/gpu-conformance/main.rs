@@ -1,0 +1,279 @@
+//! Whether plans on a CUDA device give what plans on the CPU give, bit for bit: wavelets × border rules × sample types ×
+//! directions × layouts × schedules over awkward sizes, from host memory, from device memory, and as graphs; arrays beyond 2³¹ bytes and samples; and faults.
+//!
+//! `gpu-conformance [SECONDS] [--device cuda|interpreter]`: stops starting new cases after that time (300) and says how many were left out. Prints the first
+//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong instead.
+//!
+//! Cases come in an order that makes a short time worth most: one of everything, the rest of the catalogue, what is large, then the full product.
+
+mod compare;
+mod faults;
+mod huge;
+
+use lifting::cuda::cudarc::driver::DeviceRepr;
+use lifting::{Boundary, Device, Domain, Layout, Plan, PlanError, Sample, SampleType, Schedule, Scheme, bf16, f16};
+use lifting_tests::wavelet;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The extent of a case.
+#[derive(Clone)]
+struct Size {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    origins: Vec<i64>,
+    order: Vec<usize>,
+}
+
+fn size(shape: &[usize], levels: u32) -> Size {
+    Size {
+        shape: shape.to_vec(),
+        levels: vec![levels; shape.len()],
+        origins: vec![0; shape.len()],
+        order: (0..shape.len()).rev().collect(),
+    }
+}
+
+/// Sizes that stand for the others.
+fn few() -> Vec<Size> {
+    vec![
+        size(&[53, 67], 3),
+        Size { origins: vec![1, -3], order: vec![0, 1], ..size(&[38, 130], 2) },
+        size(&[1025], 4),
+        Size { levels: vec![2, 2, 0], order: vec![1, 0], ..size(&[40, 36, 3], 0) },
+    ]
+}
+
+/// Sizes that fit one warp, many, and none exactly.
+fn small() -> Vec<Size> {
+    let mut sizes: Vec<Size> = (1..=70).map(|n| size(&[n, 1 + n * 37 % 70], 3)).collect();
+    sizes.extend((1..=70).step_by(3).map(|n| Size {
+        origins: vec![1, -3],
+        order: vec![0, 1],
+        ..size(&[n, 71 - n], 2)
+    }));
+    sizes.extend([1, 2, 3, 31, 32, 33, 1023, 1024, 1025, 4097].map(|n| size(&[n], 4)));
+    sizes.push(size(&[13, 22, 35], 2));
+    sizes.push(Size { levels: vec![0, 2, 3], order: vec![2, 1], ..size(&[5, 48, 56], 0) });
+    sizes
+}
+
+fn large() -> Vec<Size> {
+    vec![
+        size(&[1921, 1081], 5),
+        size(&[1, 100_000], 3),
+        size(&[100_000, 1], 3),
+        size(&[1080, 1920], 3),
+        size(&[257, 257, 257], 2),
+    ]
+}
+
+/// One comparison.
+struct Case {
+    scheme: Scheme,
+    sample: SampleType,
+    boundary: Boundary,
+    layout: Layout,
+    schedule: Schedule,
+    size: Size,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        let Size { shape, levels, origins, order } = &self.size;
+        let Case { scheme, sample, boundary, layout, schedule, .. } = self;
+        format!(
+            "{} {sample} {boundary} {layout:?} {schedule} {shape:?} levels {levels:?} origins {origins:?} order {order:?}",
+            scheme.name()
+        )
+    }
+
+    fn plan<T: Sample>(&self, device: &Device, schedule: Schedule) -> Result<Plan<T>, PlanError> {
+        let size = &self.size;
+        let plan = Plan::builder(&self.scheme).shape(&size.shape).levels_per_axis(&size.levels);
+        let plan = plan.axis_order(&size.order).origins(&size.origins).boundary(self.boundary).layout(self.layout);
+        plan.schedule(schedule).sample().build(device)
+    }
+
+    /// `None` if there is no such transform; what is true has a pass over both axes.
+    fn run(&self, device: &Device) -> Option<Result<bool, String>> {
+        match self.sample {
+            SampleType::I16 => self.run_on::<i16>(device),
+            SampleType::I32 => self.run_on::<i32>(device),
+            SampleType::I64 => self.run_on::<i64>(device),
+            SampleType::F16 => self.run_on::<f16>(device),
+            SampleType::Bf16 => self.run_on::<bf16>(device),
+            SampleType::F32 => self.run_on::<f32>(device),
+            SampleType::F64 => self.run_on::<f64>(device),
+        }
+    }
+
+    fn run_on<T: Sample + DeviceRepr>(&self, device: &Device) -> Option<Result<bool, String>> {
+        let cpu = match self.plan::<T>(&Device::cpu_with_threads(1), Schedule::Auto) {
+            Ok(plan) => plan,
+            // The border rule does not take this length.
+            Err(PlanError::Geometry(_)) => return None,
+            Err(e) => return Some(Err(e.to_string())),
+        };
+        match self.plan::<T>(device, self.schedule) {
+            Ok(plan) => {
+                let both = plan.recipe().passes.iter().any(|pass| pass.axes.len() == 2);
+                Some(compare::compare(&cpu, &plan).map(|()| both))
+            }
+            // A schedule may say that it cannot; `Auto` always can.
+            Err(PlanError::Refused { .. }) if self.schedule != Schedule::Auto => None,
+            Err(e) => Some(Err(e.to_string())),
+        }
+    }
+}
+
+fn types(domain: Domain) -> impl Iterator<Item = SampleType> + Clone {
+    SampleType::ALL.into_iter().filter(move |t| t.domain() == domain)
+}
+
+/// All cases, the most telling first: one of everything, and the rest.
+fn cases() -> (Vec<Case>, Vec<Case>) {
+    let (mut first, mut cases) = (Vec::new(), Vec::new());
+    let three = ["dd137", "legall53", "cdf97"].map(wavelet);
+    // One of everything: every border rule, type and schedule of the three that stand for all.
+    for size in few() {
+        for scheme in &three {
+            for boundary in Boundary::ALL {
+                for sample in types(scheme.domain()) {
+                    for schedule in Schedule::ALL {
+                        let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
+                        first.push(Case { scheme, sample, boundary, layout, schedule, size });
+                    }
+                }
+            }
+        }
+    }
+    // Larger ones, types and schedules in turn.
+    for (s, size) in large().into_iter().enumerate() {
+        for (w, scheme) in three.iter().enumerate() {
+            for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
+                let sample = types(scheme.domain()).cycle().nth(s + b).expect("every domain has types");
+                let schedule = Schedule::ALL[(w + b) % Schedule::ALL.len()];
+                let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
+                cases.push(Case { scheme, sample, boundary, layout, schedule, size });
+            }
+        }
+    }
+    // The rest of the catalogue, pairwise.
+    for (w, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
+        let scheme = wavelet(entry.name);
+        for (i, size) in small().into_iter().enumerate().skip(w % 7).step_by(17) {
+            let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
+            let (scheme, boundary, layout) = (scheme.clone(), Boundary::ALL[(w + i) % 4], Layout::Mallat);
+            cases.push(Case { scheme, sample, boundary, layout, schedule: Schedule::Auto, size });
+        }
+    }
+    // The full product of border rules and types over all sizes; layouts and schedules in turn.
+    for (i, size) in small().into_iter().enumerate() {
+        for scheme in &three {
+            for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
+                for (t, sample) in types(scheme.domain()).enumerate() {
+                    let layout = if (i + b + t) % 4 == 0 { Layout::Interleaved } else { Layout::Mallat };
+                    let schedule = Schedule::ALL[(i + b + t) % Schedule::ALL.len()];
+                    let (scheme, size) = (scheme.clone(), size.clone());
+                    cases.push(Case { scheme, sample, boundary, layout, schedule, size });
+                }
+            }
+        }
+    }
+    (first, cases)
+}
+
+#[derive(Default)]
+struct Report {
+    passed: usize,
+    failed: usize,
+    impossible: usize,
+    left_out: usize,
+    /// Cases with passes over both axes.
+    both: usize,
+}
+
+impl Report {
+    fn judge(&mut self, what: &str, result: Option<Result<bool, String>>) {
+        match result {
+            Some(Ok(both)) => {
+                self.passed += 1;
+                self.both += usize::from(both);
+            }
+            None => self.impossible += 1,
+            Some(Err(reason)) => {
+                self.failed += 1;
+                if self.failed <= 20 {
+                    println!("FAIL {what}: {reason}");
+                }
+            }
+        }
+    }
+}
+
+/// Runs the cases on several threads: compiling and checking take longer than the device.
+fn run(cases: &[Case], device: &Device, until: Instant) -> Report {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(12);
+    let (next, report) = (AtomicUsize::new(0), Mutex::new(Report::default()));
+    let report_now = || report.lock().unwrap_or_else(|e| e.into_inner());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if Instant::now() > until {
+                        report_now().left_out += 1;
+                        continue;
+                    }
+                    let result = case.run(device);
+                    report_now().judge(&case.name(), result);
+                }
+            });
+        }
+    });
+    report.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.first().is_some_and(|a| a == "faults") {
+        return faults::main(&args[1..]);
+    }
+    let seconds = args.iter().find_map(|a| a.parse().ok()).unwrap_or(300);
+    let device = if args.iter().any(|a| a == "interpreter") { Ok(Device::Interpreter) } else { Device::cuda(0) };
+    let device = match device {
+        Ok(device) => device,
+        Err(e) => {
+            eprintln!("gpu-conformance: {e}");
+            return ExitCode::from(2);
+        }
+    };
+    println!("device: {device}");
+    let begin = Instant::now();
+    let (first, rest) = cases();
+    let until = begin + Duration::from_secs(seconds);
+    let mut report = run(&first, &device, until);
+    // What is huge has a third of the time.
+    if let Device::Cuda(device) = &device {
+        let third = Instant::now() + Duration::from_secs(seconds / 3);
+        for (what, result) in huge::run(device, third.min(until)) {
+            match result {
+                huge::Outcome::Done(result) => report.judge(&what, Some(result.map(|()| false))),
+                huge::Outcome::LeftOut => report.left_out += 1,
+            }
+        }
+    }
+    let others = run(&rest, &device, until);
+    let passed = report.passed + others.passed;
+    let failed = report.failed + others.failed;
+    println!("{} cases with passes over both axes", report.both + others.both);
+    let (left_out, impossible) = (report.left_out + others.left_out, report.impossible + others.impossible);
+    println!(
+        "{passed} passed, {failed} failed, {impossible} that no plan takes, {left_out} left out for want of time; {:.0} s",
+        begin.elapsed().as_secs_f64()
+    );
+    println!("{}", if failed == 0 && passed > 0 { "PASS" } else { "FAIL" });
+    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

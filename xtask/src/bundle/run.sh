@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Checks and measures Lifting on this machine's CUDA device. Needs a driver and CUDA 13 (in /usr/local/cuda, or CUDA_HOME); no Rust.
+#
+#   run.sh [PART]...        each PART with its arguments, in this order if none is given:
+#     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (120)
+#     faults                what goes wrong is said, and costs nothing else
+#     bench [quick|full]    times as multiples of a copy (full)
+#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for
+#
+# Logs and numbers go to $OUT (here/out if it is not set). The exit code is 1 if anything failed; no device is a failure.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cuda=${CUDA_HOME:-/usr/local/cuda}
+export LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PATH=$cuda/bin:$PATH LIFTING_REQUIRE_GPU=1
+out=${OUT:-$here/out}
+mkdir -p "$out" || exit 1
+# Kernels are compiled anew: what is found is what is in the bundle.
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+export LIFTING_CACHE_DIR=$scratch/cache
+parts='conformance|faults|bench|emitted|'
+failed=()
+
+part() { # NAME COMMAND...: runs it, keeps what it says
+    local name=$1 start=$SECONDS
+    shift
+    echo "== $name"
+    "$@" 2>&1 | tee "$out/$name.log" || failed+=("$name")
+    echo "== $name: $((SECONDS - start)) s"
+}
+
+[ $# -gt 0 ] || set -- conformance faults bench
+while [ $# -gt 0 ]; do
+    name=$1 argument=
+    shift
+    # What follows is an argument unless it is a part.
+    if [ $# -gt 0 ] && [[ "$parts" != *"$1|"* ]]; then
+        argument=$1
+        shift
+    fi
+    case $name in
+    conformance) part conformance "$here/bin/gpu-conformance" "${argument:-120}" ;;
+    faults) part faults "$here/bin/gpu-conformance" faults ;;
+    bench)
+        suite=$here/${argument:-full}.suite
+        [ -f "$suite" ] || { echo "run.sh: bench $argument: there are quick and full" >&2; exit 2; }
+        part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" --svg "$out/bench.svg"
+        ;;
+    emitted)
+        cp -r "$here/emitted" "$scratch/emitted"
+        part emitted bash "$scratch/emitted/run.sh" $argument
+        ;;
+    *)
+        sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+        exit 2
+        ;;
+    esac
+done
+
+echo "== summary"
+for log in "$out"/conformance.log "$out"/faults.log "$out"/emitted.log; do
+    [ -f "$log" ] && echo "$(basename "$log" .log): $(tail -n 2 "$log" | tr '\n' ' ')"
+done
+[ ${#failed[@]} = 0 ] && echo "all passed" && exit 0
+echo "FAILED: ${failed[*]}"
+exit 1
