@@ -256,6 +256,41 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
+    /// Where [`racing_processes_leave_a_whole_entry`] says that this is one of them, and in which folder.
+    const RACER: &str = "LIFTING_TEST_CACHE_RACER";
+
+    /// Processes that look up, damage and write the same entry at once: each gets it whole, and nothing else is left behind.
+    #[test]
+    fn racing_processes_leave_a_whole_entry() {
+        let key = key("text", &target("sm_90"));
+        if let Some(folder) = std::env::var_os(RACER).map(PathBuf::from) {
+            let path = folder.join(format!("{}.bin", hex(&key)));
+            for i in 0..200 {
+                assert_eq!(lookup(&folder, &key, &Cell::new(0)).bytes(), b"\x7fELF machine code");
+                if i % 20 == 19 {
+                    // What a process leaves that writes in place and is stopped half way.
+                    let _ = std::fs::write(&path, &MAGIC[..4]);
+                }
+                let _ = write(&path, &key, b"\x7fELF machine code");
+            }
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let racers: Vec<_> = (0..4)
+            .map(|_| {
+                let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+                command.args(["--exact", "cuda::cache::tests::racing_processes_leave_a_whole_entry"]);
+                command.env(RACER, folder.path()).stdout(std::process::Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        for mut racer in racers {
+            assert!(racer.wait().unwrap().success());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let found = from_disk_or(Some(folder.path()), &key, || unreachable!("it is on disk")).unwrap();
+        assert_eq!(found.bytes(), b"\x7fELF machine code");
+    }
+
     #[test]
     fn the_folder_is_the_users_choice() {
         let platform = || Some(PathBuf::from("/home/someone/.cache"));

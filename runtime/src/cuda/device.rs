@@ -81,13 +81,7 @@ impl CudaDevice {
         if ordinal >= count {
             return Err(CudaError::NoSuchDevice { ordinal, count });
         }
-        let busy = |e: DriverError| match e.0 {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY
-            | CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
-            | CUresult::CUDA_ERROR_MPS_MAX_CLIENTS_REACHED
-            | CUresult::CUDA_ERROR_SYSTEM_NOT_READY => CudaError::Busy { ordinal, cause: describe(e) },
-            _ => CudaError::Refused { ordinal, what: "be opened", cause: describe(e) },
-        };
+        let busy = |e: DriverError| open_error(ordinal, e.0, describe(e));
         let context = CudaContext::new(ordinal).map_err(busy)?;
         let stream = context.new_stream().map_err(busy)?;
         let properties = properties(&context, ordinal).map_err(busy)?;
@@ -218,6 +212,18 @@ pub(super) fn describe(e: DriverError) -> String {
     }
 }
 
+/// Why a device that exists cannot be opened.
+fn open_error(ordinal: usize, code: CUresult, cause: String) -> CudaError {
+    match code {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY
+        | CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
+        | CUresult::CUDA_ERROR_MPS_MAX_CLIENTS_REACHED
+        | CUresult::CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED
+        | CUresult::CUDA_ERROR_SYSTEM_NOT_READY => CudaError::Busy { ordinal, cause },
+        _ => CudaError::Refused { ordinal, what: "be opened", cause },
+    }
+}
+
 /// Errors after which the driver refuses all further work in the context.
 fn is_fatal(code: CUresult) -> bool {
     use CUresult::*;
@@ -279,6 +285,18 @@ mod tests {
                 assert!(error.to_string().contains("Device::cpu()"), "{error}");
             }
         }
+    }
+
+    /// Another process holds the device exclusively, or its memory; what is broken is not called busy.
+    #[test]
+    fn busy_devices_are_told_from_broken_ones() {
+        let busy = open_error(1, CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE, "held".into());
+        assert!(matches!(&busy, CudaError::Busy { ordinal: 1, .. }), "{busy}");
+        assert!(busy.to_string().contains("another process may hold it exclusively"), "{busy}");
+        let full = open_error(0, CUresult::CUDA_ERROR_OUT_OF_MEMORY, "full".into());
+        assert!(matches!(full, CudaError::Busy { .. }), "{full}");
+        let broken = open_error(0, CUresult::CUDA_ERROR_ECC_UNCORRECTABLE, "broken".into());
+        assert!(matches!(&broken, CudaError::Refused { what: "be opened", .. }), "{broken}");
     }
 
     #[test]

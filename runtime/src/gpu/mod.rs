@@ -10,6 +10,8 @@
 mod adjoint;
 mod choose;
 mod copy;
+#[cfg(test)]
+mod huge;
 mod interpret;
 mod kernels;
 mod list;
