@@ -96,6 +96,14 @@ pub enum PlanError {
         /// The shape.
         shape: Vec<usize>,
     },
+    /// A batch in so many pieces that nobody would wait for them.
+    #[error("shape {shape:?} would take more than {most} launches on the device: transform fewer images at a time")]
+    TooManyLaunches {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The most launches that a plan makes.
+        most: usize,
+    },
     /// Strides for another number of axes.
     #[error("{what} has {expected} axes, but {got} strides were given")]
     StrideCount {

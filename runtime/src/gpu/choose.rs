@@ -1,7 +1,7 @@
 //! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
 
 use super::kernels::Key;
-use super::list::Array;
+use super::list::{Array, MOST_LAUNCHES};
 use super::lower::{Lowering, work_of};
 use super::model::Cost;
 use super::pair::{Pair, Quad};
@@ -222,15 +222,18 @@ impl Lowering<'_> {
         }
         let machine = &self.kernels.tuning.machine;
         let launches = jobs.launches();
+        if launches > MOST_LAUNCHES {
+            return Err(format!("it would take {launches} launches"));
+        }
         let build = |block: Block| {
             let walk = self.kernels.walk(direction, self.sample, block)?;
             let tuning = walk.tuning(&job, machine.multiprocessors)?;
             let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
             let chunk = wanted.max(walk.least_chunk(&job)) as u32;
             let block = block.with_chunk(chunk);
-            let mut cost = Cost::default();
-            let one = self.model().both(direction, &walk, block, &job, chunk);
-            (0..launches).for_each(|_| cost += one);
+            let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, &job, chunk);
+            let times = launches as f64;
+            let mut cost = Cost { launches: launches * each, bytes: times * bytes, time: times * time };
             for i in (0..axes.len()).filter(|i| ![at, other].contains(i)) {
                 cost += self.axis_cost(question, shape, &axes, i);
             }

@@ -125,6 +125,9 @@ impl Placed {
     }
 }
 
+/// The most launches of a list: far beyond what anybody waits for, and few enough to be written down.
+pub(crate) const MOST_LAUNCHES: usize = 1 << 16;
+
 /// Launches in order, and what they are in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct List {

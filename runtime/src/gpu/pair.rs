@@ -61,7 +61,7 @@ pub(super) struct Jobs {
 impl Jobs {
     /// How many launches they are.
     pub fn launches(&self) -> usize {
-        self.rest.iter().map(|d| d.len as usize).product()
+        self.rest.iter().fold(1, |count: usize, d| count.saturating_mul(d.len as usize))
     }
 }
 

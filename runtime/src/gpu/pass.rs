@@ -1,7 +1,7 @@
 //! One pass over one axis of a box, as launches.
 
 use super::kernels::Key;
-use super::list::{Arg, Launch};
+use super::list::{Arg, Launch, MOST_LAUNCHES};
 use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
@@ -169,6 +169,10 @@ impl Lowering<'_> {
         let grid = grid.map_err(|e| refused(e.to_string()))?;
         if grid.contains(&0) {
             return Ok(());
+        }
+        if self.list.launches.len() == MOST_LAUNCHES {
+            let shape = self.problem.geometry.shape().to_vec();
+            return Err(PlanError::TooManyLaunches { shape, most: MOST_LAUNCHES });
         }
         let grid = grid.map(|n| n as u32);
         let beside_previous = self.beside;
