@@ -17,6 +17,10 @@ impl Schedule for Shape {
         let walk = stream::walk(scheme, options, *self)?;
         Ok(Made { kernel, tuning: Box::new(move |job| walk.tuning(job, 132)) })
     }
+
+    fn for_aligned(&self) -> Option<Shape> {
+        Some(Shape::for_aligned(*self))
+    }
 }
 
 /// A shape for the sample that holds long schemes, too, with two warps a block.
@@ -25,6 +29,7 @@ fn shape(scalar: Scalar) -> Shape {
         warps: 2,
         ring: 3,
         min_blocks: 0,
+        aligned: false,
         columns: if scalar.bytes() == 2 { 4 } else { Shape::for_sample(scalar).columns },
     }
 }
@@ -61,7 +66,7 @@ fn around_a_strip() {
 fn eight_columns_a_lane() {
     for scheme in wavelets() {
         let scalar = if scheme.domain() == Domain::Integer { Scalar::I16 } else { Scalar::Bf16 };
-        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0 };
+        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0, aligned: false };
         for (i, (width, height)) in [(224, 6), (225, 5), (239, 3), (9, 40), (448, 4)].into_iter().enumerate() {
             for boundary in Boundary::ALL {
                 let periodic = boundary == Boundary::Periodic;

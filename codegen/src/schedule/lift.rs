@@ -44,6 +44,11 @@ impl Arithmetic {
         Ok(Arithmetic { storage, work, sum })
     }
 
+    /// The same with 16-bit integers in 32-bit registers: they are wrapped when they are written, not extended whenever they are read.
+    pub fn in_registers(self) -> Arithmetic {
+        Arithmetic { work: if self.work == Scalar::I16 { self.sum } else { self.work }, ..self }
+    }
+
     /// A value as it stands in memory, as the steps see it.
     pub fn widen(self, value: Expr) -> Expr {
         if self.work == self.storage { value } else { value.cast(self.work) }
@@ -74,8 +79,10 @@ impl Arithmetic {
         if self.sum == self.work { e } else { e.cast(self.sum) }
     }
 
+    /// A step's integer sum, wrapped to the sample type.
     fn to_work(self, e: Expr) -> Expr {
-        if self.sum == self.work { e } else { e.cast(self.work) }
+        let wrapped = if self.sum == self.storage { e } else { e.cast(self.storage) };
+        self.widen(wrapped)
     }
 
     /// `value << gain`, wrapping, for an integer sample.

@@ -96,6 +96,11 @@ pub struct Made {
 /// A schedule with its shape: of a thread's and a block's share.
 pub trait Schedule: Copy + std::fmt::Debug {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError>;
+
+    /// The kernel for aligned rows that begin at even positions, if there is one of its own.
+    fn for_aligned(&self) -> Option<Self> {
+        None
+    }
 }
 
 fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
@@ -226,7 +231,7 @@ pub fn check_type(
     with_samples!(scalar, seed, check(scheme, boundary, schedule, case))
 }
 
-/// Runs a case that must be possible, unless periodic does not suit its sizes. Says whether it ran.
+/// Runs a case that must be possible, on every kernel that takes it, unless periodic does not suit its sizes. Says whether it ran.
 pub fn must(
     scheme: &Scheme,
     boundary: Boundary,
@@ -235,13 +240,16 @@ pub fn must(
     scalar: Scalar,
     seed: u64,
 ) -> bool {
-    match check_type(scheme, boundary, schedule, case, scalar, seed) {
-        Ok(ran) => {
-            assert!(ran || boundary == Boundary::Periodic, "{} {case:?}", scheme.name());
-            ran
+    let other = if case.aligned && case.parity[0] == 0 { schedule.for_aligned() } else { None };
+    std::iter::once(schedule).chain(other).all(|schedule| {
+        match check_type(scheme, boundary, schedule, case, scalar, seed) {
+            Ok(ran) => {
+                assert!(ran || boundary == Boundary::Periodic, "{} {case:?}", scheme.name());
+                ran
+            }
+            Err(e) => panic!("{e}"),
         }
-        Err(e) => panic!("{e}"),
-    }
+    })
 }
 
 /// Every border rule, with the sample types, orders, parities, chunks and alignments taking turns over the sizes.

@@ -66,6 +66,9 @@ impl Job {
         }
         let bytes = sample.bytes() as u64;
         let arrays = || std::iter::once(self.signal).chain(self.bands);
+        if let Some(array) = arrays().find(|a| i32::try_from(a.pitch).is_err()) {
+            return refuse(format!("a pitch is {}, it must fit into 32 bits", array.pitch));
+        }
         if arrays().any(|a| a.address % bytes != 0) {
             return refuse(format!("an array does not begin at a multiple of the {bytes} bytes of a sample"));
         }

@@ -177,6 +177,18 @@ impl Params {
     pub(super) fn has(&self, bit: i32) -> Expr {
         Expr::from(self.aligned).and(bit.into()).ne_(0.into())
     }
+
+    /// Pitches as 32-bit numbers, which [`Job`] has checked them to be: a product of two such is one instruction.
+    pub(super) fn narrow_pitches(&self, b: &mut Builder) -> [LocalId; 3] {
+        let pitches =
+            [("signal_row", self.signal_pitch), ("ll_row", self.band_pitches[0]), ("band_row", self.band_pitches[1])];
+        pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, Expr::from(pitch).cast(Scalar::I32)))
+    }
+
+    /// Position of the first sample along an axis (0: x, 1: y).
+    pub(super) fn start(&self, axis: usize, aligned: bool) -> Expr {
+        if axis == 0 && aligned { 0.into() } else { self.parity[axis].into() }
+    }
 }
 
 /// The columns that a warp holds, a run of them a lane, and the image that they are of.
@@ -186,6 +198,8 @@ pub(super) struct Frame<'a> {
     pub(super) border: Border,
     /// Columns a lane; a power of two.
     pub(super) columns: u32,
+    /// Whether rows are known to be aligned, with the first column at an even position.
+    pub(super) aligned: bool,
     pub(super) params: &'a Params,
     /// First position of this warp's 32 lanes; even.
     pub(super) base: LocalId,
@@ -197,6 +211,8 @@ pub(super) struct Frame<'a> {
     pub(super) useful: LocalId,
     /// Offset of the image at hand: signal, ll, the other bands.
     pub(super) offsets: [LocalId; 3],
+    /// Samples from row to row, of type i32: signal, ll, the other bands.
+    pub(super) pitches: [LocalId; 3],
 }
 
 impl Frame<'_> {
@@ -206,13 +222,13 @@ impl Frame<'_> {
 
     /// First position of the signal along an axis (0: x, 1: y).
     pub(super) fn start(&self, axis: usize) -> Expr {
-        self.params.parity[axis].into()
+        self.params.start(axis, self.aligned)
     }
 
     /// One past the last position along an axis.
     pub(super) fn end(&self, axis: usize) -> Expr {
         let length = [self.params.width, self.params.height][axis];
-        Expr::from(self.params.parity[axis]) + Expr::from(length)
+        self.start(axis) + Expr::from(length)
     }
 
     /// Smallest index of a phase along an axis.
@@ -226,6 +242,18 @@ impl Frame<'_> {
     /// Largest index of a phase along an axis.
     pub(super) fn last_index(&self, axis: usize, phase: Phase) -> Expr {
         (self.end(axis) - 1 - phase.parity() as i32) >> 1
+    }
+
+    /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not change from row to row stands
+    /// together.
+    pub(super) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
+        let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
+        lane + self.row_offset(array, row)
+    }
+
+    /// Samples from an array's first row to another row.
+    pub(super) fn row_offset(&self, array: usize, row: Expr) -> Expr {
+        row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
     }
 
     /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.

@@ -2,7 +2,7 @@
 
 use super::Strip;
 use crate::ir::build::Builder;
-use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
+use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
 use crate::schedule::level::{BANDS_ALIGNED, SIGNAL_ALIGNED};
 use crate::schedule::stream::down::DelayLine;
@@ -11,16 +11,25 @@ use lifting_dsl::{Boundary, Phase};
 /// The input side of a strip.
 pub struct Input<'a> {
     /// The strip.
-    pub strip: &'a Strip<'a>,
+    strip: &'a Strip<'a>,
+    /// What a lane copies of each stream, where all rows are alike; empty where they are not.
+    vectors: Vec<Vector>,
+}
+
+/// The vector that a lane copies of every row of a stream.
+struct Vector {
+    /// Index of its first sample in the array's first row.
+    index: LocalId,
+    /// How many of its samples exist.
+    valid: LocalId,
 }
 
 /// One stream of a pair of rows: a row of the image, or a row of one band.
 struct Stream {
-    /// Which array: its place in `skew`.
+    /// Which array: its place in `skew`, and its kind (0: signal, 1: ll, 2: the other bands).
     array: i32,
+    kind: usize,
     pointer: ParamId,
-    pitch: ParamId,
-    offset: LocalId,
     /// Even or odd row of the pair.
     row: Phase,
     /// Even or odd columns; `None` for both.
@@ -31,7 +40,33 @@ struct Stream {
 
 const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// Declares what does not change from row to row.
+    pub fn new(b: &mut Builder, strip: &'a Strip<'a>) -> Input<'a> {
+        let mut input = Input { strip, vectors: Vec::new() };
+        if strip.aligned || strip.table.is_none() {
+            input.vectors = input.streams().iter().map(|stream| input.vector(b, stream)).collect();
+        }
+        input
+    }
+
+    fn vector(&self, b: &mut Builder, stream: &Stream) -> Vector {
+        let (strip, lanes) = (self.strip, self.lanes(stream));
+        let (start, length) = (self.lane_start(stream, strip.x.into()), self.row_length(stream));
+        let begin = match strip.options.boundary {
+            // Whole vectors repeat: lengths are multiples of a vector.
+            Boundary::Periodic => {
+                let wrapped = Expr::Wrap(Box::new(start.clone()), Box::new(length.clone()));
+                Expr::from(strip.at_border).select(wrapped, start)
+            }
+            _ => start,
+        };
+        let begin = b.let_("begin", Scalar::I32, begin);
+        let rest = (length - Expr::from(begin)).max(0.into()).min(lanes.into());
+        let valid = b.let_("valid", Scalar::I32, Expr::from(begin).lt(0.into()).select(0.into(), rest));
+        Vector { index: b.let_("vector", Scalar::I64, strip.index(stream.kind, 0.into(), begin.into())), valid }
+    }
+
     fn streams(&self) -> Vec<Stream> {
         let (strip, params) = (self.strip, self.strip.params);
         let columns = strip.columns();
@@ -39,9 +74,8 @@ impl Input<'_> {
             Direction::Forward => PHASES
                 .map(|row| Stream {
                     array: 0,
+                    kind: 0,
                     pointer: params.signal,
-                    pitch: params.signal_pitch,
-                    offset: strip.offsets[0],
                     row,
                     columns: None,
                     at: row.parity() as i32 * columns,
@@ -50,9 +84,8 @@ impl Input<'_> {
             Direction::Inverse => (0..4)
                 .map(|band: usize| Stream {
                     array: band as i32,
+                    kind: 1 + band.min(1),
                     pointer: params.bands[band],
-                    pitch: params.band_pitches[band.min(1)],
-                    offset: strip.offsets[1 + band.min(1)],
                     row: PHASES[band / 2],
                     columns: Some(PHASES[band % 2]),
                     at: band as i32 * columns / 2,
@@ -66,24 +99,31 @@ impl Input<'_> {
         if stream.columns.is_some() { self.strip.columns() / 2 } else { self.strip.columns() }
     }
 
-    /// Whether the rows that are read are aligned.
-    fn is_aligned(&self) -> Expr {
-        self.strip.params.has(match self.strip.options.direction {
+    /// Whether the rows that are read are aligned. `None`: they are.
+    fn is_aligned(&self) -> Option<Expr> {
+        let bit = match self.strip.options.direction {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
-        })
+        };
+        (!self.strip.shape.aligned).then(|| self.strip.params.has(bit))
+    }
+
+    /// The row of the stream that serves `pair`.
+    fn row(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> Expr {
+        let strip = self.strip;
+        let served = strip.serve_row(b, stream.row, pair.clone());
+        match (stream.columns, stream.row) {
+            (None, _) => served,
+            // Rows of the image → rows of a band.
+            (Some(_), Phase::Even) => (served - strip.start(1)) >> 1,
+            (Some(_), Phase::Odd) => (served + strip.start(1)) >> 1,
+        }
     }
 
     /// Index of the stream's first sample in the row that serves `pair`.
     fn row_start(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> LocalId {
-        let strip = self.strip;
-        let k = strip.serve(1, stream.row, pair.clone());
-        let row = match (stream.columns, stream.row) {
-            (None, phase) => (k << 1) + phase.parity() as i32 - strip.start(1),
-            (Some(_), Phase::Even) => k - strip.start(1),
-            (Some(_), Phase::Odd) => k,
-        };
-        let start = Expr::from(stream.offset) + row.cast(Scalar::I64) * Expr::from(stream.pitch);
+        let row = self.row(b, stream, pair);
+        let start = self.strip.index(stream.kind, row, 0.into());
         b.let_("row_start", Scalar::I64, start)
     }
 
@@ -109,9 +149,10 @@ impl Input<'_> {
     fn misalignment(&self, stream: &Stream, row_start: LocalId) -> Expr {
         let mask = self.lanes(stream) - 1;
         // The lane's x is a multiple of the vector, so only the row matters.
+        let Some(is_aligned) = self.is_aligned() else { return 0.into() };
         let skew = (Expr::from(self.strip.params.skew) >> (8 * stream.array)).and(0xff.into());
         let row = Expr::from(row_start).cast(Scalar::I32) + self.lane_start(stream, 0.into());
-        self.is_aligned().select(0.into(), (skew + row).and(mask.into()))
+        is_aligned.select(0.into(), (skew + row).and(mask.into()))
     }
 
     fn cell(&self, stream: &Stream, slot: &Expr) -> Expr {
@@ -123,38 +164,55 @@ impl Input<'_> {
     pub fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
         let pair = b.let_("next", Scalar::I32, pair);
         b.if_(Expr::from(pair).lt(to.into()), |b| {
-            for stream in self.streams() {
-                self.copy(b, &stream, &pair.into(), &slot);
+            for (i, stream) in self.streams().iter().enumerate() {
+                match self.vectors.get(i) {
+                    Some(vector) => self.copy_aligned(b, stream, vector, &pair.into(), &slot),
+                    None => self.copy(b, stream, &pair.into(), &slot),
+                }
             }
         });
     }
 
+    /// Starts the copy of the lane's vector of an aligned row.
+    fn copy_aligned(&self, b: &mut Builder, stream: &Stream, vector: &Vector, pair: &Expr, slot: &Expr) {
+        let (strip, lanes) = (self.strip, self.lanes(stream));
+        let row = self.row(b, stream, pair);
+        let index = Expr::from(vector.index) + strip.row_offset(stream.kind, row);
+        let index = b.let_("from", Scalar::I64, index);
+        let copy = |valid: Expr| Stmt::CopyAsync {
+            shared: strip.ring,
+            at: self.cell(stream, slot) + Expr::from(Builtin::ThreadX) * lanes,
+            global: stream.pointer,
+            index: index.into(),
+            lanes: lanes as u32,
+            valid,
+        };
+        if strip.options.boundary == Boundary::Periodic {
+            b.push(copy(lanes.into()));
+        } else {
+            let (some, all) = (copy(vector.valid.into()), copy(lanes.into()));
+            b.if_else(strip.at_border, |b| b.push(some), |b| b.push(all));
+        }
+    }
+
+    /// Starts the copies of a row that may not be aligned.
     fn copy(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr) {
         let row_start = self.row_start(b, stream, pair);
-        let lane = Expr::from(crate::ir::Builtin::ThreadX);
+        let lane = Expr::from(Builtin::ThreadX);
         self.copy_vector(b, stream, row_start, slot, self.strip.x.into(), lane.clone());
-        if self.strip.tail && self.strip.options.boundary != Boundary::Periodic {
-            b.if_((!self.is_aligned()).and(lane.eq_(31.into())), |b| {
+        if let (true, Some(is_aligned)) = (self.strip.tail, self.is_aligned()) {
+            b.if_((!is_aligned).and(lane.eq_(31.into())), |b| {
                 let x = Expr::from(self.strip.x) + self.strip.columns();
                 self.copy_vector(b, stream, row_start, slot, x, 32.into());
             });
         }
     }
 
-    /// Starts the copy of the vector at column `x`.
+    /// Starts the copy of the aligned vector that holds the sample at column `x`.
     fn copy_vector(&self, b: &mut Builder, stream: &Stream, row_start: LocalId, slot: &Expr, x: Expr, vector: Expr) {
         let strip = self.strip;
         let lanes = self.lanes(stream);
-        let begin = match strip.options.boundary {
-            // Whole vectors repeat: lengths are multiples of a vector.
-            Boundary::Periodic => {
-                let begin = self.lane_start(stream, x);
-                let length = self.row_length(stream);
-                let wrapped = Expr::Wrap(Box::new(begin.clone()), Box::new(length));
-                Expr::from(strip.at_border).select(wrapped, begin)
-            }
-            _ => self.lane_start(stream, x) - self.misalignment(stream, row_start),
-        };
+        let begin = self.lane_start(stream, x) - self.misalignment(stream, row_start);
         let begin = b.let_("begin", Scalar::I32, begin);
         let length = self.row_length(stream);
         let rest = (length.clone() - Expr::from(begin)).max(0.into()).min(lanes.into());
@@ -169,10 +227,6 @@ impl Input<'_> {
             lanes: lanes as u32,
             valid,
         };
-        if strip.options.boundary == Boundary::Periodic {
-            b.push(copy);
-            return;
-        }
         // Only where rows are not aligned can a vector begin before the row and end within it.
         let straddles = Expr::from(begin).lt(0.into()).and((Expr::from(begin) + lanes).gt(0.into()));
         b.if_else(
@@ -197,27 +251,30 @@ impl Input<'_> {
     pub fn take(&self, b: &mut Builder, pair: Expr, slot: LocalId, line: &DelayLine) {
         let strip = self.strip;
         let slot = Expr::from(slot);
-        let raw = b.array("raw", strip.options.sample, 2 * strip.shape.columns);
-        let plain = |b: &mut Builder| {
-            for stream in self.streams() {
-                let (lanes, to) = (self.lanes(&stream), stream.at);
-                let at = self.cell(&stream, &slot) + Expr::from(crate::ir::Builtin::ThreadX) * lanes;
-                b.load(Place::Elem(raw, to.into()), Space::Shared(strip.ring), at, lanes as u32, Cache::Default);
-            }
-        };
-        if strip.options.boundary == Boundary::Periodic {
-            plain(b);
-        } else {
-            let simple = (!Expr::from(strip.at_border)).and(self.is_aligned());
-            b.if_else(simple, plain, |b| {
-                b.comment("at a border, or where rows are not aligned, lanes take what others fetched");
-                b.push(Stmt::SyncWarp);
-                for stream in self.streams() {
-                    self.gather(b, &stream, &pair, &slot, raw);
-                }
+        let whole = |b: &mut Builder| {
+            self.take_with(b, line, |b, stream, raw| {
+                let lanes = self.lanes(stream);
+                let at = self.cell(stream, &slot) + Expr::from(Builtin::ThreadX) * lanes;
+                let to = Place::Elem(raw, stream.at.into());
+                b.load(to, Space::Shared(strip.ring), at, lanes as u32, Cache::Default);
             });
-        }
+        };
+        let Some(table) = strip.table else { return whole(b) };
+        let inside = !Expr::from(strip.at_border);
+        let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
+        b.if_else(simple, whole, |b| {
+            b.comment("at a border, or where rows are not aligned, lanes take what others fetched");
+            b.push(Stmt::SyncWarp);
+            self.take_with(b, line, |b, stream, raw| self.gather(b, stream, &pair, &slot, (table, raw)));
+        });
+    }
+
+    /// Takes what `load` leaves in an array of the lane's samples of a pair, stream by stream.
+    fn take_with(&self, b: &mut Builder, line: &DelayLine, load: impl Fn(&mut Builder, &Stream, LocalId)) {
+        let strip = self.strip;
+        let raw = b.array("raw", strip.options.sample, 2 * strip.shape.columns);
         for stream in self.streams() {
+            load(b, &stream, raw);
             for e in 0..self.lanes(&stream) {
                 let (phase, column) = self.column(&stream, e);
                 let mut value = strip.arith.widen(Expr::Elem(raw, Box::new((stream.at + e).into())));
@@ -238,26 +295,56 @@ impl Input<'_> {
         }
     }
 
-    fn gather(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr, raw: LocalId) {
+    /// Entry of the table for a column of this lane.
+    fn entry(&self, column: i32) -> Expr {
+        let warp = Expr::from(Builtin::ThreadY) * (32 * self.strip.columns());
+        warp + 32 * column + Expr::from(Builtin::ThreadX)
+    }
+
+    /// Fills the table, in strips that need it.
+    pub fn make_table(&self, b: &mut Builder) {
         let strip = self.strip;
-        let lanes = self.lanes(stream);
-        let row_start = self.row_start(b, stream, pair);
-        // The ring holds the row from here on.
-        let begin = self.lane_start(stream, strip.base.into()) - self.misalignment(stream, row_start);
-        let begin = b.let_("begin", Scalar::I32, begin);
-        for e in 0..lanes {
-            let (phase, column) = self.column(stream, e);
-            let k = strip.serve(0, phase, (Expr::from(strip.x) + (column - phase.parity() as i32)) >> 1);
-            let i = match stream.columns {
-                None => (k << 1) + phase.parity() as i32 - strip.start(0),
-                Some(Phase::Even) => k - strip.start(0),
-                Some(Phase::Odd) => k,
-            };
-            // Lanes whose results nobody needs may look beyond the ring.
-            let offset = (i - Expr::from(begin)).max(0.into()).min(((32 + i32::from(strip.tail)) * lanes - 1).into());
-            let at = self.cell(stream, slot) + offset;
+        let Some(table) = strip.table else { return };
+        let fill = |b: &mut Builder| {
+            b.comment("where in a row of the ring the samples stand that serve this lane's columns");
+            // Rows of the image, or the two bands of one row.
+            let streams = self.streams();
+            let streams = if streams[0].columns.is_some() { &streams[..2] } else { &streams[..1] };
+            for stream in streams {
+                // Of an aligned row; others begin up to a vector later.
+                let begin = self.lane_start(stream, strip.base.into());
+                let lanes = self.lanes(stream);
+                let last = (31 + i32::from(strip.tail)) * lanes;
+                for e in 0..lanes {
+                    let (phase, column) = self.column(stream, e);
+                    let k = strip.serve(0, phase, (Expr::from(strip.x) + (column - phase.parity() as i32)) >> 1);
+                    let i = match stream.columns {
+                        None => (k << 1) + phase.parity() as i32 - strip.start(0),
+                        Some(Phase::Even) => k - strip.start(0),
+                        Some(Phase::Odd) => k,
+                    };
+                    // Lanes whose results nobody needs may look beyond the ring.
+                    let last = if strip.shape.aligned { last + lanes - 1 } else { last };
+                    b.store(Space::Shared(table), self.entry(column), (i - begin.clone()).max(0.into()).min(last.into()));
+                }
+            }
+        };
+        if strip.shape.aligned { b.if_(strip.at_border, fill) } else { fill(b) }
+    }
+
+    fn gather(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr, (table, raw): (SharedId, LocalId)) {
+        let mut cell = self.cell(stream, slot);
+        if !self.strip.shape.aligned {
+            let row_start = self.row_start(b, stream, pair);
+            cell = cell + self.misalignment(stream, row_start);
+        }
+        let cell = b.let_("cell", Scalar::I32, cell);
+        for e in 0..self.lanes(stream) {
+            let (_, column) = self.column(stream, e);
+            let at = b.declare("at", Scalar::I32);
+            b.load(Place::Local(at), Space::Shared(table), self.entry(column), 1, Cache::Default);
             let to = Place::Elem(raw, (stream.at + e).into());
-            b.load(to, Space::Shared(strip.ring), at, 1, Cache::Default);
+            b.load(to, Space::Shared(self.strip.ring), Expr::from(cell) + Expr::from(at), 1, Cache::Default);
         }
     }
 }

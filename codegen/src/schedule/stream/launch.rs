@@ -11,6 +11,9 @@ const WARPS: i64 = 8;
 /// Row pairs of a chunk, where the image is large: measured best for short and long delay lines alike (docs/performance.md).
 const CHUNK: i64 = 16;
 
+/// Most images of a launch: blocks in z.
+pub const MAX_BATCH: i32 = 65535;
+
 /// Blocks in y.
 const MAX_CHUNKS: i64 = 65535;
 
@@ -22,6 +25,17 @@ impl Walk {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("stream", self.options.sample)?;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "stream", what });
+        if job.batch > MAX_BATCH {
+            return refuse(format!("the batch is {}, it must be 1 to {MAX_BATCH}", job.batch));
+        }
+        if self.shape.aligned && (self.aligned(job) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
+            let columns = self.shape.columns;
+            return refuse(format!(
+                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) must be even",
+                columns / 2,
+                job.parity[0]
+            ));
+        }
         if self.options.boundary == Boundary::Periodic {
             let columns = self.shape.columns as i32;
             if job.parity[0] != 0 || job.width % columns != 0 || job.height % 2 != 0 {
@@ -113,6 +127,13 @@ mod tests {
         walk(&testing::wavelet("legall53", testing::legall53()), options, Shape::for_sample(Scalar::I16)).unwrap()
     }
 
+    fn aligned_legall() -> Walk {
+        let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+        let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
+        let shape = Shape::for_sample(Scalar::I16).for_aligned();
+        walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
+    }
+
     fn job(width: i32, height: i32) -> Job {
         let array = |i: u64, pitch: i32| Array { address: i << 30, pitch: pitch.into(), stride: 0 };
         let half = width.div_euclid(2);
@@ -165,8 +186,10 @@ mod tests {
     fn illegal_jobs_are_refused_in_words() {
         let symmetric = legall(Direction::Forward, Boundary::WholeSymmetric);
         let periodic = legall(Direction::Forward, Boundary::Periodic);
+        let aligned = aligned_legall();
         let whole = job(64, 64);
         assert_eq!(periodic.accepts(&whole), Ok(()));
+        assert_eq!(aligned.accepts(&whole), Ok(()));
         let odd = Array { address: 1, ..whole.signal };
         let narrow = Array { pitch: 33, ..whole.bands[2] };
         let [ll, hl, lh, hh] = whole.bands;
@@ -181,6 +204,10 @@ mod tests {
             (&periodic, job(64, 63)),
             (&periodic, Job { parity: [1, 0], ..whole }),
             (&periodic, Job { signal: Array { address: 4, ..whole.signal }, ..whole }),
+            (&symmetric, Job { batch: MAX_BATCH + 1, ..whole }),
+            (&symmetric, Job { signal: Array { pitch: 1 << 31, ..whole.signal }, ..whole }),
+            (&aligned, Job { parity: [1, 0], ..whole }),
+            (&aligned, Job { signal: Array { pitch: 65, ..whole.signal }, ..whole }),
         ]
         .iter()
         .map(|(walk, job)| format!("{}\n", walk.accepts(job).unwrap_err()))

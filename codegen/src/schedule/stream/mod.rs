@@ -12,10 +12,11 @@
 //! are restored after each step ([`Border`]): columns by a broadcast of the border's sample, in border strips only, rows by what the delay line holds;
 //! `zero` also between the axes, as a step's rounding makes something of nothing.
 //!
-//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors. Other rows are copied in whole vectors, too, from
-//! the aligned address before; lanes then take their samples out of the ring one by one, as they do at the borders, and store one by one. Under
-//! `periodic` the columns beyond the border are copied from the other side: rows that are read are aligned and their width is a multiple of
-//! a lane's columns, or [`Walk::accepts`] refuses.
+//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: a kernel for nothing else ([`Shape::aligned`]) is the
+//! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
+//! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
+//! strip: kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the columns beyond the border are
+//! copied from the other side: rows that are read are aligned and their width is a multiple of a lane's columns, or [`Walk::accepts`] refuses.
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 
@@ -45,6 +46,8 @@ pub struct Shape {
     pub ring: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
+    /// Whether the kernel takes aligned rows only, of which the first column is at an even position. It is faster.
+    pub aligned: bool,
 }
 
 impl Shape {
@@ -52,7 +55,12 @@ impl Shape {
     /// lines have twice the columns: one strip a block, which leaves more warps resident, and a ring half as deep.
     pub fn for_sample(sample: Scalar) -> Shape {
         let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
-        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0 }
+        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, aligned: false }
+    }
+
+    /// The same for aligned rows only.
+    pub fn for_aligned(self) -> Shape {
+        Shape { aligned: true, ..self }
     }
 }
 
@@ -64,8 +72,31 @@ struct Strip<'a> {
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     tail: bool,
     ring: SharedId,
+    /// Where in a row of the ring a lane finds the sample for each of its columns: C times 32 entries a warp. None under `periodic`.
+    table: Option<SharedId>,
     /// First element of this warp's part of the ring.
     ring_base: LocalId,
+}
+
+impl Strip<'_> {
+    /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for every row: reflections are
+    /// tried cheaply first.
+    fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
+        let height = || Expr::from(self.params.height);
+        let p = phase.parity() as i32;
+        if let Boundary::Edge | Boundary::Zero = self.options.boundary {
+            return (self.serve(1, phase, k) << 1) + p - self.start(1);
+        }
+        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
+        let row = || Expr::from(row);
+        if self.options.boundary == Boundary::Periodic {
+            return Expr::Wrap(Box::new(row()), Box::new(height()));
+        }
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
+        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
+        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+    }
 }
 
 impl<'a> std::ops::Deref for Strip<'a> {
@@ -105,7 +136,7 @@ impl Walk {
 
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     fn has_tail(&self) -> bool {
-        self.useful == 32
+        self.useful == 32 && !self.shape.aligned
     }
 }
 
@@ -118,7 +149,7 @@ const MAX_REGISTERS: i64 = 160;
 /// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if a strip is all halo, if the
 /// delay line is too long for the registers of a thread, or if the shape does not suit the samples.
 pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
-    let arith = Arithmetic::of(scheme, options)?;
+    let arith = Arithmetic::of(scheme, options)?.in_registers();
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(&steps);
     let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
@@ -150,7 +181,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let left = (halo.before + c - 1) / c;
     let right = (halo.after + c - 1) / c;
     // Rows that are not aligned cost up to c − 1 columns on the right.
-    let skewed_right = (halo.after + c - 1 + c - 1) / c;
+    let skewed_right = if shape.aligned { right } else { (halo.after + c - 1 + c - 1) / c };
     // Whole 32-byte sectors on every store: a lane stores half its columns to a band.
     let sector = (32 / (bytes * c / 2)).max(1);
     let useful = if left + right == 0 { 32 } else { (32 - left - skewed_right) / sector * sector };
@@ -203,21 +234,23 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     ));
     let params = Params::declare(b, options);
     let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);
+    let gathers = options.boundary != Boundary::Periodic;
+    let table = gathers.then(|| b.shared("table", Scalar::I32, shape.warps * shape.columns * 32));
     let warp = || Expr::from(Builtin::ThreadY);
     let lane = || Expr::from(Builtin::ThreadX);
     let strip_columns = useful as i32 * shape.columns as i32;
     let strip = b.let_("strip", Scalar::I32, Expr::from(Builtin::BlockX) * shape.warps as i32 + warp());
     let base = Expr::from(strip) * strip_columns - (left as i32 * shape.columns as i32);
     let base = b.let_("base", Scalar::I32, base);
-    let end_x = Expr::from(params.parity[0]) + Expr::from(params.width);
-    let end_y = Expr::from(params.parity[1]) + Expr::from(params.height);
+    let end_x = params.start(0, shape.aligned) + Expr::from(params.width);
+    let end_y = params.start(1, shape.aligned) + Expr::from(params.height);
     let strips = (end_x.clone() + (strip_columns - 1)) / strip_columns;
     let pairs_y = (end_y + 1) >> 1;
     let chunks = (pairs_y.clone() + Expr::from(params.chunk) - 1) / Expr::from(params.chunk);
 
     b.if_(Expr::from(strip).lt(strips.clone()), |b| {
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * shape.columns as i32);
-        let starts = Expr::from(base).lt(params.parity[0].into());
+        let starts = Expr::from(base).lt(params.start(0, shape.aligned));
         let ends = (Expr::from(base) + 32 * shape.columns as i32).gt(end_x.clone());
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
         let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
@@ -226,27 +259,40 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let stop =
             b.let_("stop_pair", Scalar::I32, (Expr::from(first) + Expr::from(params.chunk)).min(pairs_y.clone()));
         let ring_base = b.let_("ring_base", Scalar::I32, warp() * (shape.ring as i32 * slot_len));
-        b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
-            let wide = |e: Expr| e.cast(Scalar::I64);
-            let offsets = [
-                ("signal_base", params.signal_stride),
-                ("ll_base", params.band_strides[0]),
-                ("band_base", params.band_strides[1]),
-            ]
-            .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
-            let columns = shape.columns;
-            let frame = Frame { options, arith, border, columns, params: &params, base, x, at_border, useful, offsets };
-            let strip = Strip { frame, shape, tail: plan.has_tail(), ring, ring_base };
-            let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
-            let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
-            walk_down(b, &strip, &plan, order, (from, to), first);
+        let offsets = [
+            ("signal_base", params.signal_stride),
+            ("ll_base", params.band_strides[0]),
+            ("band_base", params.band_strides[1]),
+        ]
+        .map(|(name, stride)| {
+            b.let_(name, Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride))
         });
+        let pitches = params.narrow_pitches(b);
+        let Shape { columns, aligned, .. } = shape;
+        let frame = Frame {
+            options,
+            arith,
+            border,
+            columns,
+            aligned,
+            params: &params,
+            base,
+            x,
+            at_border,
+            useful,
+            offsets,
+            pitches,
+        };
+        let strip = Strip { frame, shape, tail: plan.has_tail(), ring, table, ring_base };
+        let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
+        let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
+        walk_down(b, &strip, &plan, order, (from, to), first);
     });
 
     let grid = [
         (strips + (shape.warps as i32 - 1)) / shape.warps as i32,
         chunks,
-        Expr::from(params.batch).min(Expr::i32(65535)),
+        params.batch.into(),
     ];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks;
@@ -269,14 +315,11 @@ fn walk_down(
     first: LocalId,
 ) {
     let (axis, window) = (&plan.axis, &plan.window);
-    let input = input::Input { strip };
+    let input = input::Input::new(b, strip);
     let ring = strip.shape.ring as i32;
     let across = Across { frame: &strip.frame, axis };
     let line = down::DelayLine::declare(b, strip, axis, window);
-    if strip.options.boundary != Boundary::Periodic {
-        // The rows of the image before may still be read by other lanes.
-        b.push(Stmt::SyncWarp);
-    }
+    input.make_table(b);
     // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
     let across_first = (order == Order::HorizontalFirst) == (strip.options.direction == Direction::Forward);
 

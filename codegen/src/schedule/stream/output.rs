@@ -60,7 +60,7 @@ pub(in crate::schedule) fn store_band(
         Phase::Even => (Expr::from(strip.x) >> 1) - strip.start(0),
         Phase::Odd => Expr::from(strip.x) >> 1,
     };
-    let index = index(strip.offsets[1 + band.min(1)], y, params.band_pitches[band.min(1)], x);
+    let index = strip.index(1 + band.min(1), y, x);
     let q = columns.parity() as i32;
     let samples = (0..strip.columns() / 2).map(|e| (2 * e + q, strip.arith.narrow(row.at(2 * e + q)))).collect();
     // The low band is read again by the next level; nobody reads the others soon.
@@ -72,7 +72,7 @@ pub(in crate::schedule) fn store_signal(b: &mut Builder, strip: &Frame, row: &Ro
     let params = strip.params;
     let y = (Expr::from(pair) << 1) + phase.parity() as i32 - strip.start(1);
     let x = Expr::from(strip.x) - strip.start(0);
-    let index = index(strip.offsets[0], y, params.signal_pitch, x);
+    let index = strip.index(0, y, x);
     let samples = (0..strip.columns())
         .map(|c| {
             let mut value = row.at(c);
@@ -85,10 +85,6 @@ pub(in crate::schedule) fn store_signal(b: &mut Builder, strip: &Frame, row: &Ro
     put(b, strip, (params.signal, index), SIGNAL_ALIGNED, samples, Cache::Default);
 }
 
-fn index(offset: LocalId, y: Expr, pitch: ParamId, x: Expr) -> Expr {
-    Expr::from(offset) + y.cast(Scalar::I64) * Expr::from(pitch) + x.cast(Scalar::I64)
-}
-
 /// Stores the lane's samples, each with its column: at once where rows are aligned and all are inside, else one by one.
 fn put(
     b: &mut Builder,
@@ -99,8 +95,14 @@ fn put(
     cache: Cache,
 ) {
     let index = b.let_("out", Scalar::I64, index);
-    let inside = Expr::from(strip.x).ge(strip.start(0)).and((Expr::from(strip.x) + strip.columns()).le(strip.end(0)));
-    let whole = strip.params.has(aligned).and(inside);
+    let ends_inside = (Expr::from(strip.x) + strip.columns()).le(strip.end(0));
+    let starts_inside = || Expr::from(strip.x).ge(strip.start(0));
+    // A lane that stores begins at position 0 at the earliest.
+    let whole = if strip.aligned {
+        ends_inside
+    } else {
+        strip.params.has(aligned).and(starts_inside().and(ends_inside))
+    };
     let values = samples.iter().map(|(_, v)| v.clone()).collect();
     b.if_else(
         whole,

@@ -170,6 +170,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
     let first = b.let_("first_pair", Scalar::I32, warp * chunk());
     let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
+    let pitches = params.narrow_pitches(b);
     b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
         let wide = |e: Expr| e.cast(Scalar::I64);
         let offsets = [
@@ -180,7 +181,20 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
         let Block { arith, border, .. } = plan;
         let columns = shape.columns;
-        let frame = Frame { options, arith, border, columns, params: &params, base, x, at_border, useful, offsets };
+        let frame = Frame {
+            options,
+            arith,
+            border,
+            columns,
+            aligned: false,
+            params: &params,
+            base,
+            x,
+            at_border,
+            useful,
+            offsets,
+            pitches,
+        };
         b.for_("pair", first, stop, plan.pairs as i32, |b, pair| {
             let front = b.let_("front", Scalar::I32, pair.clone() - plan.halo.pairs_before() as i32);
             let above = (Expr::from(front) << 1).lt(params.parity[1].into());
