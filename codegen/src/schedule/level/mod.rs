@@ -248,12 +248,7 @@ impl Frame<'_> {
     /// together.
     pub(super) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
         let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
-        lane + self.row_offset(array, row)
-    }
-
-    /// Samples from an array's first row to another row.
-    pub(super) fn row_offset(&self, array: usize, row: Expr) -> Expr {
-        row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+        lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
     }
 
     /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.

@@ -20,6 +20,8 @@ pub struct Input<'a> {
 struct Vector {
     /// Index of its first sample in the array's first row.
     index: LocalId,
+    /// Samples from row to row.
+    pitch: LocalId,
     /// How many of its samples exist.
     valid: LocalId,
 }
@@ -44,7 +46,9 @@ impl<'a> Input<'a> {
     /// Declares what does not change from row to row.
     pub fn new(b: &mut Builder, strip: &'a Strip<'a>) -> Input<'a> {
         let mut input = Input { strip, vectors: Vec::new() };
-        if strip.aligned || strip.table.is_none() {
+        if strip.shares_copies {
+            input.vectors = PHASES.iter().map(|row| input.shared_vector(b, *row)).collect();
+        } else if strip.aligned || strip.table.is_none() {
             input.vectors = input.streams().iter().map(|stream| input.vector(b, stream)).collect();
         }
         input
@@ -62,9 +66,31 @@ impl<'a> Input<'a> {
             _ => start,
         };
         let begin = b.let_("begin", Scalar::I32, begin);
+        let valid = self.valid(b, begin, length, lanes);
+        let index = b.let_("vector", Scalar::I64, strip.index(stream.kind, 0.into(), begin.into()));
+        Vector { index, pitch: strip.pitches[stream.kind], valid }
+    }
+
+    fn valid(&self, b: &mut Builder, begin: LocalId, length: Expr, lanes: i32) -> LocalId {
         let rest = (length - Expr::from(begin)).max(0.into()).min(lanes.into());
-        let valid = b.let_("valid", Scalar::I32, Expr::from(begin).lt(0.into()).select(0.into(), rest));
-        Vector { index: b.let_("vector", Scalar::I64, strip.index(stream.kind, 0.into(), begin.into())), valid }
+        b.let_("valid", Scalar::I32, Expr::from(begin).lt(0.into()).select(0.into(), rest))
+    }
+
+    /// The vector that a lane copies of the two bands of a row: the first half of the lanes of the horizontally low one, the others of the high one.
+    fn shared_vector(&self, b: &mut Builder, row: Phase) -> Vector {
+        let (strip, streams) = (self.strip, self.streams());
+        let pair = &streams[2 * row.parity() as usize..][..2];
+        let first = Expr::from(Builtin::ThreadX).lt(16.into());
+        let lane = Expr::from(Builtin::ThreadX).and(15.into());
+        let begin = (Expr::from(strip.base) >> 1) + lane * strip.columns();
+        let begin = b.let_("begin", Scalar::I32, begin);
+        let length = first.clone().select(self.row_length(&pair[0]), self.row_length(&pair[1]));
+        let valid = self.valid(b, begin, length, strip.columns());
+        let index = |stream: &Stream| Expr::from(strip.offsets[stream.kind]);
+        let index = first.clone().select(index(&pair[0]), index(&pair[1])) + Expr::from(begin).cast(Scalar::I64);
+        let index = b.let_("vector", Scalar::I64, index);
+        let pitch = first.select(strip.pitches[pair[0].kind].into(), strip.pitches[pair[1].kind].into());
+        Vector { index, pitch: b.let_("vector_row", Scalar::I32, pitch), valid }
     }
 
     fn streams(&self) -> Vec<Stream> {
@@ -164,21 +190,56 @@ impl<'a> Input<'a> {
     pub fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
         let pair = b.let_("next", Scalar::I32, pair);
         b.if_(Expr::from(pair).lt(to.into()), |b| {
-            for (i, stream) in self.streams().iter().enumerate() {
+            let (streams, pair) = (self.streams(), pair.into());
+            if self.strip.shares_copies {
+                for (row, vector) in self.vectors.iter().enumerate() {
+                    self.copy_shared(b, &streams[2 * row..][..2], vector, &pair, &slot);
+                }
+                return;
+            }
+            for (i, stream) in streams.iter().enumerate() {
                 match self.vectors.get(i) {
-                    Some(vector) => self.copy_aligned(b, stream, vector, &pair.into(), &slot),
-                    None => self.copy(b, stream, &pair.into(), &slot),
+                    Some(vector) => self.copy_aligned(b, stream, vector, &pair, &slot),
+                    None => self.copy(b, stream, &pair, &slot),
                 }
             }
         });
+    }
+
+    /// Starts the copy of a row of two bands.
+    fn copy_shared(&self, b: &mut Builder, bands: &[Stream], vector: &Vector, pair: &Expr, slot: &Expr) {
+        let (strip, lanes) = (self.strip, self.strip.columns());
+        let row = self.row(b, &bands[0], pair);
+        let index = self.from(b, vector, row);
+        let lane = Expr::from(Builtin::ThreadX);
+        let at = self.cell(&bands[0], slot) + lane.clone() * lanes;
+        let at = b.let_("at", Scalar::I32, at);
+        let first = lane.lt(16.into());
+        let copy = |b: &mut Builder, valid: Expr| {
+            let of = |band: &Stream| Stmt::CopyAsync {
+                shared: strip.ring,
+                at: at.into(),
+                global: band.pointer,
+                index: index.into(),
+                lanes: lanes as u32,
+                valid: valid.clone(),
+            };
+            b.if_else(first.clone(), |b| b.push(of(&bands[0])), |b| b.push(of(&bands[1])));
+        };
+        b.if_else(strip.at_border, |b| copy(b, vector.valid.into()), |b| copy(b, lanes.into()));
+    }
+
+    /// Index of a vector in a row.
+    fn from(&self, b: &mut Builder, vector: &Vector, row: Expr) -> LocalId {
+        let offset = row.cast(Scalar::I64) * Expr::from(vector.pitch).cast(Scalar::I64);
+        b.let_("from", Scalar::I64, Expr::from(vector.index) + offset)
     }
 
     /// Starts the copy of the lane's vector of an aligned row.
     fn copy_aligned(&self, b: &mut Builder, stream: &Stream, vector: &Vector, pair: &Expr, slot: &Expr) {
         let (strip, lanes) = (self.strip, self.lanes(stream));
         let row = self.row(b, stream, pair);
-        let index = Expr::from(vector.index) + strip.row_offset(stream.kind, row);
-        let index = b.let_("from", Scalar::I64, index);
+        let index = self.from(b, vector, row);
         let copy = |valid: Expr| Stmt::CopyAsync {
             shared: strip.ring,
             at: self.cell(stream, slot) + Expr::from(Builtin::ThreadX) * lanes,
@@ -260,11 +321,16 @@ impl<'a> Input<'a> {
             });
         };
         let Some(table) = strip.table else { return whole(b) };
+        if strip.shares_copies {
+            b.push(Stmt::SyncWarp);
+        }
         let inside = !Expr::from(strip.at_border);
         let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
         b.if_else(simple, whole, |b| {
             b.comment("at a border, or where rows are not aligned, lanes take what others fetched");
-            b.push(Stmt::SyncWarp);
+            if !strip.shares_copies {
+                b.push(Stmt::SyncWarp);
+            }
             self.take_with(b, line, |b, stream, raw| self.gather(b, stream, &pair, &slot, (table, raw)));
         });
     }

@@ -28,11 +28,13 @@ impl Walk {
         if job.batch > MAX_BATCH {
             return refuse(format!("the batch is {}, it must be 1 to {MAX_BATCH}", job.batch));
         }
-        if self.shape.aligned && (self.aligned(job) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
-            let columns = self.shape.columns;
+        // Of a lane's vector, and of the vectors of bands that are copied.
+        let (columns, copied) = (self.shape.columns, self.shape.columns << u32::from(self.shares_copies()));
+        let aligned = self.aligned(job) & SIGNAL_ALIGNED | job.aligned(self.options.sample, copied) & BANDS_ALIGNED;
+        if self.shape.aligned && (aligned != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
             return refuse(format!(
                 "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) must be even",
-                columns / 2,
+                copied / 2,
                 job.parity[0]
             ));
         }

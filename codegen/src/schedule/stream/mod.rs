@@ -71,6 +71,8 @@ struct Strip<'a> {
     shape: Shape,
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     tail: bool,
+    /// Whether half the lanes copy one band and half another ([`Walk::shares_copies`]).
+    shares_copies: bool,
     ring: SharedId,
     /// Where in a row of the ring a lane finds the sample for each of its columns: C times 32 entries a warp. None under `periodic`.
     table: Option<SharedId>,
@@ -138,6 +140,13 @@ impl Walk {
     fn has_tail(&self) -> bool {
         self.useful == 32 && !self.shape.aligned
     }
+
+    /// Whether half the lanes copy the rows of one band and half those of another, 16 bytes each, where a lane's own samples of a band are 8.
+    fn shares_copies(&self) -> bool {
+        let vector = i64::from(self.shape.columns) * self.options.sample.bytes() as i64;
+        let inverse = self.options.direction == Direction::Inverse;
+        inverse && self.shape.aligned && self.options.boundary != Boundary::Periodic && vector == 16 && self.left % 2 == 0
+    }
 }
 
 /// Most registers that a thread may hold in its delay line.
@@ -178,7 +187,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     }
     let window = Window::derive(&axis.steps, options.boundary);
     let halo = Halo::of(&axis.steps, options.boundary);
-    let left = (halo.before + c - 1) / c;
+    let mut left = (halo.before + c - 1) / c;
     let right = (halo.after + c - 1) / c;
     // Rows that are not aligned cost up to c − 1 columns on the right.
     let skewed_right = if shape.aligned { right } else { (halo.after + c - 1 + c - 1) / c };
@@ -187,6 +196,12 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let useful = if left + right == 0 { 32 } else { (32 - left - skewed_right) / sector * sector };
     if useful < sector.max(4) {
         return Err(refuse("the halo of a strip, in lanes", left + skewed_right, 32 - sector.max(4)));
+    }
+    // Whole sectors on every load, too, where that costs no lane.
+    let sector = (32 / (bytes * c)).max(1);
+    let rounded = (left + sector - 1) / sector * sector;
+    if rounded + useful + skewed_right <= 32 {
+        left = rounded;
     }
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let registers =
@@ -283,7 +298,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
             offsets,
             pitches,
         };
-        let strip = Strip { frame, shape, tail: plan.has_tail(), ring, table, ring_base };
+        let strip = Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
         let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
         let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
         walk_down(b, &strip, &plan, order, (from, to), first);
