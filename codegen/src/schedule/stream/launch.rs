@@ -6,10 +6,13 @@ use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
 /// Warps a multiprocessor that chunks are cut short for, so that small images keep it busy.
-const WARPS: i64 = 8;
+const WARPS: i64 = 12;
 
-/// Row pairs of a chunk, where the image is large: measured best for short and long delay lines alike (docs/performance.md).
-const CHUNK: i64 = 16;
+/// Row pairs of a chunk, where the image is large: measured best (docs/performance.md) for a short halo, whose rows are then still in the second-level
+/// cache when they are read again, and for a long one, which is computed again for each chunk.
+const CHUNK: [i64; 2] = [10, 28];
+/// The longest short halo, in row pairs.
+const SHORT_HALO: i64 = 4;
 
 /// Most images of a launch: blocks in z.
 pub const MAX_BATCH: i32 = 65535;
@@ -72,6 +75,11 @@ impl Walk {
         32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
     }
 
+    /// Whether the kernel takes aligned rows only.
+    pub fn is_for_aligned(&self) -> bool {
+        self.shape.aligned
+    }
+
     /// Registers that a thread's delay line takes; what else a thread holds comes on top.
     pub fn registers(&self) -> i64 {
         self.registers
@@ -95,7 +103,8 @@ impl Walk {
         let strips = ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns());
         let warps = WARPS * i64::from(multiprocessors.max(1));
         let occupying = (pairs * strips * i64::from(job.batch) / warps).max(1);
-        CHUNK.min(occupying).max(i64::from(Walk::least_chunk(job))) as i32
+        let best = CHUNK[usize::from(self.halo_pairs() > SHORT_HALO)];
+        best.min(occupying).max(i64::from(Walk::least_chunk(job))) as i32
     }
 
     fn aligned(&self, job: &Job) -> i32 {
@@ -153,7 +162,7 @@ mod tests {
     fn large_images_take_short_chunks_and_small_ones_shorter_ones() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
         let chunk = |w, h| walk.tuning(&job(w, h), 132).unwrap().chunk;
-        assert_eq!(chunk(8192, 8192), CHUNK as i32);
+        assert_eq!(chunk(8192, 8192), CHUNK[0] as i32);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
         // No more chunks than a grid has rows of blocks.

@@ -237,7 +237,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
 
-    let mut builder = Builder::new(options.kernel_name(scheme, "stream"));
+    let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "stream_aligned" } else { "stream" }));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: warps walk down strips of columns.",
