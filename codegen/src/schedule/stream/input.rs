@@ -391,7 +391,11 @@ impl<'a> Input<'a> {
                     };
                     // Lanes whose results nobody needs may look beyond the ring.
                     let last = if strip.shape.aligned { last + lanes - 1 } else { last };
-                    b.store(Space::Shared(table), self.entry(column), (i - begin.clone()).max(0.into()).min(last.into()));
+                    b.store(
+                        Space::Shared(table),
+                        self.entry(column),
+                        (i - begin.clone()).max(0.into()).min(last.into()),
+                    );
                 }
             }
         };

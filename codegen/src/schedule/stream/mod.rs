@@ -145,7 +145,11 @@ impl Walk {
     fn shares_copies(&self) -> bool {
         let vector = i64::from(self.shape.columns) * self.options.sample.bytes() as i64;
         let inverse = self.options.direction == Direction::Inverse;
-        inverse && self.shape.aligned && self.options.boundary != Boundary::Periodic && vector == 16 && self.left % 2 == 0
+        inverse
+            && self.shape.aligned
+            && self.options.boundary != Boundary::Periodic
+            && vector == 16
+            && self.left % 2 == 0
     }
 }
 
@@ -237,7 +241,8 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
 
-    let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "stream_aligned" } else { "stream" }));
+    let mut builder =
+        Builder::new(options.kernel_name(scheme, if shape.aligned { "stream_aligned" } else { "stream" }));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: warps walk down strips of columns.",
@@ -298,17 +303,14 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
             offsets,
             pitches,
         };
-        let strip = Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
+        let strip =
+            Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
         let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
         let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
         walk_down(b, &strip, &plan, order, (from, to), first);
     });
 
-    let grid = [
-        (strips + (shape.warps as i32 - 1)) / shape.warps as i32,
-        chunks,
-        params.batch.into(),
-    ];
+    let grid = [(strips + (shape.warps as i32 - 1)) / shape.warps as i32, chunks, params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks;
     Ok(kernel)

@@ -98,11 +98,8 @@ fn put(
     let ends_inside = (Expr::from(strip.x) + strip.columns()).le(strip.end(0));
     let starts_inside = || Expr::from(strip.x).ge(strip.start(0));
     // A lane that stores begins at position 0 at the earliest.
-    let whole = if strip.aligned {
-        ends_inside
-    } else {
-        strip.params.has(aligned).and(starts_inside().and(ends_inside))
-    };
+    let whole =
+        if strip.aligned { ends_inside } else { strip.params.has(aligned).and(starts_inside().and(ends_inside)) };
     let values = samples.iter().map(|(_, v)| v.clone()).collect();
     b.if_else(
         whole,
