@@ -115,8 +115,10 @@ impl StreamBlock {
         legal.map(|columns| StreamBlock { columns, warps, ring, chunk: 0 }).collect()
     }
 
-    pub(crate) fn shape(self) -> stream::Shape {
-        stream::Shape { columns: self.columns, warps: self.warps, ring: self.ring, min_blocks: 0 }
+    /// The kernel's shape; `aligned`: that of the one for aligned rows.
+    pub(crate) fn shape(self, aligned: bool) -> stream::Shape {
+        let StreamBlock { columns, warps, ring, .. } = self;
+        stream::Shape { columns, warps, ring, min_blocks: 0, aligned }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
 
 use super::kernels::Key;
-use super::list::{Array, MOST_LAUNCHES};
+use super::list::MOST_LAUNCHES;
 use super::lower::{Lowering, work_of};
 use super::model::Cost;
 use super::pair::{Pair, Quad};
@@ -18,7 +18,7 @@ pub(super) enum Stage {
     /// One axis.
     Axis(usize),
     /// The axis of consecutive samples and one of rows.
-    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32 },
+    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32, aligned: bool },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -153,8 +153,8 @@ impl Lowering<'_> {
     /// Makes the kernels of stages whose shape may turn out not to fit.
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), PlanError> {
         for stage in stages {
-            if let Stage::Both { order, block, .. } = stage {
-                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0)))?;
+            if let Stage::Both { order, block, aligned, .. } = stage {
+                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *aligned))?;
             }
         }
         Ok(())
@@ -214,20 +214,13 @@ impl Lowering<'_> {
         }
         let jobs = pair.jobs(&quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
         let mut job = jobs.job;
-        if self.misaligned {
-            // Arrays of the user's may begin anywhere.
-            let elsewhere = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
-            let arrays = std::iter::once(&mut job.signal).chain(&mut job.bands);
-            arrays.zip(jobs.arrays).for_each(|(a, array)| a.address = a.address.wrapping_add(elsewhere(array)));
-        }
-        let machine = &self.kernels.tuning.machine;
+        self.misplace(&mut job, &jobs.arrays);
         let launches = jobs.launches();
         if launches > MOST_LAUNCHES {
             return Err(format!("it would take {launches} launches"));
         }
         let build = |block: Block| {
-            let walk = self.kernels.walk(direction, self.sample, block)?;
-            let tuning = walk.tuning(&job, machine.multiprocessors)?;
+            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, &job)?;
             let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
             let chunk = wanted.max(walk.least_chunk(&job)) as u32;
             let block = block.with_chunk(chunk);
@@ -241,7 +234,10 @@ impl Lowering<'_> {
                 cost += self.model().copy(shape.iter().product());
             }
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis)).collect();
-            stages.splice(first..first + 2, [Stage::Both { axes: [x, y], order: lifted, block, chunk }]);
+            stages.splice(
+                first..first + 2,
+                [Stage::Both { axes: [x, y], order: lifted, block, chunk, aligned: walk.is_for_aligned() }],
+            );
             Ok((stages, block, cost, tuning.aligned == 3))
         };
         let tuning = self.kernels.tuning;

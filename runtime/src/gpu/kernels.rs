@@ -54,8 +54,8 @@ impl Tuning {
 pub(super) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
-    /// Both axes, by a block that is not `Separate`.
-    Both(Direction, Scalar, Order, Block),
+    /// Both axes, by a block that is not `Separate`; whether by the kernel for aligned rows, where it has one.
+    Both(Direction, Scalar, Order, Block, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -79,6 +79,11 @@ impl Walk {
             Walk::Stream(walk) => walk.tuning(job, multiprocessors),
             Walk::Warp(block) => block.tuning(job),
         }
+    }
+
+    /// Whether the kernel takes aligned rows only.
+    pub fn is_for_aligned(&self) -> bool {
+        matches!(self, Walk::Stream(walk) if walk.is_for_aligned())
     }
 
     /// Row pairs that a warp walks at least: a grid has only so many rows of blocks.
@@ -138,11 +143,27 @@ impl<'a> Kernels<'a> {
         self.made
     }
 
+    /// How the kernel of both axes for this job would meet it: the one for aligned rows, if there is one and it can.
+    pub fn walk_of(
+        &self,
+        direction: Direction,
+        sample: Scalar,
+        block: Block,
+        job: &Job,
+    ) -> Result<(Walk, stream::Tuning), ScheduleError> {
+        let try_ = |aligned| {
+            let walk = self.walk(direction, sample, block, aligned)?;
+            let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
+            Ok((walk, tuning))
+        };
+        if matches!(block, Block::Stream(_)) { try_(true).or_else(|_| try_(false)) } else { try_(false) }
+    }
+
     /// How a kernel of both axes would meet a level.
-    pub fn walk(&self, direction: Direction, sample: Scalar, block: Block) -> Result<Walk, ScheduleError> {
+    fn walk(&self, direction: Direction, sample: Scalar, block: Block, aligned: bool) -> Result<Walk, ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
         Ok(match block {
-            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape())?),
+            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(aligned))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
             Block::Separate => unreachable!("passes along one axis have no walk"),
         })
@@ -178,11 +199,11 @@ impl<'a> Kernels<'a> {
                 Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
-            Key::Both(direction, sample, order, block) => {
+            Key::Both(direction, sample, order, block, aligned) => {
                 let options = self.options(direction, Sides::both(sample));
-                let walk = self.walk(direction, sample, block)?;
+                let walk = self.walk(direction, sample, block, aligned)?;
                 let kernel = match block {
-                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(aligned))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
                     Block::Separate => unreachable!("passes along one axis have keys of their own"),
                 };

@@ -363,7 +363,7 @@ impl Lowering<'_> {
                     let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
-                Stage::Both { axes, order, block, chunk } => {
+                Stage::Both { axes, order, block, chunk, .. } => {
                     let parity = axes.map(|axis| (origins[axis] & 1) as usize);
                     let direction = Direction::Forward;
                     let pair = Pair { direction, level, axes, order, extent: &shape, parity, gain };
@@ -543,7 +543,7 @@ impl Lowering<'_> {
                 let pass = Pass { direction, level, axis, extent, parity, gain };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
-            Stage::Both { axes, order, block, chunk } => {
+            Stage::Both { axes, order, block, chunk, .. } => {
                 let parity = axes.map(|axis| (origins[axis] & 1) as usize);
                 let pair = Pair { direction, level, axes, order, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))

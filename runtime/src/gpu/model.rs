@@ -42,8 +42,10 @@ const PAIR: f64 = 0.65;
 const WINDOW: f64 = 1.2;
 /// By how much instructions of a pass take longer than their issue slots: it waits at barriers.
 const STALL_PASS: f64 = 1.5;
-/// Registers of a thread of `stream` besides its delay line: nvcc finds 66 to 105.
-const REGISTERS: i64 = 85;
+/// Registers of a thread of `stream` besides its delay line: nvcc finds 38 to 49.
+const REGISTERS: i64 = 48;
+/// What it costs to read a row or column of a halo, of what it costs to read it first: the second-level cache has it.
+const AGAIN: f64 = 0.25;
 /// Most registers of a thread; beyond, they spill, and all takes so many times as long.
 const MOST_REGISTERS: i64 = 255;
 const SPILL: f64 = 4.0;
@@ -54,14 +56,17 @@ const REGISTERS_WARP: i64 = 60;
 const STALL_WARP: f64 = 0.8;
 const TILE: f64 = 1.5;
 
-/// By how much the instructions of `stream` take longer than their issue slots: the more registers, the fewer warps to hide latency.
+/// By how much instructions take longer than their issue slots: the more registers, the fewer warps to hide latency.
 fn stall(registers: i64) -> f64 {
     let few_warps = 1.0 + registers as f64 / 150.0;
     if registers > MOST_REGISTERS { few_warps * SPILL } else { few_warps }
 }
 
+/// How much of the instructions of `stream` takes no time, as nearly all rows are on their way.
+const OVERLAPPED: f64 = 0.94;
+
 /// By how much rows that are not aligned cost more instructions and sectors.
-const UNALIGNED: [f64; 2] = [1.6, 1.3];
+const UNALIGNED: [f64; 2] = [1.45, 1.05];
 
 /// What is predicted of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -160,12 +165,16 @@ impl Model<'_> {
             (Walk::Warp(_), _) => unreachable!("a walk is its block's"),
         };
         let stall = match walk {
-            Walk::Stream(_) => stall(registers),
+            Walk::Stream(_) => stall(registers) - stall(0) * OVERLAPPED,
             Walk::Warp(_) => STALL_WARP * stall(registers) / stall(0),
         };
-        let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
+        let aligned = match walk {
+            Walk::Stream(walk) => walk.is_for_aligned(),
+            Walk::Warp(_) => walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3),
+        };
+        let again = if matches!(walk, Walk::Stream(_)) { AGAIN } else { 1.0 };
         let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
-        let bytes = samples * self.sample.bytes() as f64 * (reads + more_sectors);
+        let bytes = samples * self.sample.bytes() as f64 * (1.0 + (reads - 1.0) * again + more_sectors);
         let issue = self.issue(samples * reads * (6.0 + operations)) * stall * more_work;
         let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
         let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();

@@ -97,6 +97,16 @@ impl Pair<'_> {
 }
 
 impl Lowering<'_> {
+    /// Arrays of the user's may begin anywhere, where that is taken into account.
+    pub(super) fn misplace(&self, job: &mut Job, owners: &[Array; 5]) {
+        if self.misaligned {
+            let elsewhere =
+                |array: &Array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
+            let arrays = std::iter::once(&mut job.signal).chain(&mut job.bands);
+            arrays.zip(owners).for_each(|(a, array)| a.address = a.address.wrapping_add(elsewhere(array)));
+        }
+    }
+
     /// Appends the launches of a pass over both axes. They may all run side by side.
     pub(super) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), PlanError> {
         if pair.extent.contains(&0) {
@@ -111,7 +121,6 @@ impl Lowering<'_> {
             reads.iter().all(|r| writes.iter().all(|w| r.array != w.array)),
             "a launch never reads the array that it writes"
         );
-        let index = self.kernels.get(Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0)))?;
         let schedule = block.schedule().name();
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.sample.bytes();
@@ -144,6 +153,11 @@ impl Lowering<'_> {
             for (i, array) in arrays.enumerate() {
                 array.address = offset(i).wrapping_mul(bytes as i64) as u64;
             }
+            let mut somewhere = job;
+            self.misplace(&mut somewhere, &jobs.arrays);
+            let (walk, _) = self.kernels.walk_of(pair.direction, self.sample, block, &somewhere)?;
+            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.is_for_aligned());
+            let index = self.kernels.get(key)?;
             let mut args = order.map(|i| Arg::Pointer(views[i].array, offset(i))).to_vec();
             args.extend([job.width, job.height, job.parity[0], job.parity[1]].map(|v| Arg::Int(v.into())));
             args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.pitch)));
