@@ -1,19 +1,12 @@
 //! The adjoint on the CPU and on interpreted kernels: bit for bit what the oracle gives, for every border rule, level, layout, origin, order of axes
 //! and stride; and an adjoint it is.
 
+mod support;
+
 use lifting::{Boundary, Device, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, compile, f16};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-
-fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
-    let mut state = seed;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            <T as lifting_dsl::sample::Sample>::from_i64((state >> 59) as i64 - 16)
-        })
-        .collect()
-}
+use support::noise;
 
 /// No step reads symmetrically, and scalings stand between them.
 fn skew() -> Scheme {

@@ -1,27 +1,17 @@
 //! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
 //! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
 
+mod support;
+
 use lifting::{
     Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, f16,
 };
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use lifting_dsl::sample::Sample as OracleSample;
+use support::noise;
 
 fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()
-}
-
-/// Noise that uses all bits of integers and a modest range of reals.
-fn noise<T: Sample>(n: usize) -> Vec<T> {
-    let mut state = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let bits = (state >> 16) as i64;
-            <T as OracleSample>::from_i64(if T::KIND.domain() == Domain::Integer { bits } else { bits % 4096 })
-        })
-        .collect()
 }
 
 #[derive(Clone, Debug)]
@@ -93,7 +83,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
         plan => plan.unwrap_or_else(|e| panic!("{what}: {e}")),
     };
     let n = shape.iter().product();
-    let data: Vec<T> = noise(n);
+    let data: Vec<T> = noise(n, n as u64);
     let oracle = Transform { boundary: *boundary, layout: *layout, ..Transform::new(scheme.clone(), geometry.clone()) };
     let mut expected = data.clone();
     oracle.forward(&mut expected).unwrap();
@@ -213,7 +203,7 @@ fn small_sizes() {
 
 fn same_as_cpu<T: Sample>(build: impl Fn(&Device) -> Result<Plan<T>, PlanError>) {
     let (cpu, gpu) = (build(&Device::cpu_with_threads(1)).unwrap(), build(&Device::Interpreter).unwrap());
-    let data: Vec<T> = noise(cpu.len());
+    let data: Vec<T> = noise(cpu.len(), 1);
     let run = |plan: &Plan<T>| {
         let mut coefficients = vec![T::default(); plan.coefficient_len()];
         plan.forward(&data, &mut coefficients).unwrap();

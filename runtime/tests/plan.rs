@@ -1,26 +1,16 @@
 //! Plans against the oracle: same bits for every border rule, layout, origin, order of axes, sample type and stride.
 
+mod support;
+
 use lifting::{
     Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16,
 };
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use lifting_dsl::sample::Sample as OracleSample;
+use support::noise;
 
 fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()
-}
-
-/// A fixed sequence of noisy samples that uses all bits of integers and a modest range of reals.
-fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let bits = (state >> 16) as i64;
-            <T as OracleSample>::from_i64(if T::KIND.domain() == lifting::Domain::Integer { bits } else { bits % 4096 })
-        })
-        .collect()
 }
 
 struct Case {

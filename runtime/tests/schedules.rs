@@ -1,10 +1,13 @@
 //! Which schedules plans choose, and that all of them give the same: recipes are asserted without running anything, what they launch is
 //! interpreted and held against the CPU, bit for bit.
 
+mod support;
+
 use lifting::{
-    Block, Boundary, Device, Direction, Domain, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule,
-    bf16, catalogue, f16,
+    Block, Boundary, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule, bf16,
+    catalogue, f16,
 };
+use support::noise;
 
 fn recipe<T: Sample>(name: &str, shape: &[usize], set: impl Fn(PlanBuilder<T>) -> PlanBuilder<T>) -> Recipe {
     let wavelet = catalogue::find(name).unwrap();
@@ -103,23 +106,11 @@ fn a_schedule_can_be_asked_for() {
     }
 }
 
-fn noise<T: Sample>(n: usize) -> Vec<T> {
-    let mut state = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..n)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let bits = (state >> 16) as i64;
-            let value = if T::KIND.domain() == Domain::Integer { bits } else { bits % 512 };
-            <T as lifting_dsl::sample::Sample>::from_i64(value)
-        })
-        .collect()
-}
-
 /// Out of place and in place, both ways, against the CPU, from data that begins `skew` samples past where the allocator put it. Gives the number of
 /// passes over two axes.
 fn same_as_cpu<T: Sample>(skew: usize, build: impl Fn(&Device) -> Result<Plan<T>, PlanError>) -> usize {
     let (cpu, gpu) = (build(&Device::cpu_with_threads(1)).unwrap(), build(&Device::Interpreter).unwrap());
-    let data: Vec<T> = noise(cpu.len() + skew);
+    let data: Vec<T> = noise(cpu.len() + skew, 1);
     let run = |plan: &Plan<T>| {
         let mut coefficients = vec![T::default(); plan.coefficient_len() + skew];
         plan.forward(&data[skew..], &mut coefficients[skew..]).unwrap_or_else(|e| panic!("{e}\n{}", plan.recipe()));

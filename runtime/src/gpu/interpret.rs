@@ -156,6 +156,10 @@ impl<T: Sample> Executor<T> for Interpreter {
         WorkspaceSize::default()
     }
 
+    fn workspace_bytes(&self) -> usize {
+        self.program.regions.layout().map_or(0, |(_, bytes)| bytes)
+    }
+
     fn passes(&self) -> Vec<Pass> {
         self.program.forward.passes.clone()
     }
