@@ -183,6 +183,7 @@ catalogue! {
         "coif16",
         "coif17",
     }
+    "meyer.lift" "Meyer" { "dmey" }
 }
 
 /// The wavelet that people call `name`: an entry's name or alias, in any case, with `.`, `-`, `/` or a blank for `_`.

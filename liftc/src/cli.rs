@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
+use lifting_dsl::body::Factor;
+use lifting_dsl::factor::Precision;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -12,6 +14,8 @@ Examples:
   liftc check my.lift                             all errors of a file
   liftc list                                      the catalogue
   liftc explain dd137 --svg window.svg            its window, costs and range
+  liftc plot cdf97 -o cdf97.svg                  its functions and diagram
+  liftc factor bior4.4 -o mine.lift               a filter bank as lifting steps
   liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
   liftc transform coeffs.npy --inverse -o back.png
   liftc bench -w cdf97 --shape 4096x4096 -l 5     how fast it is
@@ -20,6 +24,29 @@ A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`),
 (`my.lift#db2`).
 
 Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
+
+const FACTOR_EXAMPLES: &str = "\
+Examples:
+  liftc factor bior4.4                        the four steps of (9,7), and K
+  liftc factor db8 --list                     what there is to choose from
+  liftc factor db20 --as lattice -o db20.lift
+  liftc factor --lowpass \"-1/8 1/4 3/4 1/4 -1/8\" --highpass \"-1/2 1 -1/2\" --name mine
+  liftc factor --lowpass \"(1-sqrt(3))/(4*sqrt(2)) (3-sqrt(3))/(4*sqrt(2)) (3+sqrt(3))/(4*sqrt(2)) (1+sqrt(3))/(4*sqrt(2))\"
+  liftc factor filters.json
+
+Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are factored
+exactly. Files of numbers:
+  .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`; `at -2` and the words may be left away
+  .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2, \"highpass_at\": 0}, or PyWavelets' dec_lo, dec_hi, rec_lo, rec_hi
+  .npy    one row of taps (a low-pass) or two rows
+Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are checked against the analysis ones.";
+
+const SHOW_NOTES: &str = "\
+What is printed is a .lift file: all but the wavelet itself is comments.
+
+Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes h[n] of
+synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the signal: codecs
+quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients of samples up to 1.";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
@@ -143,10 +170,16 @@ pub enum Command {
     Check(CheckArgs),
     /// Print the catalogue
     List(ListArgs),
-    /// Print a wavelet: its documentation, steps and profiles, as the compiler understands them
+    /// Print a wavelet as the compiler understands it, and what it is good for: filters, moments, norms, ranges, costs
+    #[command(after_help = SHOW_NOTES)]
     Show(ShowArgs),
     /// Say what is derived from a wavelet: window, row diagram, operations, input range, and what schedules move
     Explain(ExplainArgs),
+    /// Take a filter bank apart into lifting steps or a lattice, and write it as a `.lift` file
+    #[command(after_help = FACTOR_EXAMPLES)]
+    Factor(Box<FactorArgs>),
+    /// Draw a wavelet: scaling functions, wavelets, frequency responses and the lifting diagram, as SVG or PNG
+    Plot(PlotArgs),
     /// Transform pictures and arrays, and back
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(Box<TransformArgs>),
@@ -176,6 +209,15 @@ pub struct ShowArgs {
     /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
     #[arg(required = true, value_name = "WAVELET")]
     pub wavelets: Vec<String>,
+    /// Levels for which bands are described
+    #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub levels: u32,
+    /// Only the wavelet's text
+    #[arg(long, conflicts_with = "json")]
+    pub text: bool,
+    /// All of it as JSON: a list with an object for each wavelet
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `explain`.
@@ -304,6 +346,38 @@ fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "it must be a whole number from 1".into())
 }
 
+/// Arguments of `plot`.
+#[derive(Debug, Args)]
+pub struct PlotArgs {
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    pub wavelet: String,
+    /// Files to write, .svg or .png by their extension
+    #[arg(short, long, required = true, value_name = "FILE", value_delimiter = ',')]
+    pub output: Vec<PathBuf>,
+    /// What to draw, from top to bottom [default: all]
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub what: Vec<Panel>,
+    /// Width of the figure in millimetres: 88 is a column of a paper
+    #[arg(long, value_name = "MM", default_value = "88", value_parser = clap::value_parser!(u16).range(60..=400))]
+    pub width: u16,
+    /// Pixels an inch of a PNG
+    #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(36..=1200))]
+    pub dpi: u16,
+}
+
+/// `--what` of `plot`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Panel {
+    /// Scaling functions of analysis and synthesis
+    Scaling,
+    /// Wavelets of analysis and synthesis
+    Wavelet,
+    /// Frequency responses of both banks
+    Response,
+    /// The lifting steps of analysis
+    Diagram,
+}
+
 /// Largest side of an image that is counted: interpreting is slow.
 const MAX_SIDE: usize = 2048;
 
@@ -318,6 +392,88 @@ fn image_shape(text: &str) -> Result<[usize; 2], String> {
     let side = |text: &str| text.parse().ok().filter(|n| (2..=MAX_SIDE).contains(n));
     let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
     sides.ok_or_else(|| format!("write height and width as 480x640, each from 2 to {MAX_SIDE}"))
+}
+
+/// Arguments of `factor`.
+#[derive(Debug, Args)]
+pub struct FactorArgs {
+    /// The bank: a wavelet of PyWavelets or of the catalogue, FILE.lift or FILE.lift#NAME, or a file of numbers (.txt,
+    /// .json, .npy)
+    #[arg(value_name = "WAVELET|FILE", required_unless_present = "lowpass", conflicts_with = "lowpass")]
+    pub bank: Option<String>,
+    /// Taps of the low-pass filter, as in "1/8 1/4 3/4": low[k] = Σ taps[i]·x[2k + AT + i]. Alone it stands for the orthogonal
+    /// bank with its quadrature mirror
+    #[arg(long, value_name = "TAPS", allow_hyphen_values = true)]
+    pub lowpass: Option<String>,
+    /// Taps of the high-pass filter
+    #[arg(long, value_name = "TAPS", allow_hyphen_values = true, requires = "lowpass")]
+    pub highpass: Option<String>,
+    /// Where the low-pass filter begins, relative to 2k [default: where the bank reconstructs]
+    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1000..=1000))]
+    pub lowpass_at: Option<i64>,
+    /// Where the high-pass filter begins, relative to 2k [default: where the bank reconstructs]
+    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1000..=1000))]
+    pub highpass_at: Option<i64>,
+    /// What to make of it
+    #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "lifting")]
+    pub into: Into,
+    /// Print all factorisations found, best first, with what they cost
+    #[arg(long, visible_alias = "all", conflicts_with_all = ["pick", "output"])]
+    pub list: bool,
+    /// Write the N-th of the list instead of the first
+    #[arg(long, value_name = "N")]
+    pub pick: Option<usize>,
+    /// Refuse what samples of this type cannot carry
+    #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
+    pub sample: Carrier,
+    /// Border rule of the wavelet, under which round trips are measured [default: whole-symmetric if the filters are, else
+    /// periodic]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Name of the wavelet [default: the bank's]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// File to write [default: the standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `--as`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Into {
+    /// Lifting steps
+    Lifting,
+    /// A lattice of rotations; orthogonal banks only
+    Lattice,
+}
+
+impl Into {
+    /// As the library has it.
+    pub fn factor(self) -> Factor {
+        match self {
+            Into::Lifting => Factor::Lifting,
+            Into::Lattice => Factor::Lattice,
+        }
+    }
+}
+
+/// `--sample` of `factor`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Carrier {
+    /// 24 bits
+    F32,
+    /// 53 bits
+    F64,
+}
+
+impl Carrier {
+    /// As the library has it.
+    pub fn precision(self) -> Precision {
+        match self {
+            Carrier::F32 => Precision::F32,
+            Carrier::F64 => Precision::F64,
+        }
+    }
 }
 
 /// Arguments of `transform`.

@@ -1,6 +1,6 @@
-//! `liftc check`, `list` and `show`.
+//! `liftc check` and `list`.
 
-use crate::cli::{CheckArgs, ListArgs, ShowArgs};
+use crate::cli::{CheckArgs, ListArgs};
 use crate::failure::{Failure, Outcome, input};
 use crate::output::print;
 use crate::{warn, wavelet};
@@ -61,15 +61,4 @@ pub fn list(args: &ListArgs) -> Outcome {
             .help("`liftc list` without a pattern prints all of it"));
     }
     print(&text)
-}
-
-/// Wavelets as the compiler understands them, in the language.
-pub fn show(args: &ShowArgs) -> Outcome {
-    let mut texts = Vec::new();
-    for word in &args.wavelets {
-        let named = wavelet::resolve(word)?;
-        warn(&named.source.name, &named.source.text, &named.warnings);
-        texts.extend(named.schemes.iter().map(lifting_dsl::print_scheme));
-    }
-    print(&texts.join("\n"))
 }

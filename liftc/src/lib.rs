@@ -10,10 +10,13 @@ mod bench;
 pub mod cli;
 mod compile;
 mod explain;
+mod factor;
 pub mod failure;
 mod inspect;
 pub mod media;
 mod output;
+mod plot;
+mod show;
 mod transform;
 mod wavelet;
 
@@ -49,8 +52,10 @@ pub fn run(cli: Cli) -> Outcome {
     match cli.command {
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::List(args)) => inspect::list(&args),
-        Some(Command::Show(args)) => inspect::show(&args),
+        Some(Command::Show(args)) => show::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Factor(args)) => factor::run(&args),
+        Some(Command::Plot(args)) => plot::run(&args),
         Some(Command::Transform(args)) => transform::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         None => compile::run(&cli.compile),

@@ -49,22 +49,32 @@ fn word(text: &str) -> Word<'_> {
 
 /// Reads a `.lift` file.
 pub fn read(path: &Path) -> Outcome<Source> {
+    read_text(path, "a .lift file").map_err(|f| match f {
+        // Whoever names a picture here has not seen the language.
+        Failure::Input(_) if !path.is_dir() && path.exists() => {
+            f.help("a .lift file holds wavelets as text: see `liftc show dd137`")
+        }
+        f => f,
+    })
+}
+
+/// Reads a text; `what` it should be, as in "a file of numbers".
+pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
     use std::io::Read;
     let at = |f: Failure| f.at(path.display());
     let cannot = |e: std::io::Error| at(input(format!("cannot read: {e}")));
     let file = std::fs::File::open(path).map_err(cannot)?;
     if file.metadata().map_err(cannot)?.is_dir() {
-        return Err(at(input("is a directory, not a .lift file")));
+        return Err(at(input(format!("is a directory, not {what}"))));
     }
     let mut bytes = Vec::new();
     file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > MAX_TEXT {
-        return Err(at(input(format!("is longer than {} MiB: no .lift file is", MAX_TEXT >> 20))));
+        return Err(at(input(format!("is longer than {} MiB: it cannot be {what}", MAX_TEXT >> 20))));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        at(input(format!("is not text in UTF-8 (line {line})"))
-            .help("a .lift file holds wavelets as text: see `liftc show dd137`"))
+        at(input(format!("is not text in UTF-8 (line {line}), so it cannot be {what}")))
     })?;
     Ok(Source { name: path.display().to_string(), text })
 }

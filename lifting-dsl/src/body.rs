@@ -2,11 +2,9 @@
 
 use crate::coefficient::Coefficient;
 use crate::construct;
-use crate::factor::lifting::round_trip;
-use crate::factor::{self, FactorError, Lattice, Options, Precision};
+use crate::factor::candidates::{Known, candidates};
+use crate::factor::{FactorError, Lattice, Options, Precision};
 use crate::float::Float;
-use crate::laurent::Laurent;
-use crate::polyphase::Bank;
 use crate::scheme::{Domain, Step};
 use crate::weight::Weight;
 use num_rational::BigRational;
@@ -100,31 +98,16 @@ pub(crate) struct FactoredBank {
     pub(crate) fit_for_f32: bool,
 }
 
-/// The taps' precision, from what the search for it begins with to what published decimals have.
-const TOLERANCES: [f64; 5] = [1e-100, 1e-50, 1e-14, 1e-11, 1e-9];
-
-/// Takes a bank apart.
+/// Takes a bank apart in the best way that there is.
 pub(crate) fn factor_bank(low: &Filter, high: &Filter, factor: Factor) -> Result<FactoredBank, FactorError> {
-    let (bank, taps) = (float_bank(low, high), low.taps.len() + high.taps.len());
-    match factor {
-        Factor::Lifting => {
-            let steps = match exact_bank(low, high) {
-                Some(exact) if factor::check(&exact, 0.0).is_ok() => lifting(&exact, 0.0, taps)?,
-                _ => tightest(|t| lifting(&bank, t, taps))?,
-            };
-            Ok(measured(Factored::Lifting, steps))
-        }
-        Factor::Lattice => {
-            let found = tightest(|t| factor::lattice::lattice(&bank, t))?.lattice;
-            let steps = found.lifting_steps().unwrap_or_default();
-            Ok(measured(Factored::Lattice(found.map(Coefficient::to_weight)), steps))
-        }
-    }
-}
-
-fn measured(factored: Factored, steps: Vec<Step>) -> FactoredBank {
-    let fit_for_f32 = round_trip(&steps, |x| x as f32, f64::from) <= Precision::F32.limit();
-    FactoredBank { factored, steps, fit_for_f32 }
+    let beam = beam(low.taps.len() + high.taps.len());
+    let found = candidates(&Known::from_filters(low, high), factor, beam)?;
+    let best = found.into_iter().next().expect("never empty");
+    Ok(FactoredBank {
+        fit_for_f32: best.cost.error_f32 <= Precision::F32.limit(),
+        factored: best.lattice.map_or(Factored::Lifting, Factored::Lattice),
+        steps: best.steps,
+    })
 }
 
 /// How broad to search for the steps of a bank: the time grows with the square of the taps and with this.
@@ -139,42 +122,6 @@ pub(crate) fn cost(taps: usize, factor: Factor) -> u64 {
         Factor::Lifting => 5 * square * beam(taps) as u64,
         Factor::Lattice => square,
     }
-}
-
-fn lifting<C: Coefficient>(bank: &Bank<C>, tolerance: f64, taps: usize) -> Result<Vec<Step>, FactorError> {
-    // The best factorisation for f32 is refused only where f64 could not take it either.
-    let options = Options { tolerance, precision: Precision::F64, beam: beam(taps), ..Options::default() };
-    let found = factor::lifting::lifting(bank, &options)?;
-    Ok(found.first().map(|f| f.steps()).unwrap_or_default())
-}
-
-/// What comes out at the smallest tolerance at which anything does; the fault at the largest one otherwise.
-fn tightest<T>(attempt: impl Fn(f64) -> Result<T, FactorError>) -> Result<T, FactorError> {
-    let [tight @ .., last] = TOLERANCES;
-    for tolerance in tight {
-        let result = attempt(tolerance);
-        // A larger tolerance does not make steps more stable, and the search is long.
-        if matches!(result, Ok(_) | Err(FactorError::Unstable { .. })) {
-            return result;
-        }
-    }
-    attempt(last)
-}
-
-fn float_bank(low: &Filter, high: &Filter) -> Bank<Float> {
-    let filter = |f: &Filter| Laurent::new(f.at.into(), f.taps.iter().map(Float::from_weight).collect());
-    Bank { low: filter(low), high: filter(high) }
-}
-
-/// The bank in exact arithmetic, if it is rational and so short that the algorithm's fractions stay short.
-fn exact_bank(low: &Filter, high: &Filter) -> Option<Bank<BigRational>> {
-    const MAX_TAPS: usize = 32;
-    const MAX_BITS: u64 = 1024;
-    let taps: Option<Vec<&BigRational>> = low.taps.iter().chain(&high.taps).map(rational).collect();
-    let taps = taps?;
-    let bits: u64 = taps.iter().map(|r| r.numer().bits() + r.denom().bits()).sum();
-    let filter = |f: &Filter| Laurent::new(f.at.into(), f.taps.iter().map(BigRational::from_weight).collect());
-    (taps.len() <= MAX_TAPS && bits <= MAX_BITS).then(|| Bank { low: filter(low), high: filter(high) })
 }
 
 fn rational(w: &Weight) -> Option<&BigRational> {

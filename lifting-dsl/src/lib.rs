@@ -17,6 +17,7 @@ pub mod geometry;
 pub mod laurent;
 mod lex;
 mod linear;
+pub mod numbers;
 pub mod oracle;
 pub mod parse;
 pub mod polyphase;

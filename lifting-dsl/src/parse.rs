@@ -72,6 +72,22 @@ pub(crate) fn parse_into(source: &str, sink: &mut Sink) -> File {
     parser.file()
 }
 
+/// Expressions separated by commas, up to the end of the text or the first that cannot be read.
+pub(crate) fn parse_numbers(source: &str, sink: &mut Sink) -> Vec<Expr> {
+    let tokens = lex::lex(source, sink);
+    let mut parser = Parser { source, tokens, at: 0, depth: 0, sink };
+    let mut list = Vec::new();
+    while !parser.is(Kind::End) {
+        let Ok(number) = parser.expr() else { break };
+        list.push(number);
+        if !parser.eat(Kind::Comma) && !parser.is(Kind::End) {
+            let _: Parsed<()> = parser.fail(parser.expected("`,` or another number"));
+            break;
+        }
+    }
+    list
+}
+
 /// Marks that an error was reported and the caller must find its way back.
 struct Failed;
 type Parsed<T> = Result<T, Failed>;

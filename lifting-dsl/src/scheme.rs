@@ -193,6 +193,17 @@ impl Step {
         }
     }
 
+    /// Whether all weights are rational, so that polynomials made of them prove something; integer steps count with their
+    /// linear part.
+    pub fn is_rational(&self) -> bool {
+        let rational = |w: &Weight| matches!(w, Weight::Rational(_));
+        match self {
+            Step::Integer(_) => true,
+            Step::Real(s) => s.groups.iter().all(|g| rational(&g.weight)),
+            Step::Scale(s) => rational(&s.factor),
+        }
+    }
+
     /// Lowest and highest index offset read in the other phase; `None` for a scaling, which reads nothing else.
     pub fn index_support(&self) -> Option<(i32, i32)> {
         match self {

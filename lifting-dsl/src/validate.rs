@@ -13,6 +13,7 @@ use crate::span::Span;
 
 use crate::weight::Weight;
 use body::MadeOf;
+pub(crate) use body::coefficient;
 use std::collections::BTreeMap;
 
 /// A wavelet may have so many steps.

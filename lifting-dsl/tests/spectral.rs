@@ -31,11 +31,13 @@ fn distance(a: &[Float], b: &[f64]) -> f64 {
 fn generated_filters_are_those_of_pywavelets() {
     let mut checked = 0;
     for (name, dec_lo, rec_lo) in tables() {
+        let pair = wavelet(&name).unwrap();
         if name == "dmey" {
-            assert!(wavelet(&name).is_err(), "dmey has no formula: it runs from its taps");
+            // PyWavelets' does not reconstruct: ours is the nearest that does.
+            let off = distance(&pair.rec_lo, &rec_lo);
+            assert!((8.0e-4..8.1e-4).contains(&off), "{off:e}");
             continue;
         }
-        let pair = wavelet(&name).unwrap();
         let off = distance(&pair.dec_lo, &dec_lo).max(distance(&pair.rec_lo, &rec_lo));
         // PyWavelets' own tables of the symlets and of the biorthogonal wavelets are good to 12 digits only.
         assert!(off < 2e-11, "{name}: {off:e}");
@@ -46,7 +48,7 @@ fn generated_filters_are_those_of_pywavelets() {
 
 #[test]
 fn orthogonal_filters_become_lattices_that_doubles_carry() {
-    for name in ["haar", "db2", "db10", "db20", "db38", "sym8", "sym20", "coif1", "coif5", "coif17"] {
+    for name in ["haar", "db2", "db10", "db20", "db38", "sym8", "sym20", "coif1", "coif5", "coif17", "dmey"] {
         let pair = wavelet(name).unwrap();
         let found = factor::lattice::lattice(&pair.bank(), 1e-100).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(found.lattice.stages.len(), pair.dec_lo.len() / 2);

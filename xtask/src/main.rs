@@ -27,6 +27,9 @@ enum Task {
         /// Write nothing; fail if a file is not what would be written.
         #[arg(long)]
         check: bool,
+        /// Only this file, as in `meyer.lift`.
+        #[arg(long)]
+        only: Option<String>,
     },
     /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc.
     ///
@@ -54,7 +57,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Args::parse().task {
-        Task::Filters { check } => filters::run(check),
+        Task::Filters { check, only } => filters::run(check, only.as_deref()),
         Task::Validate { bless, only, full } => validate::run(&validate::Options { bless, only, full }),
         Task::GpuBundle => bundle::make(),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),

@@ -9,7 +9,6 @@ use crate::float::Float;
 use crate::laurent::{Laurent, Matrix};
 use crate::polyphase::{Bank, Filters, Reconstruction, of_steps};
 use crate::scheme::{Scheme, Step};
-use crate::weight::Weight;
 use num_rational::BigRational;
 
 /// What is known of one level of a wavelet, away from the borders.
@@ -64,7 +63,7 @@ pub struct OperationCount {
 pub fn analyse(scheme: &Scheme) -> Analysis {
     let (analysis, synthesis) = (scheme.steps(), scheme.inverse_steps());
     // Exact polynomials in irrational weights would only prove something of their roundings, and be slow.
-    let rational = analysis.iter().all(is_rational);
+    let rational = analysis.iter().all(Step::is_rational);
     let (reconstruction, moments) = if rational {
         let filters = Filters::<BigRational>::of(analysis, &synthesis);
         let m = [&filters.analysis.high, &filters.synthesis.high].map(vanishing_moments);
@@ -91,15 +90,6 @@ pub fn analyse(scheme: &Scheme) -> Analysis {
             convolution: (taps(&filters.analysis.low) + taps(&filters.analysis.high)) as f64 / 2.0,
         },
         filters,
-    }
-}
-
-fn is_rational(step: &Step) -> bool {
-    let rational = |w: &Weight| matches!(w, Weight::Rational(_));
-    match step {
-        Step::Integer(_) => true,
-        Step::Real(s) => s.groups.iter().all(|g| rational(&g.weight)),
-        Step::Scale(s) => rational(&s.factor),
     }
 }
 
@@ -200,30 +190,53 @@ impl BandGain {
     }
 }
 
-/// The gains of the high band of every level up to `levels` (at most 16) and of the last low band, away from borders.
-pub fn band_gains(scheme: &Scheme, levels: u32) -> Vec<BandGain> {
+/// The gains of both bands of one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelGains {
+    /// The low band, which the next level would analyse.
+    pub low: BandGain,
+    /// The high band.
+    pub high: BandGain,
+}
+
+/// The gains of all bands of every level up to `levels` (at most 16), low ones included, away from borders.
+pub fn level_gains(scheme: &Scheme, levels: u32) -> Vec<LevelGains> {
     let filters = Filters::<Float>::of_scheme(scheme);
     let taps = |p: &Laurent<Float>| p.terms().map(|(n, c)| (n, c.to_f64())).collect::<Vec<_>>();
     let bank = |b: &Bank<Float>| [taps(&b.low), taps(&b.high)];
     let (analysis, synthesis) = (bank(&filters.analysis), bank(&filters.synthesis));
     let (mut a, mut s) = (vec![1.0], vec![1.0]);
-    let mut gains = Vec::new();
-    let levels = levels.min(16);
-    for level in 1..=levels {
+    let one = |level: u32| {
         let stride = 1usize << (level - 1);
         let gain = |high: bool, a: &[f64], s: &[f64]| {
             let l2 = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
             let l1 = |v: &[f64]| v.iter().map(|x| x.abs()).sum::<f64>();
             BandGain { level, high, analysis_l2: l2(a), analysis_l1: l1(a), synthesis_l2: l2(s), synthesis_l1: l1(s) }
         };
-        gains.push(gain(true, &dilated(&a, &analysis[1], stride), &dilated(&s, &synthesis[1], stride)));
+        let high = gain(true, &dilated(&a, &analysis[1], stride), &dilated(&s, &synthesis[1], stride));
         a = dilated(&a, &analysis[0], stride);
         s = dilated(&s, &synthesis[0], stride);
-        if level == levels {
-            gains.push(gain(false, &a, &s));
-        }
-    }
-    gains
+        LevelGains { low: gain(false, &a, &s), high }
+    };
+    (1..=levels.min(16)).map(one).collect()
+}
+
+/// The gains of the high band of every level up to `levels` (at most 16) and of the last low band, away from borders.
+pub fn band_gains(scheme: &Scheme, levels: u32) -> Vec<BandGain> {
+    let gains = level_gains(scheme, levels);
+    gains.iter().map(|g| g.high).chain(gains.last().map(|g| g.low)).collect()
+}
+
+/// What one coefficient of a band becomes after `levels` ≥ 1 levels of synthesis by the low-pass `low` and, first of all,
+/// `band`; and the position of the first value. In the limit of many levels it is a scaling function or a wavelet (the
+/// cascade algorithm): the value at position m, times 2^(levels/2), stands for time m/2^levels, if `low` sums to √2.
+pub fn synthesised(low: &Laurent<Float>, band: &Laurent<Float>, levels: u32) -> (i64, Vec<f64>) {
+    let taps = |p: &Laurent<Float>| p.terms().map(|(n, c)| (n, c.to_f64())).collect::<Vec<_>>();
+    let (low_taps, band_taps) = (taps(low), taps(band));
+    let strides = (1..levels.clamp(1, 16)).map(|level| 1usize << (level - 1));
+    let last = 1usize << (levels.clamp(1, 16) - 1);
+    let lows = strides.fold(vec![1.0], |v, stride| dilated(&v, &low_taps, stride));
+    (low.low() * (last as i64 - 1) + band.low() * last as i64, dilated(&lows, &band_taps, last))
 }
 
 /// The product of a filter, from exponent 0, with `p(z^stride)`; where it begins does not matter for gains.
@@ -294,6 +307,17 @@ mod tests {
             (2.0 * second[1].synthesis_l2, 3.865, 0.06),
         ] {
             close(norm * norm, tabulated, by);
+        }
+    }
+
+    #[test]
+    fn the_cascade_of_a_spline_is_the_spline() {
+        let r = 2f64.sqrt() / 4.0;
+        let hat = Laurent::new(-1, [r, 2.0 * r, r].map(|x| Float::from_f64(x).unwrap()).to_vec());
+        let (start, values) = synthesised(&hat, &hat, 6);
+        assert_eq!((start, values.len()), (-63, 127));
+        for (i, v) in values.iter().enumerate() {
+            close(8.0 * v, 1.0 - (i as f64 - 63.0).abs() / 64.0, 1e-12);
         }
     }
 

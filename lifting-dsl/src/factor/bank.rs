@@ -156,6 +156,26 @@ pub enum FactorError {
     },
 }
 
+impl FactorError {
+    /// What is wrong, and what to do about it where there is something: the message apart at its semicolon.
+    pub fn fault_and_remedy(&self) -> (String, Option<String>) {
+        let message = self.to_string();
+        match message.split_once("; ") {
+            Some((fault, remedy)) => (fault.to_owned(), Some(remedy.to_owned())),
+            None => (message, None),
+        }
+    }
+
+    /// The nearest alignment that would work, of the faults that another alignment cures.
+    pub fn nearest(&self) -> Option<Alignment> {
+        match self {
+            FactorError::Singular { nearest } | FactorError::NotReconstructing { nearest, .. } => *nearest,
+            FactorError::Misaligned { nearest, .. } => Some(*nearest),
+            _ => None,
+        }
+    }
+}
+
 fn suggestion(nearest: &Option<Alignment>) -> String {
     match nearest {
         Some(a) => format!("; the same filters reconstruct with the {a}"),
@@ -301,7 +321,7 @@ pub fn check_pair<C: Coefficient>(analysis: &Bank<C>, synthesis: &Bank<C>, toler
     }
     let t = response(analysis, synthesis);
     let (delay, main) = t.largest().map_or((0, 0.0), |(n, c)| (n, c.to_f64()));
-    let rest = t.minus(&Laurent::one());
+    let rest = t.minus(&Laurent::one()).cleaned(1.0, tolerance);
     if rest.is_zero() {
         return Ok(());
     }
@@ -330,6 +350,14 @@ mod tests {
         assert_eq!(c, Coefficient::one());
         assert_eq!(m.determinant(), Laurent::one());
         check_pair(&legall(), &synthesis(), 0.0).unwrap();
+    }
+
+    #[test]
+    fn a_pair_in_decimals_passes() {
+        let r = 0.7071067811865476;
+        let analysis = Bank::<crate::float::Float>::from_f64(0, &[r, r], 0, &[-r, r]).unwrap();
+        check_pair(&analysis, &analysis, 1e-9).unwrap();
+        assert!(matches!(check_pair(&analysis, &analysis, 0.0), Err(FactorError::Distortion { .. })));
     }
 
     #[test]

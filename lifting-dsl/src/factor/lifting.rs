@@ -84,6 +84,24 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// What steps cost, measured.
+    pub fn of(steps: &[Step]) -> Cost {
+        // A scaling by 1/1000 loses as much as one by 1000.
+        let weights = steps.iter().flat_map(|s| match s {
+            Step::Real(s) => s.groups.iter().map(|g| g.weight.to_f64().abs()).collect(),
+            Step::Scale(ScaleStep { factor, .. }) => vec![factor.to_f64().abs().max(factor.to_f64().recip().abs())],
+            Step::Integer(_) => Vec::new(),
+        });
+        let (error_f32, error_f64) = errors(steps);
+        Cost {
+            largest: weights.fold(0.0, f64::max),
+            operations: operations(steps),
+            support: steps.iter().map(reads_to).sum(),
+            error_f32,
+            error_f64,
+        }
+    }
+
     /// What loses digits first: factors of 8 in the largest coefficient and of 4 in an error beyond 16 units of `f32`
     /// count, smaller differences do not. Then operations and support together, for a position more of halo costs
     /// about what an operation does; then the measured error.
@@ -202,8 +220,7 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
     found.retain(|f| f.residual <= allowed);
     for f in &mut found {
         let steps = f.steps();
-        f.cost.error_f32 = round_trip(&steps, |x| x as f32, f64::from);
-        f.cost.error_f64 = round_trip(&steps, |x| x, |x| x);
+        (f.cost.error_f32, f.cost.error_f64) = errors(&steps);
     }
     found.sort_by(|a, b| a.cost.rank(&b.cost));
     let error = |f: &Factorisation<C>| match options.precision {
@@ -231,12 +248,23 @@ pub fn lifting<C: Coefficient>(bank: &Bank<C>, options: &Options) -> Result<Vec<
     Ok(good)
 }
 
+/// Round-trip errors in `f32` and `f64`, the worst of all border rules.
+fn errors(steps: &[Step]) -> (f64, f64) {
+    let all = &Boundary::ALL;
+    (round_trip(steps, all, |x| x as f32, f64::from), round_trip(steps, all, |x| x, |x| x))
+}
+
 /// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample: two levels
-/// along both axes, the worst of all border rules, on long lines and on some as short as deep levels have them.
+/// along both axes, the worst of the border rules given, on long lines and on some as short as deep levels have them.
 ///
 /// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large steps
 /// long before the interior of a single line does. Infinite for steps that are not real.
-pub fn round_trip<T: Sample>(steps: &[Step], from: impl Fn(f64) -> T, to: impl Fn(T) -> f64) -> f64 {
+pub fn round_trip<T: Sample>(
+    steps: &[Step],
+    boundaries: &[Boundary],
+    from: impl Fn(f64) -> T,
+    to: impl Fn(T) -> f64,
+) -> f64 {
     if steps.is_empty() {
         return 0.0;
     }
@@ -250,7 +278,7 @@ pub fn round_trip<T: Sample>(steps: &[Step], from: impl Fn(f64) -> T, to: impl F
     };
     let signal: Vec<T> = (0..64 * 32).map(|_| noise()).collect();
     let mut worst = 0.0f64;
-    for (boundary, rows) in Boundary::ALL.into_iter().flat_map(|b| [(b, 64), (b, 17), (b, 8), (b, 3)]) {
+    for (boundary, rows) in boundaries.iter().flat_map(|b| [64, 17, 8, 3].map(|n| (*b, n))) {
         let Ok(geometry) = Geometry::uniform(&[rows, 32], 2) else { continue };
         if geometry.check_boundary(boundary).is_err() {
             continue;
@@ -325,14 +353,18 @@ fn static_cost<C: Coefficient>(lifts: &[(Phase, Laurent<C>)], scale: &[C; 2]) ->
     let largest = lifts.iter().map(|l| l.1.max_abs());
     // A scaling by 1/1000 loses as much as one by 1000.
     let scales = scale.iter().map(|c| c.to_f64().abs()).map(|c| c.max(c.recip()));
-    let reach = |s: &Step| s.support().map_or(0, |(a, b)| b.abs().max(a.abs()));
     Cost {
         largest: largest.chain(scales).fold(0.0, f64::max),
         operations: operations(&steps) + scale.iter().filter(|c| !unit(&c.to_weight())).count(),
-        support: steps.iter().map(reach).sum(),
+        support: steps.iter().map(reads_to).sum(),
         error_f32: 0.0,
         error_f64: 0.0,
     }
+}
+
+/// How far a step reads, in positions.
+fn reads_to(step: &Step) -> i64 {
+    step.support().map_or(0, |(a, b)| b.abs().max(a.abs()))
 }
 
 type Lifts<C> = Vec<(Phase, Laurent<C>)>;

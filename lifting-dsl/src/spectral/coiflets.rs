@@ -107,7 +107,7 @@ pub(super) fn coiflet(k: usize) -> Vec<Float> {
 
 /// Solves the linear equations whose rows hold the coefficients and then the right-hand side, by elimination with
 /// row pivots. The matrix must not be singular.
-fn solve(mut rows: Vec<Vec<Float>>) -> Vec<Float> {
+pub(super) fn solve(mut rows: Vec<Vec<Float>>) -> Vec<Float> {
     let n = rows.len();
     for column in 0..n {
         let pivot = (column..n).max_by_key(|&r| rows[r][column].abs()).unwrap_or(column);

@@ -6,12 +6,14 @@
 //!   the same side always, a symlet the choice nearest to linear phase (the tables record PyWavelets' choice).
 //! - Biorthogonal: the two lowpass filters share the zeros at −1 and the roots of the same q. Splines (bior1.x to
 //!   bior3.x) put all of q into the analysis filter and are rational but for √2: [`spline`] has them exactly.
-//! - Coiflets: see the `coiflets` file.
+//! - Coiflets: see the `coiflets` file. dmey: see the `meyer` file; it alone is not PyWavelets' filter, but the nearest
+//!   one that reconstructs.
 //!
 //! All filters are as PyWavelets names and orients them.
 
 mod coiflets;
 mod complex;
+mod meyer;
 
 use crate::coefficient::Coefficient;
 use crate::float::Float;
@@ -28,8 +30,8 @@ pub const LONGEST: u32 = 64;
 /// Names that no filter answers to.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "no generator for a wavelet `{name}`; there are haar, db1 to db64, sym2 to sym20, coif1 to coif17, bior and rbio \
-     1.1, 1.3, 1.5, 2.2, 2.4, 2.6, 2.8, 3.1, 3.3, 3.5, 3.7, 3.9, 4.4, 5.5, 6.8"
+    "no generator for a wavelet `{name}`; there are haar, db1 to db64, sym2 to sym20, coif1 to coif17, dmey, bior and \
+     rbio 1.1, 1.3, 1.5, 2.2, 2.4, 2.6, 2.8, 3.1, 3.3, 3.5, 3.7, 3.9, 4.4, 5.5, 6.8"
 )]
 pub struct UnknownWavelet {
     /// What was asked for.
@@ -76,6 +78,9 @@ pub fn wavelet(name: &str) -> Result<Pair<Float>, UnknownWavelet> {
     let order = |prefix: &str| lower.strip_prefix(prefix).and_then(|n| n.parse::<u32>().ok());
     if lower == "haar" {
         return Ok(Pair::orthogonal(daubechies(1)));
+    }
+    if lower == "dmey" {
+        return Ok(Pair::orthogonal(meyer::dmey()));
     }
     if let Some(n) = order("db").filter(|n| (1..=LONGEST).contains(n)) {
         return Ok(Pair::orthogonal(daubechies(n)));

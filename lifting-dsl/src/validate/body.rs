@@ -152,7 +152,7 @@ fn stage(s: &ast::Stage, reducer: &mut Reducer) -> Option<Stage<Weight>> {
 }
 
 /// A constant that may be zero, but not beyond the range of f64.
-fn coefficient(e: &ast::Expr, what: &str, reducer: &mut Reducer) -> Option<Weight> {
+pub(crate) fn coefficient(e: &ast::Expr, what: &str, reducer: &mut Reducer) -> Option<Weight> {
     let value = reducer.constant(e, what)?;
     (value.is_zero() || weight_range(&value, what, e.span, reducer.sink)).then_some(value)
 }
@@ -208,9 +208,7 @@ fn bank(b: &ast::Bank, factor: Option<&ast::Word>, reducer: &mut Reducer) -> Opt
             Some((Body::Bank { low, high, factored: found.factored }, found.steps))
         }
         Err(error) => {
-            let message = error.to_string();
-            // The remedy follows the fault, after a semicolon.
-            let (fault, help) = message.split_once("; ").map_or((message.as_str(), None), |(a, b)| (a, Some(b)));
+            let (fault, help) = error.fault_and_remedy();
             let diagnostic = Diagnostic::error("L0313", fault, b.span, format!("cannot `factor {}`", factor.name()));
             reducer.sink.push(match help {
                 Some(help) => diagnostic.help(help),

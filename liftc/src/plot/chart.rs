@@ -1,0 +1,135 @@
+//! Curves in a frame with ticks and labels.
+
+use super::scene::{Anchor, Colour, FAINT, INK, Point, Scene};
+
+/// Size of labels and titles.
+pub const LABEL: f64 = 7.5;
+/// Size of numbers at ticks.
+pub const NUMBER: f64 = 6.5;
+
+/// Where something is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// A curve.
+pub struct Curve {
+    /// Its points, x ascending.
+    pub points: Vec<(f64, f64)>,
+    /// Its colour.
+    pub colour: Colour,
+    /// Whether it is dashed, for prints without colours.
+    pub dashed: bool,
+    /// What it is, for the legend; empty for none.
+    pub name: &'static str,
+}
+
+/// A set of curves over one axis.
+pub struct Chart {
+    /// Below the horizontal axis.
+    pub x_label: &'static str,
+    /// Beside the vertical axis.
+    pub y_label: &'static str,
+    /// From where to where.
+    pub x: (f64, f64),
+    /// The lowest and the highest value that must be seen.
+    pub y: (f64, f64),
+    /// Positions and texts of ticks; none: whole numbers.
+    pub ticks: Vec<(f64, &'static str)>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// Said at the top, where something is to be said.
+    pub note: Option<String>,
+}
+
+impl Chart {
+    /// Draws the chart; numbers and labels stand outside of the area.
+    pub fn draw(&self, scene: &mut Scene, area: Area) {
+        let (x0, x1) = self.x;
+        let steps = ticks(self.y.0, self.y.1, 4);
+        // A little more than the data, so that no curve runs along the frame.
+        let margin = 0.06 * (self.y.1 - self.y.0).max(1e-12);
+        let (y0, y1) = (self.y.0 - margin, self.y.1 + margin);
+        let place = |x: f64, y: f64| Point {
+            x: area.x + area.width * (x - x0) / (x1 - x0),
+            y: area.y + area.height * (1.0 - (y - y0) / (y1 - y0)),
+        };
+        let bottom = area.y + area.height;
+        for (y, text) in &steps {
+            let at = place(x0, *y);
+            scene.line(&[at, place(x1, *y)], FAINT, 0.4);
+            scene.text(text, Point { x: at.x - 3.5, y: at.y + 0.35 * NUMBER }, NUMBER, Anchor::End, INK);
+        }
+        let named = self.ticks.iter().map(|(x, text)| (*x, (*text).to_owned()));
+        let whole = if self.ticks.is_empty() { ticks(x0, x1, 5) } else { Vec::new() };
+        for (x, text) in named.chain(whole) {
+            let at = Point { y: bottom, ..place(x, y0) };
+            scene.line(&[Point { y: area.y, ..at }, at], FAINT, 0.4);
+            scene.line(&[at, Point { y: bottom + 2.0, ..at }], INK, 0.5);
+            scene.text(&text, Point { y: bottom + 3.0 + NUMBER, ..at }, NUMBER, Anchor::Middle, INK);
+        }
+        for curve in &self.curves {
+            let points: Vec<Point> = curve.points.iter().map(|(x, y)| place(*x, *y)).collect();
+            scene.dashed(&points, curve.colour, 0.9, if curve.dashed { 2.4 } else { 0.0 });
+        }
+        let frame = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)].map(|(x, y)| place(x, y));
+        scene.line(&frame, INK, 0.5);
+        let centre = area.x + area.width / 2.0;
+        let below = Point { x: centre, y: bottom + 4.5 + NUMBER + LABEL };
+        scene.text(self.x_label, below, LABEL, Anchor::Middle, INK);
+        let beside = Point { x: area.x - 20.0, y: area.y + area.height / 2.0 };
+        scene.upward_text(self.y_label, beside, LABEL, Anchor::Middle, INK);
+        let named: Vec<&Curve> = self.curves.iter().filter(|c| !c.name.is_empty()).collect();
+        for (i, curve) in named.iter().enumerate() {
+            let x = area.x + area.width * (i as f64 + 0.5) / named.len() as f64 - 15.0;
+            let y = area.y + 6.0;
+            let line = [Point { x, y }, Point { x: x + 11.0, y }];
+            scene.dashed(&line, curve.colour, 0.9, if curve.dashed { 2.4 } else { 0.0 });
+            scene.text(curve.name, Point { x: x + 14.0, y: y + 0.35 * NUMBER }, NUMBER, Anchor::Start, INK);
+        }
+        if let Some(note) = &self.note {
+            scene.text(note, Point { x: area.x + 3.0, y: area.y + 2.0 + NUMBER }, NUMBER, Anchor::Start, INK);
+        }
+    }
+}
+
+/// Round values within a range, about `count` of them, with their texts.
+pub fn ticks(low: f64, high: f64, count: u32) -> Vec<(f64, String)> {
+    let span = high - low;
+    if !(span > 0.0 && span.is_finite()) {
+        return vec![(low, format!("{low}"))];
+    }
+    let raw = span / f64::from(count);
+    let power = 10f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(10.0 * power);
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    let tick = |i: i64| {
+        let text = format!("{:.digits$}", i as f64 * step);
+        (i as f64 * step, text.replace('-', "−"))
+    };
+    (first..=last).map(tick).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        let texts = |a, b| ticks(a, b, 4).into_iter().map(|t| t.1).collect::<Vec<_>>();
+        assert_eq!(texts(0.0, 1.5), ["0.0", "0.5", "1.0", "1.5"]);
+        assert_eq!(texts(-3.0, 4.0), ["−2", "0", "2", "4"]);
+        assert_eq!(texts(-0.03, 0.01), ["−0.03", "−0.02", "−0.01", "0.00", "0.01"]);
+        assert_eq!(texts(2.0, 2.0), ["2"]);
+        assert!(texts(0.0, 1e-9).len() > 2 && texts(0.0, 7e12).len() > 2);
+    }
+}

@@ -1,0 +1,198 @@
+//! `liftc plot`: scaling functions and wavelets, frequency responses and the lifting diagram, as a figure for a paper.
+
+mod chart;
+mod diagram;
+mod font;
+mod scene;
+
+use crate::cli::{Panel, PlotArgs};
+use crate::failure::{Outcome, input, usage};
+use crate::output::{check_distinct, write_file};
+use crate::{warn, wavelet};
+use chart::{Area, Chart, Curve, LABEL};
+use lifting::Scheme;
+use lifting_dsl::analysis::synthesised;
+use lifting_dsl::float::Float;
+use lifting_dsl::laurent::Laurent;
+use lifting_dsl::polyphase::{Bank, Filters};
+use scene::{Anchor, Colour, HIGH, INK, LOW, Point, Scene};
+use std::path::Path;
+
+/// Points a millimetre.
+const MILLIMETRE: f64 = 72.0 / 25.4;
+/// Room for the vertical axis' numbers and label, and at the right edge.
+const LEFT: f64 = 29.0;
+const RIGHT: f64 = 5.0;
+/// Room below a panel for its numbers and label, and between it and the next.
+const BELOW: f64 = 28.0;
+/// Room for the heads of the columns.
+const HEAD: f64 = 14.0;
+
+/// Draws one wavelet into all files that were named.
+pub fn run(args: &PlotArgs) -> Outcome {
+    let named = wavelet::resolve_one(&args.wavelet)?;
+    warn(&named.source.name, &named.source.text, &named.warnings);
+    let kinds = args.output.iter().map(|path| kind(path)).collect::<Outcome<Vec<_>>>()?;
+    let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    check_distinct(&[Path::new(&named.source.name)], &outputs)?;
+    let panels: &[Panel] = if args.what.is_empty() {
+        &[Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram]
+    } else {
+        &args.what
+    };
+    let scene = figure(&named.schemes[0], panels, f64::from(args.width) * MILLIMETRE);
+    for (path, kind) in outputs.into_iter().zip(kinds) {
+        match kind {
+            Kind::Svg => write_file(path, |w| w.write_all(scene.svg().as_bytes()))?,
+            Kind::Png => {
+                let picture = scene.pixels(f64::from(args.dpi)).ok_or_else(|| input("the figure has no size"))?;
+                let mut bytes = std::io::Cursor::new(Vec::new());
+                picture.write_to(&mut bytes, image::ImageFormat::Png).map_err(|e| input(e).at(path.display()))?;
+                write_file(path, |w| w.write_all(bytes.get_ref()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Svg,
+    Png,
+}
+
+fn kind(path: &Path) -> Outcome<Kind> {
+    match path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).as_deref() {
+        Some("svg") => Ok(Kind::Svg),
+        Some("png") => Ok(Kind::Png),
+        _ => Err(usage(format!("{}: figures are .svg or .png", path.display())).help("as in -o dd137.svg")),
+    }
+}
+
+fn figure(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {
+    let filters = Filters::<Float>::of_scheme(scheme);
+    let sides = sides(&filters);
+    let panel_width = (width - 2.0 * (LEFT + RIGHT)) / 2.0;
+    let panel_height = 0.6 * panel_width;
+    let charts = panels.iter().filter(|p| !matches!(p, Panel::Diagram)).count() as f64;
+    let head = if charts > 0.0 { HEAD } else { 4.0 };
+    let drawn: f64 =
+        panels.iter().filter(|p| matches!(p, Panel::Diagram)).map(|_| diagram::height(scheme, width - 8.0)).sum();
+    let height = head + charts * (panel_height + BELOW) + drawn;
+    let mut scene = Scene::new(width, height, &format!("The wavelet {}", scheme.name()));
+    let column = |side: usize| LEFT + side as f64 * (panel_width + LEFT + RIGHT);
+    if charts > 0.0 {
+        for (side, name) in ["Analysis", "Synthesis"].into_iter().enumerate() {
+            let at = Point { x: column(side) + panel_width / 2.0, y: 10.0 };
+            scene.text(name, at, LABEL + 1.0, Anchor::Middle, INK);
+        }
+    }
+    let mut y = head;
+    for panel in panels {
+        if matches!(panel, Panel::Diagram) {
+            diagram::draw(&mut scene, scheme, Point { x: 4.0, y }, width - 8.0);
+            y += diagram::height(scheme, width - 8.0);
+            continue;
+        }
+        for (side, bank) in sides.iter().enumerate() {
+            let chart = match panel {
+                Panel::Scaling => function(&bank.low, &bank.low, "*φ*(*t*)", LOW),
+                Panel::Wavelet => function(&bank.low, &bank.high, "*ψ*(*t*)", HIGH),
+                Panel::Response | Panel::Diagram => response(bank),
+            };
+            chart.draw(&mut scene, Area { x: column(side), y, width: panel_width, height: panel_height });
+        }
+        y += panel_height + BELOW;
+    }
+    scene
+}
+
+/// The banks of both sides in `f64`, normalised as those of functions are: low-passes have the sum √2, high-passes of analysis
+/// and synthesis the same norm. Gains that a scheme moves from one side to the other make no difference to the functions.
+fn sides(filters: &Filters<Float>) -> [Bank<Float>; 2] {
+    let (a, s) = (&filters.analysis, &filters.synthesis);
+    let scaled = |p: &Laurent<Float>, by: f64| match Float::from_f64(by).filter(|_| by.is_finite() && by != 0.0) {
+        Some(by) => p.scaled(&by),
+        None => p.clone(),
+    };
+    let unit = |p: &Laurent<Float>| scaled(p, 2f64.sqrt() / p.sum().to_f64());
+    let balance = (s.high.energy().to_f64() / a.high.energy().to_f64()).powf(0.25);
+    [
+        Bank { low: unit(&a.low), high: scaled(&a.high, balance) },
+        Bank { low: unit(&s.low), high: scaled(&s.high, 1.0 / balance) },
+    ]
+}
+
+/// A scaling function or a wavelet by the cascade algorithm, as fine as can be seen.
+fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, colour: Colour) -> Chart {
+    let width = low.width().max(band.width()).max(2);
+    let levels = (4096 / width).ilog2().clamp(4, 9);
+    let curve = |levels: u32| {
+        let (start, values) = synthesised(low, band, levels);
+        let (unit, gain) = (f64::from(levels).exp2().recip(), (f64::from(levels) / 2.0).exp2());
+        // Outside of their support functions are zero.
+        let inner = values.iter().enumerate().map(|(i, v)| ((start + i as i64) as f64 * unit, v * gain));
+        let (first, last) = (start as f64 * unit, (start + values.len() as i64 - 1) as f64 * unit);
+        let mut points = vec![(first - unit, 0.0)];
+        points.extend(inner);
+        points.push((last + unit, 0.0));
+        points
+    };
+    let peak = |points: &[(f64, f64)]| points.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
+    let (points, before) = (curve(levels), curve(levels - 1));
+    let growth = peak(&points) / peak(&before);
+    // The cascade of a function that is continuous has settled by now.
+    let note = if !growth.is_finite() || low.sum().to_f64() == 0.0 {
+        Some("none: the low-pass sums to 0".into())
+    } else if growth > 1.1 {
+        Some(format!("level {levels}; no limit"))
+    } else {
+        None
+    };
+    let (first, last) = (points[0].0, points[points.len() - 1].0);
+    let margin = 0.04 * (last - first);
+    let extreme = |f: fn(f64, f64) -> f64| points.iter().fold(0.0, |m, p| f(m, p.1));
+    let (bottom, mut top) = (extreme(f64::min), extreme(f64::max));
+    if note.is_some() {
+        top += 0.18 * (top - bottom);
+    }
+    Chart {
+        x_label: "*t*",
+        y_label: label,
+        x: (first - margin, last + margin),
+        y: (bottom, top),
+        ticks: Vec::new(),
+        curves: vec![Curve { points, colour, dashed: false, name: "" }],
+        note,
+    }
+}
+
+/// Magnitudes of both filters of a bank over frequency.
+fn response(bank: &Bank<Float>) -> Chart {
+    const POINTS: usize = 256;
+    let curve = |p: &Laurent<Float>| -> Vec<(f64, f64)> {
+        let taps: Vec<(f64, f64)> = p.terms().map(|(n, c)| (n as f64, c.to_f64())).collect();
+        let magnitude = |i: usize| {
+            let w = std::f64::consts::PI * i as f64 / POINTS as f64;
+            let (re, im) =
+                taps.iter().fold((0.0, 0.0), |(re, im), (n, c)| (re + c * (w * n).cos(), im + c * (w * n).sin()));
+            (i as f64 / POINTS as f64, f64::hypot(re, im))
+        };
+        (0..=POINTS).map(magnitude).collect()
+    };
+    let curves = vec![
+        Curve { points: curve(&bank.low), colour: LOW, dashed: false, name: "low" },
+        Curve { points: curve(&bank.high), colour: HIGH, dashed: true, name: "high" },
+    ];
+    let top = curves.iter().flat_map(|c| &c.points).fold(0.0f64, |m, p| m.max(p.1));
+    Chart {
+        x_label: "*ω*",
+        y_label: "|*H*(*ω*)|",
+        x: (0.0, 1.0),
+        // Above the curves stands the legend.
+        y: (0.0, 1.2 * top),
+        ticks: vec![(0.0, "0"), (0.25, "π/4"), (0.5, "π/2"), (0.75, "3π/4"), (1.0, "π")],
+        curves,
+        note: None,
+    }
+}

@@ -1,0 +1,275 @@
+//! Figures as shapes, in points (1/72 inch), y pointing down; written as SVG and as pixels.
+
+use super::font;
+use image::RgbImage;
+use std::fmt::Write;
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform};
+
+/// A place in a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// From the left edge.
+    pub x: f64,
+    /// From the top edge.
+    pub y: f64,
+}
+
+/// A piece of an outline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Command {
+    /// Begin here.
+    Move(Point),
+    /// A line to there.
+    Line(Point),
+    /// A parabola by a control point.
+    Quad(Point, Point),
+    /// A cubic by two control points.
+    Cubic(Point, Point, Point),
+    /// Back to where it began.
+    Close,
+}
+
+impl Command {
+    /// The command `by` further on.
+    fn moved(self, by: Point) -> Command {
+        self.map(|p| Point { x: p.x + by.x, y: p.y + by.y })
+    }
+
+    /// Turned by a quarter to the left about the origin.
+    fn turned(self) -> Command {
+        self.map(|p| Point { x: p.y, y: -p.x })
+    }
+
+    fn map(self, f: impl Fn(Point) -> Point) -> Command {
+        match self {
+            Command::Move(p) => Command::Move(f(p)),
+            Command::Line(p) => Command::Line(f(p)),
+            Command::Quad(a, p) => Command::Quad(f(a), f(p)),
+            Command::Cubic(a, b, p) => Command::Cubic(f(a), f(b), f(p)),
+            Command::Close => Command::Close,
+        }
+    }
+}
+
+/// Red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// Text, axes and arrows.
+pub const INK: Colour = Colour(0x22, 0x22, 0x22);
+/// Lines that only guide the eye.
+pub const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
+/// The low band: Okabe and Ito's blue, which the colour-blind tell from [`HIGH`].
+pub const LOW: Colour = Colour(0x00, 0x72, 0xb2);
+/// The high band: their vermillion.
+pub const HIGH: Colour = Colour(0xd5, 0x5e, 0x00);
+/// Paper.
+pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
+
+/// Which point of a text is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Anchor {
+    /// Its beginning.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+#[derive(Clone, Debug)]
+struct Shape {
+    outline: Vec<Command>,
+    fill: Option<Colour>,
+    /// Colour, width and length of dashes, 0 for a whole line.
+    stroke: Option<(Colour, f64, f64)>,
+}
+
+/// A figure.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    width: f64,
+    height: f64,
+    title: String,
+    shapes: Vec<Shape>,
+}
+
+impl Scene {
+    /// An empty figure; its title is for those who cannot see it.
+    pub fn new(width: f64, height: f64, title: &str) -> Scene {
+        Scene { width, height, title: title.to_owned(), shapes: Vec::new() }
+    }
+
+    /// Draws lines through points.
+    pub fn line(&mut self, points: &[Point], colour: Colour, width: f64) {
+        self.dashed(points, colour, width, 0.0);
+    }
+
+    /// Draws dashed lines through points.
+    pub fn dashed(&mut self, points: &[Point], colour: Colour, width: f64, dash: f64) {
+        let rest = points.iter().skip(1).map(|p| Command::Line(*p));
+        let outline: Vec<Command> = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
+        if outline.len() > 1 {
+            self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, dash)) });
+        }
+    }
+
+    /// Fills and outlines a polygon.
+    pub fn polygon(&mut self, points: &[Point], fill: Colour, stroke: Option<(Colour, f64)>) {
+        let rest = points.iter().skip(1).map(|p| Command::Line(*p)).chain([Command::Close]);
+        let outline = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
+        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)) });
+    }
+
+    /// A rectangle about a centre.
+    pub fn rectangle(&mut self, centre: Point, width: f64, height: f64, fill: Colour, stroke: Option<(Colour, f64)>) {
+        let corner = |sx: f64, sy: f64| Point { x: centre.x + sx * width / 2.0, y: centre.y + sy * height / 2.0 };
+        self.polygon(&[corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], fill, stroke);
+    }
+
+    /// A circle.
+    pub fn circle(&mut self, centre: Point, radius: f64, fill: Colour, stroke: Option<(Colour, f64)>) {
+        // Four cubics, off a circle by 3·10⁻⁴ of the radius.
+        let (r, k) = (radius, 0.5523 * radius);
+        let at = |x: f64, y: f64| Point { x: centre.x + x, y: centre.y + y };
+        let outline = vec![
+            Command::Move(at(r, 0.0)),
+            Command::Cubic(at(r, k), at(k, r), at(0.0, r)),
+            Command::Cubic(at(-k, r), at(-r, k), at(-r, 0.0)),
+            Command::Cubic(at(-r, -k), at(-k, -r), at(0.0, -r)),
+            Command::Cubic(at(k, -r), at(r, -k), at(r, 0.0)),
+            Command::Close,
+        ];
+        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)) });
+    }
+
+    /// An arrow head at `tip`, pointing along (dx, dy).
+    pub fn arrow_head(&mut self, tip: Point, dx: f64, dy: f64, size: f64, colour: Colour) {
+        let at = |along: f64, across: f64| Point {
+            x: tip.x - size * (along * dx - across * dy),
+            y: tip.y - size * (along * dy + across * dx),
+        };
+        self.polygon(&[tip, at(1.0, 0.38), at(0.75, 0.0), at(1.0, -0.38)], colour, None);
+    }
+
+    /// Writes a line of text on a base line; see [`font::lay_out`].
+    pub fn text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
+        let line = font::lay_out(text, size);
+        let by = Point { x: at.x - line.advance * part(anchor), y: at.y };
+        self.outlines(line.outline.into_iter().map(|c| c.moved(by)), colour);
+    }
+
+    /// The same from bottom to top.
+    pub fn upward_text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
+        let line = font::lay_out(text, size);
+        let by = Point { x: at.x, y: at.y + line.advance * part(anchor) };
+        self.outlines(line.outline.into_iter().map(|c| c.turned().moved(by)), colour);
+    }
+
+    fn outlines(&mut self, outline: impl Iterator<Item = Command>, colour: Colour) {
+        self.shapes.push(Shape { outline: outline.collect(), fill: Some(colour), stroke: None });
+    }
+
+    /// As SVG, as large as it is meant to be printed.
+    pub fn svg(&self) -> String {
+        let (w, h) = (number(self.width), number(self.height));
+        let title = self.title.replace('&', "&amp;").replace('<', "&lt;");
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}pt\" height=\"{h}pt\" viewBox=\"0 0 {w} {h}\">\n\
+             <title>{title}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n"
+        );
+        for shape in &self.shapes {
+            let fill = shape.fill.map_or_else(|| "none".into(), hex);
+            let _ = write!(svg, "<path fill=\"{fill}\"");
+            if let Some((colour, width, dash)) = shape.stroke {
+                let _ = write!(svg, " stroke=\"{}\" stroke-width=\"{}\"", hex(colour), number(width));
+                let _ = write!(svg, " stroke-linejoin=\"round\"");
+                if dash > 0.0 {
+                    let _ = write!(svg, " stroke-dasharray=\"{}\"", number(dash));
+                }
+            }
+            svg += " d=\"";
+            for command in &shape.outline {
+                let pair = |p: &Point| format!("{} {}", number(p.x), number(p.y));
+                svg += &match command {
+                    Command::Move(p) => format!("M{}", pair(p)),
+                    Command::Line(p) => format!("L{}", pair(p)),
+                    Command::Quad(a, p) => format!("Q{} {}", pair(a), pair(p)),
+                    Command::Cubic(a, b, p) => format!("C{} {} {}", pair(a), pair(b), pair(p)),
+                    Command::Close => "Z".into(),
+                };
+            }
+            svg += "\"/>\n";
+        }
+        svg + "</svg>\n"
+    }
+
+    /// As pixels, so many an inch. `None` if that is no size of a picture.
+    pub fn pixels(&self, dpi: f64) -> Option<RgbImage> {
+        let scale = dpi / 72.0;
+        let (width, height) = ((self.width * scale).ceil() as u32, (self.height * scale).ceil() as u32);
+        let mut pixmap = Pixmap::new(width, height)?;
+        pixmap.fill(tiny_skia::Color::WHITE);
+        let transform = Transform::from_scale(scale as f32, scale as f32);
+        for shape in &self.shapes {
+            let Some(path) = path(&shape.outline) else { continue };
+            if let Some(colour) = shape.fill {
+                pixmap.fill_path(&path, &paint(colour), FillRule::Winding, transform, None);
+            }
+            if let Some((colour, width, dash)) = shape.stroke {
+                let stroke = tiny_skia::Stroke {
+                    width: width as f32,
+                    line_join: LineJoin::Round,
+                    line_cap: LineCap::Butt,
+                    dash: (dash > 0.0).then(|| StrokeDash::new(vec![dash as f32; 2], 0.0)).flatten(),
+                    ..Default::default()
+                };
+                pixmap.stroke_path(&path, &paint(colour), &stroke, transform, None);
+            }
+        }
+        // Everything lies on white, so that alpha is 255 throughout.
+        let rgb = pixmap.data().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
+        RgbImage::from_raw(width, height, rgb)
+    }
+}
+
+fn part(anchor: Anchor) -> f64 {
+    match anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => 0.5,
+        Anchor::End => 1.0,
+    }
+}
+
+fn paint(Colour(r, g, b): Colour) -> Paint<'static> {
+    let mut paint = Paint::default();
+    paint.set_color_rgba8(r, g, b, 255);
+    paint.anti_alias = true;
+    paint
+}
+
+fn path(outline: &[Command]) -> Option<tiny_skia::Path> {
+    let mut builder = PathBuilder::new();
+    let c = |v: f64| v as f32;
+    for command in outline {
+        match command {
+            Command::Move(p) => builder.move_to(c(p.x), c(p.y)),
+            Command::Line(p) => builder.line_to(c(p.x), c(p.y)),
+            Command::Quad(a, p) => builder.quad_to(c(a.x), c(a.y), c(p.x), c(p.y)),
+            Command::Cubic(a, b, p) => builder.cubic_to(c(a.x), c(a.y), c(b.x), c(b.y), c(p.x), c(p.y)),
+            Command::Close => builder.close(),
+        }
+    }
+    builder.finish()
+}
+
+fn hex(Colour(r, g, b): Colour) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Hundredths of a point, without zeros at the end.
+fn number(x: f64) -> String {
+    let text = format!("{x:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.to_owned() }
+}
