@@ -142,10 +142,14 @@ fn frame(matrix: &Matrix<Float>) -> Frame {
         let [a, b, c, d] = [0, 1, 2, 3].map(|i| value(&entries[i]));
         let norm2 = |(re, im): (f64, f64)| re * re + im * im;
         let product = |(a, b): (f64, f64), (c, d): (f64, f64)| (a * c - b * d, a * d + b * c);
+        let conjugate = |(re, im): (f64, f64)| (re, -im);
         let (ad, bc) = (product(a, d), product(b, c));
         let determinant = norm2((ad.0 - bc.0, ad.1 - bc.1));
-        let half = (norm2(a) + norm2(b) + norm2(c) + norm2(d)) / 2.0;
-        let upper = half + (half * half - determinant).max(0.0).sqrt();
+        // M·M* is ((p, q), (q*, r)); written so, equal eigenvalues come out equal.
+        let (p, r) = (norm2(a) + norm2(b), norm2(c) + norm2(d));
+        let (ac, bd) = (product(a, conjugate(c)), product(b, conjugate(d)));
+        let spread = (((p - r) / 2.0).powi(2) + norm2((ac.0 + bd.0, ac.1 + bd.1))).sqrt();
+        let upper = (p + r) / 2.0 + spread;
         (determinant / upper, upper)
     };
     // The eigenvalues are smooth: a grid finer than the filters resolve, then bisection around the extremes.
