@@ -7,7 +7,7 @@ use crate::{warn, wavelet};
 use lifting::{Domain, Scheme};
 use lifting_codegen::describe;
 use lifting_dsl::analysis::range::{Growth, Interval, Setting};
-use lifting_dsl::analysis::{Analysis, LevelGains, analyse, level_gains};
+use lifting_dsl::analysis::{Analysis, LevelGains, MOST_MOMENTS, analyse, level_gains};
 use lifting_dsl::coefficient::Coefficient;
 use lifting_dsl::float::Float;
 use lifting_dsl::laurent::Laurent;
@@ -95,6 +95,8 @@ struct Proof {
 struct Moments {
     analysis: u32,
     synthesis: u32,
+    /// Whether they vanish exactly; else to 11 digits, and at most 20 are counted.
+    exact: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -164,7 +166,7 @@ impl Report {
             analysis: pair(&a.filters.analysis, exact.as_ref().map(|f| &f.analysis)),
             synthesis: pair(&a.filters.synthesis, exact.as_ref().map(|f| &f.synthesis)),
             reconstruction: proof(&a, scheme),
-            vanishing_moments: Moments { analysis: a.moments, synthesis: a.dual_moments },
+            vanishing_moments: Moments { analysis: a.moments, synthesis: a.dual_moments, exact: a.exact_moments },
             orthogonality: a.orthogonality,
             dc_gain: a.dc_gain,
             nyquist_gain: a.nyquist_gain,
@@ -265,10 +267,15 @@ impl Report {
         );
         fact(
             "vanishing moments",
-            format!(
-                "{} of analysis, {} of synthesis",
-                self.vanishing_moments.analysis, self.vanishing_moments.synthesis
-            ),
+            match &self.vanishing_moments {
+                Moments { analysis, synthesis, exact: true } => {
+                    format!("{analysis} of analysis, {synthesis} of synthesis")
+                }
+                Moments { analysis, synthesis, exact: false } => {
+                    let more = |n: u32| if n == MOST_MOMENTS { format!("{n} or more") } else { n.to_string() };
+                    format!("{} of analysis, {} of synthesis, to 11 digits", more(*analysis), more(*synthesis))
+                }
+            },
         );
         fact(
             "orthogonality",
