@@ -40,26 +40,24 @@ pub fn numbers(text: &str) -> Result<Vec<Weight>, Vec<Diagnostic>> {
 
 /// The text with a comma, of the same length, for the last blank between two numbers.
 fn separated(text: &str) -> String {
-    let mut out = text.as_bytes().to_vec();
+    let bytes = text.as_bytes();
+    let mut out = bytes.to_vec();
     let mut depth = 0i32;
-    for i in 0..out.len() {
-        match out[i] {
+    for (i, byte) in text.bytes().enumerate() {
+        match byte {
             b'(' => depth += 1,
             b')' => depth -= 1,
             _ => {}
         }
-        if depth > 0 || !out[i].is_ascii_whitespace() {
+        if depth > 0 || !byte.is_ascii_whitespace() {
             continue;
         }
-        let before = out[..i].iter().rev().find(|b| !b.is_ascii_whitespace());
-        let (at, after) = match out[i + 1..].iter().position(|b| !b.is_ascii_whitespace()) {
-            Some(n) => (i + 1 + n, out[i + 1 + n]),
-            None => continue,
-        };
+        let Some(after) = bytes.get(i + 1).filter(|b| !b.is_ascii_whitespace()) else { continue };
+        let before = bytes[..i].iter().rev().find(|b| !b.is_ascii_whitespace());
         let ends = before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b')' | b'.' | b'_'));
         // A sign that is not followed by a blank belongs to the number after it.
-        let sign = matches!(after, b'-' | b'+') && out.get(at + 1).is_some_and(|b| !b.is_ascii_whitespace());
-        if ends && at == i + 1 && (sign || after.is_ascii_alphanumeric() || matches!(after, b'(' | b'.')) {
+        let sign = matches!(after, b'-' | b'+') && bytes.get(i + 2).is_some_and(|b| !b.is_ascii_whitespace());
+        if ends && (sign || after.is_ascii_alphanumeric() || matches!(after, b'(' | b'.')) {
             out[i] = b',';
         }
     }

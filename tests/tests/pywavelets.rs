@@ -41,7 +41,7 @@ struct Convolution {
 impl Convolution {
     /// `dec_hi[i] = (−1)^(i+1)·rec_lo[i]`, and `rec_hi[i] = (−1)^i·dec_lo[i]`.
     fn alternated(filter: &[f64], first: f64) -> Vec<f64> {
-        filter.iter().enumerate().map(|(i, c)| if i % 2 == 0 { first * c } else { -first * c }).collect()
+        filter.iter().enumerate().map(|(i, c)| if i.is_multiple_of(2) { first * c } else { -first * c }).collect()
     }
 
     /// Position of tap i of sample k of a band.
@@ -76,7 +76,7 @@ impl Convolution {
         let order: Vec<u32> = if forward { (0..levels).collect() } else { (0..levels).rev().collect() };
         for level in order {
             let extent: Vec<usize> = shape.iter().map(|n| n >> level).collect();
-            for axis in 0..shape.len() {
+            for (axis, &length) in extent.iter().enumerate() {
                 let stride: usize = shape[axis + 1..].iter().product();
                 // The first sample of every line of the box that the level works on.
                 let within = |i: &usize| {
@@ -88,7 +88,7 @@ impl Convolution {
                     })
                 };
                 for first in (0..data.len()).filter(within) {
-                    let line: Vec<f64> = (0..extent[axis]).map(|i| data[first + i * stride]).collect();
+                    let line: Vec<f64> = (0..length).map(|i| data[first + i * stride]).collect();
                     let line = if forward { self.analyse(&line) } else { self.synthesise(&line) };
                     line.into_iter().enumerate().for_each(|(i, v)| data[first + i * stride] = v);
                 }

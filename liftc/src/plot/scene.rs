@@ -244,7 +244,6 @@ fn part(anchor: Anchor) -> f64 {
 fn paint(Colour(r, g, b): Colour) -> Paint<'static> {
     let mut paint = Paint::default();
     paint.set_color_rgba8(r, g, b, 255);
-    paint.anti_alias = true;
     paint
 }
 

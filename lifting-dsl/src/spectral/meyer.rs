@@ -40,7 +40,7 @@ pub(super) fn dmey() -> Vec<Float> {
     let mut h = target.clone();
     // Twelve rounds towards the target leave digits enough for Newton's, which double from there: ten pass the precision.
     for round in 0..22 {
-        let towards = (round < 12).then_some(&target);
+        let towards = (round < 12).then_some(&target[..]);
         h = step(&h, towards);
     }
     h
@@ -51,7 +51,7 @@ fn sum(terms: impl Iterator<Item = Float>) -> Float {
 }
 
 /// The nearest point to `target` (or to h) on the equations linearised at h.
-fn step(h: &[Float], target: Option<&Vec<Float>>) -> Vec<Float> {
+fn step(h: &[Float], target: Option<&[Float]>) -> Vec<Float> {
     let mut residues = Vec::new();
     let mut slopes: Vec<Vec<Float>> = Vec::new();
     for m in 0..PRODUCTS {
@@ -62,7 +62,7 @@ fn step(h: &[Float], target: Option<&Vec<Float>>) -> Vec<Float> {
     }
     for moment in 0..MOMENTS as u32 {
         // About the middle of the filter, in halves.
-        let weight = |i: usize| (2 * i as i64 - TAPS as i64 + 1).pow(moment) * if i % 2 == 0 { 1 } else { -1 };
+        let weight = |i: usize| (2 * i as i64 - TAPS as i64 + 1).pow(moment) * if i.is_multiple_of(2) { 1 } else { -1 };
         let slope: Vec<Float> = (0..TAPS).map(|i| Float::integer(weight(i))).collect();
         residues.push(sum(slope.iter().zip(h).map(|(a, b)| a * b)));
         slopes.push(slope);
@@ -70,7 +70,7 @@ fn step(h: &[Float], target: Option<&Vec<Float>>) -> Vec<Float> {
     let dot = |a: &[Float], b: &[Float]| {
         sum(a.iter().zip(b).filter(|(x, y)| !x.is_zero() && !y.is_zero()).map(|(x, y)| x * y))
     };
-    let from = target.map_or(h, |t| t);
+    let from = target.unwrap_or(h);
     let rows = slopes.iter().zip(&residues).map(|(slope, residue)| {
         let ahead = target.map_or_else(Float::zero, |t| &dot(slope, t) - &dot(slope, h));
         let products = slopes.iter().map(|other| dot(slope, other));
