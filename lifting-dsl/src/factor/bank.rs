@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_pair_in_decimals_passes() {
-        let r = 0.7071067811865476;
+        let r = std::f64::consts::FRAC_1_SQRT_2;
         let analysis = Bank::<crate::float::Float>::from_f64(0, &[r, r], 0, &[-r, r]).unwrap();
         check_pair(&analysis, &analysis, 1e-9).unwrap();
         assert!(matches!(check_pair(&analysis, &analysis, 0.0), Err(FactorError::Distortion { .. })));
