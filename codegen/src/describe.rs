@@ -1,6 +1,6 @@
 //! Steps in words: the comments of emitted text and the tables of `explain`.
 
-use lifting_dsl::{Op, Phase, Step, Weight};
+use lifting_dsl::{Op, PairStage, Phase, Step, Weight};
 use num_traits::One;
 
 /// A step as the language writes it, e.g. `odd[k] -= (9*even[k] + 9*even[k+1] - even[k-1] - even[k+2] + 8) >> 4`.
@@ -46,6 +46,13 @@ pub fn step(step: &Step) -> String {
         }
         Step::Scale(s) => format!("{} *= {}", element(target, 0), weight(&s.factor)),
     }
+}
+
+/// A stage of a lattice, e.g. `(odd[k], even[k+1]) = [[3/5, 4/5], [-4/5, 3/5]] (odd[k], even[k+1])`.
+pub fn stage(stage: &PairStage) -> String {
+    let pair = format!("({}, {})", element(stage.first, 0), element(stage.first.other(), stage.offset()));
+    let rows = stage.rows.each_ref().map(|row| format!("[{}]", row.each_ref().map(weight).join(", ")));
+    format!("{pair} = [{}] {pair}", rows.join(", "))
 }
 
 /// `even[k]`, `odd[k-1]`, …

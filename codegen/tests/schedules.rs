@@ -6,7 +6,8 @@ mod support;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, vertical};
-use lifting_dsl::oracle::{analyse_line, synthesise_line};
+use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
@@ -95,6 +96,10 @@ fn check<T: Sample + Element>(
     let high = Array::new(&case, case.length - case.low(), schedule);
     let data: Vec<T> = (0..signal.len(&case)).map(|_| sample()).collect();
 
+    let geometry = Geometry::new(&[case.length], &[case.parity as i64], &[1], &[0]).expect("a geometry");
+    let mut oracle = Transform::new(scheme.clone(), geometry);
+    (oracle.boundary, oracle.layout) = (boundary, Layout::Interleaved);
+
     for direction in [Direction::Forward, Direction::Inverse] {
         let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
         let kernel = kernel(scheme, schedule, options).unwrap_or_else(|e| panic!("{}: {e}", what()));
@@ -152,16 +157,15 @@ fn check<T: Sample + Element>(
                         get(&args, 2, &signal, image, line),
                     ),
                 };
-                let run = match direction {
-                    Direction::Forward => analyse_line::<T>,
-                    Direction::Inverse => synthesise_line::<T>,
-                };
                 let narrow = |x: &T, f: &dyn Fn(T::Work) -> T::Work| T::narrow(f(x.widen()));
                 let gain = case.gain.unwrap_or(0);
                 if direction == Direction::Forward {
                     expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.gain(gain)));
                 }
-                run(scheme.steps(), boundary, case.parity as i64, &mut expected).unwrap();
+                match direction {
+                    Direction::Forward => oracle.forward(&mut expected).expect("the oracle runs"),
+                    Direction::Inverse => oracle.inverse(&mut expected).expect("the oracle runs"),
+                }
                 if direction == Direction::Inverse {
                     expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.ungain(gain)));
                 }
@@ -260,6 +264,23 @@ fn long_lines() {
                     if is_legal(boundary, &case) {
                         check_type(&scheme, schedule, boundary, case, types(&scheme)[0], 11);
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Lattices run stage by stage under the periodic rule, and as lifting steps under the others.
+#[test]
+fn lattices() {
+    let compiled = lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift"));
+    for scheme in compiled.expect("it compiles").schemes {
+        for schedule in BOTH {
+            for (i, length) in [2, 4, 6, 8, 10, 38, 66, 300].into_iter().enumerate() {
+                for parity in [0, 1] {
+                    let case = Case { lines: [1, 3, 40][i % 3], batch: 1 + i % 2, ..Case::line(length, parity) };
+                    check_type(&scheme, schedule, Boundary::Periodic, case, types(&scheme)[i % 4], length as u64);
+                    check_type(&scheme, schedule, Boundary::ALL[i % 4], case, types(&scheme)[0], length as u64);
                 }
             }
         }

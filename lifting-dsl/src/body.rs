@@ -21,8 +21,8 @@ pub enum Body {
     Lifting,
     /// By 2×2 stages, which act on pairs of neighbouring samples; y = fl(fl(a·u) + fl(b·v)).
     ///
-    /// Stages and steps agree but for rounding away from the borders; at the borders they do so under the periodic
-    /// rule, on lines of even length.
+    /// Under the periodic rule the stages are executed ([`Scheme::stages`](crate::Scheme::stages)), under the others the steps, which agree with
+    /// them but for rounding away from the borders.
     Lattice {
         /// The stages.
         lattice: Lattice<Weight>,

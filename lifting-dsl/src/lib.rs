@@ -26,6 +26,7 @@ pub mod sample;
 pub mod scheme;
 pub mod span;
 pub mod spectral;
+mod stage;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod validate;
@@ -37,5 +38,6 @@ pub use parse::parse;
 pub use print::{print, print_scheme};
 pub use scheme::*;
 pub use span::Span;
+pub use stage::PairStage;
 pub use validate::{Compiled, compile};
 pub use weight::Weight;

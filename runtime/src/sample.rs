@@ -4,7 +4,7 @@
 
 use half::{bf16, f16};
 use lifting_codegen::ir::interp::Element;
-use lifting_dsl::{Step, Weight};
+use lifting_dsl::{PairStage, Step, Weight};
 
 /// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
 /// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
@@ -254,6 +254,8 @@ pub(crate) enum StepKind<W: Arithmetic> {
     Real { subtract: bool, groups: Vec<CompiledGroup<W>> },
     /// `x *= c`
     Scale { factor: W::Acc },
+    /// A stage of a lattice on every pair (u, v) of neighbours, u at the target, cyclically: [[a, b], [c, d]].
+    Pair { rows: [[W::Acc; 2]; 2] },
 }
 
 /// Offsets that share a weight.
@@ -283,6 +285,19 @@ impl<W: Arithmetic> GroupWeight<W> {
 }
 
 impl<W: Arithmetic> CompiledStep<W> {
+    /// What is executed in one direction: the stages of a lattice if there are any, else the steps.
+    pub fn all(stages: Option<Vec<PairStage>>, steps: &[Step]) -> Vec<CompiledStep<W>> {
+        match stages {
+            Some(stages) => stages.iter().map(CompiledStep::pair).collect(),
+            None => steps.iter().map(CompiledStep::new).collect(),
+        }
+    }
+
+    fn pair(stage: &PairStage) -> CompiledStep<W> {
+        let rows = stage.rows.each_ref().map(|row| row.each_ref().map(W::real));
+        CompiledStep { target: stage.first.parity() as usize, kind: StepKind::Pair { rows }, support: (0, 1) }
+    }
+
     /// Rounds the weights of `step` to the work type.
     pub fn new(step: &Step) -> CompiledStep<W> {
         let target = step.target().parity() as usize;

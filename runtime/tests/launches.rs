@@ -14,6 +14,11 @@ fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()
 }
 
+/// Wavelets that run stage by stage.
+fn lattices() -> Vec<Scheme> {
+    lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
+}
+
 #[derive(Clone, Debug)]
 struct Case {
     shape: Vec<usize>,
@@ -174,6 +179,17 @@ fn reals() {
             0 => check::<f64>(&scheme("cdf97"), &case),
             1 => check::<f64>(&scheme("cdf3_5"), &case),
             _ => check::<f32>(&scheme("cdf2_4"), &case),
+        }
+    }
+}
+
+#[test]
+fn lattices_are_the_oracles_to_the_bit() {
+    for scheme in lattices() {
+        for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
+            check::<f32>(&scheme, &case);
+            check::<f64>(&scheme, &case);
+            check::<bf16>(&scheme, &case);
         }
     }
 }

@@ -13,6 +13,11 @@ fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()
 }
 
+/// Wavelets that run stage by stage.
+fn lattices() -> Vec<Scheme> {
+    lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
+}
+
 struct Case {
     shape: Vec<usize>,
     levels: Vec<u32>,
@@ -140,6 +145,17 @@ fn reals_are_the_oracles_to_the_bit() {
             check::<f32>(&scheme, &case, 1);
             check::<f64>(&scheme, &case, 1);
             check::<f16>(&scheme, &case, 1);
+            check::<bf16>(&scheme, &case, 1);
+        }
+    }
+}
+
+#[test]
+fn lattices_are_the_oracles_to_the_bit() {
+    for scheme in lattices() {
+        for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
+            check::<f32>(&scheme, &case, 1);
+            check::<f64>(&scheme, &case, 1);
             check::<bf16>(&scheme, &case, 1);
         }
     }

@@ -54,6 +54,20 @@ fn gcc_reals() {
     check(&cdf97(), Boundary::WholeSymmetric, Scalar::F64, &gcc);
 }
 
+fn lattices() -> Vec<Scheme> {
+    let text = include_str!("../../lifting-dsl/tests/lattices.lift");
+    lifting_dsl::compile(text).expect("it compiles").schemes
+}
+
+#[test]
+fn gcc_lattices() {
+    let gcc = Compiler::gcc(&["-O2", "-march=native"]);
+    for scheme in lattices() {
+        check(&scheme, Boundary::Periodic, Scalar::F32, &gcc);
+    }
+    check(&lattices()[3], Boundary::Periodic, Scalar::F64, &gcc);
+}
+
 #[test]
 fn clang() {
     let Some(clang) = Compiler::clang(&["-O2", "-march=native"]) else { return };

@@ -51,6 +51,14 @@ fn reals() {
 }
 
 #[test]
+fn lattices() {
+    let text = include_str!("../../lifting-dsl/tests/lattices.lift");
+    let schemes = lifting_dsl::compile(text).expect("it compiles").schemes;
+    check(&schemes[1], Boundary::Periodic, Scalar::F32);
+    check(&schemes[3], Boundary::Periodic, Scalar::F64);
+}
+
+#[test]
 fn long_supports_and_extreme_weights() {
     use lifting_dsl::{Op, Phase};
     let steps = vec![

@@ -141,6 +141,12 @@ impl Request<'_> {
             Domain::Real => "real",
         };
         lines.push(format!("Domain {domain}; samples {}; border rule {}.", samples.join(", "), self.boundary));
+        if let Some(stages) = self.scheme.stages(self.boundary) {
+            lines.push("Analysis, stage by stage, on all pairs of samples, cyclically:".into());
+            lines.extend(stages.iter().map(|s| format!("    {}", crate::describe::stage(s))));
+            lines.push("Operations a pair of samples and stage: 4 multiplications, 2 additions.".into());
+            return self.commented(lines, schedule);
+        }
         lines.push("Analysis steps:".into());
         lines.extend(self.scheme.steps().iter().map(|s| format!("    {}", crate::describe::step(s))));
         let operations = Operations::of(self.scheme.steps());
@@ -160,6 +166,10 @@ impl Request<'_> {
                 h.after
             ));
         }
+        self.commented(lines, schedule)
+    }
+
+    fn commented(&self, mut lines: Vec<String>, schedule: &[String]) -> String {
         lines.extend(schedule.iter().map(|s| comment_line(s)));
         let mut out = String::from("/*\n");
         for line in lines {

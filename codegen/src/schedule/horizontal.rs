@@ -10,7 +10,7 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Pass};
-use super::{Direction, Options, ScheduleError, Sides};
+use super::{Direction, Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::Halo;
@@ -45,6 +45,9 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
 /// As [`kernel`].
 pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
+    if let Some(stages) = options.direction.stages(scheme, options.boundary) {
+        return lattice::kernel(scheme, options, sides, Along::Row, &stages);
+    }
     let steps = options.direction.steps(scheme);
     let halo = Halo::of(&steps, options.boundary);
     let (before, after) = (halo.pairs_before(), halo.pairs_after());

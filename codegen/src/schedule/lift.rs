@@ -2,7 +2,7 @@
 
 use super::{Options, ScheduleError};
 use crate::ir::{Expr, Literal, Scalar};
-use lifting_dsl::{Domain, Group, Op, Scheme, Step, Tap, Weight};
+use lifting_dsl::{Domain, Group, Op, PairStage, Scheme, Step, Tap, Weight};
 
 /// Which types a scheme's arithmetic uses on a given sample type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,15 @@ pub fn step_value(step: &Step, arith: Arithmetic, old: Expr, read: &mut dyn FnMu
         }
         Step::Scale(s) => old * arith.weight(&s.factor),
     }
+}
+
+/// The new values of a pair (u, v) of type `work` under a stage of a lattice.
+pub fn pair_values(stage: &PairStage, arith: Arithmetic, u: Expr, v: Expr) -> [Expr; 2] {
+    let value = |which: usize, own: &Expr, other: &Expr| {
+        let steps = stage.steps(which);
+        steps.iter().fold(own.clone(), |old, step| step_value(step, arith, old, &mut |_| other.clone()))
+    };
+    [value(0, &u, &v), value(1, &v, &u)]
 }
 
 /// Σ weight·other[offset] in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.

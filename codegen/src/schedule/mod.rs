@@ -11,16 +11,17 @@ mod pass;
 pub mod adjoint;
 pub mod copy;
 pub mod horizontal;
+mod lattice;
 pub mod rows;
 pub mod stream;
 pub mod vertical;
 pub mod warp;
 
-pub use lift::{Arithmetic, integer_sum, step_value};
+pub use lift::{Arithmetic, integer_sum, pair_values, step_value};
 pub use pass::{Along, Image, Pass};
 
 use crate::ir::Scalar;
-use lifting_dsl::{Boundary, Scheme, Step};
+use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 
 /// Analysis or synthesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +38,14 @@ impl Direction {
         match self {
             Direction::Forward => scheme.steps().to_vec(),
             Direction::Inverse => scheme.inverse_steps(),
+        }
+    }
+
+    /// The stages that this direction executes, in order, if the scheme runs as a lattice under this border rule.
+    pub fn stages(self, scheme: &Scheme, boundary: Boundary) -> Option<Vec<PairStage>> {
+        match self {
+            Direction::Forward => scheme.stages(boundary),
+            Direction::Inverse => scheme.inverse_stages(boundary),
         }
     }
 

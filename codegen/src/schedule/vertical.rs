@@ -10,7 +10,7 @@
 
 use super::lift::{Arithmetic, step_value};
 use super::pass::{Along, Image, Pass};
-use super::{Direction, Options, ScheduleError, Sides};
+use super::{Direction, Options, ScheduleError, Sides, lattice};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::window::{Halo, Window};
@@ -62,6 +62,9 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
 /// As [`kernel_with`].
 pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
+    if let Some(stages) = options.direction.stages(scheme, options.boundary) {
+        return lattice::kernel(scheme, options, sides, Along::Column, &stages);
+    }
     let steps = options.direction.steps(scheme);
     let window = Window::derive(&steps, options.boundary);
     let halo = Halo::of(&steps, options.boundary);

@@ -4,6 +4,7 @@ use crate::adjoint;
 use crate::geometry::split;
 use crate::sample::{Arithmetic, Resolved};
 use crate::scheme::{Boundary, Group, Phase, RealStep, Step};
+use crate::stage::PairStage;
 
 /// A step ready to run: its target and support kept, its weights in the work type.
 #[derive(Clone, Debug)]
@@ -29,6 +30,69 @@ fn prepare_one<T: Arithmetic>(step: &Step, adjoint_of: Option<Step>) -> Option<P
 /// The adjoint of all steps ready to run, border rule and all; `None` if one is not real.
 pub(super) fn prepare_adjoint<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
     steps.iter().rev().map(|step| prepare_one(&adjoint::step(step)?, Some(step.clone()))).collect()
+}
+
+/// A stage of a lattice ready to run: what makes the new u and the new v of a copy, from the other as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<T: Arithmetic> {
+    first: Phase,
+    rows: [[Resolved<T::Accumulator>; 2]; 2],
+}
+
+/// What runs along an axis.
+#[derive(Clone, Debug)]
+pub(super) enum Program<T: Arithmetic> {
+    Steps(Vec<Prepared<T>>),
+    /// Under the periodic rule.
+    Stages(Vec<Pair<T>>),
+}
+
+impl<T: Arithmetic> Program<T> {
+    /// The stages if there are any, else the steps; `None` if one is of the other domain.
+    pub(super) fn of(stages: Option<Vec<PairStage>>, steps: &[Step]) -> Option<Program<T>> {
+        let Some(stages) = stages else { return Some(Program::Steps(prepare(steps)?)) };
+        let pair = |stage: &PairStage| {
+            let row = |which: usize| {
+                let [scale, add] = stage.steps(which);
+                Some([T::resolve(&scale)?, T::resolve(&add)?])
+            };
+            Some(Pair { first: stage.first, rows: [row(0)?, row(1)?] })
+        };
+        Some(Program::Stages(stages.iter().map(pair).collect::<Option<_>>()?))
+    }
+
+    /// Runs on `width` lines at once: see [`lift`].
+    pub(super) fn run(
+        &self,
+        boundary: Boundary,
+        parity: i64,
+        even: &mut [T],
+        odd: &mut [T],
+        width: usize,
+        zeros: &[T],
+    ) {
+        match self {
+            Program::Steps(steps) => lift(steps, boundary, parity, even, odd, width, zeros),
+            Program::Stages(stages) => stages.iter().for_each(|stage| turn(stage, parity, even, odd, width)),
+        }
+    }
+}
+
+/// One stage on all pairs of `width` lines of even length, cyclically; laid out as for [`lift`].
+fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [T], width: usize) {
+    let (u, v) = match stage.first {
+        Phase::Even => (even, odd),
+        Phase::Odd => (odd, even),
+    };
+    // How many samples the v of a pair stands behind its u, each in its own phase.
+    let behind = if (stage.first == Phase::Even) == (parity == 0) { 0 } else { width };
+    let (mut us, mut vs) = (u.to_vec(), v.to_vec());
+    vs.rotate_left(behind);
+    us.rotate_right(behind);
+    for (target, other, [scale, add]) in [(u, vs, &stage.rows[0]), (v, us, &stage.rows[1])] {
+        T::apply(scale, target, |_| &[]);
+        T::apply(add, target, |_| &other);
+    }
 }
 
 /// A line's place on the integers: `n` ≥ 2 samples from position `parity`, which is 0 or 1.

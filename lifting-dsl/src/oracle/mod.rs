@@ -1,6 +1,8 @@
 //! The oracle: a plain execution of a scheme on slices, step by step, with no schedule. It is the definition that every
 //! other executor is held against.
 //!
+//! A lattice runs stage by stage under the periodic rule, else as the lifting steps for it ([`Scheme::stages`]).
+//!
 //! A level is computed in the sample's work type: loaded (shifted left by the gain), each axis lifted in the order of
 //! the geometry, and its bands stored, which is where `f16` and `bf16` round. Synthesis undoes that in reverse.
 //!
@@ -28,8 +30,8 @@ mod tests;
 use crate::geometry::{Geometry, GeometryError, Layout, split};
 use crate::sample::{Arithmetic, Sample, SampleType};
 use crate::scheme::{Boundary, Domain, Scheme, Step};
-use line::Prepared;
 pub(crate) use line::read_index;
+use line::{Prepared, Program};
 
 /// Why a transform cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -146,7 +148,8 @@ impl Transform {
     /// to the signal. Real wavelets only.
     pub fn adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
         let mut executor = Executor::new(self)?;
-        executor.synthesis = line::prepare_adjoint(self.scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
+        let steps = line::prepare_adjoint(self.scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
+        executor.synthesis = Program::Steps(steps);
         executor.adjoint = true;
         executor.inverse_to(0, data)
     }
@@ -154,7 +157,8 @@ impl Transform {
     /// The adjoint of [`Transform::inverse`]: takes a signal to coefficients. Real wavelets only.
     pub fn inverse_adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
         let mut executor = Executor::new(self)?;
-        executor.analysis = line::prepare_adjoint(&self.scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
+        let steps = line::prepare_adjoint(&self.scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
+        executor.analysis = Program::Steps(steps);
         executor.adjoint = true;
         executor.forward(data)
     }
@@ -203,8 +207,8 @@ struct Executor<T: Sample> {
     shape: Vec<usize>,
     strides: Vec<usize>,
     samples: usize,
-    analysis: Vec<Prepared<T::Work>>,
-    synthesis: Vec<Prepared<T::Work>>,
+    analysis: Program<T::Work>,
+    synthesis: Program<T::Work>,
     boundary: Boundary,
     gain: u32,
     double_lone_odd: bool,
@@ -282,8 +286,8 @@ impl<T: Sample> Executor<T> {
             samples: geometry.samples(),
             shape,
             strides,
-            analysis: line::prepare(scheme.steps()).ok_or(wrong_domain.clone())?,
-            synthesis: line::prepare(&scheme.inverse_steps()).ok_or(wrong_domain)?,
+            analysis: Program::of(scheme.stages(*boundary), scheme.steps()).ok_or(wrong_domain.clone())?,
+            synthesis: Program::of(scheme.inverse_stages(*boundary), &scheme.inverse_steps()).ok_or(wrong_domain)?,
             boundary: *boundary,
             gain: *gain_shift,
             double_lone_odd: *double_lone_odd,
@@ -426,7 +430,7 @@ impl<T: Sample> Executor<T> {
             }
             return;
         }
-        let steps = match direction {
+        let program = match direction {
             Direction::Forward => &self.analysis,
             Direction::Inverse => &self.synthesis,
         };
@@ -447,7 +451,7 @@ impl<T: Sample> Executor<T> {
                 };
                 gather(lines, from.0, from.2, width, even);
                 gather(lines, from.1, from.2, width, odd);
-                line::lift(steps, self.boundary, parity, even, odd, width, zeros);
+                program.run(self.boundary, parity, even, odd, width, zeros);
                 scatter(even, width, lines, to.0, to.2);
                 scatter(odd, width, lines, to.1, to.2);
             }

@@ -26,6 +26,12 @@ pub(crate) fn lift<W: Arithmetic, const L: usize>(
             }
             continue;
         }
+        if let StepKind::Pair { rows } = &step.kind {
+            for i in (first..n).step_by(2) {
+                pair(rows, line, i, (i + 1) % n);
+            }
+            continue;
+        }
         let (lo, hi) = step.support;
         for i in (first..n).step_by(2) {
             let at = i as isize;
@@ -90,10 +96,23 @@ fn apply<W: Arithmetic, const L: usize>(
             }
             (*subtract, acc)
         }
-        StepKind::Scale { .. } => return,
+        StepKind::Scale { .. } | StepKind::Pair { .. } => return,
     };
     for (x, d) in line[i].iter_mut().zip(delta) {
         *x = x.updated(subtract, d);
+    }
+}
+
+/// A stage of a lattice on one pair of every line of the bundle.
+#[inline(always)]
+fn pair<W: Arithmetic, const L: usize>(rows: &[[W::Acc; 2]; 2], line: &mut [[W; L]], i: usize, j: usize) {
+    let [[a, b], [c, d]] = *rows;
+    let (us, vs) = (line[i], line[j]);
+    for (y, (u, v)) in line[i].iter_mut().zip(us.into_iter().zip(vs)) {
+        *y = u.scaled(a).updated(false, W::mul(b, v.widen()));
+    }
+    for (y, (u, v)) in line[j].iter_mut().zip(us.into_iter().zip(vs)) {
+        *y = v.scaled(d).updated(false, W::mul(c, u.widen()));
     }
 }
 

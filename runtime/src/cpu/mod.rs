@@ -83,8 +83,11 @@ impl<T: Sample> Cpu<T> {
             .and_then(|analysis| Some([analysis, Adjoint::new(&problem.scheme.inverse_steps())?]));
         Some(Cpu {
             adjoints,
-            analysis: problem.scheme.steps().iter().map(CompiledStep::new).collect(),
-            synthesis: problem.scheme.inverse_steps().iter().map(CompiledStep::new).collect(),
+            analysis: CompiledStep::all(problem.scheme.stages(problem.boundary), problem.scheme.steps()),
+            synthesis: CompiledStep::all(
+                problem.scheme.inverse_stages(problem.boundary),
+                &problem.scheme.inverse_steps(),
+            ),
             levels,
             threads,
             size,

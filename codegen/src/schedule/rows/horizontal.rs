@@ -1,11 +1,11 @@
 //! Rows: split, extend, lift, store.
 
-use super::super::lift::step_value;
+use super::super::lift::{pair_values, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
 use super::{Bases, PHASES, Params, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, Kernel, LocalId, ParamId, Scalar, Space};
-use lifting_dsl::{Boundary, Phase, Scheme, Step};
+use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
 
 /// How far the phases are extended beyond the signal, in samples of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ impl Margins {
 /// If the sample type is not of the scheme's domain.
 pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
     let steps = options.direction.steps(scheme);
+    let stages = options.direction.stages(scheme, options.boundary);
     let margins = Margins::of(&steps);
     let mut builder = Builder::new(options.kernel_name(scheme, "rows"));
     let b = &mut builder;
@@ -60,10 +61,9 @@ pub fn horizontal(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleE
         b.for_("line", 0, Expr::from(params.lines), 1, |b, line| {
             let row = rows.bases(b, image, &line);
             rows.load(b, row);
-            b.if_(Expr::from(params.length).gt(1.into()), |b| {
-                for step in &steps {
-                    rows.step(b, step);
-                }
+            b.if_(Expr::from(params.length).gt(1.into()), |b| match &stages {
+                Some(stages) => stages.iter().for_each(|stage| rows.stage(b, stage)),
+                None => steps.iter().for_each(|step| rows.step(b, step)),
             });
             rows.store(b, row);
         });
@@ -157,6 +157,23 @@ impl Rows<'_> {
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
             b.store(self.space(target), self.cell(k, 0), value);
+        });
+    }
+
+    /// A stage of a lattice on every pair, cyclically.
+    fn stage(&self, b: &mut Builder, stage: &PairStage) {
+        let (one, other) = (stage.first, stage.first.other());
+        b.comment(crate::describe::stage(stage));
+        let (first, end) = self.params.range(one);
+        b.for_("k", first, end, 1, |b, k| {
+            let (first, end) = self.params.range(other);
+            let partner = self.params.serve(other, k.clone() + stage.offset(), first, end - 1);
+            let partner = Expr::from(b.let_("partner", Scalar::I32, partner));
+            let u = b.load_new(one.name(), self.arith.work, self.space(one), self.cell(k.clone(), 0));
+            let v = b.load_new(other.name(), self.arith.work, self.space(other), self.cell(partner.clone(), 0));
+            let [new_u, new_v] = pair_values(stage, self.arith, u.into(), v.into());
+            b.store(self.space(one), self.cell(k, 0), new_u);
+            b.store(self.space(other), self.cell(partner, 0), new_v);
         });
     }
 

@@ -1,12 +1,12 @@
 //! Columns: row pairs come in one after another, every step follows at its lag, the inner loop runs over columns.
 
-use super::super::lift::step_value;
+use super::super::lift::{pair_values, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
 use super::{Bases, PHASES, Params, one_thread, read_name};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Kernel, LocalId, Scalar, Space};
 use crate::window::Window;
-use lifting_dsl::{Boundary, Phase, Scheme, Step};
+use lifting_dsl::{Boundary, PairStage, Phase, Scheme, Step};
 
 /// Bytes of a row that are worked on at a time, so that the rows of the window stay in the first-level cache.
 const STRIP_BYTES: usize = 2048;
@@ -17,6 +17,7 @@ const STRIP_BYTES: usize = 2048;
 /// If the sample type is not of the scheme's domain.
 pub fn vertical(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
     let steps = options.direction.steps(scheme);
+    let stages = options.direction.stages(scheme, options.boundary);
     let mut builder = Builder::new(options.kernel_name(scheme, "columns"));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -32,7 +33,7 @@ pub fn vertical(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleErr
             let end = b.let_("end", Scalar::I32, Expr::from(params.lines).min(first.clone() + strip));
             let columns = Columns { params: &params, arith: params.arith, image, first, end };
             match options.boundary {
-                Boundary::Periodic => columns.one_after_another(b, &steps),
+                Boundary::Periodic => columns.one_after_another(b, &steps, stages.as_deref()),
                 _ => columns.window(b, &steps, &Window::derive(&steps, options.boundary)),
             }
         });
@@ -92,7 +93,7 @@ impl Columns<'_> {
     }
 
     /// Every step waits until the one before has done all rows: the first row needs the last one.
-    fn one_after_another(&self, b: &mut Builder, steps: &[Step]) {
+    fn one_after_another(&self, b: &mut Builder, steps: &[Step], stages: Option<&[PairStage]>) {
         let all = |b: &mut Builder, phase: Phase, body: &dyn Fn(&mut Builder, Expr)| {
             let (lo, hi) = self.params.range(phase);
             b.for_("k", lo, hi, 1, |b, k| body(b, k));
@@ -102,7 +103,11 @@ impl Columns<'_> {
             all(b, phase, &|b, k| self.take_in(b, phase, k));
         }
         b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
-            for step in steps {
+            for stage in stages.unwrap_or_default() {
+                b.comment(crate::describe::stage(stage));
+                all(b, stage.first, &|b, k| self.stage(b, stage, k));
+            }
+            for step in steps.iter().filter(|_| stages.is_none()) {
                 b.comment(crate::describe::step(step));
                 all(b, step.target(), &|b, k| self.step(b, step, k));
             }
@@ -188,6 +193,25 @@ impl Columns<'_> {
             };
             let value = step_value(step, self.arith, old.into(), &mut read);
             b.store(target_space, target_row + x, value);
+        });
+    }
+
+    /// A stage of a lattice on row k of the phase that its pairs begin with.
+    fn stage(&self, b: &mut Builder, stage: &PairStage, k: Expr) {
+        let p = self.params;
+        let (one, other) = (stage.first, stage.first.other());
+        let (lo, hi) = p.range(other);
+        let partner = p.serve(other, k.clone() + stage.offset(), lo, hi - 1);
+        let (u_space, u_row) = self.worked(one, k);
+        let (v_space, v_row) = self.worked(other, partner);
+        let u_row = Expr::from(b.let_(&format!("{}_row", one.name()), Scalar::I64, u_row));
+        let v_row = Expr::from(b.let_(&format!("{}_row", other.name()), Scalar::I64, v_row));
+        self.for_each_column(b, |b, x| {
+            let u = b.load_new(one.name(), self.arith.work, u_space, u_row.clone() + x.clone());
+            let v = b.load_new(other.name(), self.arith.work, v_space, v_row.clone() + x.clone());
+            let [new_u, new_v] = pair_values(stage, self.arith, u.into(), v.into());
+            b.store(u_space, u_row + x.clone(), new_u);
+            b.store(v_space, v_row + x, new_v);
         });
     }
 

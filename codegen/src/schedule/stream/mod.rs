@@ -172,6 +172,9 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         required,
         available,
     };
+    if let Some(stages) = options.direction.stages(scheme, options.boundary) {
+        return Err(refuse("the number of stages of its lattice, under periodic,", stages.len() as i64, 0));
+    }
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
         return Err(refuse(

@@ -1,0 +1,118 @@
+//! rewrite: the stages of a lattice along one axis of a periodic signal → a few pairs a thread, in registers
+//!
+//! A stage needs one sample more on each side of what it leaves, so a thread that is to leave [`PAIRS`] pairs loads them
+//! and L − 1 samples more on each side, from the other end of the line where they lie beyond this one, and runs the L stages on
+//! what shrinks by a sample a side each time. Neighbours load and compute those again; in return there is no barrier,
+//! no shared memory, and a line may be of any even length. Many lines go at once, along x where they are columns. Low and high band leave apart.
+//!
+//! Stages are those of Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory and so bounds
+//! their length; redundant registers are as in `schedule::warp`. [`super::horizontal`] and [`super::vertical`] give these kernels for lattices, so
+//! that launchers see no difference.
+
+use super::lift::{Arithmetic, pair_values};
+use super::pass::{Along, Pass};
+use super::{Direction, Options, ScheduleError, Sides};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar};
+use lifting_dsl::{PairStage, Scheme};
+
+/// Pairs of results a thread.
+const PAIRS: i32 = 4;
+
+/// Stages of which a thread can hold what they need: with more it would have no registers for it.
+const MAX_STAGES: i64 = 64;
+
+/// Threads of a block along its second axis; along the first they are a warp.
+const WARPS: i32 = 4;
+
+/// The pass kernel of these stages.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, or the stages are too many.
+pub fn kernel(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    along: Along,
+    stages: &[PairStage],
+) -> Result<Kernel, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let schedule = match along {
+        Along::Row => "horizontal",
+        Along::Column => "vertical",
+    };
+    if stages.len() as i64 > MAX_STAGES {
+        return Err(ScheduleError::Reach {
+            schedule,
+            wavelet: scheme.name().to_owned(),
+            what: "the number of stages of its lattice",
+            required: stages.len() as i64,
+            available: MAX_STAGES,
+        });
+    }
+    let mut builder = Builder::new(options.pass_name(scheme, schedule, sides));
+    let b = &mut builder;
+    let what = if along == Along::Row { "rows" } else { "columns" };
+    b.doc(match options.direction {
+        Direction::Forward => format!("Analysis of {what}: a thread runs the stages of the lattice on a few pairs."),
+        Direction::Inverse => format!("Synthesis of {what}: a thread runs the stages of the lattice on a few pairs."),
+    });
+    let halo = stages.len() as i32 - 1;
+    b.doc(format!("{PAIRS} pairs a thread, and {halo} samples before and after them; border rule periodic."));
+    let pass = Pass::declare(b, options, sides, arith, along);
+    let pairs = || Expr::from(pass.length) / 2;
+    let runs = (pairs() + (PAIRS - 1)) / PAIRS;
+    let lines = || Expr::from(pass.lines);
+    let x = || Expr::from(Builtin::BlockX) * 32 + Expr::from(Builtin::ThreadX);
+    let y = || Expr::from(Builtin::BlockY) * WARPS + Expr::from(Builtin::ThreadY);
+    // Neighbouring lanes take neighbouring runs of a row, or neighbouring columns.
+    let (size_x, size_y) = match along {
+        Along::Row => (runs, lines()),
+        Along::Column => (lines(), runs),
+    };
+    let across = b.let_("x", Scalar::I32, x());
+    // The last stage stands on pairs from an even or from an odd position on.
+    let phase = stages.last().map_or(0, |stage| stage.first.parity() as i32);
+    pass.for_each_image(b, |b, image| {
+        b.if_(Expr::from(across).lt(size_x.clone()), |b| {
+            b.for_("y", y(), size_y.clone(), Expr::from(Builtin::GridY) * WARPS, |b, down| {
+                let (line, run) = match along {
+                    Along::Row => (down, Expr::from(across)),
+                    Along::Column => (across.into(), down),
+                };
+                let first = b.let_("first_pair", Scalar::I32, run * PAIRS);
+                let start = b.let_("start", Scalar::I32, (Expr::from(first) << 1) + (phase - halo));
+                let len = 2 * (PAIRS + halo);
+                let samples = b.array("samples", arith.work, len as u32);
+                let at = |i: Expr| Expr::Elem(samples, Box::new(i));
+                let served = |b: &mut Builder, i: Expr| {
+                    Expr::from(b.let_("position", Scalar::I32, pass.serve(Expr::from(start) + i)))
+                };
+                b.unrolled("i", 0, len, 1, |b, i| {
+                    let position = served(b, i.clone());
+                    pass.load(b, &image, &line, position, Place::Elem(samples, i));
+                });
+                for (s, stage) in stages.iter().enumerate() {
+                    let s = s as i32;
+                    b.comment(crate::describe::stage(stage));
+                    b.unrolled("i", s, len - s, 2, |b, i| {
+                        let [u, v] = pair_values(stage, arith, at(i.clone()), at(i.clone() + 1));
+                        let u = b.let_("u", arith.work, u);
+                        b.set(Place::Elem(samples, i.clone() + 1), v);
+                        b.set(Place::Elem(samples, i), u);
+                    });
+                }
+                b.unrolled("i", 0, 2 * PAIRS, 1, |b, i| {
+                    let pair = Expr::from(first) + (i.clone() >> 1);
+                    b.if_(pair.lt(pairs()), |b| {
+                        let position = served(b, i.clone() + halo);
+                        pass.store(b, &image, &line, position, at(i + halo));
+                    });
+                });
+            });
+        });
+    });
+    let blocks = |size: Expr, unit: i32| (size + (unit - 1)) / unit;
+    let grid = [blocks(size_x, 32), blocks(size_y, WARPS).min(65535.into()), pass.grid_z()];
+    Ok(builder.finish(Launch { block: [32, WARPS as u32, 1], grid }))
+}
