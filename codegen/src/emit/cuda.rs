@@ -108,7 +108,10 @@ pub fn cuda(request: &Request) -> Result<String, EmitError> {
     let (text, names) = back::cuda::write_with(&all, &mut back::cuda::namer())?;
     let t = request.template();
 
-    let mut schedule = vec!["Schedules: horizontal and vertical, both in shared memory.".to_string()];
+    let mut schedule = vec![match request.scheme.stages(request.boundary) {
+        None => "Schedules: horizontal and vertical, both in shared memory.".to_string(),
+        Some(_) => "Schedules: the stages of the lattice in registers, along rows and along columns.".to_string(),
+    }];
     for ((kernel, info), name) in all.iter().zip(&names) {
         let [x, y, z] = kernel.launch.block;
         let shared = info.shared_bytes;
