@@ -27,7 +27,7 @@ wavelets::lifting! {
         even += 0.25*(odd[-1] + odd[0]);
     }
 
-    #[cfg(windows_of_another_world)]
+    #[cfg(any())]
     wavelet not_there { domain real; odd -= even[0]; }
 }
 
