@@ -44,10 +44,10 @@ fn images_take_one_pass_a_level() {
 
 #[test]
 fn what_cannot_be_one_pass_is_two_and_says_why() {
-    // Supports so wide that a lane holds fewer columns than elsewhere, if it is one pass at all.
+    // Supports so wide that one pass is hardly faster than two; still there is a choice.
     let taken = recipe::<i16>("fidelity", &[8192, 8192], |p| p);
     for choice in &taken.choices {
-        assert!(!matches!(choice.taken.block, Block::Stream(block) if block.columns == 8), "{choice}");
+        assert!(choice.taken.time > 2.0, "{choice}");
         assert!(choice.others.iter().any(|other| other.time > choice.taken.time), "{choice}");
     }
     let reason = |recipe: Recipe, level: u32| {

@@ -30,7 +30,7 @@ impl Compiled {
     /// From the bytes of a `.cubin`, `.fatbin` or `.ptx` file.
     pub fn new(mut bytes: Vec<u8>) -> Compiled {
         // The driver reads PTX as a string.
-        if !bytes.starts_with(b"\x7fELF") && bytes.last() != Some(&0) {
+        if !bytes.starts_with(ELF) && !bytes.starts_with(FAT) && bytes.last() != Some(&0) {
             bytes.push(0);
         }
         Compiled(bytes.into())
@@ -47,10 +47,54 @@ impl Compiled {
         if bytes.is_empty() { Err(reason("the file is empty".into())) } else { Ok(Compiled::new(bytes)) }
     }
 
+    /// Whether a binary is there to its end: the driver takes its headers' word for it, and reads on where a file was cut short.
+    ///
+    /// # Errors
+    /// [`CudaError::Module`] if it is not.
+    pub(super) fn check(&self) -> Result<(), CudaError> {
+        let cut = || CudaError::Module { reason: "the binary is cut short: its headers say that there is more".into() };
+        if is_whole(&self.0).unwrap_or(false) { Ok(()) } else { Err(cut()) }
+    }
+
     /// What the driver loads; PTX ends in a zero byte.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// How a cubin begins, and a fat binary.
+const ELF: &[u8] = b"\x7fELF";
+const FAT: &[u8] = b"\x50\xed\x55\xba";
+
+/// Whether all that the headers of a cubin (ELF-64) or a fat binary speak of is there; `None` if a header itself is not. PTX has no header.
+fn is_whole(bytes: &[u8]) -> Option<bool> {
+    fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
+        let field = bytes.get(at..at.checked_add(len)?)?;
+        Some(field.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
+    }
+    let ends_inside = |start: u64, len: u64| start.checked_add(len).is_some_and(|end| end <= bytes.len() as u64);
+    if bytes.starts_with(ELF) {
+        // Tables of segments and of sections: where, how large an entry, how many.
+        for (at, size, count) in [(32, 54, 56), (40, 58, 60)] {
+            let len = number(bytes, size, 2)? * number(bytes, count, 2)?;
+            if !ends_inside(number(bytes, at, 8)?, len) {
+                return Some(false);
+            }
+        }
+        let (table, size, count) = (number(bytes, 40, 8)?, number(bytes, 58, 2)?, number(bytes, 60, 2)?);
+        for section in 0..count {
+            let at = usize::try_from(table + section * size).ok()?;
+            // Sections of kind 8 take no room in the file.
+            let (kind, start, len) =
+                (number(bytes, at + 4, 4)?, number(bytes, at + 24, 8)?, number(bytes, at + 32, 8)?);
+            if kind != 8 && !ends_inside(start, len) {
+                return Some(false);
+            }
+        }
+    } else if bytes.starts_with(FAT) {
+        return Some(ends_inside(number(bytes, 6, 2)?, number(bytes, 8, 8)?));
+    }
+    Some(true)
 }
 
 /// Compiles CUDA C++ text for an architecture by NVRTC, without fast math, or finds it compiled in memory or on disk.
@@ -168,6 +212,30 @@ mod tests {
             Ok(b"\x7fELF machine code".to_vec())
         };
         from_disk_or(Some(folder), key, make).unwrap()
+    }
+
+    #[test]
+    fn a_binary_that_is_cut_short_is_not_given_to_the_driver() {
+        // A header of 64 bytes and one section of 8 bytes at 64, described at 72.
+        let mut elf = vec![0; 136];
+        elf[..4].copy_from_slice(b"\x7fELF");
+        elf[40] = 72;
+        (elf[58], elf[60]) = (64, 1);
+        (elf[72 + 4], elf[72 + 24], elf[72 + 32]) = (1, 64, 8);
+        let check = |bytes: &[u8]| Compiled::new(bytes.to_vec()).check();
+        assert_eq!(check(&elf), Ok(()));
+        for len in [4, 60, 64, 100, 135] {
+            assert!(check(&elf[..len]).unwrap_err().to_string().contains("cut short"), "{len}");
+        }
+        elf[72 + 32] = 200;
+        assert!(check(&elf).is_err());
+        elf[72 + 4] = 8;
+        assert_eq!(check(&elf), Ok(()));
+        let mut fat = [0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4].to_vec();
+        assert_eq!(check(&fat), Ok(()));
+        fat.pop();
+        assert!(check(&fat).is_err());
+        assert_eq!(check(b".version 8.0"), Ok(()));
     }
 
     #[test]

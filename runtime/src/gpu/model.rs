@@ -54,7 +54,7 @@ const SPILL: f64 = 4.0;
 /// together. Estimates, as is the time of a block: those of the paper's authors' code are 1.3 to 1.4 copies at 8192².
 const REGISTERS_WARP: i64 = 60;
 const STALL_WARP: f64 = 0.8;
-const TILE: f64 = 1.5;
+const TILE: f64 = 9.0;
 
 /// By how much instructions take longer than their issue slots: the more registers, the fewer warps to hide latency.
 fn stall(registers: i64) -> f64 {
@@ -62,6 +62,8 @@ fn stall(registers: i64) -> f64 {
     if registers > MOST_REGISTERS { few_warps * SPILL } else { few_warps }
 }
 
+/// By how much `stream` takes more instructions with lanes whose vectors are 8 bytes instead of 16.
+const NARROW: f64 = 1.6;
 /// How much of the instructions of `stream` takes no time, as nearly all rows are on their way.
 const OVERLAPPED: f64 = 0.94;
 
@@ -175,7 +177,11 @@ impl Model<'_> {
         let again = if matches!(walk, Walk::Stream(_)) { AGAIN } else { 1.0 };
         let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
         let bytes = samples * self.sample.bytes() as f64 * (1.0 + (reads - 1.0) * again + more_sectors);
-        let issue = self.issue(samples * reads * (6.0 + operations)) * stall * more_work;
+        let narrow = match (walk, block) {
+            (Walk::Stream(_), Block::Stream(block)) if (block.columns as usize * self.sample.bytes()) < 16 => NARROW,
+            _ => 1.0,
+        };
+        let issue = self.issue(samples * reads * (6.0 + operations)) * stall * more_work * narrow;
         let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
         let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
         let warps = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
