@@ -65,7 +65,11 @@ fn shapes() {
         for boundary in Boundary::ALL {
             for &scalar in types(&scheme) {
                 for columns in [2, 4, 8].into_iter().filter(|c| c * scalar.bytes() <= 16) {
-                    let rows = if columns == 8 { 14 } else { 20 };
+                    // The registers of 8 columns a lane are 12 rows high, less than the halo of the longest.
+                    let rows = if columns == 8 { 12 } else { 20 };
+                    if columns == 8 && scheme.name() == "dd137" {
+                        continue;
+                    }
                     let shape = Shape { columns: columns as u32, rows, warps: 1, min_blocks: 0, whole_sectors: false };
                     let case = Case { aligned: columns != 4, ..Case::new(26 * columns, 22) };
                     must(&scheme, boundary, shape, case, scalar, 3);
