@@ -1,5 +1,8 @@
 //! The command line: what can be said, and what `--help` teaches.
 
+// Help is shown as it stands: what looks like a link is an index.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_dsl::body::Factor;

@@ -1,4 +1,4 @@
-//! [`ast`](crate::ast) → text and [`Scheme`] → text, in one canonical layout.
+//! [`ast`] → text and [`Scheme`] → text, in one canonical layout.
 //!
 //! `parse(print(file))` is `file` but for the spans, and `compile(print_scheme(s))` is `s`.
 

@@ -1,6 +1,6 @@
 //! The validated wavelet: the only type that anything downstream of the language looks at.
 //!
-//! A [`Scheme`] can only be made by [`crate::validate`] (from parsed text), by [`crate::invert`] and by its
+//! A [`Scheme`] can only be made by [`crate::validate`] (from parsed text), by its inverse and by its
 //! siblings in this crate, so whoever holds one may rely on what its fields promise.
 //!
 //! Positions. A signal of n samples with origin u stands at positions u, u+1, …, u+n−1. `even[k]` is position

@@ -1,4 +1,4 @@
-//! [`ast`](crate::ast) → [`Scheme`]s: names resolved, expressions reduced, every rule of the language checked.
+//! [`ast`] → [`Scheme`]s: names resolved, expressions reduced, every rule of the language checked.
 
 mod body;
 

@@ -145,7 +145,7 @@ pub fn pair_values(stage: &PairStage, arith: Arithmetic, u: Expr, v: Expr) -> [E
     [value(0, &u, &v), value(1, &v, &u)]
 }
 
-/// Σ weight·other[offset] in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.
+/// `Σ weight·other[offset]` in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.
 pub fn integer_sum(taps: &[Tap], arith: Arithmetic, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
     let mut magnitudes: Vec<(u32, Vec<(bool, i32)>)> = Vec::new();
     for tap in taps {

@@ -1,7 +1,7 @@
 //! Orthogonal banks as lattices of 2×2 stages (Yatsymirskyy, Yatsymirskyy and Stokfiszewski 2015).
 //!
 //! Stage l of L acts in place on the pairs (x[2k+l−L], x[2k+l−L+1]) of the periodic signal, so that the last stage
-//! stands on (x[2k], x[2k+1]) and leaves low at even and high at odd positions. A bank with 2L taps from 1 − L has L
+//! stands on `(x[2k], x[2k+1])` and leaves low at even and high at odd positions. A bank with 2L taps from 1 − L has L
 //! stages. The recursion peels the last stage: the one rotation of (low, high) that clears the outermost taps at both
 //! ends at once. It divides by outer taps, which of long filters are tiny, hence [`Float`].
 

@@ -2,7 +2,7 @@
 //!
 //! A two-channel bank reconstructs perfectly if and only if the determinant of its polyphase matrix is a monomial.
 //! [`check`] says so first, with the number that fails and the alignment that would not; the factorisations build
-//! on it, and [`candidates`] compares them.
+//! on it, and [`mod@candidates`] compares them.
 
 pub mod bank;
 pub mod candidates;
