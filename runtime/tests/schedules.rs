@@ -42,6 +42,35 @@ fn images_take_one_pass_a_level() {
     assert!(chunk_of(256) < chunk_of(4096));
 }
 
+/// Steps within a pair of samples ask no border rule where no border cuts a pair.
+#[test]
+fn haar_streams_where_sizes_are_even() {
+    for boundary in Boundary::ALL {
+        let real = |shape: &[usize]| recipe::<f32>("cdf1_1", shape, |p| p.boundary(boundary));
+        let integer = |shape: &[usize]| recipe::<i16>("s_transform", shape, |p| p.boundary(boundary));
+        for taken in [real(&[8192, 8192]), integer(&[8192, 8192]), real(&[1080, 1918])] {
+            assert_eq!(schedules(&taken), [Schedule::Stream; 2], "{boundary}: {taken}");
+        }
+        // No plan under periodic has an odd size.
+        let odd =
+            if boundary == Boundary::Periodic { vec![] } else { vec![real(&[8191, 8192]), integer(&[8192, 8191])] };
+        for choice in odd.iter().flat_map(|taken| &taken.choices) {
+            let refused = choice.refused.iter().find(|r| r.schedule == Schedule::Stream).unwrap();
+            assert!(refused.reason.contains("must be even"), "{}", refused.reason);
+        }
+    }
+    // The last of four levels has 3 rows: whatever it takes, it gives the same.
+    fn levels<T: Sample>(name: &str, skew: usize) -> usize {
+        let wavelet = catalogue::find(name).unwrap();
+        same_as_cpu::<T>(skew, |device| Plan::builder(&wavelet).shape(&[24, 88]).levels(4).sample().build(device))
+    }
+    for skew in [0, 1] {
+        assert!(levels::<f32>("cdf1_1", skew) >= 3);
+        assert!(levels::<i16>("s_transform", skew) >= 3);
+        assert!(levels::<i32>("haar_vc2_0", skew) >= 3);
+    }
+}
+
 #[test]
 fn what_cannot_be_one_pass_is_two_and_says_why() {
     // Supports so wide that one pass is hardly faster than two; still there is a choice.

@@ -89,7 +89,7 @@ impl Across<'_> {
     /// Makes the columns beyond the border what the border rule says, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let frame = self.frame;
-        if frame.border == Border::Extend {
+        if matches!(frame.border, Border::Extend | Border::Untouched) {
             return;
         }
         let (half, p) = (frame.columns() / 2, phase.parity() as i32);

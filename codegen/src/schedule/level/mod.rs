@@ -31,6 +31,8 @@ pub(super) enum Border {
     Zero,
     /// After each step, what lies beyond the border becomes the mirror image of what lies within.
     Mirror,
+    /// Nothing beyond the border is ever read: steps stay within their own pair ([`is_local`]), and the border cuts no pair.
+    Untouched,
 }
 
 impl Border {
@@ -80,6 +82,11 @@ pub(super) fn is_symmetric(step: &Step) -> bool {
         Step::Real(s) => s.groups.iter().all(|g| g.offsets.len() == 2 && g.offsets[0] == mirror(g.offsets[1])),
         Step::Scale(_) => true,
     }
+}
+
+/// Whether a step reads nothing beyond its own pair of samples.
+pub(super) fn is_local(step: &Step) -> bool {
+    step.index_support().is_none_or(|support| support == (0, 0))
 }
 
 /// Parameters of a kernel that lifts both axes; every such schedule has the same. Its `accepts` says which launches are legal, its `tuning` gives
@@ -222,7 +229,7 @@ impl Frame<'_> {
 
     /// First position of the signal along an axis (0: x, 1: y).
     pub(super) fn start(&self, axis: usize) -> Expr {
-        self.params.start(axis, self.aligned)
+        if self.border == Border::Untouched { 0.into() } else { self.params.start(axis, self.aligned) }
     }
 
     /// One past the last position along an axis.

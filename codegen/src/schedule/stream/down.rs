@@ -125,7 +125,7 @@ impl<'a> DelayLine<'a> {
         };
         match self.strip.border {
             // A walk has no mirror images of rows: it is not made for that.
-            Border::Extend | Border::Mirror => {}
+            Border::Extend | Border::Mirror | Border::Untouched => {}
             Border::Zero => {
                 let zero = self.strip.arith.zero();
                 b.if_(k.clone().lt(first).or(k.gt(last)), |b| copy(b, slot, &|_| zero.clone()));

@@ -320,10 +320,10 @@ impl<'a> Input<'a> {
                 b.load(to, Space::Shared(strip.ring), at, lanes as u32, Cache::Default);
             });
         };
-        let Some(table) = strip.table else { return whole(b) };
         if strip.shares_copies {
             b.push(Stmt::SyncWarp);
         }
+        let Some(table) = strip.table else { return whole(b) };
         let inside = !Expr::from(strip.at_border);
         let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
         b.if_else(simple, whole, |b| {

@@ -1,7 +1,7 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::Walk;
-use crate::schedule::level::{Array, BANDS_ALIGNED, Job, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
@@ -39,6 +39,13 @@ impl Walk {
                 "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) must be even",
                 copied / 2,
                 job.parity[0]
+            ));
+        }
+        let parts = [job.width, job.height, job.parity[0], job.parity[1]];
+        if self.border == Border::Untouched && parts.iter().any(|n| n % 2 != 0) {
+            return refuse(format!(
+                "its walk knows no border rule for pairs that a border cuts: width ({}), height ({}) and the positions of the first column and row ({}, {}) must be even",
+                parts[0], parts[1], parts[2], parts[3]
             ));
         }
         if self.options.boundary == Boundary::Periodic {
@@ -145,6 +152,14 @@ mod tests {
         walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
+    fn haar() -> Walk {
+        let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+        let options = Options { sample: Scalar::I32, boundary, direction, gain: false };
+        let text = "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }";
+        let scheme = lifting_dsl::compile(text).unwrap().schemes.remove(0);
+        walk(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
+    }
+
     fn job(width: i32, height: i32) -> Job {
         let array = |i: u64, pitch: i32| Array { address: i << 30, pitch: pitch.into(), stride: 0 };
         let half = width.div_euclid(2);
@@ -197,10 +212,11 @@ mod tests {
     fn illegal_jobs_are_refused_in_words() {
         let symmetric = legall(Direction::Forward, Boundary::WholeSymmetric);
         let periodic = legall(Direction::Forward, Boundary::Periodic);
-        let aligned = aligned_legall();
+        let (aligned, haar) = (aligned_legall(), haar());
         let whole = job(64, 64);
         assert_eq!(periodic.accepts(&whole), Ok(()));
         assert_eq!(aligned.accepts(&whole), Ok(()));
+        assert_eq!(haar.accepts(&whole), Ok(()));
         let odd = Array { address: 1, ..whole.signal };
         let narrow = Array { pitch: 33, ..whole.bands[2] };
         let [ll, hl, lh, hh] = whole.bands;
@@ -217,6 +233,8 @@ mod tests {
             (&periodic, Job { signal: Array { address: 4, ..whole.signal }, ..whole }),
             (&symmetric, Job { batch: MAX_BATCH + 1, ..whole }),
             (&symmetric, Job { signal: Array { pitch: 1 << 31, ..whole.signal }, ..whole }),
+            (&haar, job(63, 64)),
+            (&haar, Job { parity: [0, 1], ..whole }),
             (&aligned, Job { parity: [1, 0], ..whole }),
             (&aligned, Job { signal: Array { pitch: 65, ..whole.signal }, ..whole }),
         ]

@@ -12,6 +12,9 @@
 //! are restored after each step ([`Border`]): columns by a broadcast of the border's sample, in border strips only, rows by what the delay line holds;
 //! `zero` also between the axes, as a step's rounding makes something of nothing.
 //!
+//! Where every step stays within its own pair (Haar), no rule is asked at all if no border cuts a pair: sizes and first positions are even, or
+//! [`Walk::accepts`] refuses.
+//!
 //! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: a kernel for nothing else ([`Shape::aligned`]) is the
 //! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
 //! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
@@ -28,7 +31,7 @@ mod output;
 pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
 pub(super) use output::{store_band, store_signal};
 
-use super::level::{Across, Axis, Border, Frame, Params, is_symmetric};
+use super::level::{Across, Axis, Border, Frame, Params, is_local, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
@@ -86,6 +89,9 @@ impl Strip<'_> {
     fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
         let height = || Expr::from(self.params.height);
         let p = phase.parity() as i32;
+        if self.border == Border::Untouched {
+            return (k << 1) + p;
+        }
         if let Boundary::Edge | Boundary::Zero = self.options.boundary {
             return (self.serve(1, phase, k) << 1) + p - self.start(1);
         }
@@ -183,7 +189,10 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
             16,
         ));
     }
-    let border = Border::of(options.boundary, &steps);
+    // A rule that is never asked extends nothing, as `zero` does.
+    let is_local = steps.iter().all(is_local);
+    let options = if is_local { Options { boundary: Boundary::Zero, ..options } } else { options };
+    let border = if is_local { Border::Untouched } else { Border::of(options.boundary, &steps) };
     if border == Border::Mirror {
         let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
         return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
@@ -255,9 +264,14 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {right} right); {} row pairs in flight; results are {delay} pairs behind the front; border rule {}.",
         shape.columns, shape.ring, options.boundary
     ));
+    // With the rule that is asked.
+    let options = plan.options;
     let params = Params::declare(b, options);
     let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);
-    let gathers = options.boundary != Boundary::Periodic;
+    let gathers = match border {
+        Border::Untouched => !shape.aligned,
+        _ => options.boundary != Boundary::Periodic,
+    };
     let table = gathers.then(|| b.shared("table", Scalar::I32, shape.warps * shape.columns * 32));
     let warp = || Expr::from(Builtin::ThreadY);
     let lane = || Expr::from(Builtin::ThreadX);
@@ -265,15 +279,17 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let strip = b.let_("strip", Scalar::I32, Expr::from(Builtin::BlockX) * shape.warps as i32 + warp());
     let base = Expr::from(strip) * strip_columns - (left as i32 * shape.columns as i32);
     let base = b.let_("base", Scalar::I32, base);
-    let end_x = params.start(0, shape.aligned) + Expr::from(params.width);
-    let end_y = params.start(1, shape.aligned) + Expr::from(params.height);
+    let [start_x, start_y] =
+        [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { params.start(axis, shape.aligned) });
+    let end_x = start_x.clone() + Expr::from(params.width);
+    let end_y = start_y + Expr::from(params.height);
     let strips = (end_x.clone() + (strip_columns - 1)) / strip_columns;
     let pairs_y = (end_y + 1) >> 1;
     let chunks = (pairs_y.clone() + Expr::from(params.chunk) - 1) / Expr::from(params.chunk);
 
     b.if_(Expr::from(strip).lt(strips.clone()), |b| {
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * shape.columns as i32);
-        let starts = Expr::from(base).lt(params.start(0, shape.aligned));
+        let starts = Expr::from(base).lt(start_x);
         let ends = (Expr::from(base) + 32 * shape.columns as i32).gt(end_x.clone());
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
         let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));

@@ -74,7 +74,7 @@ impl Tile<'_> {
                 }
             };
             match frame.border {
-                Border::Extend => {}
+                Border::Extend | Border::Untouched => {}
                 Border::Zero => b.unrolled("row", low, high + 1, 1, |b, k| {
                     b.if_(k.clone().lt(first).or(k.clone().gt(last)), |b| {
                         for c in 0..frame.columns() {
