@@ -31,6 +31,9 @@ impl Default for Shape {
     }
 }
 
+/// Steps from which on a kernel counts as long: computed before the loop over images, the bounds of all its steps would not fit into registers.
+const LONG: usize = 24;
+
 /// The pass kernel.
 ///
 /// # Errors
@@ -89,6 +92,10 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     let tile = Tile { row, phase_len: phase_len as i32, first, before: before as i32, arith, pass: &pass, border };
 
     pass.for_each_image(b, |b, image| {
+        if steps.len() > LONG {
+            b.comment("adds 0: not knowing that, compilers leave the bounds of all steps where they are needed, and do not spill");
+            b.set(Place::Local(first), Expr::from(first) + Expr::from(Builtin::BlockY));
+        }
         b.comment("load: even samples first, odd samples behind them");
         b.for_("x", thread(), 2 * phase_len as i32, shape.threads as i32, |b, x| {
             let position = b.let_("position", Scalar::I32, Expr::from(origin) + x.clone());

@@ -1,6 +1,6 @@
 //! Horizontal lifting of a row that a warp holds in registers, C columns a lane.
 
-use super::{Axis, Border, Frame};
+use super::{Axis, Border, Lanes};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Lane, LocalId, Place};
 use crate::schedule::step_value;
@@ -30,7 +30,7 @@ impl Row {
 /// The horizontal steps of a warp's columns.
 pub struct Across<'a> {
     /// The columns.
-    pub frame: &'a Frame<'a>,
+    pub lanes: &'a Lanes,
     /// Its steps.
     pub axis: &'a Axis,
 }
@@ -38,7 +38,7 @@ pub struct Across<'a> {
 impl Across<'_> {
     /// Lifts a row in place. All lanes of the warp take part.
     pub fn lift(&self, b: &mut Builder, row: &Row) {
-        if self.frame.border == Border::Zero {
+        if self.lanes.border == Border::Zero {
             // What was loaded, or lifted vertically, beyond the border.
             for phase in [Phase::Even, Phase::Odd] {
                 self.restore(b, phase, row);
@@ -50,7 +50,7 @@ impl Across<'_> {
     }
 
     fn step(&self, b: &mut Builder, step: &Step, row: &Row) {
-        let half = self.frame.columns() / 2;
+        let half = self.lanes.columns() / 2;
         let (p, q) = (step.target().parity() as i32, step.target().other().parity() as i32);
         b.comment(format!("row: {}", crate::describe::step(step)));
         // What other lanes hold of the phase that is read: (lanes away, element) → value.
@@ -65,7 +65,7 @@ impl Across<'_> {
                 let side = if lanes < 0 { "left" } else { "right" };
                 let name = format!("{side}_{}", step.target().other().name());
                 let lane = if lanes < 0 { Lane::Up(-lanes as u32) } else { Lane::Down(lanes as u32) };
-                let id = b.shuffle(&name, self.frame.arith.work, row.at(2 * element + q), lane);
+                let id = b.shuffle(&name, self.lanes.arith.work, row.at(2 * element + q), lane);
                 away.insert((lanes, element), id);
             }
         }
@@ -77,47 +77,47 @@ impl Across<'_> {
                     None => row.at(2 * element + q),
                 }
             };
-            let value = step_value(step, self.frame.arith, row.at(2 * e + p), &mut read);
+            let value = step_value(step, self.lanes.arith, row.at(2 * e + p), &mut read);
             b.set(row.place(2 * e + p), value);
         }
         // A scaling keeps copies of the border's sample; but a zero may change its sign.
-        if !matches!(step, Step::Scale(_)) || self.frame.border == Border::Zero {
+        if !matches!(step, Step::Scale(_)) || self.lanes.border == Border::Zero {
             self.restore(b, step.target(), row);
         }
     }
 
     /// Makes the columns beyond the border what the border rule says, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, row: &Row) {
-        let frame = self.frame;
-        if matches!(frame.border, Border::Extend | Border::Untouched) {
+        let lanes = self.lanes;
+        if matches!(lanes.border, Border::Extend | Border::Untouched) {
             return;
         }
-        let (half, p) = (frame.columns() / 2, phase.parity() as i32);
+        let (half, p) = (lanes.columns() / 2, phase.parity() as i32);
         let position = |index: Expr| (index << 1) + p;
-        let first = position(frame.first_index(0, phase));
-        let last = position(frame.last_index(0, phase));
-        if frame.border == Border::Mirror {
-            return b.if_(frame.at_border, |b| self.mirror(b, phase, row));
+        let first = position(lanes.first_index(0, phase));
+        let last = position(lanes.last_index(0, phase));
+        if lanes.border == Border::Mirror {
+            return b.if_(lanes.at_border, |b| self.mirror(b, phase, row));
         }
-        b.if_(frame.at_border, |b| {
+        b.if_(lanes.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
             let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
-                let offset = b.let_("offset", crate::ir::Scalar::I32, at.clone() - Expr::from(frame.base));
-                let mine = b.let_("mine", frame.arith.work, row.at(p));
+                let offset = b.let_("offset", crate::ir::Scalar::I32, at.clone() - Expr::from(lanes.base));
+                let mine = b.let_("mine", lanes.arith.work, row.at(p));
                 for e in 1..half {
-                    let here = (Expr::from(offset).and((frame.columns() - 1).into())).eq_((2 * e + p).into());
+                    let here = (Expr::from(offset).and((lanes.columns() - 1).into())).eq_((2 * e + p).into());
                     b.set(Place::Local(mine), here.select(row.at(2 * e + p), mine.into()));
                 }
-                let lane = Expr::from(offset) >> frame.columns().ilog2() as i32;
-                b.shuffle(name, frame.arith.work, mine, Lane::Index(lane))
+                let lane = Expr::from(offset) >> lanes.columns().ilog2() as i32;
+                b.shuffle(name, lanes.arith.work, mine, Lane::Index(lane))
             };
-            let (before, after): (Expr, Expr) = if frame.border == Border::Edge {
+            let (before, after): (Expr, Expr) = if lanes.border == Border::Edge {
                 (broadcast(b, "first", &first).into(), broadcast(b, "last", &last).into())
             } else {
-                (frame.arith.zero(), frame.arith.zero())
+                (lanes.arith.zero(), lanes.arith.zero())
             };
             for e in 0..half {
-                let here = || Expr::from(frame.x) + (2 * e + p);
+                let here = || Expr::from(lanes.x) + (2 * e + p);
                 let kept = here().gt(last.clone()).select(after.clone(), row.at(2 * e + p));
                 b.set(row.place(2 * e + p), here().lt(first.clone()).select(before.clone(), kept));
             }
@@ -126,17 +126,17 @@ impl Across<'_> {
 
     /// Columns beyond the border become the mirror images of those within, wherever in the warp these are.
     fn mirror(&self, b: &mut Builder, phase: Phase, row: &Row) {
-        let frame = self.frame;
-        let (columns, p) = (frame.columns(), phase.parity() as i32);
-        let start = || frame.start(0);
+        let lanes = self.lanes;
+        let (columns, p) = (lanes.columns(), phase.parity() as i32);
+        let start = || lanes.start(0);
         for e in 0..columns / 2 {
-            let here = Expr::from(frame.x) + (2 * e + p) - start();
-            let image = Expr::Mirror(Box::new(here), Box::new(frame.params.width.into())) + start();
-            let offset = b.let_("offset", crate::ir::Scalar::I32, image - Expr::from(frame.base));
+            let here = Expr::from(lanes.x) + (2 * e + p) - start();
+            let image = Expr::Mirror(Box::new(here), Box::new(lanes.length(0))) + start();
+            let offset = b.let_("offset", crate::ir::Scalar::I32, image - Expr::from(lanes.base));
             let lane = || Expr::from(offset) >> columns.ilog2() as i32;
             // Which of its columns of this phase a lane needs differs from lane to lane.
             for f in 0..columns / 2 {
-                let found = b.shuffle("image", frame.arith.work, row.at(2 * f + p), Lane::Index(lane()));
+                let found = b.shuffle("image", lanes.arith.work, row.at(2 * f + p), Lane::Index(lane()));
                 let same = Expr::from(offset).and((columns - 1).into()).eq_((2 * f + p).into());
                 b.set(row.place(2 * e + p), same.select(found.into(), row.at(2 * e + p)));
             }

@@ -1,9 +1,12 @@
-//! What schedules share that lift both axes of a level in one kernel: their parameters, a warp's columns, and lifting along them.
+//! What schedules share that lift in registers: a warp's columns, lifting across them and down them; and, of those that lift both axes of a level in one
+//! kernel, the parameters.
 
 mod across;
+mod down;
 mod job;
 
 pub(super) use across::{Across, Row};
+pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_SIDE, Tuning};
 
 use super::{Arithmetic, Direction, Options};
@@ -192,50 +195,57 @@ impl Params {
         pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, Expr::from(pitch).cast(Scalar::I32)))
     }
 
+    /// The image, as threads hold columns of it.
+    pub(super) fn held(
+        &self,
+        options: Options,
+        arith: Arithmetic,
+        border: Border,
+        columns: u32,
+        aligned: bool,
+    ) -> Held {
+        let start = [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { self.start(axis, aligned) });
+        let length = [self.width, self.height].map(Expr::from);
+        Held { arith, boundary: options.boundary, border, columns, start, length }
+    }
+
     /// Position of the first sample along an axis (0: x, 1: y).
     pub(super) fn start(&self, axis: usize, aligned: bool) -> Expr {
         if axis == 0 && aligned { 0.into() } else { self.parity[axis].into() }
     }
 }
 
-/// The columns that a warp holds, a run of them a lane, and the image that they are of.
-pub(super) struct Frame<'a> {
-    pub(super) options: Options,
+/// What registers hold: a run of columns a thread, their arithmetic, and the image that they are of.
+pub(super) struct Held {
     pub(super) arith: Arithmetic,
+    pub(super) boundary: Boundary,
     pub(super) border: Border,
-    /// Columns a lane; a power of two.
+    /// Columns a thread; a power of two.
     pub(super) columns: u32,
-    /// Whether rows are known to be aligned, with the first column at an even position.
-    pub(super) aligned: bool,
-    pub(super) params: &'a Params,
-    /// First position of this warp's 32 lanes; even.
-    pub(super) base: LocalId,
-    /// First position of this lane; even.
-    pub(super) x: LocalId,
-    /// Whether the warp's columns reach beyond the image (warp-uniform).
-    pub(super) at_border: LocalId,
-    /// Whether this lane stores.
-    pub(super) useful: LocalId,
-    /// Offset of the image at hand: signal, ll, the other bands.
-    pub(super) offsets: [LocalId; 3],
-    /// Samples from row to row, of type i32: signal, ll, the other bands.
-    pub(super) pitches: [LocalId; 3],
+    /// First position along each axis (0: x, 1: y).
+    pub(super) start: [Expr; 2],
+    /// Samples along each axis.
+    pub(super) length: [Expr; 2],
 }
 
-impl Frame<'_> {
+impl Held {
     pub(super) fn columns(&self) -> i32 {
         self.columns as i32
     }
 
     /// First position of the signal along an axis (0: x, 1: y).
     pub(super) fn start(&self, axis: usize) -> Expr {
-        if self.border == Border::Untouched { 0.into() } else { self.params.start(axis, self.aligned) }
+        self.start[axis].clone()
+    }
+
+    /// Samples along an axis.
+    pub(super) fn length(&self, axis: usize) -> Expr {
+        self.length[axis].clone()
     }
 
     /// One past the last position along an axis.
     pub(super) fn end(&self, axis: usize) -> Expr {
-        let length = [self.params.width, self.params.height][axis];
-        self.start(axis) + Expr::from(length)
+        self.start(axis) + self.length(axis)
     }
 
     /// Smallest index of a phase along an axis.
@@ -251,22 +261,88 @@ impl Frame<'_> {
         (self.end(axis) - 1 - phase.parity() as i32) >> 1
     }
 
+    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
+    pub(super) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        let length = || Box::new(self.length(axis));
+        let p = phase.parity() as i32;
+        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
+        match self.boundary {
+            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+        }
+    }
+
+    /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for every row: reflections are
+    /// tried cheaply first.
+    pub(super) fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
+        let height = || self.length(1);
+        let p = phase.parity() as i32;
+        if self.border == Border::Untouched {
+            return (k << 1) + p;
+        }
+        if let Boundary::Edge | Boundary::Zero = self.boundary {
+            return (self.serve(1, phase, k) << 1) + p - self.start(1);
+        }
+        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
+        let row = || Expr::from(row);
+        if self.boundary == Boundary::Periodic {
+            return Expr::Wrap(Box::new(row()), Box::new(height()));
+        }
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
+        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
+        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+    }
+}
+
+/// The columns of a warp.
+pub(super) struct Lanes {
+    pub(super) held: Held,
+    /// First position of this warp's 32 lanes; even.
+    pub(super) base: LocalId,
+    /// First position of this lane; even.
+    pub(super) x: LocalId,
+    /// Whether the warp's columns reach beyond the image (warp-uniform).
+    pub(super) at_border: LocalId,
+}
+
+impl std::ops::Deref for Lanes {
+    type Target = Held;
+
+    fn deref(&self) -> &Held {
+        &self.held
+    }
+}
+
+/// A warp's columns, and the arrays that they come from and go to.
+pub(super) struct Frame<'a> {
+    pub(super) options: Options,
+    pub(super) lanes: Lanes,
+    /// Whether rows are known to be aligned, with the first column at an even position.
+    pub(super) aligned: bool,
+    pub(super) params: &'a Params,
+    /// Whether this lane stores.
+    pub(super) useful: LocalId,
+    /// Offset of the image at hand: signal, ll, the other bands.
+    pub(super) offsets: [LocalId; 3],
+    /// Samples from row to row, of type i32: signal, ll, the other bands.
+    pub(super) pitches: [LocalId; 3],
+}
+
+impl std::ops::Deref for Frame<'_> {
+    type Target = Lanes;
+
+    fn deref(&self) -> &Lanes {
+        &self.lanes
+    }
+}
+
+impl Frame<'_> {
     /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not change from row to row stands
     /// together.
     pub(super) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
         let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
         lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
-    }
-
-    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
-    pub(super) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
-        let length = || Box::new(Expr::from([self.params.width, self.params.height][axis]));
-        let p = phase.parity() as i32;
-        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
-        match self.options.boundary {
-            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
-            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
-        }
     }
 }

@@ -4,8 +4,7 @@ use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
-use crate::schedule::level::{BANDS_ALIGNED, SIGNAL_ALIGNED};
-use crate::schedule::stream::down::DelayLine;
+use crate::schedule::level::{BANDS_ALIGNED, DelayLine, SIGNAL_ALIGNED};
 use lifting_dsl::{Boundary, Phase};
 
 /// The input side of a strip.

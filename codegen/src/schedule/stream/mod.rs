@@ -3,7 +3,7 @@
 //! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk of
 //! rows, a pair at a time. Rows arrive in a ring in shared memory, several pairs ahead, by asynchronous 16-byte copies: a
 //! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`super::level`]). Its
-//! vertical lifting is a delay line in registers ([`down`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
+//! vertical lifting is a delay line in registers ([`DelayLine`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
 //! window ([`Window`]) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
 //! sample is read once and written once for both axes; a chunk pays its vertical halo once, a strip its horizontal halo.
 //!
@@ -23,7 +23,6 @@
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 
-mod down;
 mod input;
 mod launch;
 mod output;
@@ -31,7 +30,7 @@ mod output;
 pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
 pub(super) use output::{store_band, store_signal};
 
-use super::level::{Across, Axis, Border, Frame, Params, is_local, is_symmetric};
+use super::level::{Across, Axis, Border, DelayLine, Frame, Lanes, Params, is_local, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
@@ -81,30 +80,6 @@ struct Strip<'a> {
     table: Option<SharedId>,
     /// First element of this warp's part of the ring.
     ring_base: LocalId,
-}
-
-impl Strip<'_> {
-    /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for every row: reflections are
-    /// tried cheaply first.
-    fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
-        let height = || Expr::from(self.params.height);
-        let p = phase.parity() as i32;
-        if self.border == Border::Untouched {
-            return (k << 1) + p;
-        }
-        if let Boundary::Edge | Boundary::Zero = self.options.boundary {
-            return (self.serve(1, phase, k) << 1) + p - self.start(1);
-        }
-        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
-        let row = || Expr::from(row);
-        if self.options.boundary == Boundary::Periodic {
-            return Expr::Wrap(Box::new(row()), Box::new(height()));
-        }
-        let away = b.let_("away", Scalar::I32, row().max(-row()));
-        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
-        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
-        Expr::from(folded).ge(0.into()).select(folded.into(), again)
-    }
 }
 
 impl<'a> std::ops::Deref for Strip<'a> {
@@ -221,7 +196,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     }
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let registers =
-        down::registers(&axis.steps, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
+        DelayLine::registers(&axis.steps, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS));
     }
@@ -308,20 +283,9 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         });
         let pitches = params.narrow_pitches(b);
         let Shape { columns, aligned, .. } = shape;
-        let frame = Frame {
-            options,
-            arith,
-            border,
-            columns,
-            aligned,
-            params: &params,
-            base,
-            x,
-            at_border,
-            useful,
-            offsets,
-            pitches,
-        };
+        let held = params.held(options, arith, border, columns, aligned);
+        let lanes = Lanes { held, base, x, at_border };
+        let frame = Frame { options, lanes, aligned, params: &params, useful, offsets, pitches };
         let strip =
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
         let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
@@ -353,8 +317,8 @@ fn walk_down(
     let (axis, window) = (&plan.axis, &plan.window);
     let input = input::Input::new(b, strip);
     let ring = strip.shape.ring as i32;
-    let across = Across { frame: &strip.frame, axis };
-    let line = down::DelayLine::declare(b, strip, axis, window);
+    let across = Across { lanes: &strip.lanes, axis };
+    let line = DelayLine::declare(b, &strip.lanes.held, axis, window);
     input.make_table(b);
     // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
     let across_first = (order == Order::HorizontalFirst) == (strip.options.direction == Direction::Forward);

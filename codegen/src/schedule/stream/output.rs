@@ -1,11 +1,10 @@
 //! The finished pair leaves: four band rows (analysis) or two image rows (synthesis), as wide stores.
 
 use super::Strip;
-use super::down::DelayLine;
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Scalar, Space};
 use crate::schedule::Direction;
-use crate::schedule::level::{Across, BANDS_ALIGNED, Frame, Row, SIGNAL_ALIGNED};
+use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, SIGNAL_ALIGNED};
 use lifting_dsl::Phase;
 
 /// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.

@@ -22,7 +22,7 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Across, Axis, Border, Frame, Order, Params};
+use super::level::{Across, Axis, Border, Frame, Lanes, Order, Params};
 use super::stream::{store_band, store_signal};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -184,20 +184,9 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
         let Block { arith, border, .. } = plan;
         let columns = shape.columns;
-        let frame = Frame {
-            options,
-            arith,
-            border,
-            columns,
-            aligned: false,
-            params: &params,
-            base,
-            x,
-            at_border,
-            useful,
-            offsets,
-            pitches,
-        };
+        let held = params.held(options, arith, border, columns, false);
+        let lanes = Lanes { held, base, x, at_border };
+        let frame = Frame { options, lanes, aligned: false, params: &params, useful, offsets, pitches };
         b.for_("pair", first, stop, plan.pairs as i32, |b, pair| {
             let front = b.let_("front", Scalar::I32, pair.clone() - plan.halo.pairs_before() as i32);
             let above = (Expr::from(front) << 1).lt(params.parity[1].into());
@@ -244,7 +233,7 @@ impl Tile<'_> {
 
     /// Loads the block, lifts it, stores its results above `stop`.
     fn lift(&self, b: &mut Builder, order: Order, stop: LocalId) {
-        let across = Across { frame: self.frame, axis: &self.plan.axis };
+        let across = Across { lanes: &self.frame.lanes, axis: &self.plan.axis };
         let rows = |b: &mut Builder, from: i64, to: i64| {
             b.unrolled("row", from as i32, to as i32, 1, |b, k| {
                 for phase in PHASES {

@@ -3,10 +3,9 @@
 //! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
-use super::Strip;
+use super::{Axis, Border, Held, Row};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place};
-use crate::schedule::level::{Axis, Border, Row};
 use crate::schedule::step_value;
 use crate::window::Window;
 use lifting_dsl::{Phase, Step};
@@ -32,15 +31,9 @@ fn depths(steps: &[Step], window: &Window, border: Border) -> [i32; 2] {
     deepest.map(|d| d + 1)
 }
 
-/// Values a lane holds: the slots that live from one pair to the next, and the pair at the front.
-pub fn registers(steps: &[Step], window: &Window, border: Border, columns: u32) -> i64 {
-    let [even, odd] = depths(steps, window, border);
-    i64::from(even + odd) * i64::from(columns)
-}
-
-/// The delay line of a strip.
+/// The delay line of the columns that a thread holds.
 pub struct DelayLine<'a> {
-    strip: &'a Strip<'a>,
+    held: &'a Held,
     axis: &'a Axis,
     slots: Vec<i32>,
     depths: [i32; 2],
@@ -48,23 +41,29 @@ pub struct DelayLine<'a> {
 }
 
 impl<'a> DelayLine<'a> {
+    /// Values that a thread holds: the slots that live from one pair to the next, and the pair at the front.
+    pub fn registers(steps: &[Step], window: &Window, border: Border, columns: u32) -> i64 {
+        let [even, odd] = depths(steps, window, border);
+        i64::from(even + odd) * i64::from(columns)
+    }
+
     /// Declares the registers and sets them to zero.
-    pub fn declare(b: &mut Builder, strip: &'a Strip<'a>, axis: &'a Axis, window: &Window) -> DelayLine<'a> {
-        let depths = depths(&axis.steps, window, strip.border);
-        let columns = strip.columns();
+    pub fn declare(b: &mut Builder, held: &'a Held, axis: &'a Axis, window: &Window) -> DelayLine<'a> {
+        let depths = depths(&axis.steps, window, held.border);
+        let columns = held.columns();
         b.comment("the window: row j of even and odd is j pairs behind the front");
         let rows = [Phase::Even, Phase::Odd].map(|phase| {
             let len = depths[phase.parity() as usize] * columns;
-            let id = b.array(phase.name(), strip.arith.work, len as u32);
-            b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), strip.arith.zero()));
+            let id = b.array(phase.name(), held.arith.work, len as u32);
+            b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), held.arith.zero()));
             id
         });
-        DelayLine { strip, axis, slots: slots(window), depths, rows }
+        DelayLine { held, axis, slots: slots(window), depths, rows }
     }
 
     /// The row of a phase `slot` pairs behind the front.
     pub fn row(&self, phase: Phase, slot: i32) -> Row {
-        Row { array: self.rows[phase.parity() as usize], first: (slot * self.strip.columns()).into() }
+        Row { array: self.rows[phase.parity() as usize], first: (slot * self.held.columns()).into() }
     }
 
     /// The scalings that precede all lifting, on the pair at the front.
@@ -72,7 +71,7 @@ impl<'a> DelayLine<'a> {
         for step in &self.axis.first {
             self.apply(b, step, 0);
         }
-        if self.strip.border == Border::Zero {
+        if self.held.border == Border::Zero {
             // Rows beyond the border were loaded from within, and may have been lifted horizontally.
             for phase in [Phase::Even, Phase::Odd] {
                 self.restore(b, phase, 0, front.clone());
@@ -90,27 +89,27 @@ impl<'a> DelayLine<'a> {
     }
 
     fn element(&self, phase: Phase, slot: i32, column: &Expr) -> (LocalId, Expr) {
-        (self.rows[phase.parity() as usize], column.clone() + slot * self.strip.columns())
+        (self.rows[phase.parity() as usize], column.clone() + slot * self.held.columns())
     }
 
     fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
         let target = step.target();
-        b.unrolled("c", 0, self.strip.columns(), 1, |b, c| {
+        b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
             let (array, index) = self.element(target, slot, &c);
             let old = Expr::Elem(array, Box::new(index.clone()));
             let mut read = |o: i32| {
                 let (array, index) = self.element(target.other(), slot - o, &c);
                 Expr::Elem(array, Box::new(index))
             };
-            let value = step_value(step, self.strip.arith, old, &mut read);
+            let value = step_value(step, self.held.arith, old, &mut read);
             b.set(Place::Elem(array, index), value);
         });
     }
 
     /// Makes rows beyond the border what the border rule says, for a row of index `k` that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, slot: i32, k: Expr) {
-        let columns = self.strip.columns();
-        let (first, last) = (self.strip.first_index(1, phase), self.strip.last_index(1, phase));
+        let columns = self.held.columns();
+        let (first, last) = (self.held.first_index(1, phase), self.held.last_index(1, phase));
         let copy = |b: &mut Builder, to: i32, value: &dyn Fn(&Expr) -> Expr| {
             b.unrolled("c", 0, columns, 1, |b, c| {
                 let (array, index) = self.element(phase, to, &c);
@@ -123,11 +122,11 @@ impl<'a> DelayLine<'a> {
                 Expr::Elem(array, Box::new(index))
             }
         };
-        match self.strip.border {
+        match self.held.border {
             // A walk has no mirror images of rows: it is not made for that.
             Border::Extend | Border::Mirror | Border::Untouched => {}
             Border::Zero => {
-                let zero = self.strip.arith.zero();
+                let zero = self.held.arith.zero();
                 b.if_(k.clone().lt(first).or(k.gt(last)), |b| copy(b, slot, &|_| zero.clone()));
             }
             Border::Edge => {
@@ -144,10 +143,10 @@ impl<'a> DelayLine<'a> {
     /// Copies the finished row of a phase, with its last scaling, into an array of its own.
     pub fn result(&self, b: &mut Builder, phase: Phase, slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
-        b.unrolled("c", 0, self.strip.columns(), 1, |b, c| {
+        b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
             let (array, index) = self.element(phase, slot, &c);
             let value = scale.fold(Expr::Elem(array, Box::new(index)), |value, step| {
-                step_value(step, self.strip.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
+                step_value(step, self.held.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
             });
             b.set(Place::Elem(into, c), value);
         });
@@ -155,7 +154,7 @@ impl<'a> DelayLine<'a> {
 
     /// The front moves on: every row moves up one slot.
     pub fn shift(&self, b: &mut Builder) {
-        let columns = self.strip.columns();
+        let columns = self.held.columns();
         b.comment("the front moves on");
         for (array, depth) in self.rows.into_iter().zip(self.depths) {
             if depth < 2 {
