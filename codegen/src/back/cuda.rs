@@ -10,12 +10,30 @@ use std::collections::BTreeSet;
 /// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds more
 /// text to the file can keep out of their way.
 pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
+    write_as(kernels, namer, false)
+}
+
+/// The text of some kernels that may be launched while those launched before them still run (programmatic dependent launch, from compute capability
+/// 9.0 on), and their names. Every thread begins with letting the next launch come, then waits until all launches before have ended and what they
+/// wrote is there to be read. So a launch has ended only when all before it have. Launched in any other way they are kernels as all others.
+///
+/// What is read may change while a kernel waits: no pointer that is read promises otherwise, as `const T *__restrict__` would, and loads do not go through
+/// the cache for constant data.
+pub fn write_overlapping(kernels: &[(&Kernel, &KernelInfo)]) -> Result<(String, Vec<String>), Unsupported> {
+    write_as(kernels, &mut namer(), true)
+}
+
+fn write_as(
+    kernels: &[(&Kernel, &KernelInfo)],
+    namer: &mut Namer,
+    overlaps: bool,
+) -> Result<(String, Vec<String>), Unsupported> {
     let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
     let mut text = String::new();
     for (kernel, name) in kernels.iter().zip(&names) {
         text.push('\n');
-        text += &c_like::write_kernel(*kernel, name, Dialect::Cuda, namer, &mut used)?;
+        text += &c_like::write_kernel(*kernel, name, (Dialect::Cuda, overlaps), namer, &mut used)?;
     }
     let helpers = helpers::write(&used, Dialect::Cuda);
     Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
@@ -54,6 +72,27 @@ mod tests {
         assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8;"), "{eight}");
         let sixteen = text(&case("copy_async_f64_2").kernel);
         assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16;"), "{sixteen}");
+    }
+
+    /// Every thread waits before it does anything else, and nothing that is read is promised to stay as it is.
+    #[test]
+    fn overlapping_kernels_wait_first() {
+        let overlapping = |kernel: Kernel| {
+            let info = validate(&kernel).expect("cases are valid");
+            cuda::write_overlapping(&[(&kernel, &info)]).expect("CUDA has everything").0
+        };
+        insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
+        for case in cases() {
+            let text = overlapping(case.kernel);
+            assert!(!text.contains("__ldg("), "{text}");
+            let kernels = text.split("extern \"C\"").skip(1);
+            for (head, body) in kernels.map(|kernel| kernel.split_once("{\n").expect("a body")) {
+                let promises = |p: &&str| p.contains("const") && p.contains("__restrict__");
+                assert_eq!(head.split(',').find(promises), None, "{head}");
+                let first = body.lines().find(|line| !line.trim_start().starts_with("__shared__"));
+                assert_eq!(first, Some("    wait_launches();"), "{text}");
+            }
+        }
     }
 
     /// A CPU has neither lanes nor copies that run beside it.

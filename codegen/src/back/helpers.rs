@@ -32,6 +32,8 @@ pub enum Helper {
     CommitCopies,
     /// `wait_copies_2()`.
     WaitCopies(u32),
+    /// `wait_launches()`; CUDA only.
+    WaitLaunches,
 }
 
 /// [`Cache`] with an order.
@@ -79,6 +81,7 @@ impl Helper {
             Helper::CopyAsync(s, lanes) => format!("copy_async_{}x{lanes}", s.name()),
             Helper::CommitCopies => "commit_copies".into(),
             Helper::WaitCopies(n) => format!("wait_copies_{n}"),
+            Helper::WaitLaunches => "wait_launches".into(),
         }
     }
 }
@@ -134,6 +137,7 @@ fn definition(h: Helper, d: Dialect) -> String {
         Helper::CopyAsync(s, lanes) => copy_async(s, lanes, d, &name),
         Helper::CommitCopies => instruction(
             "Closes the group of the copies started so far.",
+            800,
             "cp.async.commit_group;",
             &format!("{prefix} void {name}()"),
         ),
@@ -143,17 +147,24 @@ fn definition(h: Helper, d: Dialect) -> String {
                 1 => "Waits for all groups of copies but the latest.".into(),
                 n => format!("Waits for all groups of copies but the latest {n}."),
             },
+            800,
             &format!("cp.async.wait_group {n};"),
+            &format!("{prefix} void {name}()"),
+        ),
+        Helper::WaitLaunches => instruction(
+            "Lets the next launch begin, and waits until all before have ended and what they wrote can be read, where launches overlap.",
+            900,
+            "griddepcontrol.launch_dependents; griddepcontrol.wait;",
             &format!("{prefix} void {name}()"),
         ),
     }
 }
 
-/// A function that is one instruction from compute capability 8.0 on, and nothing before, where copies are done at once.
-fn instruction(comment: &str, text: &str, head: &str) -> String {
+/// A function of instructions that there are from an architecture on, and nothing before, where copies are done at once and launches do not overlap.
+fn instruction(comment: &str, since: u32, text: &str, head: &str) -> String {
     format!(
         "// {comment}\n{head}\n{{\n\
-         #if __CUDA_ARCH__ >= 800\n    asm volatile(\"{text}\" ::: \"memory\");\n#endif\n}}\n"
+         #if __CUDA_ARCH__ >= {since}\n    asm volatile(\"{text}\" ::: \"memory\");\n#endif\n}}\n"
     )
 }
 

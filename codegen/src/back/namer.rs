@@ -214,6 +214,7 @@ pub const HELPERS: &[&str] = &[
     "f32_to_bf16",
     "pack",
     "commit_copies",
+    "wait_launches",
 ];
 
 /// Keywords of Rust, reserved ones included, and what its prelude is usually expected to mean.

@@ -105,7 +105,8 @@ pub fn compile(source: &str, architecture: Architecture) -> Result<Compiled, Cud
     compiled(source, &Target::of(architecture)?)
 }
 
-fn compiled(source: &str, target: &Target) -> Result<Compiled, CudaError> {
+/// [`compile`] for a target.
+pub(super) fn compiled(source: &str, target: &Target) -> Result<Compiled, CudaError> {
     static MEMORY: OnceLock<Mutex<HashMap<Hash, Compiled>>> = OnceLock::new();
     let memory = MEMORY.get_or_init(Mutex::default);
     let key = key(source, target);

@@ -1,18 +1,50 @@
 //! Lists of launches, handed to the driver.
+//!
+//! Launches overlap where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
+//! before it touches memory. Small levels, which take little longer than their launches, gain most. Every thread of every kernel waits, so that a kernel has ended only when all
+//! before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
+//!
+//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user
+//! brought compiled.
 
 use super::cache::{self, Compiled};
 use super::device::{CudaDevice, describe};
 use super::error::CudaError;
+use super::nvrtc::Target;
 use crate::error::PlanError;
 use crate::gpu::{Arg, Array, Launch, List, Program};
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
-use lifting_codegen::back;
-use std::ffi::c_void;
+use lifting_codegen::back::{Unsupported, cuda};
+use lifting_codegen::ir::Kernel;
+use lifting_codegen::ir::valid::KernelInfo;
+use std::ffi::{OsStr, c_void};
 use std::sync::Arc;
 
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
+
+/// The environment variable that turns overlapping launches off: `0`.
+const OVERLAP: &str = "LIFTING_OVERLAP";
+
+/// The next kernel begins when the one before has ended.
+const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
+/// The next kernel begins when all blocks of the one before have begun and let it, and waits itself.
+const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
+    from_port: sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC as u8,
+    type_: sys::CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
+    ..ORDINARY
+};
+
+/// Whether launches of kernels that are compiled for the target may overlap, as the variable has it.
+fn may_overlap(target: &Target, variable: Option<&OsStr>) -> bool {
+    target.can_wait() && variable.is_none_or(|value| value != "0")
+}
+
+/// The text of kernels that wait for those before them, or of ones that need not, and their names.
+fn write(kernels: &[(&Kernel, &KernelInfo)], overlaps: bool) -> Result<(String, Vec<String>), Unsupported> {
+    if overlaps { cuda::write_overlapping(kernels) } else { cuda::write_with(kernels, &mut cuda::namer()) }
+}
 
 /// A program whose kernels are on a device.
 #[derive(Debug)]
@@ -21,6 +53,8 @@ pub(super) struct Loaded {
     /// The CUDA C++ text of its kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
+    /// Whether its kernels wait for those before them, so that launches may overlap.
+    overlaps: bool,
     /// Where each part of the workspace begins, in bytes.
     starts: [usize; 6],
     pub workspace_bytes: usize,
@@ -62,15 +96,23 @@ impl Loaded {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
         }
-        let (source, names) = back::cuda::write_with(&list, &mut back::cuda::namer())
-            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
-        let mut functions = Vec::new();
-        if !names.is_empty() {
+        let (mut target, kernels) = (None, kernels.filter(|_| !list.is_empty()));
+        if !list.is_empty() {
             device.ready()?;
-            let compiled = match kernels {
-                Some(compiled) => compiled.clone(),
-                None => cache::compile(&source, device.properties().architecture)?,
-            };
+            if kernels.is_none() {
+                target = Some(Target::of(device.properties().architecture)?);
+            }
+        }
+        let variable = std::env::var_os(OVERLAP);
+        let overlaps = target.as_ref().is_some_and(|target| may_overlap(target, variable.as_deref()));
+        let (source, names) = write(&list, overlaps)
+            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
+        let compiled = match &target {
+            Some(target) => Some(cache::compiled(&source, target)?),
+            None => kernels.cloned(),
+        };
+        let mut functions = Vec::new();
+        if let Some(compiled) = compiled {
             let module = load(device, &compiled)?;
             for name in &names {
                 functions.push(module.load_function(name).map_err(|e| CudaError::Module {
@@ -78,7 +120,7 @@ impl Loaded {
                 })?);
             }
         }
-        Ok(Loaded { program, source, functions, starts, workspace_bytes })
+        Ok(Loaded { program, source, functions, overlaps, starts, workspace_bytes })
     }
 
     /// Where an array begins, and the size of its elements.
@@ -125,16 +167,33 @@ impl Loaded {
         at: Addresses,
     ) -> Result<(), CudaError> {
         device.ready()?;
+        let mut overlap = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { pad: [0; 64] },
+        };
+        overlap.value.programmaticStreamSerializationAllowed = 1;
         for launch in &list.at(at.source, at.target).launches {
             let mut arguments = self.arguments::<T>(launch, at)?;
             let mut pointers = arguments.pointers();
             let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
             let [gx, gy, gz] = launch.grid;
+            let config = sys::CUlaunchConfig {
+                gridDimX: gx,
+                gridDimY: gy,
+                gridDimZ: gz,
+                blockDimX: bx,
+                blockDimY: by,
+                blockDimZ: bz,
+                sharedMemBytes: 0,
+                hStream: stream,
+                attrs: &mut overlap,
+                numAttrs: self.overlaps.into(),
+            };
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
                 let function = function(&self.functions[launch.kernel]);
-                let params = pointers.as_mut_ptr();
-                sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, 0, stream, params, std::ptr::null_mut()).result()
+                sys::cuLaunchKernelEx(&config, function, pointers.as_mut_ptr(), std::ptr::null_mut()).result()
             }
             .map_err(|e| device.error("launch a kernel", e))?;
         }
@@ -157,38 +216,62 @@ impl Loaded {
         // SAFETY: plain driver calls on handles made here; `graph` destroys them, also on the way out of an error.
         unsafe {
             sys::cuGraphCreate(&mut graph.graph, 0).result().map_err(failed)?;
-            let (mut before, mut group) = (Vec::new(), Vec::new());
-            for launch in &list.at(at.source, at.target).launches {
-                if !launch.beside_previous {
-                    before = std::mem::take(&mut group);
+            let mut before = Vec::new();
+            for group in list.at(at.source, at.target).launches.chunk_by(|_, next| next.beside_previous) {
+                let mut nodes = Vec::new();
+                for launch in group {
+                    nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
-                let mut arguments = self.arguments::<T>(launch, at)?;
-                let mut pointers = arguments.pointers();
-                let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
-                let [gx, gy, gz] = launch.grid;
-                let params = sys::CUDA_KERNEL_NODE_PARAMS {
-                    func: function(&self.functions[launch.kernel]),
-                    gridDimX: gx,
-                    gridDimY: gy,
-                    gridDimZ: gz,
-                    blockDimX: bx,
-                    blockDimY: by,
-                    blockDimZ: bz,
-                    sharedMemBytes: 0,
-                    kernelParams: pointers.as_mut_ptr(),
-                    extra: std::ptr::null_mut(),
-                    kern: std::ptr::null_mut(),
-                    ctx: std::ptr::null_mut(),
-                };
-                let mut node = std::ptr::null_mut();
-                sys::cuGraphAddKernelNode_v2(&mut node, graph.graph, before.as_ptr(), before.len(), &params)
-                    .result()
-                    .map_err(failed)?;
-                group.push(node);
+                // In a chain, kernels themselves wait for the one before. Elsewhere the device waits for all that come together.
+                let in_chain = before.len() == 1 && nodes.len() == 1;
+                let edge = if self.overlaps && in_chain { OVERLAPPING } else { ORDINARY };
+                for &from in &before {
+                    for to in &nodes {
+                        sys::cuGraphAddDependencies_v2(graph.graph, &from, to, &edge, 1).result().map_err(failed)?;
+                    }
+                }
+                before = nodes;
             }
             sys::cuGraphInstantiateWithFlags(&mut graph.executable, graph.graph, 0).result().map_err(failed)?;
         }
         Ok(graph)
+    }
+
+    /// A launch as a node of a graph that depends on nothing yet.
+    ///
+    /// # Safety
+    /// As for [`Loaded::graph`].
+    unsafe fn node<T>(
+        &self,
+        device: &CudaDevice,
+        graph: sys::CUgraph,
+        launch: &Launch,
+        at: Addresses,
+    ) -> Result<sys::CUgraphNode, CudaError> {
+        let mut arguments = self.arguments::<T>(launch, at)?;
+        let mut pointers = arguments.pointers();
+        let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
+        let [gx, gy, gz] = launch.grid;
+        let params = sys::CUDA_KERNEL_NODE_PARAMS {
+            func: function(&self.functions[launch.kernel]),
+            gridDimX: gx,
+            gridDimY: gy,
+            gridDimZ: gz,
+            blockDimX: bx,
+            blockDimY: by,
+            blockDimZ: bz,
+            sharedMemBytes: 0,
+            kernelParams: pointers.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+            kern: std::ptr::null_mut(),
+            ctx: std::ptr::null_mut(),
+        };
+        let mut node = std::ptr::null_mut();
+        // SAFETY: grid, block and arguments are the kernel's, and are copied.
+        unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph, std::ptr::null(), 0, &params) }
+            .result()
+            .map_err(|e| device.error("make a graph", e))?;
+        Ok(node)
     }
 }
 
@@ -261,6 +344,7 @@ fn function(function: &CudaFunction) -> sys::CUfunction {
 
 #[cfg(test)]
 mod tests {
+    use super::super::nvrtc::Architecture;
     use super::super::nvrtc::tests::{SM_90, available};
     use super::*;
     use crate::executor::Problem;
@@ -268,6 +352,23 @@ mod tests {
     use crate::schedule::Schedule;
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
+
+    const SM_75: Architecture = Architecture { major: 7, minor: 5 };
+
+    /// Portable code for an older architecture, run on a newer device, does not wait.
+    #[test]
+    fn launches_overlap_where_kernels_wait() {
+        let overlaps = |arch: &str, variable: Option<&str>| {
+            may_overlap(&Target { arch: arch.into(), version: (13, 0) }, variable.map(OsStr::new))
+        };
+        for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
+            assert!(overlaps(arch, None) && overlaps(arch, Some("1")) && overlaps(arch, Some("")), "{arch}");
+            assert!(!overlaps(arch, Some("0")), "{arch}");
+        }
+        for arch in ["sm_75", "sm_89", "compute_89"] {
+            assert!(!overlaps(arch, None), "{arch}");
+        }
+    }
 
     /// What plans launch is what NVRTC takes, for each kind of arithmetic.
     #[test]
@@ -307,13 +408,19 @@ mod tests {
             for program in programs {
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = back::cuda::write_with(&kernels, &mut back::cuda::namer()).unwrap();
-                let compiled = cache::compile(&source, SM_90).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
-                assert!(compiled.bytes().starts_with(b"\x7fELF"));
-                // The names by which kernels are found are in the module, all different.
-                let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
-                for (i, name) in names.iter().enumerate() {
-                    assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");
+                let (source, names) = write(&kernels, true).unwrap();
+                // The kernels wait where the device can.
+                for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
+                    let target = Target::of(architecture).unwrap();
+                    assert_eq!(may_overlap(&target, None), waits);
+                    let compiled =
+                        cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
+                    assert!(compiled.bytes().starts_with(b"\x7fELF"));
+                    // The names by which kernels are found are in the module, all different.
+                    let text = String::from_utf8_lossy(compiled.bytes()).into_owned();
+                    for (i, name) in names.iter().enumerate() {
+                        assert!(text.contains(name.as_str()) && !names[..i].contains(name), "{name}");
+                    }
                 }
             }
         }

@@ -66,6 +66,12 @@ impl Target {
         std::iter::once(arch).chain(OPTIONS.iter().map(|o| (*o).to_owned())).collect()
     }
 
+    /// Whether it is for devices on which a kernel can wait for those before it, from compute capability 9.0 on.
+    pub fn can_wait(&self) -> bool {
+        let digits = self.arch.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().is_ok_and(|number: u32| number >= 90)
+    }
+
     /// Whether the result is machine code and not PTX.
     pub fn is_binary(&self) -> bool {
         self.arch.starts_with("sm_")

@@ -23,11 +23,12 @@ use crate::ir::*;
 use expr::{Prec, Text};
 use std::collections::BTreeSet;
 
-/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller.
+/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller. In CUDA it may be one that
+/// overlaps with the launches before and after it ([`super::cuda::write_overlapping`]).
 pub fn write_kernel(
     (kernel, info): (&Kernel, &KernelInfo),
     name: &str,
-    dialect: Dialect,
+    (dialect, overlaps): (Dialect, bool),
     namer: &mut Namer,
     helpers: &mut BTreeSet<Helper>,
 ) -> Result<String, Unsupported> {
@@ -35,6 +36,7 @@ pub fn write_kernel(
         kernel,
         facts: Facts::of(kernel, info),
         dialect,
+        overlaps,
         namer,
         helpers,
         params: Vec::new(),
@@ -59,6 +61,7 @@ pub fn write_host_expression((kernel, info): (&Kernel, &KernelInfo), e: &Expr) -
         kernel,
         facts: Facts::of(kernel, info),
         dialect: Dialect::Cuda,
+        overlaps: false,
         namer: &mut namer,
         helpers: &mut helpers,
         params: kernel.params.iter().map(|p| p.name.clone()).collect(),
@@ -74,6 +77,8 @@ struct Writer<'a> {
     kernel: &'a Kernel,
     facts: Facts<'a>,
     dialect: Dialect,
+    /// Whether launches before it may still run when it begins.
+    overlaps: bool,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
     params: Vec<String>,
@@ -123,7 +128,10 @@ impl Writer<'_> {
                 ParamKind::Scalar(s) => format!("{} {name}", d.type_name(s)),
                 ParamKind::Pointer(s, access) => {
                     let constness = if access == Access::Read { "const " } else { "" };
-                    format!("{constness}{} *{} {name}", d.type_name(s), d.restrict())
+                    // Data that others may still be writing is not constant.
+                    let changes = self.overlaps && access != Access::Write;
+                    let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
+                    format!("{constness}{} *{restrict}{name}", d.type_name(s))
                 }
             });
             self.params.push(name);
@@ -153,6 +161,10 @@ impl Writer<'_> {
                     self.line(&format!("(void){};", self.params[i]));
                 }
             }
+        }
+        if self.overlaps {
+            // Not just before memory is touched: what is computed until then would have to stay in registers.
+            self.nullary(Helper::WaitLaunches);
         }
         let kernel = self.kernel;
         self.statements(&kernel.body)?;
@@ -374,10 +386,10 @@ impl Writer<'_> {
     fn load_one(&mut self, space: Space, index: &Expr, cache: Cache) -> String {
         let index = self.plain(index).text;
         let cell = format!("{}[{index}]", self.array(space));
-        match (cache, space, self.dialect) {
-            (Cache::ReadOnly, Space::Global(_), Dialect::Cuda) => format!("__ldg(&{cell})"),
-            (Cache::Streaming, Space::Global(_), Dialect::Cuda) => format!("__ldcs(&{cell})"),
-            _ => cell,
+        match self.hint(space, cache) {
+            Cache::ReadOnly => format!("__ldg(&{cell})"),
+            Cache::Streaming => format!("__ldcs(&{cell})"),
+            Cache::Default => cell,
         }
     }
 
@@ -407,6 +419,7 @@ impl Writer<'_> {
 
     fn hint(&self, space: Space, cache: Cache) -> Cache {
         match (self.dialect, space) {
+            (Dialect::Cuda, Space::Global(_)) if self.overlaps && cache == Cache::ReadOnly => Cache::Default,
             (Dialect::Cuda, Space::Global(_)) => cache,
             _ => Cache::Default,
         }
