@@ -5,7 +5,7 @@ mod support;
 
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, vertical};
+use lifting_codegen::schedule::{Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, vertical};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
@@ -13,11 +13,12 @@ use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 use support::{full, types, wavelets};
 
-/// The two pass schedules.
+/// The pass schedules; that of whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schedule {
     Horizontal,
     Vertical,
+    Lattice(Along, lattice::Shape),
 }
 
 const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
@@ -26,6 +27,7 @@ fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kerne
     match schedule {
         Schedule::Horizontal => horizontal::kernel(scheme, options, horizontal::Shape { threads: 64, pairs: 32 }),
         Schedule::Vertical => vertical::kernel(scheme, options),
+        Schedule::Lattice(along, shape) => lattice::kernel(scheme, options, Sides::both(options.sample), along, shape),
     }
 }
 
@@ -62,7 +64,7 @@ struct Array {
 
 impl Array {
     fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
-        let along_rows = schedule == Schedule::Horizontal;
+        let along_rows = matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _));
         let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
         let pitch = columns + case.gap;
         Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
@@ -285,6 +287,76 @@ fn lattices() {
             }
         }
     }
+}
+
+/// Blocks of whole vectors: those that are proposed, and awkward ones.
+#[test]
+fn lattices_of_whole_vectors() {
+    let compiled = lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift"));
+    for scheme in compiled.expect("it compiles").schemes {
+        for (i, length) in [2, 4, 6, 8, 10, 38, 66, 300, 2062].into_iter().enumerate() {
+            for along in [Along::Row, Along::Column] {
+                for parity in [0, 1] {
+                    let scalar = types(&scheme)[(i + parity) % 4];
+                    let work = if scalar == Scalar::F64 { Scalar::F64 } else { Scalar::F32 };
+                    let proposed = lattice::Shape::for_length(&scheme, along, length, work).expect("it fits");
+                    let needed = length as u32 / 2;
+                    let awkward = lattice::Shape { vectors: 3, threads: 7, pairs: needed.div_ceil(7) };
+                    for shape in [proposed, awkward].into_iter().filter(|s| s.capacity() < 1200) {
+                        let case = Case {
+                            lines: [1, 3, 40][i % 3],
+                            batch: 1 + i % 2,
+                            gap: i % 3,
+                            ..Case::line(length, parity)
+                        };
+                        let schedule = Schedule::Lattice(along, shape);
+                        check_type(&scheme, schedule, Boundary::Periodic, case, scalar, length as u64);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_vectors_are_lattices_that_fit() {
+    let compiled = lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift"));
+    let scheme = &compiled.expect("it compiles").schemes[1];
+    for along in [Along::Row, Along::Column] {
+        for (work, most) in [(Scalar::F32, 24576), (Scalar::F64, 12288)] {
+            for length in (2..64).chain((64..=most).step_by(274)).chain([most]) {
+                let shape = lattice::Shape::for_length(scheme, along, length, work).expect("it fits");
+                let lattice::Shape { vectors, threads, pairs } = shape;
+                assert!(shape.capacity() as usize >= length / 2, "{length}: {shape:?}");
+                let bytes = vectors * threads * pairs * work.bytes() as u32;
+                assert!(vectors * threads <= 512 && bytes <= 48 << 10 && pairs <= 24, "{length}: {shape:?}");
+            }
+            let error = lattice::Shape::for_length(scheme, along, most + 2, work).expect_err("it does not fit");
+            assert!(error.to_string().contains(&format!("is {}, at most {most} can be had", most + 2)), "{error}");
+        }
+    }
+    let shape = lattice::Shape { vectors: 1, threads: 32, pairs: 4 };
+    let refused = |scheme: &Scheme, boundary, shape| {
+        let options = Options { sample: Scalar::F32, boundary, direction: Direction::Forward, gain: false };
+        let error = lattice::kernel(scheme, options, Sides::both(Scalar::F32), Along::Row, shape);
+        error.expect_err("it is refused").to_string()
+    };
+    let [_, _, cdf97] = wavelets();
+    let many = lattice::Shape { vectors: 33, ..shape };
+    let large = lattice::Shape { pairs: 385, ..shape };
+    let texts = [
+        refused(&cdf97, Boundary::Periodic, shape),
+        refused(scheme, Boundary::Zero, shape),
+        refused(scheme, Boundary::Periodic, many),
+        refused(scheme, Boundary::Periodic, large),
+    ];
+    let expected = [
+        "schedule `lattice` cannot run this launch: `cdf97` is not written as a lattice; use another schedule",
+        "schedule `lattice` cannot run this launch: under zero a lattice runs as lifting steps; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: the number of threads of a block, at least 1 of at least one pair, is 1056, at most 1024 can be had; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: what a block keeps of its vectors, in bytes of shared memory, is 49280, at most 49152 can be had; use another schedule",
+    ];
+    assert_eq!(texts, expected);
 }
 
 /// Steps beyond which every eighth wavelet stands for its neighbours in the catalogue.

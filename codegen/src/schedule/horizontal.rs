@@ -49,7 +49,7 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
 pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-        return lattice::kernel(scheme, options, sides, Along::Row, &stages);
+        return lattice::runs::kernel(scheme, options, sides, Along::Row, &stages);
     }
     let steps = options.direction.steps(scheme);
     let halo = Halo::of(&steps, options.boundary);

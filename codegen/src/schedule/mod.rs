@@ -11,7 +11,7 @@ mod pass;
 pub mod adjoint;
 pub mod copy;
 pub mod horizontal;
-mod lattice;
+pub mod lattice;
 pub mod rows;
 pub mod stream;
 pub mod vertical;

@@ -134,24 +134,46 @@ impl Pass {
     /// Loads what the steps start from at a position inside the signal, into `place` of type `work`. Forward: the
     /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
     pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
+        let parity = Expr::from(self.parity);
+        self.load_with(b, place, |b, value| match self.options.direction {
+            Direction::Forward => self.fetch(b, self.signal, image.signal, line, position - parity, value),
+            Direction::Inverse => b.if_else(
+                is_even(position.clone()),
+                |b| self.fetch(b, self.low, image.low, line, (position.clone() >> 1) - parity, value),
+                |b| self.fetch(b, self.high, image.high, line, position.clone() >> 1, value),
+            ),
+        });
+    }
+
+    /// The same for the n-th sample that the signal has of a phase.
+    pub fn load_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, place: Place) {
+        self.load_with(b, place, |b, value| match (self.options.direction, phase) {
+            (Direction::Forward, _) => self.fetch(b, self.signal, image.signal, line, self.place(phase, n), value),
+            (Direction::Inverse, Phase::Even) => self.fetch(b, self.low, image.low, line, n, value),
+            (Direction::Inverse, Phase::Odd) => self.fetch(b, self.high, image.high, line, n, value),
+        });
+    }
+
+    /// How many samples into the signal the n-th one of a phase stands.
+    fn place(&self, phase: Phase, n: Expr) -> Expr {
+        match phase {
+            Phase::Even => (n << 1) + Expr::from(self.parity),
+            Phase::Odd => (n << 1) + 1 - Expr::from(self.parity),
+        }
+    }
+
+    fn fetch(&self, b: &mut Builder, array: Array, base: LocalId, line: &Expr, i: Expr, value: LocalId) {
+        let index = self.index(array, base, line, i);
+        b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
+    }
+
+    fn load_with(&self, b: &mut Builder, place: Place, fetch: impl FnOnce(&mut Builder, LocalId)) {
         let scalar = match self.options.direction {
             Direction::Forward => self.signal.scalar,
             Direction::Inverse => self.low.scalar,
         };
         let value = b.declare("value", scalar);
-        let fetch = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
-            let index = self.index(array, base, line, i);
-            b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
-        };
-        let parity = Expr::from(self.parity);
-        match self.options.direction {
-            Direction::Forward => fetch(b, self.signal, image.signal, position - parity),
-            Direction::Inverse => b.if_else(
-                is_even(position.clone()),
-                |b| fetch(b, self.low, image.low, (position.clone() >> 1) - parity),
-                |b| fetch(b, self.high, image.high, position.clone() >> 1),
-            ),
-        }
+        fetch(b, value);
         let mut v = Expr::from(value);
         if scalar != self.arith.work {
             v = v.cast(self.arith.work);
@@ -165,6 +187,35 @@ impl Pass {
     /// Stores what the steps left, of type `work`, for a position inside the signal. Forward: to the position's band;
     /// inverse: to the signal.
     pub fn store(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, value: Expr) {
+        let v = self.stored(value);
+        let parity = Expr::from(self.parity);
+        match self.options.direction {
+            Direction::Forward => b.if_else(
+                is_even(position.clone()),
+                |b| self.put(b, self.low, image.low, line, (position.clone() >> 1) - parity, v.clone()),
+                |b| self.put(b, self.high, image.high, line, position.clone() >> 1, v.clone()),
+            ),
+            Direction::Inverse => self.put(b, self.signal, image.signal, line, position - parity, v),
+        }
+    }
+
+    /// The same for the n-th sample that the signal has of a phase.
+    pub fn store_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, value: Expr) {
+        let v = self.stored(value);
+        match (self.options.direction, phase) {
+            (Direction::Forward, Phase::Even) => self.put(b, self.low, image.low, line, n, v),
+            (Direction::Forward, Phase::Odd) => self.put(b, self.high, image.high, line, n, v),
+            (Direction::Inverse, _) => self.put(b, self.signal, image.signal, line, self.place(phase, n), v),
+        }
+    }
+
+    fn put(&self, b: &mut Builder, array: Array, base: LocalId, line: &Expr, i: Expr, value: Expr) {
+        let index = self.index(array, base, line, i);
+        b.store(Space::Global(array.pointer), index, value);
+    }
+
+    /// A result of type `work` as it goes to memory.
+    fn stored(&self, value: Expr) -> Expr {
         let mut v = value;
         if let (Some(gain), Direction::Inverse) = (self.gain, self.options.direction) {
             v = self.arith.shift_down(v, gain.into());
@@ -173,20 +224,7 @@ impl Pass {
             Direction::Forward => self.low.scalar,
             Direction::Inverse => self.signal.scalar,
         };
-        let v = if scalar == self.arith.work { v } else { v.cast(scalar) };
-        let parity = Expr::from(self.parity);
-        let put = |b: &mut Builder, array: Array, base: LocalId, i: Expr| {
-            let index = self.index(array, base, line, i);
-            b.store(Space::Global(array.pointer), index, v.clone());
-        };
-        match self.options.direction {
-            Direction::Forward => b.if_else(
-                is_even(position.clone()),
-                |b| put(b, self.low, image.low, (position.clone() >> 1) - parity),
-                |b| put(b, self.high, image.high, position.clone() >> 1),
-            ),
-            Direction::Inverse => put(b, self.signal, image.signal, position - parity),
-        }
+        if scalar == self.arith.work { v } else { v.cast(scalar) }
     }
 
     /// The position inside the signal that serves a read at `position` by reflection or repetition; other rules serve

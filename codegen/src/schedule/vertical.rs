@@ -63,7 +63,7 @@ pub fn kernel_with(scheme: &Scheme, options: Options, shape: Shape) -> Result<Ke
 pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-        return lattice::kernel(scheme, options, sides, Along::Column, &stages);
+        return lattice::runs::kernel(scheme, options, sides, Along::Column, &stages);
     }
     let steps = options.direction.steps(scheme);
     let window = Window::derive(&steps, options.boundary);

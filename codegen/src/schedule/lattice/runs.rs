@@ -6,14 +6,14 @@
 //! no shared memory, and a line may be of any even length. Many lines go at once, along x where they are columns. Low and high band leave apart.
 //!
 //! Stages are those of Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory and so bounds
-//! their length; redundant registers are as in `schedule::warp`. [`super::horizontal`] and [`super::vertical`] give these kernels for lattices, so
+//! their length; redundant registers are as in `schedule::warp`. `schedule::horizontal` and `schedule::vertical` give these kernels for lattices, so
 //! that launchers see no difference.
 
-use super::lift::{Arithmetic, pair_values};
-use super::pass::{Along, Pass};
-use super::{Direction, Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar};
+use crate::schedule::lift::{Arithmetic, pair_values};
+use crate::schedule::pass::{Along, Pass};
+use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use lifting_dsl::{PairStage, Scheme};
 
 /// Pairs of results a thread.

@@ -1,0 +1,268 @@
+//! rewrite: the stages of a lattice along one axis of a periodic signal → whole vectors in a block, a barrier between stages
+//!
+//! A stage turns pairs of neighbours, and the next one pairs that are shifted by a sample, so that every result depends on a stretch that grows
+//! by a sample a side and stage. A block that holds whole vectors meets no seam: their border is cyclic, and nothing is computed twice. Thread k
+//! of a vector has odd\[k\] in every stage, together with the even sample before it or behind it. Odd samples therefore stay in its registers, and
+//! even ones change hands through shared memory: a thread reads a cell, turns the pair, and writes the same cell, so that one barrier between
+//! stages is enough. The first stage takes its pairs from global memory, and the last one leaves them there, low and high bands apart.
+//!
+//! Short vectors share a block, beside each other; columns always do, so that what neighbours load is consecutive. A vector must
+//! fit into a block's shared memory, of which it needs half its samples: see [`Shape::for_length`].
+//!
+//! Source: Yatsymirskyy, Yatsymirskyy & Stokfiszewski 2015, whose kernel keeps whole vectors in shared memory; odd samples in registers, several
+//! vectors a block, and columns are ours.
+
+pub(super) mod runs;
+
+use super::lift::{Arithmetic, pair_values};
+use super::pass::{Along, Image, Pass};
+use super::{Direction, Options, ScheduleError, Sides};
+use crate::ir::build::Builder;
+use crate::ir::valid::MAX_SHARED;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use lifting_dsl::{PairStage, Phase, Scheme};
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Vectors a block.
+    pub vectors: u32,
+    /// Threads a vector.
+    pub threads: u32,
+    /// Pairs of samples a thread. A vector has at most as many pairs as its threads can hold.
+    pub pairs: u32,
+}
+
+/// Threads of a block, and pairs a thread while there are no more than such a block holds.
+const THREADS: u32 = 512;
+const PAIRS: u32 = 4;
+
+/// Rows that share a block have so many pairs altogether, and so many columns stand beside each other, if they fit.
+const ROW_PAIRS: u32 = 1024;
+const COLUMNS: u32 = 16;
+
+impl Shape {
+    /// The shape for vectors of so many samples, of which `work` is the type of the arithmetic.
+    ///
+    /// # Errors
+    /// If a vector does not fit into 48 KiB of shared memory.
+    pub fn for_length(scheme: &Scheme, along: Along, length: usize, work: Scalar) -> Result<Shape, ScheduleError> {
+        let most = (MAX_SHARED as usize / work.bytes()) as u32;
+        let pairs = u32::try_from(length / 2).unwrap_or(u32::MAX).max(1);
+        if pairs > most {
+            return Err(ScheduleError::Reach {
+                schedule: "lattice",
+                wavelet: scheme.name().to_owned(),
+                what: "the length of a vector, which a block keeps in shared memory,",
+                required: length as i64,
+                available: 2 * i64::from(most),
+            });
+        }
+        let wanted = match along {
+            Along::Row => (ROW_PAIRS / pairs).clamp(1, 32),
+            Along::Column => COLUMNS,
+        };
+        let fit = wanted.min(most / pairs);
+        let vectors = 1 << fit.ilog2();
+        let block = (vectors * pairs).div_ceil(PAIRS).next_power_of_two().clamp(32, THREADS);
+        let threads = (block / vectors).max(1);
+        Ok(Shape { vectors, threads, pairs: pairs.div_ceil(threads) })
+    }
+
+    /// Pairs of samples of the longest vector.
+    pub fn capacity(&self) -> u32 {
+        self.threads * self.pairs
+    }
+}
+
+/// The stages of a direction, if the wavelet runs as a lattice under this border rule.
+///
+/// # Errors
+/// If it does not.
+pub fn stages(scheme: &Scheme, options: Options) -> Result<Vec<PairStage>, ScheduleError> {
+    options.direction.stages(scheme, options.boundary).ok_or_else(|| {
+        let what = match scheme.lattice() {
+            None => format!("`{}` is not written as a lattice", scheme.name()),
+            Some(_) => format!("under {} a lattice runs as lifting steps", options.boundary),
+        };
+        ScheduleError::Launch { schedule: "lattice", what }
+    })
+}
+
+/// The pass kernel between arrays of two types, for vectors of at most twice [`Shape::capacity`] samples.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, the scheme does not run as a lattice under the border rule, or the block is larger than a
+/// multiprocessor allows.
+pub fn kernel(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    along: Along,
+    shape: Shape,
+) -> Result<Kernel, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?;
+    let stages = stages(scheme, options)?;
+    let refuse = |what: &'static str, required: u64, available: u64| {
+        let (required, available) = (required as i64, available as i64);
+        Err(ScheduleError::Reach { schedule: "lattice", wavelet: scheme.name().to_owned(), what, required, available })
+    };
+    let Shape { vectors, threads, pairs } = shape;
+    let block = u64::from(vectors) * u64::from(threads);
+    if !(1..=1024).contains(&block) || pairs == 0 {
+        return refuse("the number of threads of a block, at least 1 of at least one pair,", block, 1024);
+    }
+    let cells = block * u64::from(pairs);
+    if cells * arith.work.bytes() as u64 > MAX_SHARED {
+        let bytes = cells * arith.work.bytes() as u64;
+        return refuse("what a block keeps of its vectors, in bytes of shared memory,", bytes, MAX_SHARED);
+    }
+
+    let (name, what) = match along {
+        Along::Row => ("lattice_rows", "rows"),
+        Along::Column => ("lattice_columns", "columns"),
+    };
+    let mut builder = Builder::new(options.pass_name(scheme, name, sides));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => {
+            format!("Analysis of {what}: a block holds whole vectors and runs the stages of the lattice.")
+        }
+        Direction::Inverse => {
+            format!("Synthesis of {what}: a block holds whole vectors and runs the stages of the lattice.")
+        }
+    });
+    b.doc(format!(
+        "A block has {vectors} {what} of at most {} samples, {threads} threads for each, {pairs} pairs a thread; border rule periodic.",
+        2 * shape.capacity()
+    ));
+    let pass = Pass::declare(b, options, sides, arith, along);
+    let even_cells = b.shared("even_cells", arith.work, cells as u32);
+    let (vector, thread) = match along {
+        Along::Row => (Builtin::ThreadY, Builtin::ThreadX),
+        Along::Column => (Builtin::ThreadX, Builtin::ThreadY),
+    };
+    let line = b.let_("line", Scalar::I32, Expr::from(Builtin::BlockX) * vectors as i32 + Expr::from(vector));
+    let count = b.let_("pairs", Scalar::I32, Expr::from(pass.length) >> 1);
+    let exists = Expr::from(line).lt(pass.lines.into());
+    let own = b.let_("own_pairs", Scalar::I32, exists.select(count.into(), 0.into()));
+
+    pass.for_each_image(b, |b, image| {
+        let [even, odd] = ["even", "odd"].map(|name| b.array(name, arith.work, pairs));
+        let vectors =
+            Vectors { along, shape, arith, pass: &pass, even_cells, vector, thread, line, count, own, even, odd };
+        vectors.load(b, &image, &stages[0]);
+        for (s, stage) in stages.iter().enumerate() {
+            vectors.stage(b, stage, s > 0, s + 1 < stages.len());
+        }
+        vectors.store(b, &image, &stages[stages.len() - 1]);
+        b.barrier();
+    });
+
+    let blocks = (Expr::from(pass.lines) + (vectors as i32 - 1)) / vectors as i32;
+    let block = match along {
+        Along::Row => [threads, vectors, 1],
+        Along::Column => [vectors, threads, 1],
+    };
+    Ok(builder.finish(Launch { block, grid: [blocks, 1.into(), pass.grid_z()] }))
+}
+
+/// A block's vectors. Samples of a phase are counted from the first one that the vector has.
+struct Vectors<'a> {
+    along: Along,
+    shape: Shape,
+    arith: Arithmetic,
+    pass: &'a Pass,
+    /// Even samples on their way from one thread to another.
+    even_cells: SharedId,
+    vector: Builtin,
+    thread: Builtin,
+    line: LocalId,
+    /// Pairs of a vector.
+    count: LocalId,
+    /// The same; 0 if there is no such vector.
+    own: LocalId,
+    /// The pairs of a thread.
+    even: LocalId,
+    odd: LocalId,
+}
+
+impl Vectors<'_> {
+    /// Runs `body` for the pairs of this thread: which one it is, and the number of its odd sample.
+    fn pairs(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
+        b.unrolled("i", 0, self.shape.pairs as i32, 1, |b, i| {
+            let k = b.let_("k", Scalar::I32, i.clone() * self.shape.threads as i32 + Expr::from(self.thread));
+            b.if_(Expr::from(k).lt(self.own.into()), |b| body(b, i, k.into()));
+        });
+    }
+
+    /// The number of the even sample that is odd sample k's in a stage, cyclically.
+    fn partner(&self, b: &mut Builder, stage: &PairStage, k: Expr) -> LocalId {
+        let beside = b.let_("beside", Scalar::I32, k + stage.offset() - Expr::from(self.pass.parity));
+        let (last, count) = (Expr::from(self.count) - 1, Expr::from(self.count));
+        let before = || Expr::from(beside).lt(0.into());
+        let wrapped = match stage.first {
+            Phase::Even => before().select(last, beside.into()),
+            Phase::Odd => Expr::from(beside).ge(count).select(0.into(), beside.into()),
+        };
+        b.let_("partner", Scalar::I32, wrapped)
+    }
+
+    /// Where an even sample changes hands.
+    fn cell(&self, number: LocalId) -> Expr {
+        match self.along {
+            Along::Row => Expr::from(self.vector) * self.shape.capacity() as i32 + Expr::from(number),
+            Along::Column => Expr::from(number) * self.shape.vectors as i32 + Expr::from(self.vector),
+        }
+    }
+
+    /// The pairs of the first stage.
+    fn load(&self, b: &mut Builder, image: &Image, first: &PairStage) {
+        self.pairs(b, |b, i, k| {
+            let partner = self.partner(b, first, k.clone());
+            let line = self.line.into();
+            self.pass.load_nth(b, image, &line, Phase::Odd, k, Place::Elem(self.odd, i.clone()));
+            self.pass.load_nth(b, image, &line, Phase::Even, partner.into(), Place::Elem(self.even, i));
+        });
+    }
+
+    fn stage(&self, b: &mut Builder, stage: &PairStage, takes: bool, leaves: bool) {
+        b.comment(crate::describe::stage(stage));
+        if takes {
+            b.barrier();
+            self.pairs(b, |b, i, k| {
+                let partner = self.partner(b, stage, k);
+                let cell = self.cell(partner);
+                b.load(Place::Elem(self.even, i), Space::Shared(self.even_cells), cell, 1, Default::default());
+            });
+        }
+        self.pairs(b, |b, i, k| {
+            let arrays = match stage.first {
+                Phase::Even => [self.even, self.odd],
+                Phase::Odd => [self.odd, self.even],
+            };
+            let [u, v] = arrays.map(|array| Expr::Elem(array, Box::new(i.clone())));
+            let values = pair_values(stage, self.arith, u, v);
+            let [u, v] = [("u", 0), ("v", 1)].map(|(name, which)| b.let_(name, self.arith.work, values[which].clone()));
+            for (array, value) in arrays.into_iter().zip([u, v]) {
+                b.set(Place::Elem(array, i.clone()), value);
+            }
+            if leaves {
+                let partner = self.partner(b, stage, k);
+                let cell = self.cell(partner);
+                b.store(Space::Shared(self.even_cells), cell, Expr::Elem(self.even, Box::new(i)));
+            }
+        });
+    }
+
+    /// The pairs of the last stage.
+    fn store(&self, b: &mut Builder, image: &Image, last: &PairStage) {
+        self.pairs(b, |b, i, k| {
+            let partner = self.partner(b, last, k.clone());
+            let line = self.line.into();
+            let value = |array: LocalId| Expr::Elem(array, Box::new(i.clone()));
+            self.pass.store_nth(b, image, &line, Phase::Even, partner.into(), value(self.even));
+            self.pass.store_nth(b, image, &line, Phase::Odd, k, value(self.odd));
+        });
+    }
+}
