@@ -19,19 +19,23 @@ pub enum Schedule {
     Stream,
     /// Both axes of an image in one pass: blocks that a warp holds in registers, halo and all.
     Warp,
+    /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
+    Lattice,
 }
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 4] = [Schedule::Auto, Schedule::Separate, Schedule::Stream, Schedule::Warp];
+    pub const ALL: [Schedule; 5] =
+        [Schedule::Auto, Schedule::Separate, Schedule::Stream, Schedule::Warp, Schedule::Lattice];
 
-    /// `auto`, `separate`, `stream`, `warp`.
+    /// `auto`, `separate`, `stream`, `warp`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
             Schedule::Separate => "separate",
             Schedule::Stream => "stream",
             Schedule::Warp => "warp",
+            Schedule::Lattice => "lattice",
         }
     }
 }
@@ -62,6 +66,8 @@ pub enum Block {
     Stream(StreamBlock),
     /// Of [`Schedule::Warp`].
     Warp(WarpBlock),
+    /// Of [`Schedule::Lattice`]: as long as the vectors of each pass.
+    Lattice,
 }
 
 /// Shape of the blocks of [`Schedule::Stream`].
@@ -127,7 +133,7 @@ impl Block {
     pub(crate) fn chunk(&self) -> u32 {
         match self {
             Block::Stream(block) => block.chunk,
-            Block::Separate | Block::Warp(_) => 0,
+            Block::Separate | Block::Warp(_) | Block::Lattice => 0,
         }
     }
 
@@ -139,12 +145,18 @@ impl Block {
         }
     }
 
+    /// Whether a pass of it goes along one axis.
+    pub(crate) fn is_of_one_axis(&self) -> bool {
+        matches!(self, Block::Separate | Block::Lattice)
+    }
+
     /// The schedule whose blocks these are.
     pub fn schedule(&self) -> Schedule {
         match self {
             Block::Separate => Schedule::Separate,
             Block::Stream(_) => Schedule::Stream,
             Block::Warp(_) => Schedule::Warp,
+            Block::Lattice => Schedule::Lattice,
         }
     }
 }
@@ -153,6 +165,7 @@ impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Block::Separate => f.write_str("separate"),
+            Block::Lattice => f.write_str("lattice"),
             Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
                 let stores = if *whole_sectors { ", whole sectors" } else { "" };
                 write!(f, "warp, {columns} columns a lane, {rows} rows, {warps} warps{stores}")

@@ -124,6 +124,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 valid.min_by(|a, b| a.microseconds.total_cmp(&b.microseconds)).cloned()
             };
             attempt(Block::Separate, &mut all)?;
+            attempt(Block::Lattice, &mut all)?;
             let proposed = StreamBlock::proposed(T::KIND);
             for columns in proposed.iter().map(|b| b.columns) {
                 for (warps, ring) in BLOCKS {

@@ -59,6 +59,7 @@ struct Known {
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Best {
     Separate,
+    Lattice,
     Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
     Warp { columns: u32, rows: u32, warps: u32, whole_sectors: bool },
 }
@@ -258,6 +259,7 @@ impl Wisdom {
     pub(crate) fn note(&mut self, key: Key, block: Block, microseconds: f64) {
         let best = match block {
             Block::Separate => Best::Separate,
+            Block::Lattice => Best::Lattice,
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
             Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
                 Best::Warp { columns, rows, warps, whole_sectors }
@@ -272,6 +274,7 @@ impl Wisdom {
     pub(crate) fn find(&self, key: &Key) -> Option<Block> {
         Some(match self.0.get(key)?.best {
             Best::Separate => Block::Separate,
+            Best::Lattice => Block::Lattice,
             Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
             Best::Warp { columns, rows, warps, whole_sectors } => {
                 Block::Warp(WarpBlock { columns, rows, warps, whole_sectors })
@@ -296,7 +299,7 @@ impl Known {
                 let sane = (1..=64).contains(&columns) && (2..=512).contains(&rows) && (1..=32).contains(&warps);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }
-            Best::Separate => Ok(()),
+            Best::Separate | Best::Lattice => Ok(()),
         }
     }
 }

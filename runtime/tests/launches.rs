@@ -84,7 +84,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
         .sample::<T>()
         .build(&Device::Interpreter);
     let plan = match plan {
-        Err(PlanError::Refused { schedule: Schedule::Stream | Schedule::Warp, .. }) => return 0,
+        Err(PlanError::Refused { schedule: Schedule::Stream | Schedule::Warp | Schedule::Lattice, .. }) => return 0,
         plan => plan.unwrap_or_else(|e| panic!("{what}: {e}")),
     };
     let n = shape.iter().product();
@@ -190,7 +190,22 @@ fn lattices_are_the_oracles_to_the_bit() {
             check::<f32>(&scheme, &case);
             check::<f64>(&scheme, &case);
             check::<bf16>(&scheme, &case);
+            // Vectors are short enough here for blocks that hold them whole.
+            assert!(runs_as_lattice::<f32>(&scheme, &case), "{case:?}");
+            assert!(runs_as_lattice::<f64>(&scheme, &case), "{case:?}");
+            assert!(runs_as_lattice::<bf16>(&scheme, &case), "{case:?}");
         }
+    }
+}
+
+/// Whether plans take blocks of whole vectors where they are asked to, or the case is none.
+fn runs_as_lattice<T: Sample>(scheme: &Scheme, case: &Case) -> bool {
+    check_with::<T>(scheme, case, Schedule::Lattice);
+    let plan = Plan::builder(scheme).shape(&case.shape).levels_per_axis(&case.levels).axis_order(&case.order);
+    let plan = plan.origins(&case.origins).boundary(case.boundary).schedule(Schedule::Lattice).sample::<T>();
+    match plan.build(&Device::Interpreter) {
+        Ok(plan) => plan.recipe().passes.iter().all(|pass| pass.schedule == "lattice"),
+        Err(e) => matches!(e, PlanError::Geometry(_)),
     }
 }
 

@@ -4,8 +4,8 @@
 mod support;
 
 use lifting::{
-    Block, Boundary, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule, bf16,
-    catalogue, f16,
+    Block, Boundary, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule, Scheme,
+    bf16, catalogue, f16,
 };
 use support::noise;
 
@@ -133,6 +133,53 @@ fn a_schedule_can_be_asked_for() {
     for (line, expected) in text.lines().zip(expected) {
         assert!(line.starts_with(expected), "{line}\n{expected}");
     }
+}
+
+#[test]
+fn lattices_by_whole_vectors() {
+    let text = include_str!("../../lifting-dsl/tests/lattices.lift");
+    let pair = lifting_dsl::compile(text).unwrap().schemes.remove(1);
+    let build = |wavelet: &Scheme, shape: &[usize], boundary| {
+        let plan = Plan::builder(wavelet).shape(shape).levels(2).boundary(boundary).schedule(Schedule::Lattice);
+        plan.sample::<f32>().build(&Device::Interpreter)
+    };
+    let recipe = build(&pair, &[64, 96], Boundary::Periodic).unwrap().recipe().clone();
+    assert_eq!(schedules(&recipe), [Schedule::Lattice; 4]);
+    let passes: Vec<_> =
+        recipe.passes.iter().map(|p| (p.level, p.axes[0], p.lengths[0], p.count, p.schedule)).collect();
+    let rows_first = [(1, 1, 96, 64), (1, 0, 64, 96), (2, 1, 48, 32), (2, 0, 32, 48)];
+    assert_eq!(passes, rows_first.map(|(level, axis, length, count)| (level, axis, length, count, "lattice")));
+    // Where nothing is asked for, it stands for choice.
+    let auto = Plan::builder(&pair).shape(&[64, 96]).sample::<f32>().build(&Device::Interpreter).unwrap();
+    for choice in &auto.recipe().choices {
+        let blocks = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
+        assert!(blocks().any(|b| b == Block::Lattice) && blocks().any(|b| b == Block::Separate), "{choice}");
+    }
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    let refused = |wavelet, shape: &[usize], boundary| build(wavelet, shape, boundary).unwrap_err().to_string();
+    let asked = "`.schedule(Schedule::Lattice)` cannot carry level 1 in analysis: schedule `lattice` ";
+    for (text, expected) in [
+        (refused(&cdf97, &[64, 96], Boundary::Periodic), "cannot run this launch: `cdf97` is not written as a lattice"),
+        (
+            refused(&pair, &[64, 96], Boundary::Edge),
+            "cannot run this launch: under edge a lattice runs as lifting steps",
+        ),
+        (
+            refused(&pair, &[64, 24580], Boundary::Periodic),
+            "cannot hold wavelet `pair`: the length of a vector, which a block keeps in shared memory, is 24580, at most 24576",
+        ),
+    ] {
+        assert!(text.starts_with(&format!("{asked}{expected}")), "{text}");
+    }
+    // One that does not fit is no obstacle to a plan that may choose.
+    let auto = Plan::builder(&pair).shape(&[64, 24580]).levels(2).sample::<f32>().build(&Device::Interpreter).unwrap();
+    let reasons = |level| &auto.recipe().choice(Direction::Forward, level).unwrap().refused;
+    assert!(
+        reasons(1).iter().any(|r| r.schedule == Schedule::Lattice && r.reason.contains("24580")),
+        "{}",
+        auto.recipe()
+    );
+    assert!(reasons(2).iter().all(|r| r.schedule != Schedule::Lattice), "{}", auto.recipe());
 }
 
 /// Out of place and in place, both ways, against the CPU, from data that begins `skew` samples past where the allocator put it. Gives the number of

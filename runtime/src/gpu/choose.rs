@@ -10,13 +10,13 @@ use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Block, Schedule};
 use crate::wisdom::{Case, Key as Known};
 use lifting_codegen::schedule::stream::Order;
-use lifting_codegen::schedule::{Direction, ScheduleError};
+use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 
 /// A part of a level: launches that may all run side by side.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
-    /// One axis.
-    Axis(usize),
+    /// One axis, by a block of a schedule for that.
+    Axis(usize, Block),
     /// The axis of consecutive samples and one of rows.
     Both { axes: [usize; 2], order: Order, block: Block, chunk: u32, aligned: bool },
 }
@@ -95,9 +95,8 @@ impl Lowering<'_> {
             Some((only, block)) if only == direction => block.schedule(),
             Some(_) => Schedule::Separate,
         };
-        if wanted != Schedule::Separate {
-            let schedules = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s);
-            let schedules: Vec<Schedule> = schedules.collect();
+        let schedules: Vec<Schedule> = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s).collect();
+        if !schedules.is_empty() {
             match self.both(question, &shape, &schedules, quad) {
                 Ok(Ok(both)) => {
                     ways.extend(both.ways.into_iter().map(|(stages, block, cost)| way(stages, block, cost)));
@@ -108,6 +107,13 @@ impl Lowering<'_> {
                 Err(reason) => {
                     refused = schedules.iter().map(|&schedule| Refused { schedule, reason: reason.clone() }).collect();
                 }
+            }
+        }
+        let is_lattice = self.kernels.scheme.lattice().is_some();
+        if wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice {
+            match self.lattice(question, &shape) {
+                Ok((stages, cost)) => ways.push(way(stages, Block::Lattice, cost)),
+                Err(e) => refused.push(Refused { schedule: Schedule::Lattice, reason: e.to_string() }),
             }
         }
         match wanted {
@@ -170,12 +176,34 @@ impl Lowering<'_> {
         if axes.len() == 1 && question.copies {
             cost += self.model().copy(shape.iter().product());
         }
-        (axes.into_iter().map(Stage::Axis).collect(), cost)
+        (axes.into_iter().map(|axis| Stage::Axis(axis, Block::Separate)).collect(), cost)
+    }
+
+    /// A pass an axis, by blocks of whole vectors.
+    fn lattice(&self, question: &Question, shape: &[usize]) -> Result<(Vec<Stage>, Cost), ScheduleError> {
+        let axes = self.problem.geometry.axes_at(question.level);
+        let innermost = innermost(question.order, self.problem.geometry.shape());
+        let mut cost = Cost::default();
+        for (i, &axis) in axes.iter().enumerate() {
+            let along = if Some(axis) == innermost { Along::Row } else { Along::Column };
+            let block = self.kernels.vectors(Sides::both(self.sample), along, shape[axis])?;
+            cost +=
+                self.model().lattice(question.direction, shape.iter().product(), along, block, self.sides(&axes, i));
+        }
+        if axes.len() == 1 && question.copies {
+            cost += self.model().copy(shape.iter().product());
+        }
+        Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Block::Lattice)).collect(), cost))
+    }
+
+    /// Bytes of a sample before and after the pass over an axis.
+    fn sides(&self, axes: &[usize], i: usize) -> [usize; 2] {
+        let (outer, inner) = (self.sample.bytes(), work_of(self.sample).bytes());
+        [if i == 0 { outer } else { inner }, if i + 1 == axes.len() { outer } else { inner }]
     }
 
     fn axis_cost(&self, question: &Question, shape: &[usize], axes: &[usize], i: usize) -> Cost {
-        let (outer, inner) = (self.sample.bytes(), work_of(self.sample).bytes());
-        let sides = [if i == 0 { outer } else { inner }, if i + 1 == axes.len() { outer } else { inner }];
+        let sides = self.sides(axes, i);
         let rows = Some(axes[i]) == innermost(question.order, self.problem.geometry.shape());
         self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], rows, sides)
     }
@@ -233,7 +261,7 @@ impl Lowering<'_> {
             if axes.len() == 2 && copies {
                 cost += self.model().copy(shape.iter().product());
             }
-            let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis)).collect();
+            let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Block::Separate)).collect();
             stages.splice(
                 first..first + 2,
                 [Stage::Both { axes: [x, y], order: lifted, block, chunk, aligned: walk.is_for_aligned() }],
@@ -278,7 +306,7 @@ impl Lowering<'_> {
         };
         let case = case.key();
         let mut measured = tuning.wisdom.find(&case);
-        if let Some(block) = measured.filter(|block| *block != Block::Separate) {
+        if let Some(block) = measured.filter(|block| !block.is_of_one_axis()) {
             match build(block) {
                 Ok((stages, block, cost, _)) => {
                     ways.retain(|way| way.1 != block);

@@ -1,6 +1,6 @@
 //! The kernels of a plan, each made once.
 
-use super::lower::scalar_of;
+use super::lower::{scalar_of, work_of};
 use super::model::Machine;
 use crate::error::PlanError;
 use crate::schedule::{Block, Schedule, StreamBlock};
@@ -9,7 +9,9 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, adjoint, horizontal, vertical, warp};
+use lifting_codegen::schedule::{
+    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, vertical, warp,
+};
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
@@ -54,6 +56,8 @@ impl Tuning {
 pub(super) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
+    /// Of whole vectors.
+    Lattice(Direction, Sides, Along, lattice::Shape),
     /// Both axes, by a block that is not `Separate`; whether by the kernel for aligned rows, where it has one.
     Both(Direction, Scalar, Order, Block, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
@@ -165,7 +169,7 @@ impl<'a> Kernels<'a> {
         Ok(match block {
             Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(aligned))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
-            Block::Separate => unreachable!("passes along one axis have no walk"),
+            Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
     }
 
@@ -182,8 +186,18 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 vec![Block::Warp(warp::Shape::of(self.scheme, options)?.into())]
             }
-            Schedule::Auto | Schedule::Separate => Vec::new(),
+            Schedule::Auto | Schedule::Separate | Schedule::Lattice => Vec::new(),
         })
+    }
+
+    /// The block of whole vectors of so many samples.
+    ///
+    /// # Errors
+    /// If the wavelet does not run as a lattice, or a vector does not fit.
+    pub fn vectors(&self, sides: Sides, along: Along, length: usize) -> Result<lattice::Shape, ScheduleError> {
+        let options = self.options(Direction::Forward, sides);
+        lattice::stages(self.scheme, options)?;
+        lattice::Shape::for_length(self.scheme, along, length, work_of(options.sample))
     }
 
     fn options(&self, direction: Direction, sides: Sides) -> Options {
@@ -199,13 +213,16 @@ impl<'a> Kernels<'a> {
                 Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
+            Key::Lattice(direction, sides, along, shape) => {
+                Ok((lattice::kernel(self.scheme, self.options(direction, sides), sides, along, shape)?, None))
+            }
             Key::Both(direction, sample, order, block, aligned) => {
                 let options = self.options(direction, Sides::both(sample));
                 let walk = self.walk(direction, sample, block, aligned)?;
                 let kernel = match block {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(aligned))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
-                    Block::Separate => unreachable!("passes along one axis have keys of their own"),
+                    Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
                 Ok((kernel, Some(walk)))
             }

@@ -356,11 +356,11 @@ impl Lowering<'_> {
             let gain = if i == 0 { self.problem.gain_shift } else { 0 };
             self.after();
             match stage {
-                Stage::Axis(axis) => {
+                Stage::Axis(axis, block) => {
                     let halves = split(shape[axis], origins[axis]);
                     let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
                     let parity = (origins[axis] & 1) as usize;
-                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain };
+                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, block };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
                 Stage::Both { axes, order, block, chunk, .. } => {
@@ -502,7 +502,7 @@ impl Lowering<'_> {
             let mut extent = shape.clone();
             if i == 0 && low.array != whole.array {
                 let others = axes.iter().filter(|axis| match stage {
-                    Stage::Axis(own) => *axis != own,
+                    Stage::Axis(own, _) => *axis != own,
                     Stage::Both { axes: own, .. } => !own.contains(axis),
                 });
                 for &other in others {
@@ -536,11 +536,11 @@ impl Lowering<'_> {
         let origins = self.problem.geometry.level_origins(level);
         let direction = Direction::Inverse;
         match *stage {
-            Stage::Axis(axis) => {
+            Stage::Axis(axis, block) => {
                 let halves = split(extent[axis], origins[axis]);
                 let parity = (origins[axis] & 1) as usize;
                 let high = if halves.high > 0 { bands.at(axis, halves.low) } else { bands };
-                let pass = Pass { direction, level, axis, extent, parity, gain };
+                let pass = Pass { direction, level, axis, extent, parity, gain, block };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
             Stage::Both { axes, order, block, chunk, .. } => {

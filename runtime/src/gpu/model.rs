@@ -8,8 +8,8 @@
 use super::kernels::Walk;
 use crate::schedule::Block;
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::stream::Job;
+use lifting_codegen::schedule::{Along, Direction, lattice};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -44,6 +44,8 @@ const WINDOW: f64 = 1.2;
 const STALL_PASS: f64 = 1.5;
 /// Registers of a thread of `stream` besides its delay line: nvcc finds 38 to 49.
 const REGISTERS: i64 = 48;
+/// Bytes that memory moves at least.
+const SECTOR: f64 = 32.0;
 /// What it costs to read a row or column of a halo, of what it costs to read it first: the second-level cache has it.
 const AGAIN: f64 = 0.25;
 /// Most registers of a thread; beyond, they spill, and all takes so many times as long.
@@ -147,6 +149,28 @@ impl Model<'_> {
             RAMP + length.min(256).div_ceil(height) as f64 * WINDOW
         };
         Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes).hypot(issue).max(walk) }
+    }
+
+    /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
+    pub fn lattice(
+        &self,
+        direction: Direction,
+        samples: usize,
+        along: Along,
+        block: lattice::Shape,
+        sides: [usize; 2],
+    ) -> Cost {
+        let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
+        let bytes = (samples * (sides[0] + sides[1])) as f64;
+        // Columns that do not fill a sector share it with other blocks, which find it in the second-level cache.
+        let wasted = match along {
+            Along::Row => 0.0,
+            Along::Column => (SECTOR / (block.vectors as usize * sides[0].min(sides[1])) as f64 - 1.0).max(0.0),
+        };
+        // A stage has six operations a pair; what it hands over goes through shared memory.
+        let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * STALL_PASS;
+        let time = self.memory(bytes * (1.0 + AGAIN * wasted)).hypot(issue).max(RAMP);
+        Cost { launches: 1, bytes, time: LAUNCH + time }
     }
 
     /// Both axes in one launch.

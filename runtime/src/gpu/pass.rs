@@ -6,8 +6,9 @@ use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
 use crate::recipe;
+use crate::schedule::Block;
 use lifting_codegen::ir::{ParamKind, launch};
-use lifting_codegen::schedule::{Direction, Sides};
+use lifting_codegen::schedule::{Along, Direction, Sides};
 
 /// What a pass does, apart from where.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Pass<'a> {
     /// Of the axis's first position.
     pub parity: usize,
     pub gain: u32,
+    /// Of a schedule of one axis.
+    pub block: Block,
 }
 
 /// Where a pass reads and writes.
@@ -83,8 +86,15 @@ impl Lowering<'_> {
         let pitches = if rows { lines.steps } else { [signal, low, high].map(|v| v.strides[axis]) };
 
         let sides = Sides { signal: signal.scalar, bands: low.scalar };
-        let key = if rows { Key::Horizontal(direction, sides) } else { Key::Vertical(direction, sides) };
-        self.note(pass, if rows { "horizontal" } else { "vertical" });
+        let (key, schedule) = match (pass.block, rows) {
+            (Block::Lattice, _) => {
+                let along = if rows { Along::Row } else { Along::Column };
+                (Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?), "lattice")
+            }
+            (_, true) => (Key::Horizontal(direction, sides), "horizontal"),
+            (_, false) => (Key::Vertical(direction, sides), "vertical"),
+        };
+        self.note(pass, schedule);
         let kernel = self.kernels.get(key)?;
         // Kernels take the signal first in analysis, last in synthesis.
         let order = match direction {
