@@ -164,6 +164,8 @@ pub enum Schedule {
     Stream,
     /// Both axes in one pass: warps hold blocks in registers
     Warp,
+    /// Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here
+    Lattice,
 }
 
 /// What `liftc` does besides compiling.

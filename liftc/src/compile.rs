@@ -10,7 +10,7 @@ use lifting::{SampleType, Scheme};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, rows, stream, vertical, warp};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, stream, vertical, warp};
 use std::path::{Path, PathBuf};
 
 /// A file to write.
@@ -196,6 +196,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                         let shape = warp::Shape::of(scheme, options)?;
                         vec![warp::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
+                    Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };
                 texts.extend(kernels.iter().map(ir::print::kernel));
             }

@@ -57,6 +57,10 @@ fn each_kind_of_text() {
     assert!(all.contains(one.lines().next().unwrap()) && all.contains("horizontal"));
     bench.run("filters/jpeg2000.lift#legall53 --emit cuda --sample i32 -o out").ok();
     assert!(bench.exists("out/legall53.cu") && !bench.exists("out/cdf97.cu") && !bench.exists("out/legall53.c"));
+    bench.run("factor db2 --as lattice -o db2.lift").ok();
+    let lattice = bench.run("db2.lift --emit ir --schedule lattice --sample f32 -o -").ok().stdout;
+    assert!(lattice.contains("db2_lattice_rows_forward_f32") && lattice.contains("db2_lattice_columns_inverse_f32"));
+    bench.run("cdf97 --emit ir --schedule lattice -o -").fails(1, "`cdf97` is not written as a lattice");
     let plain = bench.run("dd137 --emit c --sample i16 -o -").ok().stdout;
     let vc2 = bench.run("dd137 --emit c --sample i16 --profile vc2 -o -").ok().stdout;
     assert!(

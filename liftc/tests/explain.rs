@@ -22,6 +22,8 @@ fn wavelets_are_explained() {
     insta::assert_snapshot!("dd137_svg", String::from_utf8(bench.read("dd137.svg")).unwrap());
     insta::assert_snapshot!("cdf97", bench.run("explain cdf97 --height 16 --shape 40x70 -l 2").ok().stdout);
     insta::assert_snapshot!("skewed", bench.run("explain skewed.lift -l 1 --sample i32").ok().stdout);
+    bench.run("factor db2 --as lattice -o db2.lift").ok();
+    insta::assert_snapshot!("lattice", bench.run("explain db2.lift -l 2 --shape 64x32").ok().stdout);
     let own = bench.run("explain skewed.lift -l 1").ok().stdout;
     let zero = bench.run("explain skewed.lift -l 1 --boundary zero").ok().stdout;
     assert!(own.contains('○') && zero.matches('○').count() < own.matches('○').count(), "{zero}");

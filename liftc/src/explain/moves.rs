@@ -4,7 +4,7 @@ use lifting::{Boundary, Scheme};
 use lifting_codegen::cost::{self, CostError};
 use lifting_codegen::ir::{Scalar, interp::Counts};
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, horizontal, stream, vertical, warp};
+use lifting_codegen::schedule::{Direction, Options, horizontal, lattice, stream, vertical, warp};
 use lifting_dsl::geometry::Geometry;
 
 /// Counts by schedule, in lines of a table; a schedule that refuses the wavelet says why.
@@ -41,6 +41,9 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
         }
         line("stream", streamed(scheme, options, geometry).map_err(|e| e.to_string()));
         line("warp", in_registers(scheme, options, geometry).map_err(|e| e.to_string()));
+        if scheme.lattice().is_some() {
+            line("lattice", whole_vectors(scheme, options, geometry).map_err(|e| e.to_string()));
+        }
     }
     text
 }
@@ -49,6 +52,13 @@ fn separable(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<c
     let row = horizontal::kernel(scheme, options, horizontal::Shape::default())?;
     let column = vertical::kernel(scheme, options)?;
     cost::separable(geometry, options.direction, &row, &column)
+}
+
+/// All levels by kernels that hold whole rows and columns.
+fn whole_vectors(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Counts, CostError> {
+    let [height, width] = geometry.shape() else { return Err(CostError::NotAnImage) };
+    let [row, column] = lattice::pair(scheme, options, [*width, *height])?;
+    Ok(cost::separable(geometry, options.direction, &row, &column)?.total())
 }
 
 /// All levels by kernels that walk down strips of columns.

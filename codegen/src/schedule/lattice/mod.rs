@@ -89,6 +89,19 @@ pub fn stages(scheme: &Scheme, options: Options) -> Result<Vec<PairStage>, Sched
     })
 }
 
+/// The kernels for rows and for columns of at most so many samples.
+///
+/// # Errors
+/// As [`kernel`] and [`Shape::for_length`].
+pub fn pair(scheme: &Scheme, options: Options, lengths: [usize; 2]) -> Result<[Kernel; 2], ScheduleError> {
+    let work = Arithmetic::of(scheme, options)?.work;
+    let make = |along: Along, length: usize| {
+        let shape = Shape::for_length(scheme, along, length, work)?;
+        kernel(scheme, options, Sides::both(options.sample), along, shape)
+    };
+    Ok([make(Along::Row, lengths[0])?, make(Along::Column, lengths[1])?])
+}
+
 /// The pass kernel between arrays of two types, for vectors of at most twice [`Shape::capacity`] samples.
 ///
 /// # Errors

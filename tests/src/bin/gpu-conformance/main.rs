@@ -46,6 +46,18 @@ fn few() -> Vec<Size> {
     ]
 }
 
+/// Sizes that are even at each level, as periodic wants them, and the last one too long for a block to hold it whole.
+fn even() -> Vec<Size> {
+    vec![
+        size(&[96, 64], 3),
+        size(&[1024, 768], 3),
+        size(&[4096], 4),
+        Size { levels: vec![0, 2, 1], origins: vec![0, -2, 1], order: vec![2, 1], ..size(&[3, 40, 34], 0) },
+        size(&[40, 24, 56], 2),
+        size(&[65_536, 8], 2),
+    ]
+}
+
 /// Sizes that fit one warp, many, and none exactly.
 fn small() -> Vec<Size> {
     let mut sizes: Vec<Size> = (1..=70).map(|n| size(&[n, 1 + n * 37 % 70], 3)).collect();
@@ -150,6 +162,17 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
                         first.push(Case { scheme, sample, boundary, layout, schedule, size });
                     }
                 }
+            }
+        }
+    }
+    // Lattices, which run stage by stage under periodic.
+    let lattices = lifting_dsl::compile(include_str!("../../../../lifting-dsl/tests/orthogonal.lift"));
+    for (w, scheme) in lattices.expect("the tests' lattices compile").schemes.into_iter().enumerate() {
+        for (i, size) in even().into_iter().enumerate() {
+            for schedule in Schedule::ALL {
+                let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
+                let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
+                first.push(Case { scheme, sample, boundary: Boundary::Periodic, layout, schedule, size });
             }
         }
     }
