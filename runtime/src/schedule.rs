@@ -13,8 +13,10 @@ pub enum Schedule {
     /// For each level the one that is predicted to be fastest, among those that can.
     #[default]
     Auto,
-    /// One pass an axis, through shared memory: takes every wavelet, shape and stride.
+    /// One pass an axis, in registers where wavelet, shape and strides allow that, else as [`Schedule::Shared`].
     Separate,
+    /// One pass an axis, through shared memory, with a barrier a step: takes every wavelet, shape and stride.
+    Shared,
     /// Both axes of an image in one pass: warps walk down strips of columns, rows in flight in shared memory.
     Stream,
     /// Both axes of an image in one pass: blocks that a warp holds in registers, halo and all.
@@ -25,14 +27,15 @@ pub enum Schedule {
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 5] =
-        [Schedule::Auto, Schedule::Separate, Schedule::Stream, Schedule::Warp, Schedule::Lattice];
+    pub const ALL: [Schedule; 6] =
+        [Schedule::Auto, Schedule::Separate, Schedule::Shared, Schedule::Stream, Schedule::Warp, Schedule::Lattice];
 
-    /// `auto`, `separate`, `stream`, `warp`, `lattice`.
+    /// `auto`, `separate`, `shared`, `stream`, `warp`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
             Schedule::Separate => "separate",
+            Schedule::Shared => "shared",
             Schedule::Stream => "stream",
             Schedule::Warp => "warp",
             Schedule::Lattice => "lattice",

@@ -62,7 +62,7 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     check_with::<T>(scheme, case, Schedule::Separate);
     check_with::<T>(scheme, case, Schedule::Auto);
     let turn = case.shape.iter().sum::<usize>() + case.boundary as usize;
-    check_with::<T>(scheme, case, [Schedule::Stream, Schedule::Warp][turn % 2]);
+    check_with::<T>(scheme, case, [Schedule::Stream, Schedule::Warp, Schedule::Shared][turn % 3]);
 }
 
 /// Gives the number of passes over two axes.
@@ -303,10 +303,10 @@ fn recipes_name_the_schedules() {
     assert_eq!(
         passes,
         [
-            (1, 1, 64, 48, "horizontal"),
-            (1, 0, 48, 64, "vertical"),
-            (2, 1, 32, 24, "horizontal"),
-            (2, 0, 24, 32, "vertical")
+            (1, 1, 64, 48, "horizontal_registers"),
+            (1, 0, 48, 64, "vertical_registers"),
+            (2, 1, 32, 24, "horizontal_registers"),
+            (2, 0, 24, 32, "vertical_registers")
         ]
     );
 }

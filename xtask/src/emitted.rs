@@ -2,10 +2,10 @@
 
 use lifting_codegen::back::cuda;
 use lifting_codegen::emit::{self, Declared, Request};
-use lifting_codegen::ir::{Scalar, valid::validate};
+use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, warp};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, registers, stream, warp};
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
 
@@ -47,17 +47,47 @@ fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
     THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
 }
 
-/// The kernels that hold blocks in registers, as text that compiles alone.
+fn warp_kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+    let shape = warp::Shape::of(scheme, options)?;
+    warp::kernel(scheme, options, Order::HorizontalFirst, shape)
+}
+
+/// For aligned rows, and for all.
+fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 2] {
+    let any = stream::Shape::for_sample(options.sample);
+    [any.for_aligned(), any].map(|shape| stream::kernel(scheme, options, Order::HorizontalFirst, shape))
+}
+
+/// Along rows, aligned and not; along columns, as many a lane as can be, and as few.
+fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let sides = Sides::both(options.sample);
+    let along_rows = [true, false].map(|aligned| {
+        let shape = registers::horizontal::Shape::of(sides, aligned);
+        registers::horizontal::kernel(scheme, options, sides, shape)
+    });
+    let columns: Vec<u32> = registers::vertical::Shape::candidates(options.direction, sides).collect();
+    let along_columns =
+        columns.first().into_iter().chain(columns.last()).map(|&columns| {
+            registers::vertical::kernel(scheme, options, sides, registers::vertical::Shape::of(columns))
+        });
+    along_rows.into_iter().chain(along_columns).collect()
+}
+
+/// The kernels that plans have and files have not, as text that compiles alone.
 fn fused(request: &Request) -> Result<Option<String>, String> {
     let mut kernels = Vec::new();
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
-            let kernel = warp::Shape::of(request.scheme, options)
-                .and_then(|shape| warp::kernel(request.scheme, options, Order::HorizontalFirst, shape));
-            match kernel {
-                Ok(kernel) => kernels.push(dead(kernel)),
-                Err(e) => println!("{}: {e}", options.kernel_name(request.scheme, "warp")),
+            let made = [warp_kernel(request.scheme, options)]
+                .into_iter()
+                .chain(stream_kernels(request.scheme, options))
+                .chain(register_kernels(request.scheme, options));
+            for kernel in made {
+                match kernel {
+                    Ok(kernel) => kernels.push(dead(kernel)),
+                    Err(e) => println!("{}: {e}", request.scheme.name()),
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ pub mod adjoint;
 pub mod copy;
 pub mod horizontal;
 pub mod lattice;
+pub mod registers;
 pub mod rows;
 pub mod stream;
 pub mod vertical;

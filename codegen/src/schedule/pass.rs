@@ -7,11 +7,11 @@ use lifting_dsl::{Boundary, Phase};
 
 /// One array of a pass: a pointer, the distance between rows and between images, in samples.
 #[derive(Clone, Copy, Debug)]
-struct Array {
-    pointer: ParamId,
-    pitch: ParamId,
-    stride: ParamId,
-    scalar: Scalar,
+pub(super) struct Array {
+    pub(super) pointer: ParamId,
+    pub(super) pitch: ParamId,
+    pub(super) stride: ParamId,
+    pub(super) scalar: Scalar,
 }
 
 /// Which way the transformed axis runs.
@@ -29,9 +29,9 @@ pub struct Pass {
     arith: Arithmetic,
     along: Along,
     /// `src` or `dst`: the interleaved side.
-    signal: Array,
-    low: Array,
-    high: Array,
+    pub(super) signal: Array,
+    pub(super) low: Array,
+    pub(super) high: Array,
     /// Samples along the axis.
     pub length: ParamId,
     /// Position of the first sample, 0 or 1.
@@ -40,7 +40,7 @@ pub struct Pass {
     pub lines: ParamId,
     /// Number of images.
     pub batch: ParamId,
-    gain: Option<ParamId>,
+    pub(super) gain: Option<ParamId>,
 }
 
 impl Pass {
@@ -131,6 +131,32 @@ impl Pass {
         Expr::from(base) + across + along
     }
 
+    /// The array of a phase's band.
+    pub(super) fn band(&self, phase: Phase) -> Array {
+        match phase {
+            Phase::Even => self.low,
+            Phase::Odd => self.high,
+        }
+    }
+
+    /// A sample as it was loaded, of type `from`, as the steps see it.
+    pub(super) fn taken(&self, value: Expr, from: Scalar) -> Expr {
+        let v = if from == self.arith.work { value } else { value.cast(self.arith.work) };
+        match (self.gain, self.options.direction) {
+            (Some(gain), Direction::Forward) => self.arith.shift_up(v, gain.into()),
+            _ => v,
+        }
+    }
+
+    /// A result, of type `work`, as it is stored in an array of type `to`.
+    pub(super) fn given(&self, value: Expr, to: Scalar) -> Expr {
+        let v = match (self.gain, self.options.direction) {
+            (Some(gain), Direction::Inverse) => self.arith.shift_down(value, gain.into()),
+            _ => value,
+        };
+        if to == self.arith.work { v } else { v.cast(to) }
+    }
+
     /// Loads what the steps start from at a position inside the signal, into `place` of type `work`. Forward: the
     /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
     pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
@@ -174,14 +200,7 @@ impl Pass {
         };
         let value = b.declare("value", scalar);
         fetch(b, value);
-        let mut v = Expr::from(value);
-        if scalar != self.arith.work {
-            v = v.cast(self.arith.work);
-        }
-        if let (Some(gain), Direction::Forward) = (self.gain, self.options.direction) {
-            v = self.arith.shift_up(v, gain.into());
-        }
-        b.set(place, v);
+        b.set(place, self.taken(value.into(), scalar));
     }
 
     /// Stores what the steps left, of type `work`, for a position inside the signal. Forward: to the position's band;
@@ -216,15 +235,11 @@ impl Pass {
 
     /// A result of type `work` as it goes to memory.
     fn stored(&self, value: Expr) -> Expr {
-        let mut v = value;
-        if let (Some(gain), Direction::Inverse) = (self.gain, self.options.direction) {
-            v = self.arith.shift_down(v, gain.into());
-        }
         let scalar = match self.options.direction {
             Direction::Forward => self.low.scalar,
             Direction::Inverse => self.signal.scalar,
         };
-        if scalar == self.arith.work { v } else { v.cast(scalar) }
+        self.given(value, scalar)
     }
 
     /// The position inside the signal that serves a read at `position` by reflection or repetition; other rules serve

@@ -117,7 +117,7 @@ impl Lowering<'_> {
             }
         }
         match wanted {
-            Schedule::Auto | Schedule::Separate => ways.push(separate),
+            Schedule::Auto | Schedule::Separate | Schedule::Shared => ways.push(separate),
             _ if ways.is_empty() && !self.lenient => {
                 let reason = refused.remove(0).reason;
                 return Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason });
@@ -196,16 +196,17 @@ impl Lowering<'_> {
         Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Block::Lattice)).collect(), cost))
     }
 
-    /// Bytes of a sample before and after the pass over an axis.
-    fn sides(&self, axes: &[usize], i: usize) -> [usize; 2] {
-        let (outer, inner) = (self.sample.bytes(), work_of(self.sample).bytes());
-        [if i == 0 { outer } else { inner }, if i + 1 == axes.len() { outer } else { inner }]
+    /// Types of the samples before and after the pass over an axis.
+    fn sides(&self, axes: &[usize], i: usize) -> Sides {
+        let (outer, inner) = (self.sample, work_of(self.sample));
+        Sides { signal: if i == 0 { outer } else { inner }, bands: if i + 1 == axes.len() { outer } else { inner } }
     }
 
     fn axis_cost(&self, question: &Question, shape: &[usize], axes: &[usize], i: usize) -> Cost {
         let sides = self.sides(axes, i);
         let rows = Some(axes[i]) == innermost(question.order, self.problem.geometry.shape());
-        self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], rows, sides)
+        let way = self.kernels.pass_way(question.direction, rows, sides);
+        self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], way, sides)
     }
 
     /// All ways with a pass over both axes, or why each schedule has none; or why no schedule could.

@@ -10,7 +10,7 @@ use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, vertical, warp,
+    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, vertical, warp,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
@@ -58,6 +58,10 @@ pub(super) enum Key {
     Vertical(Direction, Sides),
     /// Of whole vectors.
     Lattice(Direction, Sides, Along, lattice::Shape),
+    /// Rows in registers; whether aligned ones only.
+    Lines(Direction, Sides, bool),
+    /// Columns in registers, so many a lane.
+    Columns(Direction, Sides, u32),
     /// Both axes, by a block that is not `Separate`; whether by the kernel for aligned rows, where it has one.
     Both(Direction, Scalar, Order, Block, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
@@ -97,6 +101,15 @@ impl Walk {
             Walk::Warp(_) => 1,
         }
     }
+}
+
+/// How a pass along one axis goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PassWay {
+    /// Along rows, else along columns.
+    pub rows: bool,
+    /// In registers, else through shared memory.
+    pub registers: bool,
 }
 
 /// A kernel of a program.
@@ -186,7 +199,7 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 vec![Block::Warp(warp::Shape::of(self.scheme, options)?.into())]
             }
-            Schedule::Auto | Schedule::Separate | Schedule::Lattice => Vec::new(),
+            Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Lattice => Vec::new(),
         })
     }
 
@@ -198,6 +211,32 @@ impl<'a> Kernels<'a> {
         let options = self.options(Direction::Forward, sides);
         lattice::stages(self.scheme, options)?;
         lattice::Shape::for_length(self.scheme, along, length, work_of(options.sample))
+    }
+
+    /// How a pass along rows, or columns, goes where the layout leaves the choice.
+    pub fn pass_way(&self, direction: Direction, rows: bool, sides: Sides) -> PassWay {
+        let columns = |columns| {
+            let shape = registers::vertical::Shape::of(columns);
+            registers::vertical::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
+        };
+        let registers = self.takes_registers()
+            && if rows {
+                let shape = registers::horizontal::Shape::of(sides, true);
+                registers::horizontal::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
+            } else {
+                registers::vertical::Shape::candidates(direction, sides).any(columns)
+            };
+        PassWay { rows, registers }
+    }
+
+    /// Whether passes along one axis may be those in registers.
+    pub fn takes_registers(&self) -> bool {
+        self.tuning.schedule != Schedule::Shared
+    }
+
+    /// Whether passes in registers take only lines of whole pairs.
+    pub fn needs_pairs(&self, direction: Direction, sides: Sides) -> bool {
+        registers::needs_pairs(self.scheme, self.options(direction, sides))
     }
 
     fn options(&self, direction: Direction, sides: Sides) -> Options {
@@ -215,6 +254,16 @@ impl<'a> Kernels<'a> {
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
             Key::Lattice(direction, sides, along, shape) => {
                 Ok((lattice::kernel(self.scheme, self.options(direction, sides), sides, along, shape)?, None))
+            }
+            Key::Lines(direction, sides, aligned) => {
+                let shape = registers::horizontal::Shape::of(sides, aligned);
+                let options = self.options(direction, sides);
+                Ok((registers::horizontal::kernel(self.scheme, options, sides, shape)?, None))
+            }
+            Key::Columns(direction, sides, columns) => {
+                let shape = registers::vertical::Shape::of(columns);
+                let options = self.options(direction, sides);
+                Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }
             Key::Both(direction, sample, order, block, aligned) => {
                 let options = self.options(direction, Sides::both(sample));

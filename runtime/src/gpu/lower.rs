@@ -167,7 +167,7 @@ impl Lowering<'_> {
         let stands =
             list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).walk) {
                 (Some(placed), Some(walk)) => placed.arguments(walk, moved).is_some(),
-                _ => true,
+                _ => !launch.vectors,
             });
         if !stands {
             let lenient = std::mem::replace(&mut self.lenient, true);

@@ -19,6 +19,7 @@ mod lower;
 mod model;
 mod pair;
 mod pass;
+mod registers;
 mod view;
 
 pub(crate) use {interpret::Interpreter, kernels::Tuning, lower::scalar_of, model::Machine};

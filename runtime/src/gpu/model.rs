@@ -5,11 +5,11 @@
 //! constants are fitted to the figures in `docs/performance.md` (one H200), as the test below shows; those of `warp` and of the passes
 //! through shared memory are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
-use super::kernels::Walk;
+use super::kernels::{PassWay, Walk};
 use crate::schedule::Block;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::Job;
-use lifting_codegen::schedule::{Along, Direction, lattice};
+use lifting_codegen::schedule::{Along, Direction, Sides, lattice};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -40,8 +40,10 @@ const RAMP: f64 = 3.0;
 const PAIR: f64 = 0.45;
 /// Microseconds a window of `vertical` takes to load, lift and store.
 const WINDOW: f64 = 1.2;
-/// By how much instructions of a pass take longer than their issue slots: it waits at barriers.
-const STALL_PASS: f64 = 1.5;
+/// By how much instructions of a pass through shared memory take longer than their issue slots: it waits at barriers, and was measured.
+const STALL_PASS: f64 = 7.5;
+/// By how much a pass in registers moves more than it should: its halo.
+const ALONE: f64 = 1.08;
 /// Registers of a thread of `stream` besides its delay line: nvcc finds 38 to 49.
 const REGISTERS: i64 = 48;
 /// Bytes that memory moves at least.
@@ -136,19 +138,26 @@ impl Model<'_> {
         Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes) }
     }
 
-    /// One axis of `length` samples in a level of `samples`, of types of so many bytes on the two sides.
-    pub fn pass(&self, direction: Direction, samples: usize, length: usize, rows: bool, sides: [usize; 2]) -> Cost {
+    /// One axis of `length` samples in a level of `samples`, between arrays of two types.
+    pub fn pass(&self, direction: Direction, samples: usize, length: usize, way: PassWay, sides: Sides) -> Cost {
         let steps = direction.steps(self.scheme);
         let [operations, accesses] = work(&steps);
-        let bytes = (samples * (sides[0] + sides[1])) as f64;
-        let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * STALL_PASS;
-        let walk = if rows {
-            RAMP
-        } else {
-            let height = 16.max(Window::derive(&steps, self.boundary).kept() as usize);
-            RAMP + length.min(256).div_ceil(height) as f64 * WINDOW
+        let bytes = (samples * (sides.signal.bytes() + sides.bands.bytes())) as f64;
+        let window = || Window::derive(&steps, self.boundary);
+        let (moved, issue, walk) = match way {
+            PassWay { rows, registers: true } => {
+                let issue = self.issue(samples as f64 * (6.0 + operations / 2.0));
+                let pairs = (length / 2).min(10) + (window().kept() / 2) as usize;
+                (bytes * ALONE, issue, RAMP + if rows { 0.0 } else { pairs as f64 * PAIR })
+            }
+            PassWay { rows, registers: false } => {
+                let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * STALL_PASS;
+                let height = 16.max(window().kept() as usize);
+                let windows = if rows { 0 } else { length.min(256).div_ceil(height) };
+                (bytes, issue, RAMP + windows as f64 * WINDOW)
+            }
         };
-        Cost { launches: 1, bytes, time: LAUNCH + self.memory(bytes).hypot(issue).max(walk) }
+        Cost { launches: 1, bytes, time: LAUNCH + self.memory(moved).hypot(issue).max(walk) }
     }
 
     /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
@@ -158,14 +167,15 @@ impl Model<'_> {
         samples: usize,
         along: Along,
         block: lattice::Shape,
-        sides: [usize; 2],
+        sides: Sides,
     ) -> Cost {
+        let [from, to] = [sides.signal.bytes(), sides.bands.bytes()];
         let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
-        let bytes = (samples * (sides[0] + sides[1])) as f64;
+        let bytes = (samples * (from + to)) as f64;
         // Columns that do not fill a sector share it with other blocks, which find it in the second-level cache.
         let wasted = match along {
             Along::Row => 0.0,
-            Along::Column => (SECTOR / (block.vectors as usize * sides[0].min(sides[1])) as f64 - 1.0).max(0.0),
+            Along::Column => (SECTOR / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
         };
         // A stage has six operations a pair; what it hands over goes through shared memory.
         let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * STALL_PASS;

@@ -3,6 +3,7 @@
 use super::kernels::Key;
 use super::list::{Arg, Launch, MOST_LAUNCHES};
 use super::lower::Lowering;
+use super::registers::{LineLayout, Taken};
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
 use crate::recipe;
@@ -86,25 +87,30 @@ impl Lowering<'_> {
         let pitches = if rows { lines.steps } else { [signal, low, high].map(|v| v.strides[axis]) };
 
         let sides = Sides { signal: signal.scalar, bands: low.scalar };
-        let (key, schedule) = match (pass.block, rows) {
-            (Block::Lattice, _) => {
+        let views = [signal, low, high];
+        let layout = LineLayout { rows, pitches, views, lines: &lines, batch: &batch, rest: &dims };
+        let taken = match pass.block {
+            Block::Lattice => {
                 let along = if rows { Along::Row } else { Along::Column };
-                (Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?), "lattice")
+                let key = Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?);
+                Taken::anywhere(self.kernels.get(key)?, "lattice")
             }
-            (_, true) => (Key::Horizontal(direction, sides), "horizontal"),
-            (_, false) => (Key::Vertical(direction, sides), "vertical"),
+            _ => match self.in_registers(pass, sides, &layout)? {
+                Some(taken) => taken,
+                None if rows => Taken::anywhere(self.kernels.get(Key::Horizontal(direction, sides))?, "horizontal"),
+                None => Taken::anywhere(self.kernels.get(Key::Vertical(direction, sides))?, "vertical"),
+            },
         };
-        self.note(pass, schedule);
-        let kernel = self.kernels.get(key)?;
+        let Taken { kernel, vectors, most, .. } = taken;
+        self.note(pass, taken.schedule);
         // Kernels take the signal first in analysis, last in synthesis.
         let order = match direction {
             Direction::Forward => [0, 1, 2],
             Direction::Inverse => [1, 2, 0],
         };
-        let views = [signal, low, high];
         for at in positions(&dims) {
-            for (start, lines_len) in pieces(lines.len) {
-                for (first, batch_len) in pieces(batch.len) {
+            for (start, lines_len) in pieces(lines.len, most[0]) {
+                for (first, batch_len) in pieces(batch.len, most[1]) {
                     let offset = |i: usize| views[i].offset + at[i] + start * lines.steps[i] + first * batch.steps[i];
                     let mut args = order.map(|i| Arg::Pointer(views[i].array, offset(i))).to_vec();
                     args.extend([length as i64, parity as i64, lines_len].map(Arg::Int));
@@ -114,7 +120,9 @@ impl Lowering<'_> {
                     if self.kernels.gain {
                         args.push(Arg::Int(gain.into()));
                     }
+                    let before = self.list.launches.len();
                     self.launch_lines(kernel, args, order.map(|i| lines.steps[i]))?;
+                    self.list.launches[before..].iter_mut().for_each(|launch| launch.vectors = vectors);
                 }
             }
         }
@@ -187,12 +195,12 @@ impl Lowering<'_> {
         let grid = grid.map(|n| n as u32);
         let beside_previous = self.beside;
         self.beside = true;
-        self.list.launches.push(Launch { kernel, args, grid, beside_previous, placed: None });
+        self.list.launches.push(Launch { kernel, args, grid, beside_previous, vectors: false, placed: None });
         Ok(())
     }
 }
 
 /// Cuts a length that is more than a kernel takes: (first, length).
-fn pieces(len: i64) -> impl Iterator<Item = (i64, i64)> {
-    (0..(len + MOST - 1) / MOST).map(move |i| (i * MOST, MOST.min(len - i * MOST)))
+fn pieces(len: i64, most: i64) -> impl Iterator<Item = (i64, i64)> {
+    (0..(len + most - 1) / most).map(move |i| (i * most, most.min(len - i * most)))
 }

@@ -12,6 +12,7 @@ pub use job::{Array, Job, MAX_SIDE, Tuning};
 use super::{Arithmetic, Direction, Options};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
+use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Step};
 
 /// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
@@ -90,6 +91,25 @@ pub(super) fn is_symmetric(step: &Step) -> bool {
 /// Whether a step reads nothing beyond its own pair of samples.
 pub(super) fn is_local(step: &Step) -> bool {
     step.index_support().is_none_or(|support| support == (0, 0))
+}
+
+/// Halo lanes on the left of a warp, and lanes that store, for vectors of so many samples of so many bytes; vectors that are read may begin up to `skew` columns before a lane's.
+///
+/// # Errors
+/// Lanes of halo, and how many there may be at most, where too few are left.
+pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> Result<(i64, i64), (i64, i64)> {
+    let left = (halo.before + columns - 1) / columns;
+    let right = (halo.after + skew + columns - 1) / columns;
+    // Whole 32-byte sectors on every store: a lane stores half its columns to a band.
+    let sector = (32 / (bytes * columns / 2)).clamp(1, 32);
+    let useful = if halo.before + halo.after == 0 { 32 } else { (32 - left - right) / sector * sector };
+    if useful < sector.max(4) {
+        return Err((left + right, 32 - sector.max(4)));
+    }
+    // Whole sectors on every load, too, where that costs no lane.
+    let sector = (32 / (bytes * columns)).max(1);
+    let rounded = (left + sector - 1) / sector * sector;
+    Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))
 }
 
 /// Parameters of a kernel that lifts both axes; every such schedule has the same. Its `accepts` says which launches are legal, its `tuning` gives

@@ -30,7 +30,7 @@ mod output;
 pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
 pub(super) use output::{store_band, store_signal};
 
-use super::level::{Across, Axis, Border, DelayLine, Frame, Lanes, Params, is_local, is_symmetric};
+use super::level::{Across, Axis, Border, DelayLine, Frame, Lanes, Params, is_local, is_symmetric, useful_lanes};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
@@ -178,22 +178,10 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     }
     let window = Window::derive(&axis.steps, options.boundary);
     let halo = Halo::of(&axis.steps, options.boundary);
-    let mut left = (halo.before + c - 1) / c;
-    let right = (halo.after + c - 1) / c;
     // Rows that are not aligned cost up to c − 1 columns on the right.
-    let skewed_right = if shape.aligned { right } else { (halo.after + c - 1 + c - 1) / c };
-    // Whole 32-byte sectors on every store: a lane stores half its columns to a band.
-    let sector = (32 / (bytes * c / 2)).max(1);
-    let useful = if left + right == 0 { 32 } else { (32 - left - skewed_right) / sector * sector };
-    if useful < sector.max(4) {
-        return Err(refuse("the halo of a strip, in lanes", left + skewed_right, 32 - sector.max(4)));
-    }
-    // Whole sectors on every load, too, where that costs no lane.
-    let sector = (32 / (bytes * c)).max(1);
-    let rounded = (left + sector - 1) / sector * sector;
-    if rounded + useful + skewed_right <= 32 {
-        left = rounded;
-    }
+    let skew = if shape.aligned { 0 } else { c - 1 };
+    let (left, useful) = useful_lanes(&halo, c, bytes, skew)
+        .map_err(|(required, available)| refuse("the halo of a strip, in lanes", required, available))?;
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let registers =
         DelayLine::registers(&axis.steps, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);

@@ -1,0 +1,221 @@
+//! rewrite: a scheme along contiguous rows → a warp a strip of a row, its samples in registers
+//!
+//! A warp holds 32 lanes' columns of one row, a vector a lane, the outermost lanes as halo. Lanes exchange edge values by shuffles ([`Across`]), and store their
+//! halves of the two bands. Nothing waits for anything but its own load: as many warps as fit are resident, each with one vector a lane on its way, which is how a
+//! copy keeps the memory busy.
+//!
+//! Border strips gather their samples one by one, as do all strips of rows that are not aligned.
+
+use super::{Line, in_and_out};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
+use crate::schedule::level::{Across, Border, Held, Lanes, Row, useful_lanes};
+use crate::schedule::pass::{Along, Pass};
+use crate::schedule::{Direction, Options, ScheduleError, Sides};
+use crate::window::Halo;
+use lifting_dsl::{Phase, Scheme};
+
+const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns a lane, a power of two of at least 2; 16 bytes of the wider type at most.
+    pub columns: u32,
+    /// Warps a block.
+    pub warps: u32,
+    /// Whether the kernel takes rows only that begin at multiples of a lane's vector, at an even position; halves of it in the bands.
+    pub aligned: bool,
+}
+
+impl Shape {
+    /// 16 bytes a lane.
+    pub fn of(sides: Sides, aligned: bool) -> Shape {
+        let bytes = sides.signal.bytes().max(sides.bands.bytes());
+        Shape { columns: (16 / bytes) as u32, warps: 4, aligned }
+    }
+}
+
+/// The pass kernel.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the scheme runs as a lattice, or if a strip would be all halo.
+pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+    const NAME: &str = "horizontal_registers";
+    let Line { options, arith, border, axis } = Line::new(scheme, options, NAME)?;
+    let Shape { columns, warps, aligned } = shape;
+    let c = columns as i32;
+    let bytes = sides.signal.bytes().max(sides.bands.bytes()) as i64;
+    let refuse = |what, required, available| {
+        Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
+    };
+    if !columns.is_power_of_two() || columns < 2 || i64::from(c) * bytes > 16 {
+        return refuse("the size of a lane's vector, of at least 2 samples,", i64::from(c) * bytes, 16);
+    }
+    if !(1..=32).contains(&warps) {
+        return refuse("the number of warps a block, at least 1,", warps.into(), 32);
+    }
+    let halo = Halo::of(&axis.steps, options.boundary);
+    let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
+    let (left, useful) = match useful_lanes(&halo, c.into(), narrowest, 0) {
+        Ok(lanes) => lanes,
+        Err((required, available)) => return refuse("the halo of a strip, in lanes", required, available),
+    };
+
+    let name = if aligned { "horizontal_registers_aligned" } else { NAME };
+    let mut builder = Builder::new(options.pass_name(scheme, name, sides));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of rows: a warp lifts a strip of a row in registers.",
+        Direction::Inverse => "Synthesis of rows: a warp lifts a strip of a row in registers.",
+    });
+    b.doc(format!(
+        "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); border rule {}.",
+        32 - left - useful,
+        options.boundary
+    ));
+    let pass = Pass::declare(b, options, sides, arith, Along::Row);
+    // Neither has a border that is asked, nor does a signal begin at an odd position.
+    let even = aligned || border == Border::Untouched;
+    let start = if even { Expr::from(0) } else { pass.parity.into() };
+    let end = || start.clone() + Expr::from(pass.length);
+    let strip_columns = useful as i32 * c;
+    let strips = (end() + (strip_columns - 1)) / strip_columns;
+    let strips = b.let_("strips", Scalar::I32, strips);
+    let warp = Expr::from(Builtin::BlockX) * warps as i32 + Expr::from(Builtin::ThreadY);
+    let warp = b.let_("warp", Scalar::I32, warp);
+    let line = b.let_("line", Scalar::I32, Expr::from(warp) / Expr::from(strips));
+    b.if_(Expr::from(line).lt(pass.lines.into()), |b| {
+        let lane = || Expr::from(Builtin::ThreadX);
+        let strip = Expr::from(warp) - Expr::from(line) * Expr::from(strips);
+        let base = b.let_("base", Scalar::I32, strip * strip_columns - left as i32 * c);
+        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+        let at_border = Expr::from(base).lt(start.clone()).or((Expr::from(base) + 32 * c).gt(end()));
+        let at_border = b.let_("at_border", Scalar::Bool, at_border);
+        let held = Held {
+            arith,
+            boundary: options.boundary,
+            border,
+            columns,
+            start: [start.clone(), 0.into()],
+            length: [pass.length.into(), 1.into()],
+        };
+        let lanes = Lanes { held, base, x, at_border };
+        let strip = Strip { pass: &pass, options, sides, lanes: &lanes, line, aligned };
+        let samples = b.array("samples", arith.work, columns);
+        let row = Row { array: samples, first: 0.into() };
+        strip.load(b, &row);
+        Across { lanes: &lanes, axis: &axis }.lift(b, &row);
+        let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
+        b.if_(in_strip.and(Expr::from(x).lt(end())), |b| strip.store(b, &row));
+    });
+    let end = Expr::from(pass.length) + if even { Expr::from(0) } else { pass.parity.into() };
+    let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);
+    let warps = i64::from(warps);
+    let blocks = (strips * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
+    let grid = [blocks, 1.into(), pass.batch.into()];
+    Ok(builder.finish(Launch { block: [32, shape.warps, 1], grid }))
+}
+
+/// A strip of a row.
+struct Strip<'a> {
+    pass: &'a Pass,
+    options: Options,
+    sides: Sides,
+    lanes: &'a Lanes,
+    line: LocalId,
+    aligned: bool,
+}
+
+impl Strip<'_> {
+    /// Where the row at hand begins in the signal (`None`) or in a band.
+    fn row_start(&self, b: &mut Builder, band: Option<Phase>) -> LocalId {
+        let array = band.map_or(self.pass.signal, |phase| self.pass.band(phase));
+        let wide = |e: Expr| e.cast(Scalar::I64);
+        let image = wide(Builtin::BlockZ.into()) * Expr::from(array.stride);
+        let line = wide(self.line.into()) * Expr::from(array.pitch);
+        b.let_("row_start", Scalar::I64, image + line)
+    }
+
+    /// Where a phase's sample k stands in its row of the signal or of the band.
+    fn place(&self, in_signal: bool, phase: Phase, k: Expr) -> Expr {
+        match (in_signal, phase) {
+            (true, _) => (k << 1) + phase.parity() as i32 - self.lanes.start(0),
+            (false, Phase::Even) => k - self.lanes.start(0),
+            (false, Phase::Odd) => k,
+        }
+    }
+
+    /// The bands, or the signal, with the columns that each has of a lane.
+    fn streams(&self, in_signal: bool) -> Vec<(Option<Phase>, Vec<i32>)> {
+        let c = self.lanes.columns();
+        if in_signal {
+            return vec![(None, (0..c).collect())];
+        }
+        PHASES.map(|phase| (Some(phase), (0..c / 2).map(|e| 2 * e + phase.parity() as i32).collect())).into()
+    }
+
+    fn load(&self, b: &mut Builder, row: &Row) {
+        let in_signal = self.options.direction == Direction::Forward;
+        let [from, _] = in_and_out(self.options.direction, self.sides);
+        for (band, columns) in self.streams(in_signal) {
+            let start = self.row_start(b, band);
+            let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
+            let raw = b.array("raw", from, columns.len() as u32);
+            let one_by_one = |b: &mut Builder, served: bool| {
+                for (i, column) in columns.iter().enumerate() {
+                    let phase = PHASES[*column as usize % 2];
+                    let k = (Expr::from(self.lanes.x) >> 1) + *column / 2;
+                    let k = if served { self.lanes.serve(0, phase, k) } else { k };
+                    let at = Expr::from(start) + self.place(in_signal, phase, k).cast(Scalar::I64);
+                    b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
+                }
+            };
+            b.if_else(
+                self.lanes.at_border,
+                |b| one_by_one(b, true),
+                |b| {
+                    if !self.aligned {
+                        return one_by_one(b, false);
+                    }
+                    let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
+                    let at = Expr::from(start) + first.cast(Scalar::I64);
+                    b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
+                },
+            );
+            for (i, column) in columns.iter().enumerate() {
+                let value = Expr::Elem(raw, Box::new((i as i32).into()));
+                b.set(row.place(*column), self.pass.taken(value, from));
+            }
+        }
+    }
+
+    /// Stores a lane's columns, at once where all are inside and rows are aligned.
+    fn store(&self, b: &mut Builder, row: &Row) {
+        let in_signal = self.options.direction == Direction::Inverse;
+        let [_, to] = in_and_out(self.options.direction, self.sides);
+        let x = || Expr::from(self.lanes.x);
+        for (band, columns) in self.streams(in_signal) {
+            let start = self.row_start(b, band);
+            let space = Space::Global(band.map_or(self.pass.signal, |phase| self.pass.band(phase)).pointer);
+            let first = self.place(in_signal, PHASES[columns[0] as usize % 2], x() >> 1);
+            let out = b.let_("out", Scalar::I64, Expr::from(start) + first.cast(Scalar::I64));
+            let values: Vec<Expr> = columns.iter().map(|c| self.pass.given(row.at(*c), to)).collect();
+            let one_by_one = |b: &mut Builder, values: &[Expr]| {
+                for (i, (column, value)) in columns.iter().zip(values).enumerate() {
+                    let here = || x() + *column;
+                    b.if_(here().ge(self.lanes.start(0)).and(here().lt(self.lanes.end(0))), |b| {
+                        b.store(space, Expr::from(out) + Expr::i64(i as i64), value.clone());
+                    });
+                }
+            };
+            if !self.aligned {
+                one_by_one(b, &values);
+                continue;
+            }
+            // A lane that stores begins at position 0 at the earliest.
+            let whole = (x() + self.lanes.columns()).le(self.lanes.end(0));
+            b.if_else(whole, |b| b.store_wide(space, out, values.clone(), Cache::Default), |b| one_by_one(b, &values));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! rewrite: a scheme along one axis → registers: no barrier, and shared memory only for rows on their way
+//!
+//! The passes that images of one transformed axis take, and volumes for the axis that is left: [`horizontal`] along contiguous rows, [`vertical`] along
+//! any other axis. They have the parameters of every pass ([`super::Pass::declare`]), but no loop over images: a launch has at most [`MAX_BATCH`].
+//!
+//! Source: Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014 (a thread computes several pairs from its own loads, redundant at the
+//! seams, no barrier), after Błażewicz et al. 2012. Vectors, shuffles, and rows that are fetched ahead are ours.
+
+pub mod horizontal;
+pub mod vertical;
+
+use super::level::{Axis, Border, is_local};
+use super::{Arithmetic, Direction, Options, ScheduleError, Sides};
+use crate::ir::Scalar;
+use lifting_dsl::{Boundary, Scheme};
+
+/// Most images of a launch: blocks in z.
+pub const MAX_BATCH: i64 = 65535;
+
+/// Most samples of a line, and most lines of a launch: positions, halo included, are computed in 32 bits.
+pub const MAX_SIDE: i64 = 1 << 30;
+
+/// Whether the kernels take only lines of even length whose first position is even: where no step reads beyond its own pair of samples, such lines ask no
+/// border rule, and the kernels know none.
+pub fn needs_pairs(scheme: &Scheme, options: Options) -> bool {
+    options.boundary != Boundary::Periodic && options.direction.steps(scheme).iter().all(is_local)
+}
+
+/// What both kernels derive from a scheme.
+struct Line {
+    /// With the border rule that is asked.
+    options: Options,
+    arith: Arithmetic,
+    border: Border,
+    axis: Axis,
+}
+
+impl Line {
+    fn new(scheme: &Scheme, options: Options, schedule: &'static str) -> Result<Line, ScheduleError> {
+        let arith = Arithmetic::of(scheme, options)?.in_registers();
+        if let Some(stages) = options.direction.stages(scheme, options.boundary) {
+            return Err(ScheduleError::Reach {
+                schedule,
+                wavelet: scheme.name().to_owned(),
+                what: "the number of stages of its lattice, under periodic,",
+                required: stages.len() as i64,
+                available: 0,
+            });
+        }
+        let steps = options.direction.steps(scheme);
+        // A rule that is never asked extends nothing, as `zero` does.
+        let (options, border) = if needs_pairs(scheme, options) {
+            (Options { boundary: Boundary::Zero, ..options }, Border::Untouched)
+        } else {
+            (options, Border::of(options.boundary, &steps))
+        };
+        Ok(Line { options, arith, border, axis: Axis::new(&steps) })
+    }
+}
+
+/// Types of what a kernel reads and of what it writes.
+fn in_and_out(direction: Direction, sides: Sides) -> [Scalar; 2] {
+    match direction {
+        Direction::Forward => [sides.signal, sides.bands],
+        Direction::Inverse => [sides.bands, sides.signal],
+    }
+}

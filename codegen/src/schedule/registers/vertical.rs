@@ -1,0 +1,287 @@
+//! rewrite: a scheme along columns → warps that walk down strips of columns, the window in registers
+//!
+//! What [`super::super::stream`] does with rows, without lifting them: a lane holds a vector of columns, rows arrive several pairs ahead by asynchronous copies into a ring in
+//! shared memory that is the lane's own, and the sliding window is a delay line in registers ([`DelayLine`]). Lanes have nothing to do with each other, so there is no halo at the
+//! sides and no row is ever gathered. Strips are cut into chunks of pairs, short ones, so that the halo of the next is still in the second-level cache.
+//!
+//! Columns that do not come in vectors (an odd number of them, arrays that begin anywhere) are taken one a lane: 128 bytes a warp and row still.
+
+use super::{Line, in_and_out};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space, Stmt};
+use crate::schedule::level::{Border, DelayLine, Held};
+use crate::schedule::pass::{Along, Pass};
+use crate::schedule::{Direction, Options, ScheduleError, Sides};
+use crate::window::{Halo, Window};
+use lifting_dsl::{Phase, Scheme, Step};
+
+const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns a lane: 4, 8 or 16 bytes of what is read, 16 at most of what is written. The number of columns, and where rows begin, are multiples of it.
+    pub columns: u32,
+    /// Warps a block, each with a strip of its own.
+    pub warps: u32,
+    /// Row pairs in flight and at hand, at least 2.
+    pub ring: u32,
+}
+
+impl Shape {
+    /// So many columns a lane, four strips a block, a ring of eight row pairs; narrower where a lane has more columns than registers.
+    pub fn of(columns: u32) -> Shape {
+        let (warps, ring) = if columns > 4 { (1, 4) } else { (4, 8) };
+        Shape { columns, warps, ring }
+    }
+
+    /// Columns a lane, widest first, with which a kernel may be made.
+    pub fn candidates(direction: Direction, sides: Sides) -> impl Iterator<Item = u32> {
+        let [from, to] = in_and_out(direction, sides);
+        let fits = move |c: &u32| *c as usize * from.bytes() >= 4 && *c as usize * from.bytes().max(to.bytes()) <= 16;
+        [8, 4, 2, 1].into_iter().filter(fits)
+    }
+}
+
+/// Warps that keep a large device busy: chunks are cut short for fewer columns.
+const BUSY: i32 = 1584;
+/// Row pairs of a chunk behind a short halo, whose rows are in the second-level cache when they are read again, and behind a long one.
+const CHUNK: [i32; 2] = [10, 28];
+/// The longest short halo, in row pairs.
+const SHORT_HALO: i64 = 4;
+/// Blocks in y.
+const MAX_CHUNKS: i32 = 65535;
+/// Most registers that a thread may hold in its delay line.
+const MAX_REGISTERS: i64 = 160;
+
+/// The pass kernel.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the scheme runs as a lattice, if the border rule needs steps that are symmetric, or if the window is too long for
+/// registers.
+pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+    const NAME: &str = "vertical_registers";
+    let Line { options, arith, border, axis } = Line::new(scheme, options, NAME)?;
+    let Shape { columns, warps, ring } = shape;
+    let c = columns as i32;
+    let [from, to] = in_and_out(options.direction, sides);
+    let refuse = |what, required, available| {
+        Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
+    };
+    if !Shape::candidates(options.direction, sides).any(|candidate| candidate == columns) {
+        return refuse(
+            "the size of a lane's vector, which is 4, 8 or 16 bytes,",
+            i64::from(c) * from.bytes() as i64,
+            16,
+        );
+    }
+    if border == Border::Mirror {
+        return refuse("the number of steps that are not symmetric, under whole-symmetric,", 1, 0);
+    }
+    let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
+    if border == Border::Edge && between > 0 {
+        return refuse("the number of scalings between lifting steps, under edge,", between, 0);
+    }
+    if ring < 2 {
+        return refuse("the number of row pairs in the ring", 2, ring.into());
+    }
+    let ring_len = warps * ring * 2 * 32 * columns;
+    let ring_bytes = i64::from(ring_len) * from.bytes() as i64;
+    if !(1..=32).contains(&warps) || ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
+        return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
+    }
+    let window = Window::derive(&axis.steps, options.boundary);
+    let registers = DelayLine::registers(&axis.steps, &window, border, columns) * ((arith.work.bytes() as i64 + 3) / 4);
+    if registers > MAX_REGISTERS {
+        return refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS);
+    }
+    let above = Halo::of(&axis.steps, options.boundary).pairs_before();
+    let delay = (window.bottom + 1) / 2 + window.overlap / 2;
+    let longest = CHUNK[usize::from(above + delay > SHORT_HALO)];
+
+    let name = if columns == 1 { NAME.to_owned() } else { format!("{NAME}_x{columns}") };
+    let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of columns: warps walk down strips of columns, the window in registers.",
+        Direction::Inverse => "Synthesis of columns: warps walk down strips of columns, the window in registers.",
+    });
+    b.doc(format!(
+        "{c} columns a lane; {ring} row pairs in flight; results are {delay} pairs behind the front; chunks of at most {longest} pairs; border rule {}.",
+        options.boundary
+    ));
+    let pass = Pass::declare(b, options, sides, arith, Along::Column);
+    let cells = b.shared("ring", from, ring_len);
+    let start = if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
+    let pairs = || (start.clone() + Expr::from(pass.length) + 1) >> 1;
+    let chunk_len = chunk(&pass, pairs(), c, longest, |name, value| b.let_(name, Scalar::I32, value).into());
+    let lane = || Expr::from(Builtin::ThreadX);
+    let warp = || Expr::from(Builtin::ThreadY);
+    let strip = Expr::from(Builtin::BlockX) * warps as i32 + warp();
+    let column = b.let_("column", Scalar::I32, (strip * 32 + lane()) * c);
+    b.if_(Expr::from(column).lt(pass.lines.into()), |b| {
+        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk_len.clone());
+        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk_len.clone()).min(pairs()));
+        let held = Held {
+            arith,
+            boundary: options.boundary,
+            border,
+            columns,
+            start: [0.into(), start.clone()],
+            length: [pass.lines.into(), pass.length.into()],
+        };
+        let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane()) * c);
+        let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
+        let to_pair = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
+        let strip = Strip::new(b, &pass, &held, options, [from, to], (cells, cell), column);
+        let line = DelayLine::declare(b, &held, &axis, &window);
+        let ring = ring as i32;
+        b.comment(format!("{} pairs of rows are on their way before the first is needed", ring - 1));
+        b.unrolled("ahead", 0, ring - 1, 1, |b, ahead| {
+            strip.request(b, Expr::from(from_pair) + ahead.clone(), to_pair, ahead);
+            b.push(Stmt::CommitCopies);
+        });
+        let slot = b.let_("slot", Scalar::I32, 0);
+        b.for_("pair", from_pair, to_pair, 1, |b, pair| {
+            b.push(Stmt::WaitCopies(ring as u32 - 2));
+            strip.take(b, slot.into(), &line);
+            let is_first = Expr::from(slot).eq_(0.into());
+            let free = b.let_("free", Scalar::I32, is_first.select((ring - 1).into(), Expr::from(slot) - 1));
+            strip.request(b, pair.clone() + (ring - 1), to_pair, free.into());
+            b.push(Stmt::CommitCopies);
+            let next = Expr::from(slot).eq_((ring - 1).into()).select(0.into(), Expr::from(slot) + 1);
+            b.set(Place::Local(slot), next);
+            line.scale_first(b, &pair);
+            line.lift(b, &pair);
+            strip.store(b, &line, &pair, first, delay as i32);
+            line.shift(b);
+        });
+    });
+    let lanes = 32 * c * warps as i32;
+    let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
+    let end = Expr::from(pass.length) + if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
+    let pairs = (end + 1) >> 1;
+    let chunk = chunk(&pass, pairs.clone(), c, longest, |_, value| value);
+    let chunks = (pairs + chunk.clone() - 1) / chunk;
+    let grid = [strips, chunks, pass.batch.into()];
+    Ok(builder.finish(Launch { block: [32, warps, 1], grid }))
+}
+
+/// Row pairs of a chunk: as many as keep the device busy, and no more than are good. `name` may give parts of it a name.
+fn chunk(pass: &Pass, pairs: Expr, columns: i32, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
+    let strips = (Expr::from(pass.lines) + (32 * columns - 1)) / (32 * columns);
+    let walks = name("walks", strips.min(BUSY.into()) * Expr::from(pass.batch).min(BUSY.into()));
+    let chunks = name("chunks", (walks.clone() + (BUSY - 1)) / walks);
+    let fewest = name("fewest", (pairs.clone() + (MAX_CHUNKS - 1)) / MAX_CHUNKS);
+    name("chunk", (pairs / chunks).min(longest.into()).max(1.into()).max(fewest))
+}
+
+/// A lane's columns, and the rows of them on their way.
+struct Strip<'a> {
+    pass: &'a Pass,
+    held: &'a Held,
+    options: Options,
+    /// What is read, what is written.
+    types: [Scalar; 2],
+    ring: SharedId,
+    /// The lane's first element of the ring.
+    cell: LocalId,
+    /// Index of the lane's first column in the first row of the signal, of low, and of high.
+    firsts: [LocalId; 3],
+    /// Samples from row to row, of type i32.
+    pitches: [LocalId; 3],
+}
+
+impl<'a> Strip<'a> {
+    fn new(
+        b: &mut Builder,
+        pass: &'a Pass,
+        held: &'a Held,
+        options: Options,
+        types: [Scalar; 2],
+        (ring, cell): (SharedId, LocalId),
+        column: LocalId,
+    ) -> Strip<'a> {
+        let arrays = [("signal", pass.signal), ("low", pass.low), ("high", pass.high)];
+        let firsts = arrays.map(|(name, array)| {
+            let image = Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(array.stride);
+            b.let_(&format!("{name}_first"), Scalar::I64, image + Expr::from(column).cast(Scalar::I64))
+        });
+        // A product of two 32-bit numbers is one instruction.
+        let pitches = arrays.map(|(name, array)| {
+            b.let_(&format!("{name}_row"), Scalar::I32, Expr::from(array.pitch).cast(Scalar::I32))
+        });
+        Strip { pass, held, options, types, ring, cell, firsts, pitches }
+    }
+
+    /// Index of the lane's first column in a row of an array (0: signal, 1: low, 2: high).
+    fn index(&self, array: usize, row: Expr) -> Expr {
+        Expr::from(self.firsts[array]) + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+    }
+
+    fn in_ring(&self, slot: Expr, phase: Phase) -> Expr {
+        let row = 32 * self.held.columns();
+        Expr::from(self.cell) + slot * (2 * row) + phase.parity() as i32 * row
+    }
+
+    /// Starts the copies of a pair of rows into a slot of the ring, unless the walk ends before it.
+    fn request(&self, b: &mut Builder, pair: Expr, to: LocalId, slot: Expr) {
+        let pair = b.let_("next", Scalar::I32, pair);
+        b.if_(Expr::from(pair).lt(to.into()), |b| {
+            for phase in PHASES {
+                let served = self.held.serve_row(b, phase, pair.into());
+                let (array, pointer, row) = match (self.options.direction, phase) {
+                    (Direction::Forward, _) => (0, self.pass.signal.pointer, served),
+                    (Direction::Inverse, Phase::Even) => (1, self.pass.low.pointer, (served - self.held.start(1)) >> 1),
+                    (Direction::Inverse, Phase::Odd) => (2, self.pass.high.pointer, (served + self.held.start(1)) >> 1),
+                };
+                let lanes = self.held.columns;
+                let index = self.index(array, row);
+                b.copy_async((self.ring, self.in_ring(slot.clone(), phase)), (pointer, index), lanes, lanes as i32);
+            }
+        });
+    }
+
+    /// Takes the pair of rows in a slot of the ring to the front of the delay line.
+    fn take(&self, b: &mut Builder, slot: Expr, line: &DelayLine) {
+        for phase in PHASES {
+            let raw = b.array("raw", self.types[0], self.held.columns);
+            let at = self.in_ring(slot.clone(), phase);
+            b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, self.held.columns, Cache::Default);
+            for c in 0..self.held.columns() {
+                let value = Expr::Elem(raw, Box::new(c.into()));
+                b.set(line.row(phase, 0).place(c), self.pass.taken(value, self.types[0]));
+            }
+        }
+    }
+
+    /// Stores the pair that is `delay` behind the front, if the chunk has it.
+    fn store(&self, b: &mut Builder, line: &DelayLine, front: &Expr, first: LocalId, delay: i32) {
+        let pair = b.let_("done", Scalar::I32, front.clone() - delay);
+        b.if_(Expr::from(pair).ge(first.into()), |b| {
+            for phase in PHASES {
+                let row = b.array(&format!("{}_row", phase.name()), self.held.arith.work, self.held.columns);
+                line.result(b, phase, delay, row);
+                let (array, pointer, y) = match (self.options.direction, phase) {
+                    (Direction::Forward, Phase::Even) => {
+                        (1, self.pass.low.pointer, Expr::from(pair) - self.held.start(1))
+                    }
+                    (Direction::Forward, Phase::Odd) => (2, self.pass.high.pointer, pair.into()),
+                    (Direction::Inverse, _) => (
+                        0,
+                        self.pass.signal.pointer,
+                        (Expr::from(pair) << 1) + phase.parity() as i32 - self.held.start(1),
+                    ),
+                };
+                let exists = Expr::from(pair).ge(self.held.first_index(1, phase));
+                let exists = exists.and(Expr::from(pair).le(self.held.last_index(1, phase)));
+                b.if_(exists, |b| {
+                    let values = (0..self.held.columns())
+                        .map(|c| self.pass.given(Expr::Elem(row, Box::new(c.into())), self.types[1]))
+                        .collect();
+                    b.store_wide(Space::Global(pointer), self.index(array, y), values, Cache::Default);
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! Whether a pass over one axis can be done in registers: what the layout of its arrays allows.
+
+use super::kernels::Key;
+use super::list::Array;
+use super::lower::Lowering;
+use super::pass::Pass;
+use super::view::{Dim, MOST, View};
+use crate::error::PlanError;
+use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, vertical};
+use lifting_codegen::schedule::{Direction, Sides};
+use lifting_dsl::Boundary;
+
+/// Where the lines of a pass are.
+pub(super) struct LineLayout<'a> {
+    /// Whether the samples of a line are consecutive, in every array.
+    pub rows: bool,
+    /// From row to row: of the signal, of low, of high.
+    pub pitches: [i64; 3],
+    /// The same three.
+    pub views: [View; 3],
+    pub lines: &'a Dim<3>,
+    pub batch: &'a Dim<3>,
+    /// What launches are repeated over.
+    pub rest: &'a [Dim<3>],
+}
+
+/// The kernel of a pass.
+pub(super) struct Taken {
+    pub kernel: usize,
+    pub schedule: &'static str,
+    /// Whether it needs arrays of the user's to begin at a multiple of a vector.
+    pub vectors: bool,
+    /// Most lines and most images of a launch.
+    pub most: [i64; 2],
+}
+
+impl Taken {
+    /// One that takes all that a pass can be.
+    pub fn anywhere(kernel: usize, schedule: &'static str) -> Taken {
+        Taken { kernel, schedule, vectors: false, most: [MOST; 2] }
+    }
+}
+
+impl LineLayout<'_> {
+    /// Whether the first samples of all rows, in all launches, stand at multiples of so many samples of each array.
+    fn is_aligned(&self, samples: [i64; 3], one_row: bool) -> bool {
+        let steps = |i: usize| {
+            let pitch = (!one_row).then_some(self.pitches[i]);
+            let batch = (self.batch.len > 1).then_some(self.batch.steps[i]);
+            let rest = self.rest.iter().map(move |d| d.steps[i]);
+            rest.chain(pitch).chain(batch).chain([self.views[i].offset])
+        };
+        (0..3).all(|i| steps(i).all(|step| step % samples[i] == 0))
+    }
+
+    /// Whether source or target are among the arrays, which may begin anywhere.
+    fn is_users(&self) -> bool {
+        self.views.iter().any(|view| !matches!(view.array, Array::Scratch(_)))
+    }
+}
+
+impl Lowering<'_> {
+    /// The kernel in registers that can do the pass, if there is one.
+    pub(super) fn in_registers(
+        &mut self,
+        pass: Pass,
+        sides: Sides,
+        layout: &LineLayout,
+    ) -> Result<Option<Taken>, PlanError> {
+        let Pass { direction, axis, extent, parity, .. } = pass;
+        let length = extent[axis] as i64;
+        let pairs = length % 2 == 0 && parity == 0;
+        let refused = !self.kernels.takes_registers()
+            || !(2..=MAX_SIDE).contains(&length)
+            || (self.kernels.needs_pairs(direction, sides) && !pairs)
+            || (self.kernels.boundary == Boundary::Periodic && length % 2 != 0);
+        if refused {
+            return Ok(None);
+        }
+        // Arrays that begin at a multiple of one sample only.
+        let anywhere = self.misaligned && layout.is_users();
+        if layout.rows {
+            self.lines(direction, sides, layout, (length, parity, anywhere))
+        } else {
+            self.columns(direction, sides, layout, anywhere)
+        }
+    }
+
+    fn lines(
+        &mut self,
+        direction: Direction,
+        sides: Sides,
+        layout: &LineLayout,
+        (length, parity, anywhere): (i64, usize, bool),
+    ) -> Result<Option<Taken>, PlanError> {
+        let columns = 16 / sides.signal.bytes().max(sides.bands.bytes()) as i64;
+        let half = (columns / 2).max(1);
+        let aligned = parity == 0 && !anywhere && layout.is_aligned([columns, half, half], layout.lines.len == 1);
+        // Warps are counted in 32 bits, and a strip has at least 4 lanes.
+        let strips = length / (4 * columns) + 2;
+        let most = [i64::from(i32::MAX - (1 << 16)) / strips, MAX_BATCH];
+        let schedule = "horizontal_registers";
+        for aligned in [aligned, false] {
+            if let Some(kernel) = self.fitting(Key::Lines(direction, sides, aligned))? {
+                return Ok(Some(Taken { kernel, schedule, vectors: aligned && layout.is_users(), most }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn columns(
+        &mut self,
+        direction: Direction,
+        sides: Sides,
+        layout: &LineLayout,
+        anywhere: bool,
+    ) -> Result<Option<Taken>, PlanError> {
+        if layout.pitches.iter().any(|&pitch| i32::try_from(pitch).is_err()) {
+            return Ok(None);
+        }
+        for columns in vertical::Shape::candidates(direction, sides) {
+            let c = i64::from(columns);
+            if c > 1 && (anywhere || layout.lines.len % c != 0 || !layout.is_aligned([c; 3], false)) {
+                continue;
+            }
+            if let Some(kernel) = self.fitting(Key::Columns(direction, sides, columns))? {
+                let most = [MAX_SIDE.min(MOST), MAX_BATCH];
+                let vectors = columns > 1 && layout.is_users();
+                return Ok(Some(Taken { kernel, schedule: "vertical_registers", vectors, most }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The kernel, unless the scheme is not for it.
+    fn fitting(&mut self, key: Key) -> Result<Option<usize>, PlanError> {
+        match self.kernels.get(key) {
+            Ok(kernel) => Ok(Some(kernel)),
+            Err(PlanError::Schedule(_)) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+}
