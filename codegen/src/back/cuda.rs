@@ -14,8 +14,9 @@ pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Resu
 }
 
 /// The text of some kernels that may be launched while those launched before them still run (programmatic dependent launch, from compute capability
-/// 9.0 on), and their names. Every thread begins with letting the next launch come, then waits until all launches before have ended and what they
-/// wrote is there to be read. So a launch has ended only when all before it have. Launched in any other way they are kernels as all others.
+/// 9.0 on), and their names. Every thread begins with letting the next launch come; before it touches global memory it waits until all launches before have
+/// ended and what they wrote is there to be read. So a launch in which some thread touches memory has ended only when all before it have. Launched in any
+/// other way they are kernels as all others.
 ///
 /// What is read may change while a kernel waits: no pointer that is read promises otherwise, as `const T *__restrict__` would, and loads do not go through
 /// the cache for constant data.
@@ -52,9 +53,11 @@ pub fn namer() -> Namer {
 #[cfg(test)]
 mod tests {
     use crate::back::{c, cuda};
-    use crate::ir::Kernel;
     use crate::ir::conformance::cases;
     use crate::ir::valid::validate;
+    use crate::ir::{Kernel, Scalar};
+    use crate::schedule::{Direction, Options, stream};
+    use lifting_dsl::{Boundary, testing};
 
     fn text(kernel: &Kernel) -> String {
         cuda::write(&[(kernel, &validate(kernel).expect("cases are valid"))]).expect("CUDA has everything")
@@ -74,7 +77,7 @@ mod tests {
         assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16;"), "{sixteen}");
     }
 
-    /// Every thread waits before it does anything else, and nothing that is read is promised to stay as it is.
+    /// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.
     #[test]
     fn overlapping_kernels_wait_first() {
         let overlapping = |kernel: Kernel| {
@@ -82,15 +85,31 @@ mod tests {
             cuda::write_overlapping(&[(&kernel, &info)]).expect("CUDA has everything").0
         };
         insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
-        for case in cases() {
-            let text = overlapping(case.kernel);
+        // A kernel that computes much before it touches memory, in some of its threads.
+        let walk = {
+            let scheme = testing::wavelet("legall53", testing::legall53());
+            let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
+            let options = Options { sample, boundary, direction, gain: false };
+            let shape = stream::Shape::for_sample(sample).for_aligned();
+            stream::kernel(&scheme, options, stream::Order::HorizontalFirst, shape).expect("it is held")
+        };
+        assert!(overlapping(walk.clone()).contains("        wait_launches();"));
+        for kernel in cases().into_iter().map(|case| case.kernel).chain([walk]) {
+            let text = overlapping(kernel);
             assert!(!text.contains("__ldg("), "{text}");
             let kernels = text.split("extern \"C\"").skip(1);
             for (head, body) in kernels.map(|kernel| kernel.split_once("{\n").expect("a body")) {
                 let promises = |p: &&str| p.contains("const") && p.contains("__restrict__");
                 assert_eq!(head.split(',').find(promises), None, "{head}");
                 let first = body.lines().find(|line| !line.trim_start().starts_with("__shared__"));
-                assert_eq!(first, Some("    wait_launches();"), "{text}");
+                assert_eq!(first, Some("    allow_launch();"), "{text}");
+                let (before, _) = body.split_once("wait_launches();").expect("it waits");
+                let apart = |c: char| !c.is_alphanumeric() && c != '_';
+                for name in
+                    head.split(',').filter(|p| p.contains('*')).filter_map(|p| p.split(apart).rfind(|w| !w.is_empty()))
+                {
+                    assert!(before.split(apart).all(|word| word != name), "{name}: {text}");
+                }
             }
         }
     }

@@ -183,6 +183,26 @@ pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
     }
 }
 
+/// Whether a statement reads or writes memory that other kernels see.
+pub fn touches_global(s: &Stmt) -> bool {
+    let any = |body: &[Stmt]| body.iter().any(touches_global);
+    match s {
+        Stmt::Load { space, .. } | Stmt::Store { space, .. } => matches!(space, Space::Global(_)),
+        Stmt::CopyAsync { .. } => true,
+        Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
+        Stmt::For { body, .. } | Stmt::While { body, .. } => any(body),
+        Stmt::Comment(_)
+        | Stmt::Let(..)
+        | Stmt::Declare(_)
+        | Stmt::Set(..)
+        | Stmt::Shuffle { .. }
+        | Stmt::Barrier
+        | Stmt::CommitCopies
+        | Stmt::WaitCopies(_)
+        | Stmt::SyncWarp => false,
+    }
+}
+
 /// The scalars that a body sets (not those that it declares).
 pub fn assigned_in(body: &[Stmt], out: &mut Vec<LocalId>) {
     for s in body {

@@ -32,7 +32,9 @@ pub enum Helper {
     CommitCopies,
     /// `wait_copies_2()`.
     WaitCopies(u32),
-    /// `wait_launches()`; CUDA only.
+    /// `allow_launch()`; CUDA only, as the one below.
+    AllowLaunch,
+    /// `wait_launches()`.
     WaitLaunches,
 }
 
@@ -81,6 +83,7 @@ impl Helper {
             Helper::CopyAsync(s, lanes) => format!("copy_async_{}x{lanes}", s.name()),
             Helper::CommitCopies => "commit_copies".into(),
             Helper::WaitCopies(n) => format!("wait_copies_{n}"),
+            Helper::AllowLaunch => "allow_launch".into(),
             Helper::WaitLaunches => "wait_launches".into(),
         }
     }
@@ -151,16 +154,22 @@ fn definition(h: Helper, d: Dialect) -> String {
             &format!("cp.async.wait_group {n};"),
             &format!("{prefix} void {name}()"),
         ),
-        Helper::WaitLaunches => instruction(
-            "Lets the next launch begin, and waits until all before have ended and what they wrote can be read, where launches overlap.",
+        Helper::AllowLaunch => instruction(
+            "Lets the next launch begin when all blocks of this one have, where launches overlap.",
             900,
-            "griddepcontrol.launch_dependents; griddepcontrol.wait;",
+            "griddepcontrol.launch_dependents;",
+            &format!("{prefix} void {name}()"),
+        ),
+        Helper::WaitLaunches => instruction(
+            "Waits until all launches before have ended and what they wrote can be read.",
+            900,
+            "griddepcontrol.wait;",
             &format!("{prefix} void {name}()"),
         ),
     }
 }
 
-/// A function of instructions that there are from an architecture on, and nothing before, where copies are done at once and launches do not overlap.
+/// A function that is one instruction from an architecture on, and nothing before, where copies are done at once and launches do not overlap.
 fn instruction(comment: &str, since: u32, text: &str, head: &str) -> String {
     format!(
         "// {comment}\n{head}\n{{\n\

@@ -214,6 +214,7 @@ pub const HELPERS: &[&str] = &[
     "f32_to_bf16",
     "pack",
     "commit_copies",
+    "allow_launch",
     "wait_launches",
 ];
 

@@ -1,7 +1,7 @@
 //! Lists of launches, handed to the driver.
 //!
 //! Launches overlap where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
-//! before it touches memory. Small levels, which take little longer than their launches, gain most. Every thread of every kernel waits, so that a kernel has ended only when all
+//! before it touches memory. Small levels, which take little longer than their launches, gain most. Every thread that touches memory waits, so that a kernel has ended only when all
 //! before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
 //!
 //! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user

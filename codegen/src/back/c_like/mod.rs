@@ -15,7 +15,7 @@ mod expr;
 use super::Unsupported;
 use super::comment_line;
 use super::dialect::Dialect;
-use super::facts::{Facts, assigned_in, visit};
+use super::facts::{Facts, assigned_in, touches_global, visit};
 use super::helpers::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
@@ -162,23 +162,56 @@ impl Writer<'_> {
                 }
             }
         }
-        if self.overlaps {
-            // Not just before memory is touched: what is computed until then would have to stay in registers.
-            self.nullary(Helper::WaitLaunches);
-        }
         let kernel = self.kernel;
-        self.statements(&kernel.body)?;
+        if self.overlaps {
+            self.nullary(Helper::AllowLaunch);
+            self.waiting(&kernel.body)?;
+        } else {
+            self.statements(&kernel.body)?;
+        }
         self.out += "}\n";
         Ok(())
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
+        self.block_by(Self::statements, body)
+    }
+
+    fn block_by(
+        &mut self,
+        write: impl FnOnce(&mut Self, &[Stmt]) -> Result<(), Unsupported>,
+        body: &[Stmt],
+    ) -> Result<(), Unsupported> {
         self.namer.open();
         self.indent += 1;
-        let result = self.statements(body);
+        let result = write(self, body);
         self.indent -= 1;
         self.namer.close();
         result
+    }
+
+    /// Statements with the wait for the launches before, just before the first that touches what these may have touched: until then there is time to compute.
+    /// Threads that touch nothing need not wait, and shall not: nvcc takes ten registers more for that.
+    fn waiting(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
+        let touches = body.iter().position(touches_global).unwrap_or(body.len());
+        let (before, rest) = body.split_at(touches);
+        self.statements(before)?;
+        match rest {
+            [] => Ok(()),
+            [Stmt::If { cond, then, otherwise }, rest @ ..]
+                if otherwise.is_empty() && !rest.iter().any(touches_global) =>
+            {
+                let cond = self.expr(cond).text;
+                self.line(&format!("if ({cond}) {{"));
+                self.block_by(Self::waiting, then)?;
+                self.line("}");
+                self.statements(rest)
+            }
+            rest => {
+                self.nullary(Helper::WaitLaunches);
+                self.statements(rest)
+            }
+        }
     }
 
     fn statements(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
