@@ -4,7 +4,7 @@ use lifting_codegen::cost::{Cost, CostError, separable};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Access, Launch};
-use lifting_codegen::schedule::{Direction, Options, horizontal, vertical};
+use lifting_codegen::schedule::{Direction, Options, Sides, horizontal, registers, vertical};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Scheme};
 
@@ -59,6 +59,26 @@ fn vertical_passes_are_coalesced() {
             assert_eq!(traffic.unique_sectors, 64 * 256 / 8);
         }
         assert_eq!(pass.counts.per_sample(pass.samples).conflicts, 0.0, "a row of the window is a row of banks");
+    }
+}
+
+/// Passes in registers read again what is halo, and nothing else: 32 lanes for 28, and 4 pairs for each chunk of 10. No barrier, whole sectors.
+#[test]
+fn passes_in_registers_move_little() {
+    let geometry = Geometry::uniform(&[240, 896], 1).expect("a geometry");
+    let (scheme, sides) = (scheme("cdf97"), Sides::both(Scalar::F32));
+    for direction in DIRECTIONS {
+        let options = Options { sample: Scalar::F32, boundary: Boundary::WholeSymmetric, direction, gain: false };
+        let row = registers::horizontal::Shape::of(sides, true);
+        let row = registers::horizontal::kernel(&scheme, options, sides, row).expect("a kernel");
+        let column = registers::vertical::kernel(&scheme, options, sides, registers::vertical::Shape::of(4, 1));
+        let cost = separable(&geometry, direction, &row, &column.expect("a kernel")).expect("the kernels are sound");
+        for pass in &cost.passes {
+            let n = pass.counts.per_sample(pass.samples);
+            assert_eq!(n.barriers, 0.0, "{}", pass.kernel);
+            assert_eq!(pass.counts.global_stores.transactions, pass.samples / 8, "{}", pass.kernel);
+            assert!(n.moved > 2.0 && n.moved < 2.5, "{}: {}", pass.kernel, n.moved);
+        }
     }
 }
 

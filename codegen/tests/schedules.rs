@@ -5,7 +5,9 @@ mod support;
 
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::schedule::{Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, vertical};
+use lifting_codegen::schedule::{
+    Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, vertical,
+};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
@@ -19,6 +21,10 @@ enum Schedule {
     Horizontal,
     Vertical,
     Lattice(Along, lattice::Shape),
+    /// Rows in registers; whether aligned ones only.
+    Lines(bool),
+    /// Columns in registers, so many a lane.
+    Columns(u32),
 }
 
 const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
@@ -27,6 +33,14 @@ fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kerne
     match schedule {
         Schedule::Horizontal => horizontal::kernel(scheme, options, horizontal::Shape { threads: 64, pairs: 32 }),
         Schedule::Vertical => vertical::kernel(scheme, options),
+        Schedule::Lines(aligned) => {
+            let sides = Sides::both(options.sample);
+            registers::horizontal::kernel(scheme, options, sides, registers::horizontal::Shape::of(sides, aligned))
+        }
+        Schedule::Columns(columns) => {
+            let shape = registers::vertical::Shape::of(columns, 132);
+            registers::vertical::kernel(scheme, options, Sides::both(options.sample), shape)
+        }
         Schedule::Lattice(along, shape) => lattice::kernel(scheme, options, Sides::both(options.sample), along, shape),
     }
 }
@@ -64,7 +78,8 @@ struct Array {
 
 impl Array {
     fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
-        let along_rows = matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _));
+        let along_rows =
+            matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _) | Schedule::Lines(_));
         let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
         let pitch = columns + case.gap;
         Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
@@ -289,6 +304,76 @@ fn lattices() {
     }
 }
 
+/// The schedules in registers that take a case: rows that begin anywhere, aligned ones, and columns, as many a lane as can be and as few.
+fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
+    let sides = Sides::both(scalar);
+    let vector = 16 / scalar.bytes();
+    let aligned = case.parity == 0 && case.gap % vector == 0 && case.length % (2 * vector) == 0;
+    let columns: Vec<u32> = registers::vertical::Shape::candidates(Direction::Forward, sides)
+        .filter(|&c| case.lines % c as usize == 0 && case.gap % c as usize == 0)
+        .collect();
+    let ends = [columns.first(), columns.last().filter(|_| columns.len() > 1)];
+    let columns = ends.into_iter().flatten().map(|&c| Schedule::Columns(c));
+    [Schedule::Lines(false)].into_iter().chain(aligned.then_some(Schedule::Lines(true))).chain(columns).collect()
+}
+
+/// Passes in registers: everything that those through shared memory are tried on, where they can be.
+#[test]
+fn registers_equal_the_oracle() {
+    let haar = lifting_dsl::compile(lifting_filters::find("cdf1_1").expect("in the catalogue").source);
+    let haar = haar.expect("the catalogue compiles").schemes.into_iter().find(|s| s.name() == "cdf1_1");
+    let mut counts = [0; 4];
+    for scheme in wavelets().into_iter().chain(haar) {
+        for boundary in Boundary::ALL {
+            for (i, length) in LENGTHS.into_iter().chain([512, 600]).enumerate().skip(1) {
+                for parity in [0, 1] {
+                    let types = types(&scheme);
+                    let scalar = types[(i + parity) % types.len()];
+                    let (lines, gap) = [(1, 0), (4, 0), (8, 16), (33, 3), (264, 8)][(i + parity) % 5];
+                    let gain = (scheme.domain() == Domain::Integer && i % 3 == 0).then_some(i as u32 % 2);
+                    let case = Case { lines, gap, batch: 1 + i % 2, gain, ..Case::line(length, parity) };
+                    let options = Options { sample: scalar, boundary, direction: Direction::Forward, gain: false };
+                    let pairs = length % 2 == 0 && parity == 0;
+                    if !is_legal(boundary, &case) || registers::needs_pairs(&scheme, options) && !pairs {
+                        continue;
+                    }
+                    for schedule in in_registers(&case, scalar) {
+                        counts[match schedule {
+                            Schedule::Lines(aligned) => usize::from(aligned),
+                            Schedule::Columns(columns) => 2 + usize::from(columns > 1),
+                            _ => unreachable!("not in registers"),
+                        }] += 1;
+                        check_type(&scheme, schedule, boundary, case, scalar, length as u64);
+                    }
+                }
+            }
+        }
+    }
+    assert!(counts.iter().all(|&n| n > 20), "{counts:?}");
+}
+
+/// Steps that are not symmetric are for the shared-memory pass along columns, whose windows serve each read.
+#[test]
+fn registers_refuse_in_words() {
+    let options = |boundary| Options { sample: Scalar::F32, boundary, direction: Direction::Forward, gain: false };
+    let refused = |name: &str, boundary, schedule| {
+        let entry = lifting_filters::find(name).expect("in the catalogue");
+        let schemes = lifting_dsl::compile(entry.source).expect("the catalogue compiles").schemes;
+        let scheme = schemes.into_iter().find(|s| s.name() == entry.name).expect("in its file");
+        kernel(&scheme, schedule, options(boundary)).expect_err("it is refused").to_string()
+    };
+    assert_eq!(
+        [
+            refused("cdf1_3", Boundary::WholeSymmetric, Schedule::Columns(4)),
+            refused("cdf97", Boundary::Zero, Schedule::Columns(8)),
+        ],
+        [
+            "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: the number of steps that are not symmetric, under whole-symmetric, is 1, at most 0 can be had; use another schedule",
+            "schedule `vertical_registers` cannot hold wavelet `cdf97`: the size of a lane's vector, which is 4, 8 or 16 bytes, is 32, at most 16 can be had; use another schedule",
+        ]
+    );
+}
+
 /// Blocks of whole vectors: those that are proposed, and awkward ones.
 #[test]
 fn lattices_of_whole_vectors() {
@@ -408,7 +493,17 @@ proptest! {
     ) {
         let case = Case { lines: 1, ..Case::line(length, parity) };
         let types = types(&scheme);
-        for schedule in BOTH {
+        let case = Case { lines: 2, ..case };
+        let options = Options {
+            sample: types[which % types.len()],
+            boundary: scheme.boundary(),
+            direction: Direction::Forward,
+            gain: false,
+        };
+        let pairs = length % 2 == 0 && parity == 0;
+        let takes = length > 1 && (pairs || !registers::needs_pairs(&scheme, options));
+        let in_registers = if takes { in_registers(&case, options.sample) } else { Vec::new() };
+        for schedule in BOTH.into_iter().chain(in_registers) {
             let boundary = scheme.boundary();
             if !is_legal(boundary, &case) {
                 continue;

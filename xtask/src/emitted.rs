@@ -66,10 +66,9 @@ fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sch
         registers::horizontal::kernel(scheme, options, sides, shape)
     });
     let columns: Vec<u32> = registers::vertical::Shape::candidates(options.direction, sides).collect();
-    let along_columns =
-        columns.first().into_iter().chain(columns.last()).map(|&columns| {
-            registers::vertical::kernel(scheme, options, sides, registers::vertical::Shape::of(columns))
-        });
+    let along_columns = columns.first().into_iter().chain(columns.last()).map(|&columns| {
+        registers::vertical::kernel(scheme, options, sides, registers::vertical::Shape::of(columns, 132))
+    });
     along_rows.into_iter().chain(along_columns).collect()
 }
 

@@ -189,7 +189,7 @@ fn copy_async(s: Scalar, lanes: u32, d: Dialect, name: &str) -> String {
              \"r\"((unsigned)__cvta_generic_to_shared({to})), \"l\"(__cvta_generic_to_global({from})) : \"memory\");"
         )
     };
-    let (whole, one) = (copy(cache, bytes, "to", "from"), copy("ca", size, "to + i", "from + i"));
+    let (whole, one) = (copy(cache, bytes, "to", "from"), copy("ca", size.max(4), "to + i", "from + i"));
     let at_once = format!(
         "    {t} samples[{lanes}];\n    \
              #pragma unroll\n    \
@@ -201,16 +201,17 @@ fn copy_async(s: Scalar, lanes: u32, d: Dialect, name: &str) -> String {
     let body = if lanes == 1 {
         let at_once = format!("    *to = valid ? *from : ({t})0;\n");
         format!("#if __CUDA_ARCH__ >= 800\n    if (valid) {whole}\n    else *to = ({t})0;\n#else\n{at_once}#endif\n")
-    } else if size < 4 {
-        format!(
-            "#if __CUDA_ARCH__ >= 800\n    \
-                 if (valid == {lanes}) {{\n        \
-                     {whole}\n        \
-                     return;\n    \
-                 }}\n\
-             #endif\n{at_once}"
-        )
     } else {
+        // What is not a whole copy of 4 bytes is loaded: at most one sample, so that it takes no more registers than that.
+        let (pair, rest) = match size {
+            2 => (
+                2,
+                format!(
+                    "else {{\n            to[i] = i < valid ? from[i] : ({t})0;\n            to[i + 1] = ({t})0;\n        }}"
+                ),
+            ),
+            _ => (1, format!("else to[i] = ({t})0;")),
+        };
         format!(
             "#if __CUDA_ARCH__ >= 800\n    \
                  if (valid == {lanes}) {{\n        \
@@ -218,9 +219,9 @@ fn copy_async(s: Scalar, lanes: u32, d: Dialect, name: &str) -> String {
                      return;\n    \
                  }}\n    \
                  #pragma unroll\n    \
-                 for (int i = 0; i < {lanes}; ++i) {{\n        \
-                     if (i < valid) {one}\n        \
-                     else to[i] = ({t})0;\n    \
+                 for (int i = 0; i < {lanes}; i += {pair}) {{\n        \
+                     if (i + {pair} <= valid) {one}\n        \
+                     {rest}\n    \
                  }}\n\
              #else\n{at_once}#endif\n"
         )

@@ -4,7 +4,7 @@ use lifting::{Boundary, Scheme};
 use lifting_codegen::cost::{self, CostError};
 use lifting_codegen::ir::{Scalar, interp::Counts};
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, horizontal, lattice, stream, vertical, warp};
+use lifting_codegen::schedule::{Direction, Options, Sides, horizontal, lattice, registers, stream, vertical, warp};
 use lifting_dsl::geometry::Geometry;
 
 /// Counts by schedule, in lines of a table; a schedule that refuses the wavelet says why.
@@ -39,6 +39,8 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
             }
             Err(why) => line("rows + columns", Err(why.to_string())),
         }
+        let registers = passes_in_registers(scheme, options, geometry);
+        line("in registers", registers.map(|cost| cost.total()).map_err(|e| e.to_string()));
         line("stream", streamed(scheme, options, geometry).map_err(|e| e.to_string()));
         line("warp", in_registers(scheme, options, geometry).map_err(|e| e.to_string()));
         if scheme.lattice().is_some() {
@@ -51,6 +53,19 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
 fn separable(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<cost::Cost, CostError> {
     let row = horizontal::kernel(scheme, options, horizontal::Shape::default())?;
     let column = vertical::kernel(scheme, options)?;
+    cost::separable(geometry, options.direction, &row, &column)
+}
+
+/// All levels by a pass an axis that holds strips in registers: of vectors, where all levels have whole ones.
+fn passes_in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<cost::Cost, CostError> {
+    let sides = Sides::both(options.sample);
+    let width = |level| geometry.level_shape(level).last().copied().unwrap_or(1);
+    let whole = |columns: u32| (0..=geometry.depth()).all(|level| width(level) % columns as usize == 0);
+    let row = registers::horizontal::Shape::of(sides, whole(16 / options.sample.bytes() as u32));
+    let row = registers::horizontal::kernel(scheme, options, sides, row)?;
+    let candidates = registers::vertical::Shape::candidates(options.direction, sides).filter(|&c| whole(c));
+    let columns = registers::vertical::Shape::of(candidates.max().unwrap_or(1), 1);
+    let column = registers::vertical::kernel(scheme, options, sides, columns)?;
     cost::separable(geometry, options.direction, &row, &column)
 }
 

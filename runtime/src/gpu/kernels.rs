@@ -216,7 +216,7 @@ impl<'a> Kernels<'a> {
     /// How a pass along rows, or columns, goes where the layout leaves the choice.
     pub fn pass_way(&self, direction: Direction, rows: bool, sides: Sides) -> PassWay {
         let columns = |columns| {
-            let shape = registers::vertical::Shape::of(columns);
+            let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
             registers::vertical::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
         };
         let registers = self.takes_registers()
@@ -261,7 +261,7 @@ impl<'a> Kernels<'a> {
                 Ok((registers::horizontal::kernel(self.scheme, options, sides, shape)?, None))
             }
             Key::Columns(direction, sides, columns) => {
-                let shape = registers::vertical::Shape::of(columns);
+                let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
                 let options = self.options(direction, sides);
                 Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }

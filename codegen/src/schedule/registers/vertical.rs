@@ -26,13 +26,16 @@ pub struct Shape {
     pub warps: u32,
     /// Row pairs in flight and at hand, at least 2.
     pub ring: u32,
+    /// Walks that keep the device busy: chunks are cut short where columns are fewer.
+    pub walks: u32,
 }
 
 impl Shape {
-    /// So many columns a lane, four strips a block, a ring of eight row pairs; narrower where a lane has more columns than registers.
-    pub fn of(columns: u32) -> Shape {
+    /// So many columns a lane, four strips a block, a ring of eight row pairs; narrower where a lane has many columns. For a device with so many
+    /// multiprocessors.
+    pub fn of(columns: u32, multiprocessors: u32) -> Shape {
         let (warps, ring) = if columns > 4 { (1, 4) } else { (4, 8) };
-        Shape { columns, warps, ring }
+        Shape { columns, warps, ring, walks: WALKS * multiprocessors.clamp(1, MAX_MULTIPROCESSORS) }
     }
 
     /// Columns a lane, widest first, with which a kernel may be made.
@@ -43,8 +46,10 @@ impl Shape {
     }
 }
 
-/// Warps that keep a large device busy: chunks are cut short for fewer columns.
-const BUSY: i32 = 1584;
+/// Walks that keep a multiprocessor busy.
+const WALKS: u32 = 12;
+/// More than any device has; a product of two numbers of walks fits 32 bits.
+const MAX_MULTIPROCESSORS: u32 = 1024;
 /// Row pairs of a chunk behind a short halo, whose rows are in the second-level cache when they are read again, and behind a long one.
 const CHUNK: [i32; 2] = [10, 28];
 /// The longest short halo, in row pairs.
@@ -62,7 +67,7 @@ const MAX_REGISTERS: i64 = 160;
 pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     const NAME: &str = "vertical_registers";
     let Line { options, arith, border, axis } = Line::new(scheme, options, NAME)?;
-    let Shape { columns, warps, ring } = shape;
+    let Shape { columns, warps, ring, .. } = shape;
     let c = columns as i32;
     let [from, to] = in_and_out(options.direction, sides);
     let refuse = |what, required, available| {
@@ -81,6 +86,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
     if border == Border::Edge && between > 0 {
         return refuse("the number of scalings between lifting steps, under edge,", between, 0);
+    }
+    if !(1..=WALKS * MAX_MULTIPROCESSORS).contains(&shape.walks) {
+        return refuse("the number of walks, at least 1,", shape.walks.into(), (WALKS * MAX_MULTIPROCESSORS).into());
     }
     if ring < 2 {
         return refuse("the number of row pairs in the ring", 2, ring.into());
@@ -114,7 +122,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let cells = b.shared("ring", from, ring_len);
     let start = if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
     let pairs = || (start.clone() + Expr::from(pass.length) + 1) >> 1;
-    let chunk_len = chunk(&pass, pairs(), c, longest, |name, value| b.let_(name, Scalar::I32, value).into());
+    let chunk_len = chunk(&pass, pairs(), shape, longest, |name, value| b.let_(name, Scalar::I32, value).into());
     let lane = || Expr::from(Builtin::ThreadX);
     let warp = || Expr::from(Builtin::ThreadY);
     let strip = Expr::from(Builtin::BlockX) * warps as i32 + warp();
@@ -161,17 +169,18 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
     let end = Expr::from(pass.length) + if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
     let pairs = (end + 1) >> 1;
-    let chunk = chunk(&pass, pairs.clone(), c, longest, |_, value| value);
+    let chunk = chunk(&pass, pairs.clone(), shape, longest, |_, value| value);
     let chunks = (pairs + chunk.clone() - 1) / chunk;
     let grid = [strips, chunks, pass.batch.into()];
     Ok(builder.finish(Launch { block: [32, warps, 1], grid }))
 }
 
 /// Row pairs of a chunk: as many as keep the device busy, and no more than are good. `name` may give parts of it a name.
-fn chunk(pass: &Pass, pairs: Expr, columns: i32, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
-    let strips = (Expr::from(pass.lines) + (32 * columns - 1)) / (32 * columns);
-    let walks = name("walks", strips.min(BUSY.into()) * Expr::from(pass.batch).min(BUSY.into()));
-    let chunks = name("chunks", (walks.clone() + (BUSY - 1)) / walks);
+fn chunk(pass: &Pass, pairs: Expr, shape: Shape, longest: i32, mut name: impl FnMut(&str, Expr) -> Expr) -> Expr {
+    let (lanes, wanted) = (32 * shape.columns as i32, shape.walks as i32);
+    let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
+    let walks = name("walks", strips.min(wanted.into()) * Expr::from(pass.batch).min(wanted.into()));
+    let chunks = name("chunks", (walks.clone() + (wanted - 1)) / walks);
     let fewest = name("fewest", (pairs.clone() + (MAX_CHUNKS - 1)) / MAX_CHUNKS);
     name("chunk", (pairs / chunks).min(longest.into()).max(1.into()).max(fewest))
 }
