@@ -5,6 +5,7 @@
 
 #![allow(clippy::should_implement_trait)]
 
+pub mod action;
 pub mod back;
 pub mod cost;
 pub mod describe;

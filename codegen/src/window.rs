@@ -8,7 +8,8 @@
 //! section 4.2, Algorithm 1.) [`Halo`]: if a tile is computed on its own, how many samples around it does each step
 //! need? (Enfedaque, Aulí-Llinàs & Moure 2015, section 3; Kučis et al. 2014.)
 
-use lifting_dsl::{Boundary, Phase, Step};
+use crate::action::Action;
+use lifting_dsl::{Boundary, PairStage, Phase, Step};
 
 /// The support that a schedule must provide for a step under a border rule, in positions relative to the target;
 /// `None` for a scaling.
@@ -28,7 +29,53 @@ pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> 
     })
 }
 
-/// One step's place in a sliding window.
+/// The samples of a phase that a step updates, or a stage of a lattice: it updates both, from what they were before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// The phase.
+    pub target: Phase,
+    /// Effective support; `None` for a scaling.
+    pub support: Option<(i64, i64)>,
+    /// By how much it lags behind the lag of the step or stage. Even.
+    pub delay: i64,
+}
+
+/// What windows and halos are derived from.
+pub trait Updates {
+    /// All updates that it makes at once under a border rule: one, or one of each phase.
+    fn updates(&self, boundary: Boundary) -> Vec<Update>;
+}
+
+impl Updates for Step {
+    fn updates(&self, boundary: Boundary) -> Vec<Update> {
+        vec![Update { target: self.target(), support: effective_support(self, boundary), delay: 0 }]
+    }
+}
+
+/// The pairs (even\[k\], odd\[k\]) are updated together, or the pairs (odd\[k−1\], even\[k\]).
+impl Updates for PairStage {
+    fn updates(&self, _: Boundary) -> Vec<Update> {
+        let (even, odd, delay) = match self.first {
+            Phase::Even => (1, -1, 0),
+            Phase::Odd => (-1, 1, 2),
+        };
+        vec![
+            Update { target: Phase::Even, support: Some((even, even)), delay: 0 },
+            Update { target: Phase::Odd, support: Some((odd, odd)), delay },
+        ]
+    }
+}
+
+impl Updates for Action {
+    fn updates(&self, boundary: Boundary) -> Vec<Update> {
+        match self {
+            Action::Step(step) => step.updates(boundary),
+            Action::Stage(stage) => stage.updates(boundary),
+        }
+    }
+}
+
+/// One step's place in a sliding window; a stage of a lattice is counted by its even samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepWindow {
     /// The phase that the step updates.
@@ -57,33 +104,40 @@ impl Window {
     ///
     /// Step s after step t of the opposite phase needs lag_s ≥ lag_t + hi_s + p_s − p_t, so that what it reads is
     /// done, and lag_s ≥ lag_t − lo_t + p_s − p_t − 1, so that it does not overwrite what t, in a later window, still
-    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as positions come in pairs.
-    pub fn derive(steps: &[Step], boundary: Boundary) -> Window {
+    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as positions come in pairs. A stage of
+    /// a lattice is two such updates, one of which may have to lag more.
+    pub fn derive<S: Updates>(steps: &[S], boundary: Boundary) -> Window {
+        let mut places = Vec::with_capacity(steps.len());
         let mut done: Vec<StepWindow> = Vec::with_capacity(steps.len());
         for step in steps {
-            let (target, support) = (step.target(), effective_support(step, boundary));
-            let p = target.parity();
+            let updates = step.updates(boundary);
             let mut lag = 0;
-            for t in &done {
-                if t.target == target {
-                    lag = lag.max(t.lag);
-                    continue;
-                }
-                let q = t.target.parity();
-                if let Some((_, hi)) = support {
-                    lag = lag.max(t.lag + hi + p - q);
-                }
-                if let Some((lo, _)) = t.support {
-                    lag = lag.max(t.lag - lo + p - q - 1);
+            for Update { target, support, delay } in &updates {
+                let p = target.parity();
+                for t in &done {
+                    if t.target == *target {
+                        lag = lag.max(t.lag - delay);
+                        continue;
+                    }
+                    let q = t.target.parity();
+                    if let Some((_, hi)) = support {
+                        lag = lag.max(t.lag + hi + p - q - delay);
+                    }
+                    if let Some((lo, _)) = t.support {
+                        lag = lag.max(t.lag - lo + p - q - 1 - delay);
+                    }
                 }
             }
-            done.push(StepWindow { target, support, lag: lag + lag.rem_euclid(2) });
+            let lag = lag + lag.rem_euclid(2);
+            let of = |u: &Update| StepWindow { target: u.target, support: u.support, lag: lag + u.delay };
+            places.push(of(&updates[0]));
+            done.extend(updates.iter().map(of));
         }
         let overlap = done.iter().map(|s| s.lag).max().unwrap_or(0);
         let reads = || done.iter().filter_map(|s| Some((s.lag, s.target.parity(), s.support?)));
         let bottom = reads().map(|(lag, p, (_, hi))| hi + p - 1 - lag).max().unwrap_or(0).max(0);
         let top = (reads().map(|(lag, p, (lo, _))| lag - p - lo).max().unwrap_or(0) - overlap).max(0);
-        Window { steps: done, top, overlap, bottom }
+        Window { steps: places, top, overlap, bottom }
     }
 
     /// Positions that stay when the window slides on.
@@ -115,17 +169,25 @@ pub struct Halo {
 
 impl Halo {
     /// Sums the supports backwards, from the results to the reads.
-    pub fn of(steps: &[Step], boundary: Boundary) -> Halo {
+    pub fn of<S: Updates>(steps: &[S], boundary: Boundary) -> Halo {
         // Per phase, the positions that are needed around the pair (0, 1).
         let mut need = [(0i64, 0i64), (1, 1)];
         let mut reach = vec![(0, 0); steps.len()];
         for (step, reach) in steps.iter().zip(&mut reach).rev() {
-            let p = step.target().parity() as usize;
-            let (a, b) = need[p];
-            *reach = ((-a).max(0), (b - 1).max(0));
-            if let Some((lo, hi)) = effective_support(step, boundary) {
-                let other = &mut need[1 - p];
-                *other = (other.0.min(a + lo), other.1.max(b + hi));
+            let wanted = need;
+            let updates = step.updates(boundary);
+            for Update { target, support, .. } in &updates {
+                let p = target.parity() as usize;
+                let (a, b) = wanted[p];
+                *reach = (reach.0.max(-a), reach.1.max(b - 1));
+                if let Some((lo, hi)) = support {
+                    let other = &mut need[1 - p];
+                    *other = (other.0.min(a + lo), other.1.max(b + hi));
+                }
+            }
+            if updates.len() > 1 {
+                // A pair is updated whole.
+                *reach = need.iter().fold(*reach, |r, (a, b)| (r.0.max(-a), r.1.max(b - 1)));
             }
         }
         let before = need.iter().map(|n| -n.0).max().unwrap_or(0).max(0);
@@ -206,9 +268,30 @@ mod tests {
         assert_eq!(effective_support(&steps[0], Boundary::Edge), Some((-1, 5)));
     }
 
+    /// Two stages on pairs that are shifted by a sample: each reaches a sample further, a pair further behind for every two.
+    #[test]
+    fn lattices() {
+        let stages = |n: usize, last: Phase| -> Vec<PairStage> {
+            let one = || lifting_dsl::Weight::Rational(num_traits::One::one());
+            let rows = || [[one(), one()], [one(), one()]];
+            let first = |i: usize| if (n - 1 - i).is_multiple_of(2) { last } else { last.other() };
+            (0..n).map(|i| PairStage { first: first(i), rows: rows() }).collect()
+        };
+        let of = |stages: &[PairStage]| {
+            let (w, h) = (Window::derive(stages, Boundary::Periodic), Halo::of(stages, Boundary::Periodic));
+            let lags: Vec<i64> = w.steps.iter().map(|s| s.lag).collect();
+            (lags, [w.top, w.overlap, w.bottom], [h.before, h.after])
+        };
+        assert_eq!(of(&stages(1, Phase::Even)), (vec![0], [0, 0, 0], [0, 0]));
+        assert_eq!(of(&stages(2, Phase::Even)), (vec![0, 2], [0, 2, 0], [1, 1]));
+        assert_eq!(of(&stages(5, Phase::Even)), (vec![0, 0, 2, 2, 4], [0, 4, 0], [4, 4]));
+        assert_eq!(of(&stages(2, Phase::Odd)), (vec![0, 0], [0, 2, 0], [2, 2]));
+        assert_eq!(of(&stages(3, Phase::Odd)), (vec![0, 2, 2], [0, 4, 0], [3, 3]));
+    }
+
     #[test]
     fn no_steps_need_nothing() {
         assert_eq!(derive(&[]), (0, 0, 0));
-        assert_eq!(Halo::of(&[], Boundary::Edge), Halo { before: 0, after: 0, steps: vec![] });
+        assert_eq!(Halo::of::<Step>(&[], Boundary::Edge), Halo { before: 0, after: 0, steps: vec![] });
     }
 }

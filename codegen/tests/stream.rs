@@ -3,7 +3,7 @@
 mod level;
 mod support;
 
-use level::{Case, Made, SMALL, Schedule, check_type, must, runs_or_names_a_limit, sizes};
+use level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Order, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
@@ -120,6 +120,12 @@ fn haar() {
             }
         }
     }
+}
+
+#[test]
+fn stage_by_stage() {
+    lattices(shape);
+    lattices(|scalar| Shape { ring: 4, ..Shape::for_sample(scalar) });
 }
 
 /// Every wavelet of the catalogue under its own border rule and another one.

@@ -3,7 +3,7 @@
 mod level;
 mod support;
 
-use level::{Case, Made, SMALL, Schedule, must, runs_or_names_a_limit, sizes};
+use level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, sizes};
 use lifting_codegen::cost;
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::level::{Array, Job, Order};
@@ -104,6 +104,11 @@ fn lopsided() {
         sizes(&scheme, |scalar| Shape { rows: 24, ..small(scalar) }, &SMALL);
         sizes(&scheme, |_| Best, &[(33, 70), (130, 9), (3, 3), (64, 16), (34, 70)]);
     }
+}
+
+#[test]
+fn stage_by_stage() {
+    lattices(|_| Best);
 }
 
 /// Every wavelet of the catalogue under its own border rule and another one.

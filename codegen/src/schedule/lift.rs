@@ -1,7 +1,8 @@
 //! A lifting step as an expression: the arithmetic that the language reference fixes, in one place for all schedules.
 
 use super::{Options, ScheduleError};
-use crate::ir::{Expr, Literal, Scalar};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, Literal, Place, Scalar};
 use lifting_dsl::{Domain, Group, Op, PairStage, Scheme, Step, Tap, Weight};
 
 /// Which types a scheme's arithmetic uses on a given sample type.
@@ -143,6 +144,14 @@ pub fn pair_values(stage: &PairStage, arith: Arithmetic, u: Expr, v: Expr) -> [E
         steps.iter().fold(own.clone(), |old, step| step_value(step, arith, old, &mut |_| other.clone()))
     };
     [value(0, &u, &v), value(1, &v, &u)]
+}
+
+/// Sets both samples of a pair at once.
+pub fn set_pair(b: &mut Builder, arith: Arithmetic, [u, v]: [Place; 2], values: [Expr; 2]) {
+    let [first, second] = values;
+    let first = b.let_("u", arith.work, first);
+    b.set(v, second);
+    b.set(u, first);
 }
 
 /// `Σ weight·other[offset]` in type `sum`. Wrapping sums may be reordered, so taps of one magnitude are added first and multiplied once.

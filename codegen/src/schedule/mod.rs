@@ -18,7 +18,7 @@ pub mod stream;
 pub mod vertical;
 pub mod warp;
 
-pub use lift::{Arithmetic, integer_sum, pair_values, step_value};
+pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
 
 use crate::ir::Scalar;

@@ -276,6 +276,38 @@ pub fn sizes<S: Schedule>(scheme: &Scheme, schedule: fn(Scalar) -> S, sizes: &[(
     }
 }
 
+/// Lattices, stage by stage under the periodic rule, and as lifting steps under another.
+pub fn lattices<S: Schedule>(schedule: fn(Scalar) -> S) {
+    let texts = [
+        include_str!("../../../lifting-dsl/tests/lattices.lift"),
+        include_str!("../../../lifting-dsl/tests/orthogonal.lift"),
+    ];
+    let mut turn = 0;
+    for scheme in texts.into_iter().flat_map(|text| lifting_dsl::compile(text).expect("it compiles").schemes) {
+        let sizes = [(8, 2), (8, 4), (16, 6), (24, 36), (40, 2), (56, 10), (64, 64), (128, 20), (240, 14), (264, 8)];
+        let mut ran = 0;
+        for (width, height) in sizes {
+            for scalar in types(&scheme) {
+                turn += 1;
+                let case = Case {
+                    parity: [0, turn % 2],
+                    order: [Order::HorizontalFirst, Order::VerticalFirst][turn / 2 % 2],
+                    chunk: [1, 3, 8, 64][turn / 3 % 4],
+                    batch: 1 + turn % 5 / 4,
+                    aligned: true,
+                    ..Case::new(width, height)
+                };
+                ran += usize::from(must(&scheme, Boundary::Periodic, schedule(*scalar), case, *scalar, turn as u64));
+            }
+        }
+        // A single stage asks no border rule, and is refused where a border cuts a pair.
+        let single = scheme.stages(Boundary::Periodic).is_some_and(|stages| stages.len() == 1);
+        assert_eq!(ran, if single { ran.max(16) } else { 40 }, "{}", scheme.name());
+        let (scalar, case) = (types(&scheme)[0], Case::new(64, 20));
+        runs_or_names_a_limit(&scheme, Boundary::Zero, schedule(scalar), case, scalar, 1);
+    }
+}
+
 pub const SMALL: [(usize, usize); 17] = [
     (2, 2),
     (3, 2),

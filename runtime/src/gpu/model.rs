@@ -7,6 +7,7 @@
 
 use super::kernels::{PassWay, Walk};
 use crate::schedule::Block;
+use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::Job;
 use lifting_codegen::schedule::{Along, Direction, Sides, lattice};
@@ -91,10 +92,18 @@ impl std::ops::AddAssign for Cost {
 }
 
 /// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or write one.
-fn work(steps: &[Step]) -> [f64; 2] {
+fn work(actions: &[Action]) -> [f64; 2] {
     let mut counts = [0; 2];
-    for step in steps {
+    for action in actions {
         let unit = |w: f64| w.abs() == 1.0;
+        let step = match action {
+            Action::Step(step) => step,
+            // Two products and a sum for each of the pair.
+            Action::Stage(_) => {
+                counts = [counts[0] + 6, counts[1] + 4];
+                continue;
+            }
+        };
         let [operations, accesses] = match step {
             Step::Integer(s) => {
                 let products = s.taps.iter().filter(|t| t.weight.abs() != 1).count();
@@ -132,6 +141,10 @@ impl Model<'_> {
         instructions / (ISSUE * f64::from(self.machine.multiprocessors))
     }
 
+    fn actions(&self, direction: Direction) -> Vec<Action> {
+        Action::all(self.scheme, direction, self.boundary)
+    }
+
     /// Reading and writing so many samples once.
     pub fn copy(&self, samples: usize) -> Cost {
         let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
@@ -140,7 +153,7 @@ impl Model<'_> {
 
     /// One axis of `length` samples in a level of `samples`, between arrays of two types.
     pub fn pass(&self, direction: Direction, samples: usize, length: usize, way: PassWay, sides: Sides) -> Cost {
-        let steps = direction.steps(self.scheme);
+        let steps = self.actions(direction);
         let [operations, accesses] = work(&steps);
         let bytes = (samples * (sides.signal.bytes() + sides.bands.bytes())) as f64;
         let window = || Window::derive(&steps, self.boundary);
@@ -186,7 +199,7 @@ impl Model<'_> {
     /// Both axes in one launch.
     pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
-        let [operations, _] = work(&direction.steps(self.scheme));
+        let [operations, _] = work(&self.actions(direction));
         let (reads, columns, registers, latency) = match (walk, block) {
             (Walk::Stream(walk), _) => {
                 let pairs = f64::from((job.height + job.parity[1] + 1) / 2).min(f64::from(chunk));

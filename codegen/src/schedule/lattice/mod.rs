@@ -14,7 +14,7 @@
 
 pub(super) mod runs;
 
-use super::lift::{Arithmetic, pair_values};
+use super::lift::{Arithmetic, pair_values, set_pair};
 use super::pass::{Along, Image, Pass};
 use super::{Direction, Options, ScheduleError, Sides};
 use crate::ir::build::Builder;
@@ -254,12 +254,9 @@ impl Vectors<'_> {
                 Phase::Even => [self.even, self.odd],
                 Phase::Odd => [self.odd, self.even],
             };
+            let pair = arrays.map(|array| Place::Elem(array, i.clone()));
             let [u, v] = arrays.map(|array| Expr::Elem(array, Box::new(i.clone())));
-            let values = pair_values(stage, self.arith, u, v);
-            let [u, v] = [("u", 0), ("v", 1)].map(|(name, which)| b.let_(name, self.arith.work, values[which].clone()));
-            for (array, value) in arrays.into_iter().zip([u, v]) {
-                b.set(Place::Elem(array, i.clone()), value);
-            }
+            set_pair(b, self.arith, pair, pair_values(stage, self.arith, u, v));
             if leaves {
                 let partner = self.partner(b, stage, k);
                 let cell = self.cell(partner);

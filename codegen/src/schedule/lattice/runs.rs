@@ -11,7 +11,7 @@
 
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar};
-use crate::schedule::lift::{Arithmetic, pair_values};
+use crate::schedule::lift::{Arithmetic, pair_values, set_pair};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use lifting_dsl::{PairStage, Scheme};
@@ -96,10 +96,9 @@ pub fn kernel(
                     let s = s as i32;
                     b.comment(crate::describe::stage(stage));
                     b.unrolled("i", s, len - s, 2, |b, i| {
-                        let [u, v] = pair_values(stage, arith, at(i.clone()), at(i.clone() + 1));
-                        let u = b.let_("u", arith.work, u);
-                        b.set(Place::Elem(samples, i.clone() + 1), v);
-                        b.set(Place::Elem(samples, i), u);
+                        let values = pair_values(stage, arith, at(i.clone()), at(i.clone() + 1));
+                        let pair = [i.clone(), i + 1].map(|i| Place::Elem(samples, i));
+                        set_pair(b, arith, pair, values);
                     });
                 }
                 b.unrolled("i", 0, 2 * PAIRS, 1, |b, i| {

@@ -1,10 +1,11 @@
 //! Horizontal lifting of a row that a warp holds in registers, C columns a lane.
 
 use super::{Axis, Border, Lanes};
+use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Lane, LocalId, Place};
-use crate::schedule::step_value;
-use lifting_dsl::{Phase, Step};
+use crate::schedule::{pair_values, set_pair, step_value};
+use lifting_dsl::{PairStage, Phase, Step};
 use std::collections::BTreeMap;
 
 /// A row in a register array: its columns are elements `first..first + C`.
@@ -44,8 +45,34 @@ impl Across<'_> {
                 self.restore(b, phase, row);
             }
         }
-        for step in self.axis.first.iter().chain(&self.axis.steps).chain(&self.axis.last) {
-            self.step(b, step, row);
+        self.axis.first.iter().for_each(|step| self.step(b, step, row));
+        for action in &self.axis.actions {
+            match action {
+                Action::Step(step) => self.step(b, step, row),
+                Action::Stage(stage) => self.stage(b, stage, row),
+            }
+        }
+        self.axis.last.iter().for_each(|step| self.step(b, step, row));
+    }
+
+    /// A stage of a lattice. Of a pair that two lanes share, each computes its own sample.
+    fn stage(&self, b: &mut Builder, stage: &PairStage, row: &Row) {
+        let (columns, arith) = (self.lanes.columns(), self.lanes.arith);
+        b.comment(format!("row: {}", crate::describe::stage(stage)));
+        // Pairs from column 1 on leave a sample at either end.
+        let ends = (stage.offset() == 1).then(|| {
+            let left = b.shuffle("left_odd", arith.work, row.at(columns - 1), Lane::Up(1));
+            let right = b.shuffle("right_even", arith.work, row.at(0), Lane::Down(1));
+            let [_, first] = pair_values(stage, arith, left.into(), row.at(0));
+            let [last, _] = pair_values(stage, arith, row.at(columns - 1), right.into());
+            [(0, first), (columns - 1, last)]
+        });
+        for (column, value) in ends.into_iter().flatten() {
+            b.set(row.place(column), value);
+        }
+        for column in (stage.offset()..columns - 1).step_by(2) {
+            let values = pair_values(stage, arith, row.at(column), row.at(column + 1));
+            set_pair(b, arith, [row.place(column), row.place(column + 1)], values);
         }
     }
 

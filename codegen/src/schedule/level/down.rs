@@ -4,28 +4,34 @@
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
 use super::{Axis, Border, Held, Row};
+use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place};
-use crate::schedule::step_value;
+use crate::schedule::{pair_values, set_pair, step_value};
 use crate::window::Window;
-use lifting_dsl::{Phase, Step};
+use lifting_dsl::{PairStage, Phase, Step};
 
-/// Slot on which each step works.
+/// Slot on which each step works; of a stage of a lattice, on its even row.
 fn slots(window: &Window) -> Vec<i32> {
     let bottom = (window.bottom + 1) / 2;
     window.steps.iter().map(|s| (bottom + s.lag / 2) as i32).collect()
 }
 
 /// Number of slots of each phase: as many as the results and every read need.
-fn depths(steps: &[Step], window: &Window, border: Border) -> [i32; 2] {
+fn depths(actions: &[Action], window: &Window, border: Border) -> [i32; 2] {
     let slots = slots(window);
     let results = ((window.bottom + 1) / 2 + window.overlap / 2) as i32;
     let mut deepest = [results; 2];
-    for (step, slot) in steps.iter().zip(&slots) {
-        let p = step.target().parity() as usize;
-        deepest[p] = deepest[p].max(slot + i32::from(border == Border::Edge));
-        if let Some((lo, _)) = step.index_support() {
-            deepest[1 - p] = deepest[1 - p].max(slot - lo);
+    for (action, slot) in actions.iter().zip(&slots) {
+        match action {
+            Action::Step(step) => {
+                let p = step.target().parity() as usize;
+                deepest[p] = deepest[p].max(slot + i32::from(border == Border::Edge));
+                if let Some((lo, _)) = step.index_support() {
+                    deepest[1 - p] = deepest[1 - p].max(slot - lo);
+                }
+            }
+            Action::Stage(stage) => deepest = [deepest[0].max(*slot), deepest[1].max(slot + stage.offset())],
         }
     }
     deepest.map(|d| d + 1)
@@ -42,14 +48,14 @@ pub struct DelayLine<'a> {
 
 impl<'a> DelayLine<'a> {
     /// Values that a thread holds: the slots that live from one pair to the next, and the pair at the front.
-    pub fn registers(steps: &[Step], window: &Window, border: Border, columns: u32) -> i64 {
-        let [even, odd] = depths(steps, window, border);
+    pub fn registers(actions: &[Action], window: &Window, border: Border, columns: u32) -> i64 {
+        let [even, odd] = depths(actions, window, border);
         i64::from(even + odd) * i64::from(columns)
     }
 
     /// Declares the registers and sets them to zero.
     pub fn declare(b: &mut Builder, held: &'a Held, axis: &'a Axis, window: &Window) -> DelayLine<'a> {
-        let depths = depths(&axis.steps, window, held.border);
+        let depths = depths(&axis.actions, window, held.border);
         let columns = held.columns();
         b.comment("the window: row j of even and odd is j pairs behind the front");
         let rows = [Phase::Even, Phase::Odd].map(|phase| {
@@ -79,13 +85,33 @@ impl<'a> DelayLine<'a> {
         }
     }
 
-    /// Every lifting step on the pair that it can finish now.
+    /// Every lifting step, or stage, on the pair that it can finish now.
     pub fn lift(&self, b: &mut Builder, front: &Expr) {
-        for (step, slot) in self.axis.steps.iter().zip(&self.slots) {
-            b.comment(format!("columns, {slot} pairs behind the front: {}", crate::describe::step(step)));
-            self.apply(b, step, *slot);
-            self.restore(b, step.target(), *slot, front.clone() - *slot);
+        for (action, slot) in self.axis.actions.iter().zip(&self.slots) {
+            b.comment(format!("columns, {slot} pairs behind the front: {}", action.describe()));
+            match action {
+                Action::Step(step) => {
+                    self.apply(b, step, *slot);
+                    self.restore(b, step.target(), *slot, front.clone() - *slot);
+                }
+                Action::Stage(stage) => self.turn(b, stage, *slot),
+            }
         }
+    }
+
+    /// A stage on the even row of a slot and the odd row beside it.
+    fn turn(&self, b: &mut Builder, stage: &PairStage, slot: i32) {
+        b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
+            let even = self.element(Phase::Even, slot, &c);
+            let odd = self.element(Phase::Odd, slot + stage.offset(), &c);
+            let pair = match stage.first {
+                Phase::Even => [even, odd],
+                Phase::Odd => [odd, even],
+            };
+            let [u, v] = pair.each_ref().map(|(array, index)| Expr::Elem(*array, Box::new(index.clone())));
+            let values = pair_values(stage, self.held.arith, u, v);
+            set_pair(b, self.held.arith, pair.map(|(array, index)| Place::Elem(array, index)), values);
+        });
     }
 
     fn element(&self, phase: Phase, slot: i32, column: &Expr) -> (LocalId, Expr) {

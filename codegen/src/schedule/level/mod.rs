@@ -10,10 +10,11 @@ pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_SIDE, Tuning};
 
 use super::{Arithmetic, Direction, Options};
+use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Phase, Step};
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
 /// Which axis is lifted first in analysis. Synthesis undoes the axes in reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,25 +53,31 @@ impl Border {
     }
 }
 
-/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between.
+/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between; or the stages of a lattice.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// Scaling of the samples as they arrive, by phase.
     pub(super) first: Vec<Step>,
-    /// Lifting steps.
-    pub(super) steps: Vec<Step>,
+    /// Lifting steps, or stages.
+    pub(super) actions: Vec<Action>,
     /// Scaling of the results, by phase.
     pub(super) last: Vec<Step>,
 }
 
 impl Axis {
-    pub(super) fn new(steps: &[Step]) -> Axis {
-        let is_scale = |s: &Step| matches!(s, Step::Scale(_));
-        let head = steps.iter().take_while(|s| is_scale(s)).count();
-        let tail = steps[head..].iter().rev().take_while(|s| is_scale(s)).count();
-        let (first, rest) = steps.split_at(head);
-        let (steps, last) = rest.split_at(rest.len() - tail);
-        Axis { first: first.to_vec(), steps: steps.to_vec(), last: last.to_vec() }
+    pub(super) fn new(scheme: &Scheme, options: Options) -> Axis {
+        let actions = Action::all(scheme, options.direction, options.boundary);
+        let head = actions.iter().take_while(|a| a.is_scaling()).count();
+        let tail = actions[head..].iter().rev().take_while(|a| a.is_scaling()).count();
+        let (first, rest) = actions.split_at(head);
+        let (actions, last) = rest.split_at(rest.len() - tail);
+        let steps = |actions: &[Action]| actions.iter().filter_map(Action::step).cloned().collect();
+        Axis { first: steps(first), actions: actions.to_vec(), last: steps(last) }
+    }
+
+    /// How many scalings stand between lifting steps.
+    pub(super) fn scalings_between(&self) -> i64 {
+        self.actions.iter().filter(|a| a.is_scaling()).count() as i64
     }
 }
 
@@ -88,9 +95,12 @@ pub(super) fn is_symmetric(step: &Step) -> bool {
     }
 }
 
-/// Whether a step reads nothing beyond its own pair of samples.
-pub(super) fn is_local(step: &Step) -> bool {
-    step.index_support().is_none_or(|support| support == (0, 0))
+/// Whether a step or a stage reads nothing beyond its own pair of samples.
+pub(super) fn is_local(action: &Action) -> bool {
+    match action {
+        Action::Step(step) => step.index_support().is_none_or(|support| support == (0, 0)),
+        Action::Stage(stage) => stage.offset() == 0,
+    }
 }
 
 /// Halo lanes on the left of a warp, and lanes that store, for vectors of so many samples of so many bytes; vectors that are read may begin up to `skew` columns before a lane's.

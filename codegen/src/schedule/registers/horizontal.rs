@@ -39,10 +39,10 @@ impl Shape {
 /// The pass kernel.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the scheme runs as a lattice, or if a strip would be all halo.
+/// If the sample type is not of the scheme's domain, or if a strip would be all halo.
 pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     const NAME: &str = "horizontal_registers";
-    let Line { options, arith, border, axis } = Line::new(scheme, options, NAME)?;
+    let Line { options, arith, border, axis } = Line::new(scheme, options)?;
     let Shape { columns, warps, aligned } = shape;
     let c = columns as i32;
     let bytes = sides.signal.bytes().max(sides.bands.bytes()) as i64;
@@ -55,7 +55,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     if !(1..=32).contains(&warps) {
         return refuse("the number of warps a block, at least 1,", warps.into(), 32);
     }
-    let halo = Halo::of(&axis.steps, options.boundary);
+    let halo = Halo::of(&axis.actions, options.boundary);
     let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
     let (left, useful) = match useful_lanes(&halo, c.into(), narrowest, 0) {
         Ok(lanes) => lanes,

@@ -11,6 +11,7 @@ pub mod vertical;
 
 use super::level::{Axis, Border, is_local};
 use super::{Arithmetic, Direction, Options, ScheduleError, Sides};
+use crate::action::Action;
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, Scheme};
 
@@ -23,7 +24,8 @@ pub const MAX_SIDE: i64 = 1 << 30;
 /// Whether the kernels take only lines of even length whose first position is even: where no step reads beyond its own pair of samples, such lines ask no
 /// border rule, and the kernels know none.
 pub fn needs_pairs(scheme: &Scheme, options: Options) -> bool {
-    options.boundary != Boundary::Periodic && options.direction.steps(scheme).iter().all(is_local)
+    let actions = || Action::all(scheme, options.direction, options.boundary);
+    options.boundary != Boundary::Periodic && actions().iter().all(is_local)
 }
 
 /// What both kernels derive from a scheme.
@@ -36,17 +38,9 @@ struct Line {
 }
 
 impl Line {
-    fn new(scheme: &Scheme, options: Options, schedule: &'static str) -> Result<Line, ScheduleError> {
+    fn new(scheme: &Scheme, options: Options) -> Result<Line, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
-        if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-            return Err(ScheduleError::Reach {
-                schedule,
-                wavelet: scheme.name().to_owned(),
-                what: "the number of stages of its lattice, under periodic,",
-                required: stages.len() as i64,
-                available: 0,
-            });
-        }
+        let axis = Axis::new(scheme, options);
         let steps = options.direction.steps(scheme);
         // A rule that is never asked extends nothing, as `zero` does.
         let (options, border) = if needs_pairs(scheme, options) {
@@ -54,7 +48,7 @@ impl Line {
         } else {
             (options, Border::of(options.boundary, &steps))
         };
-        Ok(Line { options, arith, border, axis: Axis::new(&steps) })
+        Ok(Line { options, arith, border, axis })
     }
 }
 

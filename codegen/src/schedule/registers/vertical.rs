@@ -13,7 +13,7 @@ use crate::schedule::level::{Border, DelayLine, Held};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::{Halo, Window};
-use lifting_dsl::{Phase, Scheme, Step};
+use lifting_dsl::{Phase, Scheme};
 
 const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
@@ -62,11 +62,11 @@ const MAX_REGISTERS: i64 = 160;
 /// The pass kernel.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the scheme runs as a lattice, if the border rule needs steps that are symmetric, or if the window is too long for
+/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, or if the window is too long for
 /// registers.
 pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     const NAME: &str = "vertical_registers";
-    let Line { options, arith, border, axis } = Line::new(scheme, options, NAME)?;
+    let Line { options, arith, border, axis } = Line::new(scheme, options)?;
     let Shape { columns, warps, ring, .. } = shape;
     let c = columns as i32;
     let [from, to] = in_and_out(options.direction, sides);
@@ -83,7 +83,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     if border == Border::Mirror {
         return refuse("the number of steps that are not symmetric, under whole-symmetric,", 1, 0);
     }
-    let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
+    let between = axis.scalings_between();
     if border == Border::Edge && between > 0 {
         return refuse("the number of scalings between lifting steps, under edge,", between, 0);
     }
@@ -98,12 +98,13 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     if !(1..=32).contains(&warps) || ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
-    let window = Window::derive(&axis.steps, options.boundary);
-    let registers = DelayLine::registers(&axis.steps, &window, border, columns) * ((arith.work.bytes() as i64 + 3) / 4);
+    let window = Window::derive(&axis.actions, options.boundary);
+    let registers =
+        DelayLine::registers(&axis.actions, &window, border, columns) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS);
     }
-    let above = Halo::of(&axis.steps, options.boundary).pairs_before();
+    let above = Halo::of(&axis.actions, options.boundary).pairs_before();
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let longest = CHUNK[usize::from(above + delay > SHORT_HALO)];
 

@@ -15,6 +15,9 @@
 //! Where every step stays within its own pair (Haar), no rule is asked at all if no border cuts a pair: sizes and first positions are even, or
 //! [`Walk::accepts`] refuses.
 //!
+//! Lattices, under `periodic`, are stages in place of steps: a stage turns pairs of columns, of which lanes share one in every other stage and compute
+//! a sample of it each; down a column it turns an even row and the odd one beside it, a pair further behind the front for every two stages.
+//!
 //! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: a kernel for nothing else ([`Shape::aligned`]) is the
 //! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
 //! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
@@ -35,7 +38,7 @@ use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
 use crate::window::{Halo, Window};
-use lifting_dsl::{Boundary, Phase, Scheme, Step};
+use lifting_dsl::{Boundary, Phase, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,8 +147,7 @@ const MAX_REGISTERS: i64 = 160;
 /// delay line is too long for the registers of a thread, or if the shape does not suit the samples.
 pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
-    let steps = options.direction.steps(scheme);
-    let axis = Axis::new(&steps);
+    let axis = Axis::new(scheme, options);
     let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
         schedule: "stream",
         wavelet: scheme.name().to_owned(),
@@ -153,9 +155,6 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         required,
         available,
     };
-    if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-        return Err(refuse("the number of stages of its lattice, under periodic,", stages.len() as i64, 0));
-    }
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
         return Err(refuse(
@@ -165,26 +164,27 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         ));
     }
     // A rule that is never asked extends nothing, as `zero` does.
-    let is_local = steps.iter().all(is_local);
+    let steps = options.direction.steps(scheme);
+    let is_local = axis.actions.iter().all(is_local);
     let options = if is_local { Options { boundary: Boundary::Zero, ..options } } else { options };
     let border = if is_local { Border::Untouched } else { Border::of(options.boundary, &steps) };
     if border == Border::Mirror {
         let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
         return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
     }
-    let between = axis.steps.iter().filter(|s| matches!(s, Step::Scale(_))).count() as i64;
+    let between = axis.scalings_between();
     if border == Border::Edge && between > 0 {
         return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
     }
-    let window = Window::derive(&axis.steps, options.boundary);
-    let halo = Halo::of(&axis.steps, options.boundary);
+    let window = Window::derive(&axis.actions, options.boundary);
+    let halo = Halo::of(&axis.actions, options.boundary);
     // Rows that are not aligned cost up to c − 1 columns on the right.
     let skew = if shape.aligned { 0 } else { c - 1 };
     let (left, useful) = useful_lanes(&halo, c, bytes, skew)
         .map_err(|(required, available)| refuse("the halo of a strip, in lanes", required, available))?;
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
     let registers =
-        DelayLine::registers(&axis.steps, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
+        DelayLine::registers(&axis.actions, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS));
     }

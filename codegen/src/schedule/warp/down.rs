@@ -1,11 +1,12 @@
 //! Vertical lifting of a block: each lane has its columns whole.
 
 use super::{PHASES, Tile};
+use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Scalar};
 use crate::schedule::level::Border;
-use crate::schedule::step_value;
-use lifting_dsl::{Phase, Step};
+use crate::schedule::{pair_values, set_pair, step_value};
+use lifting_dsl::{PairStage, Phase, Step};
 use std::ops::RangeInclusive;
 
 impl Tile<'_> {
@@ -25,14 +26,22 @@ impl Tile<'_> {
                 self.restore(b, step.target(), all.clone(), 0);
             }
         }
-        for (step, (before, after)) in plan.axis.steps.iter().zip(&plan.halo.steps) {
-            let p = step.target().parity() as i32;
+        for (action, (before, after)) in plan.axis.actions.iter().zip(&plan.halo.steps) {
             let (before, after) = (*before as i32, *after as i32);
             // In positions: from `before` ahead of the results to `after` behind them.
             let (from, to) = (2 * first - before, 2 * (first + pairs) - 1 + after);
-            let rows = (from - p + 1).div_euclid(2)..=(to - p).div_euclid(2);
-            self.step(b, step, rows.clone());
-            self.restore(b, step.target(), rows, before.max(after) + 1);
+            let of_phase = |phase: Phase, from: i32, to: i32| {
+                let p = phase.parity() as i32;
+                (from - p + 1).div_euclid(2)..=(to - p).div_euclid(2)
+            };
+            match action {
+                Action::Step(step) => {
+                    let rows = of_phase(step.target(), from, to);
+                    self.step(b, step, rows.clone());
+                    self.restore(b, step.target(), rows, before.max(after) + 1);
+                }
+                Action::Stage(stage) => self.stage(b, stage, of_phase(stage.first, from, to - 1)),
+            }
         }
         for step in &plan.axis.last {
             self.step(b, step, first..=first + pairs - 1);
@@ -49,6 +58,19 @@ impl Tile<'_> {
                 let mut read = |o: i32| self.row(target.other(), k.clone() + o).at(c);
                 let value = step_value(step, self.frame.arith, row.at(c), &mut read);
                 b.set(row.place(c), value);
+            }
+        });
+    }
+
+    /// A stage of a lattice on the pairs that these rows are the first of.
+    fn stage(&self, b: &mut Builder, stage: &PairStage, rows: RangeInclusive<i32>) {
+        b.comment(format!("columns: {}", crate::describe::stage(stage)));
+        b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
+            let pair = [self.row(stage.first, k.clone()), self.row(stage.first.other(), k + stage.offset())];
+            for c in 0..self.frame.columns() {
+                let [u, v] = pair.each_ref().map(|row| row.at(c));
+                let values = pair_values(stage, self.frame.arith, u, v);
+                set_pair(b, self.frame.arith, pair.each_ref().map(|row| row.place(c)), values);
             }
         });
     }

@@ -82,12 +82,9 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > MAX_REGISTERS {
         return Err(refuse("the block, in registers a thread,", registers, MAX_REGISTERS));
     }
-    if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-        return Err(refuse("the number of stages of its lattice, under periodic,", stages.len() as i64, 0));
-    }
     let steps = options.direction.steps(scheme);
-    let axis = Axis::new(&steps);
-    let halo = Halo::of(&axis.steps, options.boundary);
+    let axis = Axis::new(scheme, options);
+    let halo = Halo::of(&axis.actions, options.boundary);
     let sides = halo.pairs_before() + halo.pairs_after();
     let pairs = rows / 2 - sides;
     if pairs < 1 {
