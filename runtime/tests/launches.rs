@@ -187,13 +187,36 @@ fn reals() {
 fn lattices_are_the_oracles_to_the_bit() {
     for scheme in lattices() {
         for case in cases().into_iter().filter(|case| case.boundary == Boundary::Periodic) {
-            check::<f32>(&scheme, &case);
-            check::<f64>(&scheme, &case);
-            check::<bf16>(&scheme, &case);
+            for schedule in Schedule::ALL {
+                check_with::<f32>(&scheme, &case, schedule);
+                check_with::<f64>(&scheme, &case, schedule);
+                check_with::<bf16>(&scheme, &case, schedule);
+            }
             // Vectors are short enough here for blocks that hold them whole.
             assert!(runs_as_lattice::<f32>(&scheme, &case), "{case:?}");
             assert!(runs_as_lattice::<f64>(&scheme, &case), "{case:?}");
             assert!(runs_as_lattice::<bf16>(&scheme, &case), "{case:?}");
+        }
+    }
+}
+
+/// Banks of 4 to 16 taps, on images with room for their halo.
+#[test]
+fn orthogonal_banks() {
+    let text = include_str!("../../lifting-dsl/tests/orthogonal.lift");
+    for (i, scheme) in lifting_dsl::compile(text).unwrap().schemes.into_iter().enumerate() {
+        for (shape, levels, order) in [(&[48, 128], [2, 2], [1, 0]), (&[80, 96], [3, 3], [0, 1])] {
+            let boundary = Boundary::Periodic;
+            let case = Case { boundary, ..Case::new(shape, &levels, &order, &[0, 0]) };
+            for schedule in Schedule::ALL {
+                match i % 3 {
+                    0 => check_with::<f32>(&scheme, &case, schedule),
+                    1 => check_with::<f64>(&scheme, &case, schedule),
+                    _ => check_with::<f16>(&scheme, &case, schedule),
+                };
+            }
+            let both = check_with::<f32>(&scheme, &case, Schedule::Stream);
+            assert_eq!(both, *levels.iter().min().unwrap() as usize, "{} {case:?}", scheme.name());
         }
     }
 }
