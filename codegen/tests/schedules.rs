@@ -374,6 +374,30 @@ fn registers_refuse_in_words() {
     );
 }
 
+/// The same in registers, where stages meet lanes and windows.
+#[test]
+fn lattices_in_registers() {
+    let texts = [
+        include_str!("../../lifting-dsl/tests/lattices.lift"),
+        include_str!("../../lifting-dsl/tests/orthogonal.lift"),
+    ];
+    let mut ran = 0;
+    for scheme in texts.into_iter().flat_map(|text| lifting_dsl::compile(text).expect("it compiles").schemes) {
+        for (i, length) in [2, 4, 6, 10, 38, 130, 300].into_iter().enumerate() {
+            for parity in [0, 1] {
+                let scalar = types(&scheme)[(i + parity) % 4];
+                let (lines, gap) = [(1, 0), (8, 16), (33, 3), (264, 8)][(i + parity) % 4];
+                let case = Case { lines, gap, batch: 1 + i % 2, ..Case::line(length, parity) };
+                for schedule in in_registers(&case, scalar) {
+                    ran += 1;
+                    check_type(&scheme, schedule, Boundary::Periodic, case, scalar, length as u64);
+                }
+            }
+        }
+    }
+    assert!(ran > 200, "only {ran} cases");
+}
+
 /// Blocks of whole vectors: those that are proposed, and awkward ones.
 #[test]
 fn lattices_of_whole_vectors() {
