@@ -308,9 +308,9 @@ fn lattices() {
 fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
     let sides = Sides::both(scalar);
     let vector = 16 / scalar.bytes();
-    let aligned = case.parity == 0 && case.gap % vector == 0 && case.length % (2 * vector) == 0;
+    let aligned = case.parity == 0 && case.gap.is_multiple_of(vector) && case.length.is_multiple_of(2 * vector);
     let columns: Vec<u32> = registers::vertical::Shape::candidates(Direction::Forward, sides)
-        .filter(|&c| case.lines % c as usize == 0 && case.gap % c as usize == 0)
+        .filter(|&c| case.lines.is_multiple_of(c as usize) && case.gap.is_multiple_of(c as usize))
         .collect();
     let ends = [columns.first(), columns.last().filter(|_| columns.len() > 1)];
     let columns = ends.into_iter().flatten().map(|&c| Schedule::Columns(c));
