@@ -5,7 +5,9 @@ use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, Sides, registers, stream, warp};
+use lifting_codegen::schedule::{
+    Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, stream, vertical, warp,
+};
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +74,19 @@ fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sch
     along_rows.into_iter().chain(along_columns).collect()
 }
 
+/// Of whole rows and columns; and the passes that files have as well, where they have none of this type.
+fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let mut made = match lattice::pair(scheme, options, VECTORS) {
+        Ok(pair) => pair.map(Ok).into(),
+        Err(e) => vec![Err(e)],
+    };
+    if !emit::natural_samples(scheme.domain()).contains(&options.sample) {
+        made.push(horizontal::kernel(scheme, options, horizontal::Shape::default()));
+        made.push(vertical::kernel(scheme, options));
+    }
+    made
+}
+
 /// The kernels that plans have and files have not, as text that compiles alone.
 fn fused(request: &Request) -> Result<Option<String>, String> {
     let mut kernels = Vec::new();
@@ -79,10 +94,14 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
             let mut made = vec![warp_kernel(request.scheme, options)];
+            let stages = request.scheme.stages(options.boundary).is_some();
             // The others take long to compile, and differ little from one border rule to the next.
-            if options.boundary == Boundary::WholeSymmetric {
+            if stages || options.boundary == Boundary::WholeSymmetric {
                 made.extend(stream_kernels(request.scheme, options));
                 made.extend(register_kernels(request.scheme, options));
+            }
+            if stages {
+                made.extend(lattice_kernels(request.scheme, options));
             }
             for kernel in made {
                 match kernel {
@@ -105,6 +124,13 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
 const GENERATED: [&str; 4] = ["biorthogonal.lift", "daubechies.lift", "symlets.lift", "coiflets.lift"];
 const REPRESENTATIVE: [&str; 4] = ["rbio3_3", "db4", "sym8", "coif5"];
 
+/// Lengths of rows and columns of the kernels that hold them whole.
+const VECTORS: [usize; 2] = [8192, 4096];
+
+/// Lattices that stand for the others, with the sample types of their kernels in plans.
+const LATTICES: [(&str, &[Scalar]); 2] =
+    [("db2", &[Scalar::F16, Scalar::F32, Scalar::F64]), ("sym8", &[Scalar::F16, Scalar::F32])];
+
 /// Emits everything into a folder.
 pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String> {
     let mut emitted = Vec::new();
@@ -121,28 +147,46 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
             let gain = scheme.profiles().iter().any(|p| p.gain_shift > 0);
             let command = format!("liftc {} --boundary {boundary}", entry.file);
             let request = Request { scheme, boundary, samples: &samples, gain, command: &command };
-            let name = format!("{}-{boundary}", entry.name);
-            let write = |extension: &str, text: String| {
-                let path = folder.join(format!("{name}.{extension}"));
-                std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
-                Ok::<_, String>(path)
-            };
-            let cuda = match emit::cuda(&request) {
-                Ok(text) => Some(write("cu", text)?),
-                Err(emit::EmitError::Schedule(e)) => {
-                    println!("{name}: no CUDA: {e}");
-                    None
-                }
-                Err(e) => return Err(format!("{name}: {e}")),
-            };
-            let wanted = full || stands_for_all(scheme, boundary);
-            let fused = if wanted { fused(&request)? } else { None };
-            let fused = fused.map(|text| write("fused.cu", text)).transpose()?;
-            let c = write("c", emit::c(&request).map_err(|e| format!("{name}: {e}"))?)?;
-            let rust = write("rs", emit::rust(&request).map_err(|e| format!("{name}: {e}"))?)?;
-            let header = write("h", emit::header(&request, Declared { c: true, cuda: cuda.is_some() }))?;
-            emitted.push(Emitted { name, cuda, fused, c, rust, header });
+            let in_plans = if full || stands_for_all(scheme, boundary) { &samples[..] } else { &[] };
+            emitted.push(write(folder, &format!("{}-{boundary}", entry.name), &request, in_plans)?);
         }
     }
+    let (file, source) = ("orthogonal.lift", include_str!("../../lifting-dsl/tests/orthogonal.lift"));
+    for (name, samples) in LATTICES {
+        let emitted_name = format!("{name}-lattice-periodic");
+        if !emitted_name.contains(only) {
+            continue;
+        }
+        let compiled = lifting_dsl::compile(source).map_err(|e| format!("{file}: {e:?}"))?;
+        let scheme = compiled.schemes.iter().find(|s| s.name() == name);
+        let scheme = scheme.ok_or_else(|| format!("{file} has no wavelet {name}"))?;
+        let (boundary, command) = (Boundary::Periodic, format!("liftc {file}"));
+        let in_files = emit::natural_samples(scheme.domain());
+        let request = Request { scheme, boundary, samples: in_files, gain: false, command: &command };
+        emitted.push(write(folder, &emitted_name, &request, samples)?);
+    }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
+}
+
+/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types.
+fn write(folder: &Path, name: &str, request: &Request, in_plans: &[Scalar]) -> Result<Emitted, String> {
+    let write = |extension: &str, text: String| {
+        let path = folder.join(format!("{name}.{extension}"));
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok::<_, String>(path)
+    };
+    let cuda = match emit::cuda(request) {
+        Ok(text) => Some(write("cu", text)?),
+        Err(emit::EmitError::Schedule(e)) => {
+            println!("{name}: no CUDA: {e}");
+            None
+        }
+        Err(e) => return Err(format!("{name}: {e}")),
+    };
+    let fused = fused(&Request { samples: in_plans, ..*request })?;
+    let fused = fused.map(|text| write("fused.cu", text)).transpose()?;
+    let c = write("c", emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
+    let rust = write("rs", emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;
+    let header = write("h", emit::header(request, Declared { c: true, cuda: cuda.is_some() }))?;
+    Ok(Emitted { name: name.to_owned(), cuda, fused, c, rust, header })
 }

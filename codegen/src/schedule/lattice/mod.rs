@@ -37,6 +37,9 @@ pub struct Shape {
 const THREADS: u32 = 512;
 const PAIRS: u32 = 4;
 
+/// Threads that are to be resident on a multiprocessor, with 64 registers each.
+const RESIDENT: u32 = 1024;
+
 /// Rows that share a block have so many pairs altogether, and so many columns stand beside each other, if they fit.
 const ROW_PAIRS: u32 = 1024;
 const COLUMNS: u32 = 16;
@@ -173,11 +176,15 @@ pub fn kernel(
     });
 
     let blocks = (Expr::from(pass.lines) + (vectors as i32 - 1)) / vectors as i32;
-    let block = match along {
+    let size = match along {
         Along::Row => [threads, vectors, 1],
         Along::Column => [vectors, threads, 1],
     };
-    Ok(builder.finish(Launch { block, grid: [blocks, 1.into(), pass.grid_z()] }))
+    let mut kernel = builder.finish(Launch { block: size, grid: [blocks, 1.into(), pass.grid_z()] });
+    // While one block waits at a barrier, another loads, if pairs and what is at hand leave room for addresses.
+    let registers = (2 * pairs + 4) * (arith.work.bytes() as u32).div_ceil(4);
+    kernel.min_blocks = if registers <= 36 { (RESIDENT / block as u32).clamp(1, 32) } else { 1 };
+    Ok(kernel)
 }
 
 /// A block's vectors. Samples of a phase are counted from the first one that the vector has.

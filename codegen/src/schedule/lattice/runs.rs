@@ -113,5 +113,8 @@ pub fn kernel(
     });
     let blocks = |size: Expr, unit: i32| (size + (unit - 1)) / unit;
     let grid = [blocks(size_x, 32), blocks(size_y, WARPS).min(65535.into()), pass.grid_z()];
-    Ok(builder.finish(Launch { block: [32, WARPS as u32, 1], grid }))
+    let mut kernel = builder.finish(Launch { block: [32, WARPS as u32, 1], grid });
+    // Left alone, nvcc spills registers to have more blocks resident.
+    kernel.min_blocks = 1;
+    Ok(kernel)
 }

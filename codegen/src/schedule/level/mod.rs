@@ -75,6 +75,11 @@ impl Axis {
         Axis { first: steps(first), actions: actions.to_vec(), last: steps(last) }
     }
 
+    /// Resident blocks to ask the compiler for where nothing else is asked: left alone, nvcc spills registers of lattices to have more of them resident.
+    pub(super) fn min_blocks(&self) -> u32 {
+        u32::from(matches!(self.actions.first(), Some(Action::Stage(_))))
+    }
+
     /// How many scalings stand between lifting steps.
     pub(super) fn scalings_between(&self) -> i64 {
         self.actions.iter().filter(|a| a.is_scaling()).count() as i64

@@ -114,7 +114,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let warps = i64::from(warps);
     let blocks = (strips * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
     let grid = [blocks, 1.into(), pass.batch.into()];
-    Ok(builder.finish(Launch { block: [32, shape.warps, 1], grid }))
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = axis.min_blocks();
+    Ok(kernel)
 }
 
 /// A strip of a row.

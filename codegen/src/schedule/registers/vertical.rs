@@ -173,7 +173,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let chunk = chunk(&pass, pairs.clone(), shape, longest, |_, value| value);
     let chunks = (pairs + chunk.clone() - 1) / chunk;
     let grid = [strips, chunks, pass.batch.into()];
-    Ok(builder.finish(Launch { block: [32, warps, 1], grid }))
+    let mut kernel = builder.finish(Launch { block: [32, warps, 1], grid });
+    kernel.min_blocks = axis.min_blocks();
+    Ok(kernel)
 }
 
 /// Row pairs of a chunk: as many as keep the device busy, and no more than are good. `name` may give parts of it a name.

@@ -283,7 +283,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
 
     let grid = [(strips + (shape.warps as i32 - 1)) / shape.warps as i32, chunks, params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = shape.min_blocks;
+    kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
     Ok(kernel)
 }
 

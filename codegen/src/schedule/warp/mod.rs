@@ -200,7 +200,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let grid =
         [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, Expr::from(params.batch).min(Expr::i32(65535))];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = shape.min_blocks;
+    kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
     Ok(kernel)
 }
 
