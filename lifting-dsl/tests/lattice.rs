@@ -36,6 +36,32 @@ macro_rules! by_the_book {
 by_the_book!(in_f32, f32, to_f32);
 by_the_book!(in_f64, f64, to_f64);
 
+/// What the refusal of an even `lattice paper` advises: the bands of the paper, the high one a sample later.
+#[test]
+fn a_swap_makes_a_lattice_of_the_paper_odd() {
+    let scheme = |body: &str| {
+        let text = format!("wavelet w {{ domain real; boundary periodic; {body} }}");
+        lifting_dsl::compile(&text).map(|mut compiled| compiled.schemes.remove(0))
+    };
+    let two = "rotate(3/5, 4/5); reflect(0.9, -0.3);";
+    let errors = format!("{:?}", scheme(&format!("lattice paper {{ {two} }}")).expect_err("it is refused"));
+    assert!(errors.contains("append `matrix(0, 1, 1, 0);`"), "{errors}");
+    let swapped = scheme(&format!("lattice paper {{ {two} matrix(0, 1, 1, 0); }}")).expect("it compiles");
+    let plain = scheme(&format!("lattice {{ {two} }}")).expect("it compiles");
+    let transform = |scheme: Scheme, line: &mut [f64]| {
+        let mut oracle = Transform::new(scheme, Geometry::uniform(&[16], 1).expect("a geometry"));
+        oracle.boundary = Boundary::Periodic;
+        oracle.forward(line).expect("it runs");
+    };
+    // The paper's stages are these stages on a signal that begins a sample later.
+    let (mut found, mut expected) = (noise(16), noise(16));
+    expected.rotate_left(1);
+    transform(swapped, &mut found);
+    transform(plain, &mut expected);
+    found[8..].rotate_left(1);
+    assert_eq!(found, expected);
+}
+
 /// Each stage's matrix as the scheme gives it, and that it is what was written.
 fn rows(stages: &[PairStage]) -> Vec<[[Weight; 2]; 2]> {
     stages.iter().map(|s| s.rows.clone()).collect()
