@@ -5,7 +5,7 @@ mod support;
 
 use level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{self, Order, Shape};
+use lifting_codegen::schedule::stream::{self, Order, Rows, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
@@ -18,8 +18,9 @@ impl Schedule for Shape {
         Ok(Made { kernel, tuning: Box::new(move |job| walk.tuning(job, 132)) })
     }
 
-    fn for_aligned(&self) -> Option<Shape> {
-        Some(Shape::for_aligned(*self))
+    fn for_aligned(&self, width: usize) -> Vec<Shape> {
+        let whole = width.is_multiple_of(2 * self.columns as usize).then(|| self.for_rows(Rows::Whole));
+        std::iter::once(self.for_rows(Rows::Aligned)).chain(whole).collect()
     }
 }
 
@@ -29,7 +30,7 @@ fn shape(scalar: Scalar) -> Shape {
         warps: 2,
         ring: 3,
         min_blocks: 0,
-        aligned: false,
+        rows: Rows::Any,
         columns: if scalar.bytes() == 2 { 4 } else { Shape::for_sample(scalar).columns },
     }
 }
@@ -66,7 +67,7 @@ fn around_a_strip() {
 fn eight_columns_a_lane() {
     for scheme in wavelets() {
         let scalar = if scheme.domain() == Domain::Integer { Scalar::I16 } else { Scalar::Bf16 };
-        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0, aligned: false };
+        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0, rows: Rows::Any };
         for (i, (width, height)) in [(224, 6), (225, 5), (239, 3), (9, 40), (448, 4)].into_iter().enumerate() {
             for boundary in Boundary::ALL {
                 let periodic = boundary == Boundary::Periodic;

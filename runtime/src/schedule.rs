@@ -124,10 +124,10 @@ impl StreamBlock {
         legal.map(|columns| StreamBlock { columns, warps, ring, chunk: 0 }).collect()
     }
 
-    /// The kernel's shape; `aligned`: that of the one for aligned rows.
-    pub(crate) fn shape(self, aligned: bool) -> stream::Shape {
+    /// The shape of the kernel for such rows.
+    pub(crate) fn shape(self, rows: stream::Rows) -> stream::Shape {
         let StreamBlock { columns, warps, ring, .. } = self;
-        stream::Shape { columns, warps, ring, min_blocks: 0, aligned }
+        stream::Shape { columns, warps, ring, min_blocks: 0, rows }
     }
 }
 

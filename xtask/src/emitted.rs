@@ -54,10 +54,10 @@ fn warp_kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleErro
     warp::kernel(scheme, options, Order::HorizontalFirst, shape)
 }
 
-/// For aligned rows, and for all.
-fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 2] {
-    let any = stream::Shape::for_sample(options.sample);
-    [any.for_aligned(), any].map(|shape| stream::kernel(scheme, options, Order::HorizontalFirst, shape))
+/// One for each kind of rows.
+fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 3] {
+    let shape = stream::Shape::for_sample(options.sample);
+    stream::Rows::ALL.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
 }
 
 /// Along rows, aligned and not; along columns, as many a lane as can be, and as few.

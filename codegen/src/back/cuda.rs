@@ -72,9 +72,9 @@ mod tests {
     fn asynchronous_copies() {
         insta::assert_snapshot!(text(&case("copy_async_ring").kernel));
         let eight = text(&case("copy_async_i16_4").kernel);
-        assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8;"), "{eight}");
+        assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8, %2;"), "{eight}");
         let sixteen = text(&case("copy_async_f64_2").kernel);
-        assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16;"), "{sixteen}");
+        assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
     }
 
     /// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.
@@ -90,7 +90,7 @@ mod tests {
             let scheme = testing::wavelet("legall53", testing::legall53());
             let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
             let options = Options { sample, boundary, direction, gain: false };
-            let shape = stream::Shape::for_sample(sample).for_aligned();
+            let shape = stream::Shape::for_sample(sample).for_rows(stream::Rows::Whole);
             stream::kernel(&scheme, options, stream::Order::HorizontalFirst, shape).expect("it is held")
         };
         assert!(overlapping(walk.clone()).contains("        wait_launches();"));

@@ -182,54 +182,20 @@ fn copy_async(s: Scalar, lanes: u32, d: Dialect, name: &str) -> String {
     let bytes = s.bytes() as u32 * lanes;
     // Only 16-byte copies can pass by the first-level cache.
     let cache = if bytes == 16 { "cg" } else { "ca" };
-    let size = s.bytes() as u32;
-    let copy = |cache: &str, bytes: u32, to: &str, from: &str| {
-        format!(
-            "asm volatile(\"cp.async.{cache}.shared.global [%0], [%1], {bytes};\" :: \
-             \"r\"((unsigned)__cvta_generic_to_shared({to})), \"l\"(__cvta_generic_to_global({from})) : \"memory\");"
-        )
-    };
-    let (whole, one) = (copy(cache, bytes, "to", "from"), copy("ca", size.max(4), "to + i", "from + i"));
-    let at_once = format!(
-        "    {t} samples[{lanes}];\n    \
-             #pragma unroll\n    \
-             for (int i = 0; i < {lanes}; ++i) samples[i] = i < valid ? from[i] : ({t})0;\n    \
-             #pragma unroll\n    \
-             for (int i = 0; i < {lanes}; ++i) to[i] = samples[i];\n"
-    );
-    // Tools that check accesses take a copy with a smaller source size for a read of the whole vector: parts of one are copied sample by sample.
-    let body = if lanes == 1 {
-        let at_once = format!("    *to = valid ? *from : ({t})0;\n");
-        format!("#if __CUDA_ARCH__ >= 800\n    if (valid) {whole}\n    else *to = ({t})0;\n#else\n{at_once}#endif\n")
-    } else {
-        // What is not a whole copy of 4 bytes is loaded: at most one sample, so that it takes no more registers than that.
-        let (pair, rest) = match size {
-            2 => (
-                2,
-                format!(
-                    "else {{\n            to[i] = i < valid ? from[i] : ({t})0;\n            to[i + 1] = ({t})0;\n        }}"
-                ),
-            ),
-            _ => (1, format!("else to[i] = ({t})0;")),
-        };
-        format!(
-            "#if __CUDA_ARCH__ >= 800\n    \
-                 if (valid == {lanes}) {{\n        \
-                     {whole}\n        \
-                     return;\n    \
-                 }}\n    \
-                 #pragma unroll\n    \
-                 for (int i = 0; i < {lanes}; i += {pair}) {{\n        \
-                     if (i + {pair} <= valid) {one}\n        \
-                     {rest}\n    \
-                 }}\n\
-             #else\n{at_once}#endif\n"
-        )
-    };
+    let size = s.bytes();
+    let mask = bytes - 1;
     format!(
         "// Starts copying {lanes} samples to shared memory, of which only the first `valid` are read and the others become zero.\n\
          // Both sides are aligned to {bytes} bytes; where nothing is read, `from` may be anything.\n\
-         {prefix} void {name}({t} *to, const {t} *from, int valid)\n{{\n{body}}}\n",
+         {prefix} void {name}({t} *to, const {t} *from, int valid)\n{{\n\
+         #if __CUDA_ARCH__ >= 800\n    \
+             const unsigned target = (unsigned)__cvta_generic_to_shared(to);\n    \
+             const size_t source = __cvta_generic_to_global(from) & ~(size_t){mask};\n    \
+             asm volatile(\"cp.async.{cache}.shared.global [%0], [%1], {bytes}, %2;\"\n        \
+                          :: \"r\"(target), \"l\"(source), \"r\"(valid * {size}) : \"memory\");\n\
+         #else\n    \
+             for (int i = 0; i < {lanes}; ++i) to[i] = i < valid ? from[i] : ({t})0;\n\
+         #endif\n}}\n",
         prefix = d.helper_prefix(),
     )
 }

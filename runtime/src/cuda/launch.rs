@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
 
-/// The environment variable that turns overlapping launches off: `0`.
+/// The environment variable that turns overlapping launches on: `1`.
 const OVERLAP: &str = "LIFTING_OVERLAP";
 
 /// The next kernel begins when the one before has ended.
@@ -38,7 +38,7 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
 
 /// Whether launches of kernels that are compiled for the target may overlap, as the variable has it.
 fn may_overlap(target: &Target, variable: Option<&OsStr>) -> bool {
-    target.can_wait() && variable.is_none_or(|value| value != "0")
+    target.can_wait() && variable.is_some_and(|value| value == "1")
 }
 
 /// The text of kernels that wait for those before them, or of ones that need not, and their names.
@@ -362,11 +362,11 @@ mod tests {
             may_overlap(&Target { arch: arch.into(), version: (13, 0) }, variable.map(OsStr::new))
         };
         for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
-            assert!(overlaps(arch, None) && overlaps(arch, Some("1")) && overlaps(arch, Some("")), "{arch}");
-            assert!(!overlaps(arch, Some("0")), "{arch}");
+            assert!(overlaps(arch, Some("1")), "{arch}");
+            assert!(!overlaps(arch, None) && !overlaps(arch, Some("0")) && !overlaps(arch, Some("")), "{arch}");
         }
         for arch in ["sm_75", "sm_89", "compute_89"] {
-            assert!(!overlaps(arch, None), "{arch}");
+            assert!(!overlaps(arch, Some("1")), "{arch}");
         }
     }
 
@@ -412,7 +412,7 @@ mod tests {
                 // The kernels wait where the device can.
                 for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
                     let target = Target::of(architecture).unwrap();
-                    assert_eq!(may_overlap(&target, None), waits);
+                    assert_eq!(may_overlap(&target, Some(OsStr::new("1"))), waits);
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));

@@ -3,9 +3,9 @@
 //! Nothing here panics where there is no CUDA: the driver and the run-time compiler are probed before they are
 //! called, and what is missing is a [`CudaError`] that says what to do.
 //!
-//! The launches of a plan overlap from compute capability 9.0 on: each kernel begins while the one before still runs, and waits for its end before it touches
-//! memory. What is launched on the stream before and after a plan is ordered as ever. `LIFTING_OVERLAP=0` in the environment turns it off for plans that are
-//! built from then on; plans with [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
+//! With `LIFTING_OVERLAP=1` in the environment the launches of plans that are built from then on overlap, from compute capability 9.0 on: each kernel begins while
+//! the one before still runs, and waits for its end before it touches memory. What is launched on the stream before and after a plan is ordered as ever. Plans with
+//! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
 //! launches to the driver; `plan` is what users execute; `host` takes host data through it; `time` measures it.

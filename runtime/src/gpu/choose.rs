@@ -9,7 +9,7 @@ use crate::error::PlanError;
 use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Block, Schedule};
 use crate::wisdom::{Case, Key as Known};
-use lifting_codegen::schedule::stream::Order;
+use lifting_codegen::schedule::stream::{Order, Rows};
 use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 
 /// A part of a level: launches that may all run side by side.
@@ -18,7 +18,7 @@ pub(super) enum Stage {
     /// One axis, by a block of a schedule for that.
     Axis(usize, Block),
     /// The axis of consecutive samples and one of rows.
-    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32, aligned: bool },
+    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32, rows: Rows },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -159,8 +159,8 @@ impl Lowering<'_> {
     /// Makes the kernels of stages whose shape may turn out not to fit.
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), PlanError> {
         for stage in stages {
-            if let Stage::Both { order, block, aligned, .. } = stage {
-                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *aligned))?;
+            if let Stage::Both { order, block, rows, .. } = stage {
+                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *rows))?;
             }
         }
         Ok(())
@@ -265,7 +265,7 @@ impl Lowering<'_> {
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Block::Separate)).collect();
             stages.splice(
                 first..first + 2,
-                [Stage::Both { axes: [x, y], order: lifted, block, chunk, aligned: walk.is_for_aligned() }],
+                [Stage::Both { axes: [x, y], order: lifted, block, chunk, rows: walk.rows() }],
             );
             Ok((stages, block, cost, tuning.aligned == 3))
         };

@@ -8,7 +8,7 @@ use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::copy::{self, Change};
-use lifting_codegen::schedule::stream::{self, Job, Order};
+use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
     Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, vertical, warp,
 };
@@ -62,8 +62,8 @@ pub(super) enum Key {
     Lines(Direction, Sides, bool),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, by a block that is not `Separate`; whether by the kernel for aligned rows, where it has one.
-    Both(Direction, Scalar, Order, Block, bool),
+    /// Both axes, by a block that is not `Separate`; by the kernel for such rows, where there are several.
+    Both(Direction, Scalar, Order, Block, Rows),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -89,9 +89,12 @@ impl Walk {
         }
     }
 
-    /// Whether the kernel takes aligned rows only.
-    pub fn is_for_aligned(&self) -> bool {
-        matches!(self, Walk::Stream(walk) if walk.is_for_aligned())
+    /// Which rows the kernel takes.
+    pub fn rows(&self) -> Rows {
+        match self {
+            Walk::Stream(walk) => walk.rows(),
+            Walk::Warp(_) => Rows::Any,
+        }
     }
 
     /// Row pairs that a warp walks at least: a grid has only so many rows of blocks.
@@ -160,7 +163,7 @@ impl<'a> Kernels<'a> {
         self.made
     }
 
-    /// How the kernel of both axes for this job would meet it: the one for aligned rows, if there is one and it can.
+    /// How the kernel of both axes for this job would meet it: the fastest that can.
     pub fn walk_of(
         &self,
         direction: Direction,
@@ -168,19 +171,22 @@ impl<'a> Kernels<'a> {
         block: Block,
         job: &Job,
     ) -> Result<(Walk, stream::Tuning), ScheduleError> {
-        let try_ = |aligned| {
-            let walk = self.walk(direction, sample, block, aligned)?;
+        let try_ = |rows| {
+            let walk = self.walk(direction, sample, block, rows)?;
             let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
             Ok((walk, tuning))
         };
-        if matches!(block, Block::Stream(_)) { try_(true).or_else(|_| try_(false)) } else { try_(false) }
+        match block {
+            Block::Stream(_) => try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any)),
+            _ => try_(Rows::Any),
+        }
     }
 
     /// How a kernel of both axes would meet a level.
-    fn walk(&self, direction: Direction, sample: Scalar, block: Block, aligned: bool) -> Result<Walk, ScheduleError> {
+    fn walk(&self, direction: Direction, sample: Scalar, block: Block, rows: Rows) -> Result<Walk, ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
         Ok(match block {
-            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(aligned))?),
+            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
@@ -265,11 +271,11 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, sides);
                 Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }
-            Key::Both(direction, sample, order, block, aligned) => {
+            Key::Both(direction, sample, order, block, rows) => {
                 let options = self.options(direction, Sides::both(sample));
-                let walk = self.walk(direction, sample, block, aligned)?;
+                let walk = self.walk(direction, sample, block, rows)?;
                 let kernel = match block {
-                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(aligned))?,
+                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };

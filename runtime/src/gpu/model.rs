@@ -273,7 +273,7 @@ mod tests {
             for (((width, height), chunk), measured) in sizes.into_iter().zip(chunks).zip(measured) {
                 let chunk = chunk as u32;
                 let block = StreamBlock { columns, warps, ring, chunk };
-                let walk = Walk::Stream(stream::walk(&scheme, options, block.shape(true)).unwrap());
+                let walk = Walk::Stream(stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap());
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
                 let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1 };

@@ -156,7 +156,7 @@ impl Lowering<'_> {
             let mut somewhere = job;
             self.misplace(&mut somewhere, &jobs.arrays);
             let (walk, _) = self.kernels.walk_of(pair.direction, self.sample, block, &somewhere)?;
-            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.is_for_aligned());
+            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows());
             let index = self.kernels.get(key)?;
             let mut args = order.map(|i| Arg::Pointer(views[i].array, offset(i))).to_vec();
             args.extend([job.width, job.height, job.parity[0], job.parity[1]].map(|v| Arg::Int(v.into())));

@@ -1,6 +1,6 @@
 //! Rows on their way: asynchronous copies into the ring, and out of it into registers.
 
-use super::Strip;
+use super::{Rows, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
@@ -23,6 +23,15 @@ struct Vector {
     pitch: LocalId,
     /// How many of its samples exist.
     valid: LocalId,
+}
+
+/// A vector on its way of which a part exists.
+struct Part {
+    pointer: ParamId,
+    /// Its first sample's cell in the ring.
+    at: Expr,
+    /// Its first sample's index in the array; there may be none.
+    index: Expr,
 }
 
 /// One stream of a pair of rows: a row of the image, or a row of one band.
@@ -130,7 +139,7 @@ impl<'a> Input<'a> {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
-        (!self.strip.shape.aligned).then(|| self.strip.params.has(bit))
+        (!self.strip.shape.is_aligned()).then(|| self.strip.params.has(bit))
     }
 
     /// The row of the stream that serves `pair`.
@@ -214,18 +223,30 @@ impl<'a> Input<'a> {
         let at = self.cell(&bands[0], slot) + lane.clone() * lanes;
         let at = b.let_("at", Scalar::I32, at);
         let first = lane.lt(16.into());
-        let copy = |b: &mut Builder, valid: Expr| {
-            let of = |band: &Stream| Stmt::CopyAsync {
-                shared: strip.ring,
-                at: at.into(),
-                global: band.pointer,
-                index: index.into(),
-                lanes: lanes as u32,
-                valid: valid.clone(),
-            };
-            b.if_else(first.clone(), |b| b.push(of(&bands[0])), |b| b.push(of(&bands[1])));
+        let of = |band: &Stream, valid: Expr| Stmt::CopyAsync {
+            shared: strip.ring,
+            at: at.into(),
+            global: band.pointer,
+            index: index.into(),
+            lanes: lanes as u32,
+            valid,
         };
-        b.if_else(strip.at_border, |b| copy(b, vector.valid.into()), |b| copy(b, lanes.into()));
+        let some = |b: &mut Builder, band: &Stream| {
+            let part = Part { pointer: band.pointer, at: at.into(), index: index.into() };
+            let valid = || Expr::from(vector.valid);
+            self.copy_end(b, part, valid(), lanes, |b| b.push(of(band, valid())));
+        };
+        b.if_else(
+            strip.at_border,
+            |b| b.if_else(first.clone(), |b| some(b, &bands[0]), |b| some(b, &bands[1])),
+            |b| {
+                b.if_else(
+                    first.clone(),
+                    |b| b.push(of(&bands[0], lanes.into())),
+                    |b| b.push(of(&bands[1], lanes.into())),
+                )
+            },
+        );
     }
 
     /// Index of a vector in a row.
@@ -239,9 +260,10 @@ impl<'a> Input<'a> {
         let (strip, lanes) = (self.strip, self.lanes(stream));
         let row = self.row(b, stream, pair);
         let index = self.from(b, vector, row);
+        let at = self.cell(stream, slot) + Expr::from(Builtin::ThreadX) * lanes;
         let copy = |valid: Expr| Stmt::CopyAsync {
             shared: strip.ring,
-            at: self.cell(stream, slot) + Expr::from(Builtin::ThreadX) * lanes,
+            at: at.clone(),
             global: stream.pointer,
             index: index.into(),
             lanes: lanes as u32,
@@ -250,9 +272,47 @@ impl<'a> Input<'a> {
         if strip.options.boundary == Boundary::Periodic {
             b.push(copy(lanes.into()));
         } else {
-            let (some, all) = (copy(vector.valid.into()), copy(lanes.into()));
-            b.if_else(strip.at_border, |b| b.push(some), |b| b.push(all));
+            let some = |b: &mut Builder| {
+                let part = Part { pointer: stream.pointer, at: at.clone(), index: index.into() };
+                self.copy_end(b, part, vector.valid.into(), lanes, |b| b.push(copy(vector.valid.into())));
+            };
+            b.if_else(strip.at_border, some, |b| b.push(copy(lanes.into())));
         }
+    }
+
+    /// Starts a copy of a vector of which the first `valid` samples exist: by `copy` if all or none do, else one by one.
+    fn copy_end(&self, b: &mut Builder, part: Part, valid: Expr, lanes: i32, copy: impl Fn(&mut Builder)) {
+        if self.strip.shape.rows == Rows::Whole {
+            return copy(b);
+        }
+        let is_cut = valid.clone().gt(0.into()).and(valid.clone().lt(lanes.into()));
+        b.if_else(is_cut, |b| self.copy_part(b, part, (0.into(), valid), lanes), copy);
+    }
+
+    /// Starts copies of samples `from..to` of a vector; the others become zero. Copies of a vector that end early would do, but tools that check
+    /// accesses take them for reads of all of it.
+    fn copy_part(&self, b: &mut Builder, part: Part, (from, to): (Expr, Expr), lanes: i32) {
+        let sample_type = self.strip.options.sample;
+        let Part { pointer, at, index } = part;
+        let at = b.let_("first", Scalar::I32, at);
+        let exists = |e: Expr| e.clone().ge(from.clone()).and(e.lt(to.clone()));
+        if sample_type.bytes() >= 4 {
+            return b.for_("e", 0, lanes, 1, |b, e| {
+                let valid = exists(e.clone()).select(1.into(), 0.into());
+                let source = index.clone() + e.clone().cast(Scalar::I64);
+                b.copy_async((self.strip.ring, Expr::from(at) + e), (pointer, source), 1, valid);
+            });
+        }
+        // Smaller than a copy can be: loads that do not wait for one another.
+        b.unrolled("e", 0, lanes, 1, |b, e| {
+            let sample = b.declare("sample", sample_type);
+            b.set(Place::Local(sample), storage_zero(sample_type));
+            b.if_(exists(e.clone()), |b| {
+                let source = index.clone() + e.clone().cast(Scalar::I64);
+                b.load(Place::Local(sample), Space::Global(pointer), source, 1, Cache::Default);
+            });
+            b.store(Space::Shared(self.strip.ring), Expr::from(at) + e, sample);
+        });
     }
 
     /// Starts the copies of a row that may not be aligned.
@@ -279,32 +339,21 @@ impl<'a> Input<'a> {
         let valid = Expr::from(begin).lt(0.into()).select(0.into(), rest);
         let at = self.cell(stream, slot) + vector * lanes;
         let index = Expr::from(row_start) + Expr::from(begin).cast(Scalar::I64);
+        let valid = b.let_("valid", Scalar::I32, valid);
         let copy = Stmt::CopyAsync {
             shared: strip.ring,
             at: at.clone(),
             global: stream.pointer,
             index: index.clone(),
             lanes: lanes as u32,
-            valid,
+            valid: valid.into(),
         };
-        // Only where rows are not aligned can a vector begin before the row and end within it.
-        let straddles = Expr::from(begin).lt(0.into()).and((Expr::from(begin) + lanes).gt(0.into()));
-        b.if_else(
-            straddles,
-            |b| {
-                b.unrolled("e", 0, lanes, 1, |b, e| {
-                    let sample = b.declare("sample", strip.options.sample);
-                    b.set(Place::Local(sample), storage_zero(strip.options.sample));
-                    let i = || Expr::from(begin) + e.clone();
-                    b.if_(i().ge(0.into()).and(i().lt(length.clone())), |b| {
-                        let at = index.clone() + e.clone().cast(Scalar::I64);
-                        b.load(Place::Local(sample), Space::Global(stream.pointer), at, 1, Cache::Default);
-                    });
-                    b.store(Space::Shared(strip.ring), at.clone() + e.clone(), sample);
-                });
-            },
-            |b| b.push(copy),
-        );
+        // Where rows are not aligned a vector may begin before the row and end within it, or begin within it and end behind.
+        let begins_before = Expr::from(begin).lt(0.into()).and((Expr::from(begin) + lanes).gt(0.into()));
+        let ends_behind = Expr::from(valid).gt(0.into()).and(Expr::from(valid).lt(lanes.into()));
+        let part = Part { pointer: stream.pointer, at, index };
+        let range = ((-Expr::from(begin)).max(0.into()), length - Expr::from(begin));
+        b.if_else(begins_before.or(ends_behind), |b| self.copy_part(b, part, range, lanes), |b| b.push(copy));
     }
 
     /// Takes the pair of rows in a slot of the ring to the front of the delay line.
@@ -389,7 +438,7 @@ impl<'a> Input<'a> {
                         Some(Phase::Odd) => k,
                     };
                     // Lanes whose results nobody needs may look beyond the ring.
-                    let last = if strip.shape.aligned { last + lanes - 1 } else { last };
+                    let last = if strip.shape.is_aligned() { last + lanes - 1 } else { last };
                     b.store(
                         Space::Shared(table),
                         self.entry(column),
@@ -398,12 +447,12 @@ impl<'a> Input<'a> {
                 }
             }
         };
-        if strip.shape.aligned { b.if_(strip.at_border, fill) } else { fill(b) }
+        if strip.shape.is_aligned() { b.if_(strip.at_border, fill) } else { fill(b) }
     }
 
     fn gather(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr, (table, raw): (SharedId, LocalId)) {
         let mut cell = self.cell(stream, slot);
-        if !self.strip.shape.aligned {
+        if !self.strip.shape.is_aligned() {
             let row_start = self.row_start(b, stream, pair);
             cell = cell + self.misalignment(stream, row_start);
         }

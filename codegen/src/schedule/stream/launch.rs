@@ -1,6 +1,6 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
-use super::Walk;
+use super::{Rows, Walk};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
@@ -34,7 +34,7 @@ impl Walk {
         // Of a lane's vector, and of the vectors of bands that are copied.
         let (columns, copied) = (self.shape.columns, self.shape.columns << u32::from(self.shares_copies()));
         let aligned = self.aligned(job) & SIGNAL_ALIGNED | job.aligned(self.options.sample, copied) & BANDS_ALIGNED;
-        if self.shape.aligned && (aligned != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
+        if self.shape.is_aligned() && (aligned != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity[0] != 0) {
             return refuse(format!(
                 "rows must be aligned to {columns} samples, those of bands to {}, and the first column's position ({}) must be even",
                 copied / 2,
@@ -47,6 +47,10 @@ impl Walk {
                 "its walk knows no border rule for pairs that a border cuts: width ({}), height ({}) and the positions of the first column and row ({}, {}) must be even",
                 parts[0], parts[1], parts[2], parts[3]
             ));
+        }
+        let vector = copied as i32;
+        if self.shape.rows == Rows::Whole && job.width % vector != 0 {
+            return refuse(format!("the width is {}, it must be a multiple of {vector}", job.width));
         }
         if self.options.boundary == Boundary::Periodic {
             let columns = self.shape.columns as i32;
@@ -84,7 +88,12 @@ impl Walk {
 
     /// Whether the kernel takes aligned rows only.
     pub fn is_for_aligned(&self) -> bool {
-        self.shape.aligned
+        self.shape.is_aligned()
+    }
+
+    /// Which rows the kernel takes.
+    pub fn rows(&self) -> Rows {
+        self.shape.rows
     }
 
     /// Registers that a thread's delay line takes; what else a thread holds comes on top.
@@ -148,7 +157,7 @@ mod tests {
     fn aligned_legall() -> Walk {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
-        let shape = Shape::for_sample(Scalar::I16).for_aligned();
+        let shape = Shape::for_sample(Scalar::I16).for_rows(Rows::Aligned);
         walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
@@ -158,6 +167,13 @@ mod tests {
         let text = "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }";
         let scheme = lifting_dsl::compile(text).unwrap().schemes.remove(0);
         walk(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
+    }
+
+    fn whole_legall() -> Walk {
+        let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+        let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
+        let shape = Shape::for_sample(Scalar::I16).for_rows(Rows::Whole);
+        walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
     fn job(width: i32, height: i32) -> Job {
@@ -212,10 +228,12 @@ mod tests {
     fn illegal_jobs_are_refused_in_words() {
         let symmetric = legall(Direction::Forward, Boundary::WholeSymmetric);
         let periodic = legall(Direction::Forward, Boundary::Periodic);
-        let (aligned, haar) = (aligned_legall(), haar());
+        let (aligned, vectors, haar) = (aligned_legall(), whole_legall(), haar());
         let whole = job(64, 64);
         assert_eq!(periodic.accepts(&whole), Ok(()));
         assert_eq!(aligned.accepts(&whole), Ok(()));
+        assert_eq!(aligned.accepts(&Job { width: 60, ..whole }), Ok(()));
+        assert_eq!(vectors.accepts(&whole), Ok(()));
         assert_eq!(haar.accepts(&whole), Ok(()));
         let odd = Array { address: 1, ..whole.signal };
         let narrow = Array { pitch: 33, ..whole.bands[2] };
@@ -237,6 +255,7 @@ mod tests {
             (&haar, Job { parity: [0, 1], ..whole }),
             (&aligned, Job { parity: [1, 0], ..whole }),
             (&aligned, Job { signal: Array { pitch: 65, ..whole.signal }, ..whole }),
+            (&vectors, Job { width: 60, ..whole }),
         ]
         .iter()
         .map(|(walk, job)| format!("{}\n", walk.accepts(job).unwrap_err()))

@@ -18,7 +18,7 @@
 //! Lattices, under `periodic`, are stages in place of steps: a stage turns pairs of columns, of which lanes share one in every other stage and compute
 //! a sample of it each; down a column it turns an even row and the odd one beside it, a pair further behind the front for every two stages.
 //!
-//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: a kernel for nothing else ([`Shape::aligned`]) is the
+//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for nothing else ([`Rows`]) are the
 //! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
 //! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
 //! strip: kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the columns beyond the border are
@@ -51,8 +51,33 @@ pub struct Shape {
     pub ring: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
-    /// Whether the kernel takes aligned rows only, of which the first column is at an even position. It is faster.
-    pub aligned: bool,
+    /// Which rows the kernel takes.
+    pub rows: Rows,
+}
+
+/// Rows that a kernel takes: the fewer, the faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// All.
+    Any,
+    /// Those that begin where a lane's vector begins, with the first column at an even position.
+    Aligned,
+    /// Those of them that consist of whole vectors.
+    Whole,
+}
+
+impl Rows {
+    /// All kinds, the fastest first.
+    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Aligned, Rows::Any];
+
+    /// What kernels are called that take such rows.
+    fn schedule(self) -> &'static str {
+        match self {
+            Rows::Any => "stream",
+            Rows::Aligned => "stream_aligned",
+            Rows::Whole => "stream_whole",
+        }
+    }
 }
 
 impl Shape {
@@ -60,12 +85,17 @@ impl Shape {
     /// lines have twice the columns: one strip a block, which leaves more warps resident, and a ring half as deep.
     pub fn for_sample(sample: Scalar) -> Shape {
         let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
-        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, aligned: false }
+        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: Rows::Any }
     }
 
-    /// The same for aligned rows only.
-    pub fn for_aligned(self) -> Shape {
-        Shape { aligned: true, ..self }
+    /// The same for other rows.
+    pub fn for_rows(self, rows: Rows) -> Shape {
+        Shape { rows, ..self }
+    }
+
+    /// Whether the kernel takes aligned rows only.
+    fn is_aligned(self) -> bool {
+        self.rows != Rows::Any
     }
 }
 
@@ -122,7 +152,7 @@ impl Walk {
 
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     fn has_tail(&self) -> bool {
-        self.useful == 32 && !self.shape.aligned
+        self.useful == 32 && !self.shape.is_aligned()
     }
 
     /// Whether half the lanes copy the rows of one band and half those of another, 16 bytes each, where a lane's own samples of a band are 8.
@@ -130,7 +160,7 @@ impl Walk {
         let vector = i64::from(self.shape.columns) * self.options.sample.bytes() as i64;
         let inverse = self.options.direction == Direction::Inverse;
         inverse
-            && self.shape.aligned
+            && self.shape.is_aligned()
             && self.options.boundary != Boundary::Periodic
             && vector == 16
             && self.left % 2 == 0
@@ -179,7 +209,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let window = Window::derive(&axis.actions, options.boundary);
     let halo = Halo::of(&axis.actions, options.boundary);
     // Rows that are not aligned cost up to c − 1 columns on the right.
-    let skew = if shape.aligned { 0 } else { c - 1 };
+    let skew = if shape.is_aligned() { 0 } else { c - 1 };
     let (left, useful) = useful_lanes(&halo, c, bytes, skew)
         .map_err(|(required, available)| refuse("the halo of a strip, in lanes", required, available))?;
     let delay = (window.bottom + 1) / 2 + window.overlap / 2;
@@ -216,8 +246,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
 
-    let mut builder =
-        Builder::new(options.kernel_name(scheme, if shape.aligned { "stream_aligned" } else { "stream" }));
+    let mut builder = Builder::new(options.kernel_name(scheme, shape.rows.schedule()));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: warps walk down strips of columns.",
@@ -232,7 +261,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let params = Params::declare(b, options);
     let ring = b.shared("ring", options.sample, shape.warps * shape.ring * slot_len as u32);
     let gathers = match border {
-        Border::Untouched => !shape.aligned,
+        Border::Untouched => !shape.is_aligned(),
         _ => options.boundary != Boundary::Periodic,
     };
     let table = gathers.then(|| b.shared("table", Scalar::I32, shape.warps * shape.columns * 32));
@@ -243,7 +272,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let base = Expr::from(strip) * strip_columns - (left as i32 * shape.columns as i32);
     let base = b.let_("base", Scalar::I32, base);
     let [start_x, start_y] =
-        [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { params.start(axis, shape.aligned) });
+        [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { params.start(axis, shape.is_aligned()) });
     let end_x = start_x.clone() + Expr::from(params.width);
     let end_y = start_y + Expr::from(params.height);
     let strips = (end_x.clone() + (strip_columns - 1)) / strip_columns;
@@ -270,7 +299,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
             b.let_(name, Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride))
         });
         let pitches = params.narrow_pitches(b);
-        let Shape { columns, aligned, .. } = shape;
+        let (columns, aligned) = (shape.columns, shape.is_aligned());
         let held = params.held(options, arith, border, columns, aligned);
         let lanes = Lanes { held, base, x, at_border };
         let frame = Frame { options, lanes, aligned, params: &params, useful, offsets, pitches };
