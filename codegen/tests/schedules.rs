@@ -438,7 +438,7 @@ fn whole_vectors_are_lattices_that_fit() {
                 let lattice::Shape { vectors, threads, pairs } = shape;
                 assert!(shape.capacity() as usize >= length / 2, "{length}: {shape:?}");
                 let bytes = vectors * threads * pairs * work.bytes() as u32;
-                assert!(vectors * threads <= 512 && bytes <= 48 << 10 && pairs <= 24, "{length}: {shape:?}");
+                assert!(vectors * threads <= 768 && bytes <= 48 << 10 && pairs <= 16, "{length}: {shape:?}");
             }
             let error = lattice::Shape::for_length(scheme, along, most + 2, work).expect_err("it does not fit");
             assert!(error.to_string().contains(&format!("is {}, at most {most} can be had", most + 2)), "{error}");

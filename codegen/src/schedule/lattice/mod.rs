@@ -33,9 +33,11 @@ pub struct Shape {
     pub pairs: u32,
 }
 
-/// Threads of a block, and pairs a thread while there are no more than such a block holds.
+/// Threads of a block, and pairs a thread while there are no more than such a block holds; and threads where these would have more pairs than registers.
 const THREADS: u32 = 512;
 const PAIRS: u32 = 4;
+const MANY_THREADS: u32 = 768;
+const MANY_PAIRS: u32 = 16;
 
 /// Threads that are to be resident on a multiprocessor, with 64 registers each.
 const RESIDENT: u32 = 1024;
@@ -67,7 +69,10 @@ impl Shape {
         };
         let fit = wanted.min(most / pairs);
         let vectors = 1 << fit.ilog2();
-        let block = (vectors * pairs).div_ceil(PAIRS).next_power_of_two().clamp(32, THREADS);
+        let block = match vectors * pairs {
+            all if all > THREADS * MANY_PAIRS => MANY_THREADS,
+            all => all.div_ceil(PAIRS).next_power_of_two().clamp(32, THREADS),
+        };
         let threads = (block / vectors).max(1);
         Ok(Shape { vectors, threads, pairs: pairs.div_ceil(threads) })
     }
@@ -181,9 +186,13 @@ pub fn kernel(
         Along::Column => [vectors, threads, 1],
     };
     let mut kernel = builder.finish(Launch { block: size, grid: [blocks, 1.into(), pass.grid_z()] });
-    // While one block waits at a barrier, another loads, if pairs and what is at hand leave room for addresses.
-    let registers = (2 * pairs + 4) * (arith.work.bytes() as u32).div_ceil(4);
-    kernel.min_blocks = if registers <= 36 { (RESIDENT / block as u32).clamp(1, 32) } else { 1 };
+    // While one block waits at a barrier, another loads, if so many registers are enough: addresses in rows need more than those in columns.
+    let words = (arith.work.bytes() as u32).div_ceil(4);
+    let enough = match along {
+        Along::Row => 8,
+        Along::Column => MANY_PAIRS,
+    };
+    kernel.min_blocks = if pairs * words * words <= enough { (RESIDENT / block as u32).clamp(1, 32) } else { 1 };
     Ok(kernel)
 }
 
