@@ -532,10 +532,11 @@ proptest! {
             if !is_legal(boundary, &case) {
                 continue;
             }
-            let options = Options { sample: types[which % types.len()], boundary, direction: Direction::Forward, gain: false };
-            match kernel(&scheme, schedule, options) {
-                Ok(_) => check_type(&scheme, schedule, boundary, case, options.sample, seed),
-                // A window may be too tall for shared memory; the error says so.
+            // Windows of the two directions differ.
+            let both = [Direction::Forward, Direction::Inverse].map(|direction| Options { direction, ..options });
+            match both.into_iter().try_for_each(|options| kernel(&scheme, schedule, options).map(drop)) {
+                Ok(()) => check_type(&scheme, schedule, boundary, case, options.sample, seed),
+                // A window may be too tall for shared memory or registers; the error says so.
                 Err(ScheduleError::Reach { required, available, .. }) => prop_assert!(required > available),
                 Err(e) => return Err(TestCaseError::fail(e.to_string())),
             }
