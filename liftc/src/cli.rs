@@ -82,6 +82,16 @@ Sample types, unless --sample says otherwise:
   float16, 32, 64   none              f16, f32, f64
 A profile with a gain shift takes the next wider integer where values would not fit.";
 
+const KERNELS_EXAMPLES: &str = "\
+Examples:
+  liftc kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu
+  nvcc -cubin -arch=sm_90 -o video.cubin video.cu
+
+On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample type and border rule:
+  let device = device.with_kernels(Compiled::load(\"video.cubin\")?);
+
+The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will be.";
+
 const BENCH_EXAMPLES: &str = "\
 Examples:
   liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --json times.json --svg times.svg
@@ -191,6 +201,9 @@ pub enum Command {
     /// Measure how long transforms take, as multiples of a copy of the same data
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<BenchArgs>),
+    /// Write the CUDA kernels that plans take, to be compiled where there is a compiler and no device
+    #[command(after_help = KERNELS_EXAMPLES)]
+    Kernels(KernelsArgs),
 }
 
 /// Arguments of `check`.
@@ -248,6 +261,41 @@ pub struct ExplainArgs {
     /// Sample type that schedules are counted with [default: i16 for integer wavelets, f32 for real ones]
     #[arg(long, value_name = "TYPE", value_parser = sample_values())]
     pub sample: Option<SampleType>,
+}
+
+/// Arguments of `kernels`.
+#[derive(Debug, Args)]
+pub struct KernelsArgs {
+    /// Wavelet: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, value_name = "WAVELET")]
+    pub wavelet: String,
+    /// Sample type [default: i16 for integer wavelets, f32 for real ones]
+    #[arg(long, value_name = "TYPE", value_parser = sample_values())]
+    pub sample: Option<SampleType>,
+    /// Shape: 1080x1920, 512x512x512, 1048576
+    #[arg(long, value_name = "HxW", value_parser = any_shape)]
+    pub shape: Shape,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Number of levels
+    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub levels: u32,
+    /// What steps read beyond the border [default: the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// How kernels go through a level: what the planner predicts to be the fastest, or this one
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = plan_schedules())]
+    pub schedule: lifting::Schedule,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100
+    #[arg(long, value_name = "N", default_value = "132", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub multiprocessors: u32,
+    /// File to write; `-` is the standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `bench`.

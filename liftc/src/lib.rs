@@ -13,6 +13,7 @@ mod explain;
 mod factor;
 pub mod failure;
 mod inspect;
+mod kernels;
 pub mod media;
 mod output;
 mod plot;
@@ -58,6 +59,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Plot(args)) => plot::run(&args),
         Some(Command::Transform(args)) => transform::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Kernels(args)) => kernels::run(&args),
         None => compile::run(&cli.compile),
     }
 }

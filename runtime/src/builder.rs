@@ -1,11 +1,11 @@
 //! From what the user asks for to a checked problem.
 
 use crate::cpu::Cpu;
-use crate::data::Expected;
+use crate::data::{Expected, contiguous};
 use crate::device::Device;
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem};
-use crate::gpu::{Interpreter, Machine, Tuning};
+use crate::gpu::{Interpreter, Machine, Program, Tuning, source};
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::range::exactness;
 use crate::recipe::Recipe;
@@ -332,22 +332,71 @@ impl<'a, T> PlanBuilder<'a, T> {
 }
 
 impl<T: Sample> PlanBuilder<'_, T> {
+    /// The CUDA C++ text of all kernels that the plan takes on a device with so many multiprocessors (132 on an H100, 108 on an A100, at least 1), its adjoints' where it has
+    /// some. No device is needed. Compiled by `nvcc -cubin` or `nvcc -ptx` it spares devices the compiler: give it to them by
+    /// [`CudaDevice::with_kernels`](crate::cuda::CudaDevice::with_kernels). Names of kernels end in a fingerprint, so that no plan takes what was made for another.
+    ///
+    /// ```
+    /// # use lifting::{Plan, catalogue};
+    /// let wavelet = catalogue::find("cdf97")?;
+    /// let text = Plan::builder(&wavelet).shape(&[1080, 1920]).levels(3).sample::<f32>().cuda_source(132)?;
+    /// assert!(text.contains("__global__"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`PlanBuilder::build`].
+    pub fn cuda_source(&self, multiprocessors: u32) -> Result<String, PlanError> {
+        let problem = self.sampled_problem()?;
+        let packed = [contiguous(&problem.source_shape), contiguous(problem.geometry.shape())];
+        let (data, coefficients) = self.expected(&problem)?;
+        let strided = [data.strides.to_vec(), coefficients.strides.to_vec()];
+        let machine = Machine { multiprocessors: multiprocessors.max(1), ..Machine::default() };
+        let tuning = Tuning::new(self.schedule, machine, String::new());
+        let has_adjoint = problem.check_adjoint().is_ok();
+        let mut programs = Vec::new();
+        for [data, coefficients] in [strided, packed] {
+            programs.push(Program::new(&problem, T::KIND, &data, &coefficients, &tuning)?);
+            if has_adjoint {
+                programs.push(Program::adjoint(&problem, T::KIND, &data, &coefficients, &tuning)?);
+            }
+        }
+        source(&programs)
+    }
+
+    /// Checks all that depends on the sample type, too.
+    fn sampled_problem(&self) -> Result<Problem, PlanError> {
+        let sample = T::KIND;
+        if self.scheme.domain() != sample.domain() {
+            let wavelet = self.scheme.name().to_owned();
+            return Err(PlanError::Domain { wavelet, domain: self.scheme.domain(), sample });
+        }
+        let problem = self.problem()?;
+        if let (Some(format), shift) = (self.profile, problem.gain_shift)
+            && shift as usize + 2 > sample.bytes() * 8
+        {
+            return Err(PlanError::Gain { format, shift, sample });
+        }
+        Ok(problem)
+    }
+
+    /// What data and coefficients must be.
+    fn expected(&self, problem: &Problem) -> Result<(Expected, Expected), PlanError> {
+        let expect = |what, shape: &[usize], strides: &Option<Vec<isize>>| match strides {
+            Some(strides) => Expected::strided(what, shape, strides),
+            None => Expected::contiguous(what, shape),
+        };
+        let data = expect("the data", &problem.source_shape, &self.strides)?;
+        Ok((data, expect("the coefficients", problem.geometry.shape(), &self.coefficient_strides)?))
+    }
+
     /// Checks everything and prepares the plan.
     ///
     /// # Errors
     /// A [`PlanError`] that says what does not fit what, and what to do about it.
     pub fn build(&self, device: &Device) -> Result<Plan<T>, PlanError> {
         let sample = T::KIND;
-        if self.scheme.domain() != sample.domain() {
-            let wavelet = self.scheme.name().to_owned();
-            return Err(PlanError::Domain { wavelet, domain: self.scheme.domain(), sample });
-        }
-        let problem = Arc::new(self.problem()?);
-        if let (Some(format), shift) = (self.profile, problem.gain_shift)
-            && shift as usize + 2 > sample.bytes() * 8
-        {
-            return Err(PlanError::Gain { format, shift, sample });
-        }
+        let problem = Arc::new(self.sampled_problem()?);
         let exactness = match self.range {
             None => None,
             Some((low, high)) => {
@@ -359,12 +408,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             }
         };
         let coefficient_shape = problem.geometry.shape().to_vec();
-        let expect = |what, shape: &[usize], strides: &Option<Vec<isize>>| match strides {
-            Some(strides) => Expected::strided(what, shape, strides),
-            None => Expected::contiguous(what, shape),
-        };
-        let data = expect("the data", &problem.source_shape, &self.strides)?;
-        let coefficients = expect("the coefficients", &coefficient_shape, &self.coefficient_strides)?;
+        let (data, coefficients) = self.expected(&problem)?;
         let lows = (0..=problem.geometry.depth())
             .map(|level| Expected::contiguous("the low band", &problem.geometry.level_shape(level)))
             .collect::<Result<_, _>>()?;

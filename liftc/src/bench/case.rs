@@ -5,7 +5,7 @@ use super::{Way, with_sample};
 use crate::cli::{BenchArgs, DirectionArg};
 use crate::failure::{Outcome, input, usage};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Device, Domain, Plan, PlanError, Sample, SampleType, Schedule, Scheme};
+use lifting::{Boundary, Device, Domain, Plan, PlanBuilder, PlanError, Sample, SampleType, Schedule, Scheme};
 use std::fmt;
 
 /// One transform to measure.
@@ -84,22 +84,34 @@ impl Case {
 
     /// The same transform of another shape.
     pub fn plan_of<T: Sample>(&self, shape: &[usize], device: &Device) -> Outcome<Plan<T>> {
+        // The same transform on the CPU is what others are held against.
+        let schedule = if matches!(device, Device::Cpu { .. }) { Schedule::Auto } else { self.schedule };
+        self.with_builder(shape, |builder: PlanBuilder<'_, T>| builder.schedule(schedule).build(device))
+    }
+
+    /// The CUDA text of its kernels, for a device with so many multiprocessors.
+    pub fn cuda_source<T: Sample>(&self, multiprocessors: u32) -> Outcome<String> {
+        let source = |builder: PlanBuilder<'_, T>| builder.schedule(self.schedule).cuda_source(multiprocessors);
+        self.with_builder(&self.shape, source)
+    }
+
+    fn with_builder<T: Sample, R>(
+        &self,
+        shape: &[usize],
+        finish: impl FnOnce(PlanBuilder<'_, T>) -> Result<R, PlanError>,
+    ) -> Outcome<R> {
         let mut levels = vec![self.levels; shape.len()];
         if self.batch.is_some() {
             levels[0] = 0;
         }
         let mut builder = Plan::builder(&self.scheme).shape(shape).levels_per_axis(&levels).sample::<T>();
-        // The same transform on the CPU is what others are held against.
-        if !matches!(device, Device::Cpu { .. }) {
-            builder = builder.schedule(self.schedule);
-        }
         if let Some(boundary) = self.boundary {
             builder = builder.boundary(boundary);
         }
         if let Some(strides) = self.strides(shape)? {
             builder = builder.strides(&strides).coefficient_strides(&strides);
         }
-        builder.build(device).map_err(|e| match e {
+        finish(builder).map_err(|e| match e {
             PlanError::Cuda(e) => input(e),
             e => usage(e),
         })

@@ -15,7 +15,7 @@ mod stats;
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::output::{check_distinct, print, write_file};
-use case::Case;
+pub(crate) use case::Case;
 use clap::Parser;
 use lifting::{Device, Schedule};
 use std::path::Path;
@@ -162,7 +162,7 @@ macro_rules! with_sample {
         }
     };
 }
-use with_sample;
+pub(crate) use with_sample;
 
 #[cfg(test)]
 mod tests {

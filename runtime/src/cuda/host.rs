@@ -120,7 +120,14 @@ impl<T: Sample> CudaPlan<T> {
             Loaded::new(self.device(), program, self.device().kernels(), &shape)
         };
         let rest = items % each;
-        Ok(Some(Parts { each, whole: load(each)?, rest: (rest > 0).then(|| load(rest)).transpose()? }))
+        let parts = || -> Result<Parts, PlanError> {
+            Ok(Parts { each, whole: load(each)?, rest: (rest > 0).then(|| load(rest)).transpose()? })
+        };
+        match parts() {
+            // Kernels that were compiled elsewhere are those of the whole batch; parts may want others.
+            Err(PlanError::Cuda(CudaError::Module { .. })) if self.device().kernels().is_some() => Ok(None),
+            parts => parts.map(Some),
+        }
     }
 
     /// A batch in parts, on several streams in turn.

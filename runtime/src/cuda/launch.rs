@@ -116,7 +116,10 @@ impl Loaded {
             let module = load(device, &compiled)?;
             for name in &names {
                 functions.push(module.load_function(name).map_err(|e| CudaError::Module {
-                    reason: format!("it has no kernel `{name}`: {}", describe(e)),
+                    reason: format!(
+                        "it has no kernel `{name}`, so it was made for another plan, device or version: {}",
+                        describe(e)
+                    ),
                 })?);
             }
         }

@@ -6,7 +6,7 @@ use crate::error::PlanError;
 use crate::schedule::{Block, Schedule, StreamBlock};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
-use lifting_codegen::ir::{Kernel, Scalar};
+use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
@@ -15,6 +15,7 @@ use lifting_codegen::schedule::{
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Choices that change how fast a plan is, and nothing else.
@@ -124,6 +125,13 @@ pub(crate) struct Made {
     pub walk: Option<Walk>,
 }
 
+/// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere are found by it, and must be these.
+fn fingerprinted(kernel: &Kernel) -> String {
+    let digest = Sha256::digest(print::kernel(kernel));
+    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}_{digits}", kernel.name)
+}
+
 /// Makes kernels when they are asked for first.
 pub(super) struct Kernels<'a> {
     pub scheme: &'a Scheme,
@@ -145,7 +153,8 @@ impl<'a> Kernels<'a> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
         }
-        let (kernel, walk) = self.make(key)?;
+        let (mut kernel, walk) = self.make(key)?;
+        kernel.name = fingerprinted(&kernel);
         let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),

@@ -20,11 +20,15 @@ mod model;
 mod pair;
 mod pass;
 mod registers;
+mod source;
 mod view;
 
-pub(crate) use {interpret::Interpreter, kernels::Tuning, lower::scalar_of, model::Machine};
 #[cfg(feature = "cuda")]
+pub(crate) use list::{Arg, Array, Launch, List};
 pub(crate) use {
-    list::{Arg, Array, Launch, List},
-    lower::Program,
+    interpret::Interpreter,
+    kernels::Tuning,
+    lower::{Program, scalar_of},
+    model::Machine,
+    source::source,
 };
