@@ -104,7 +104,7 @@ fn silly_input() {
     bench.run("bench --repeats 0").fails(2, "0 is not in 1..=10000");
     fails("--boundary periodic --shape 15x16", 2, "periodic");
     fails("--schedule stream --shape 8x8", 2, "made of a GPU's kernels");
-    fails("--schedule nosuch", 2, "[possible values: auto, separate, stream");
+    fails("--schedule nosuch", 2, "[possible values: auto, separate, shared, stream");
     fails("--pitch 3", 2, "begin at multiples of 4 bytes");
     fails("--shape 10000000x10000000", 1, "out of memory");
     fails("--shape 99999999999x99999999999", 2, "more samples than");
