@@ -69,7 +69,7 @@ fn passes_in_registers_move_little() {
     let (scheme, sides) = (scheme("cdf97"), Sides::both(Scalar::F32));
     for direction in DIRECTIONS {
         let options = Options { sample: Scalar::F32, boundary: Boundary::WholeSymmetric, direction, gain: false };
-        let row = registers::horizontal::Shape::of(sides, true);
+        let row = registers::horizontal::Shape::of(sides, true, 896);
         let row = registers::horizontal::kernel(&scheme, options, sides, row).expect("a kernel");
         let column = registers::vertical::kernel(&scheme, options, sides, registers::vertical::Shape::of(4, 1));
         let cost = separable(&geometry, direction, &row, &column.expect("a kernel")).expect("the kernels are sound");

@@ -21,8 +21,8 @@ enum Schedule {
     Horizontal,
     Vertical,
     Lattice(Along, lattice::Shape),
-    /// Rows in registers; whether aligned ones only.
-    Lines(bool),
+    /// Rows in registers: whether aligned ones only, and strips a warp.
+    Lines(bool, u32),
     /// Columns in registers, so many a lane.
     Columns(u32),
 }
@@ -33,9 +33,10 @@ fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kerne
     match schedule {
         Schedule::Horizontal => horizontal::kernel(scheme, options, horizontal::Shape { threads: 64, pairs: 32 }),
         Schedule::Vertical => vertical::kernel(scheme, options),
-        Schedule::Lines(aligned) => {
+        Schedule::Lines(aligned, strips) => {
             let sides = Sides::both(options.sample);
-            registers::horizontal::kernel(scheme, options, sides, registers::horizontal::Shape::of(sides, aligned))
+            let shape = registers::horizontal::Shape { strips, ..registers::horizontal::Shape::of(sides, aligned, 0) };
+            registers::horizontal::kernel(scheme, options, sides, shape)
         }
         Schedule::Columns(columns) => {
             let shape = registers::vertical::Shape::of(columns, 132);
@@ -79,7 +80,7 @@ struct Array {
 impl Array {
     fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
         let along_rows =
-            matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _) | Schedule::Lines(_));
+            matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _) | Schedule::Lines(..));
         let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
         let pitch = columns + case.gap;
         Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
@@ -314,7 +315,8 @@ fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
         .collect();
     let ends = [columns.first(), columns.last().filter(|_| columns.len() > 1)];
     let columns = ends.into_iter().flatten().map(|&c| Schedule::Columns(c));
-    [Schedule::Lines(false)].into_iter().chain(aligned.then_some(Schedule::Lines(true))).chain(columns).collect()
+    let aligned = if aligned { [1, 2, 4].map(|n| Schedule::Lines(true, n)).to_vec() } else { Vec::new() };
+    [Schedule::Lines(false, 1), Schedule::Lines(false, 3)].into_iter().chain(aligned).chain(columns).collect()
 }
 
 /// Passes in registers: everything that those through shared memory are tried on, where they can be.
@@ -325,11 +327,15 @@ fn registers_equal_the_oracle() {
     let mut counts = [0; 4];
     for scheme in wavelets().into_iter().chain(haar) {
         for boundary in Boundary::ALL {
-            for (i, length) in LENGTHS.into_iter().chain([512, 600]).enumerate().skip(1) {
+            for (i, length) in LENGTHS.into_iter().chain([512, 600, 1024, 2080]).enumerate().skip(1) {
                 for parity in [0, 1] {
                     let types = types(&scheme);
                     let scalar = types[(i + parity) % types.len()];
-                    let (lines, gap) = [(1, 0), (4, 0), (8, 16), (33, 3), (264, 8)][(i + parity) % 5];
+                    // A long row needs no company.
+                    let (lines, gap) = match length {
+                        512.. => [(1, 0), (8, 16)][(i + parity) % 2],
+                        _ => [(1, 0), (4, 0), (8, 16), (33, 3), (264, 8)][(i + parity) % 5],
+                    };
                     let gain = (scheme.domain() == Domain::Integer && i % 3 == 0).then_some(i as u32 % 2);
                     let case = Case { lines, gap, batch: 1 + i % 2, gain, ..Case::line(length, parity) };
                     let options = Options { sample: scalar, boundary, direction: Direction::Forward, gain: false };
@@ -339,7 +345,7 @@ fn registers_equal_the_oracle() {
                     }
                     for schedule in in_registers(&case, scalar) {
                         counts[match schedule {
-                            Schedule::Lines(aligned) => usize::from(aligned),
+                            Schedule::Lines(aligned, _) => usize::from(aligned),
                             Schedule::Columns(columns) => 2 + usize::from(columns > 1),
                             _ => unreachable!("not in registers"),
                         }] += 1;

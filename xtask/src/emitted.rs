@@ -60,11 +60,11 @@ fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, Schedule
     stream::Rows::ALL.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
 }
 
-/// Along rows, aligned and not; along columns, as many a lane as can be, and as few.
+/// Along rows, aligned, long and short, and not; along columns, as many a lane as can be, and as few.
 fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let sides = Sides::both(options.sample);
-    let along_rows = [true, false].map(|aligned| {
-        let shape = registers::horizontal::Shape::of(sides, aligned);
+    let along_rows = [(true, 8192), (true, 64), (false, 64)].map(|(aligned, length)| {
+        let shape = registers::horizontal::Shape::of(sides, aligned, length);
         registers::horizontal::kernel(scheme, options, sides, shape)
     });
     let columns: Vec<u32> = registers::vertical::Shape::candidates(options.direction, sides).collect();

@@ -61,7 +61,7 @@ fn passes_in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -
     let sides = Sides::both(options.sample);
     let width = |level| geometry.level_shape(level).last().copied().unwrap_or(1);
     let whole = |columns: u32| (0..=geometry.depth()).all(|level| width(level) % columns as usize == 0);
-    let row = registers::horizontal::Shape::of(sides, whole(16 / options.sample.bytes() as u32));
+    let row = registers::horizontal::Shape::of(sides, whole(16 / options.sample.bytes() as u32), width(0) as i64);
     let row = registers::horizontal::kernel(scheme, options, sides, row)?;
     let candidates = registers::vertical::Shape::candidates(options.direction, sides).filter(|&c| whole(c));
     let columns = registers::vertical::Shape::of(candidates.max().unwrap_or(1), 1);

@@ -59,8 +59,8 @@ pub(super) enum Key {
     Vertical(Direction, Sides),
     /// Of whole vectors.
     Lattice(Direction, Sides, Along, lattice::Shape),
-    /// Rows in registers; whether aligned ones only.
-    Lines(Direction, Sides, bool),
+    /// Rows in registers.
+    Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
     /// Both axes, by a block that is not `Separate`; by the kernel for such rows, where there are several.
@@ -236,7 +236,7 @@ impl<'a> Kernels<'a> {
         };
         let registers = self.takes_registers()
             && if rows {
-                let shape = registers::horizontal::Shape::of(sides, true);
+                let shape = registers::horizontal::Shape::of(sides, true, 0);
                 registers::horizontal::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
             } else {
                 registers::vertical::Shape::candidates(direction, sides).any(columns)
@@ -270,8 +270,7 @@ impl<'a> Kernels<'a> {
             Key::Lattice(direction, sides, along, shape) => {
                 Ok((lattice::kernel(self.scheme, self.options(direction, sides), sides, along, shape)?, None))
             }
-            Key::Lines(direction, sides, aligned) => {
-                let shape = registers::horizontal::Shape::of(sides, aligned);
+            Key::Lines(direction, sides, shape) => {
                 let options = self.options(direction, sides);
                 Ok((registers::horizontal::kernel(self.scheme, options, sides, shape)?, None))
             }

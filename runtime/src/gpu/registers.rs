@@ -6,7 +6,7 @@ use super::lower::Lowering;
 use super::pass::Pass;
 use super::view::{Dim, MOST, View};
 use crate::error::PlanError;
-use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, vertical};
+use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, horizontal, vertical};
 use lifting_codegen::schedule::{Direction, Sides};
 use lifting_dsl::Boundary;
 
@@ -101,7 +101,8 @@ impl Lowering<'_> {
         let most = [i64::from(i32::MAX - (1 << 16)) / strips, MAX_BATCH];
         let schedule = "horizontal_registers";
         for aligned in [aligned, false] {
-            if let Some(kernel) = self.fitting(Key::Lines(direction, sides, aligned))? {
+            let shape = horizontal::Shape::of(sides, aligned, length);
+            if let Some(kernel) = self.fitting(Key::Lines(direction, sides, shape))? {
                 return Ok(Some(Taken { kernel, schedule, vectors: aligned && layout.is_users(), most }));
             }
         }

@@ -4,11 +4,12 @@
 //! halves of the two bands. Nothing waits for anything but its own load: as many warps as fit are resident, each with one vector a lane on its way, which is how a
 //! copy keeps the memory busy.
 //!
+//! In long rows a warp does several strips beside each other, which share what they need besides lifting: addresses, the place in the row, the border's tests.
 //! Border strips gather their samples one by one, as do all strips of rows that are not aligned.
 
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, Scalar, Space};
 use crate::schedule::level::{Across, Border, Held, Lanes, Row, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
@@ -26,13 +27,20 @@ pub struct Shape {
     pub warps: u32,
     /// Whether the kernel takes rows only that begin at multiples of a lane's vector, at an even position; halves of it in the bands.
     pub aligned: bool,
+    /// Strips beside each other that a warp does, all loads first: what they have in common is computed once.
+    pub strips: u32,
 }
 
+/// Strips a warp in long rows, and how many such groups make a row long: at both ends is one that does its strips one after the other.
+const STRIPS: u32 = 4;
+const LONG: i64 = 4;
+
 impl Shape {
-    /// 16 bytes a lane.
-    pub fn of(sides: Sides, aligned: bool) -> Shape {
-        let bytes = sides.signal.bytes().max(sides.bands.bytes());
-        Shape { columns: (16 / bytes) as u32, warps: 4, aligned }
+    /// 16 bytes a lane, for rows of so many samples.
+    pub fn of(sides: Sides, aligned: bool, length: i64) -> Shape {
+        let columns = (16 / sides.signal.bytes().max(sides.bands.bytes())) as u32;
+        let long = i64::from(STRIPS) * LONG * i64::from(32 * columns);
+        Shape { columns, warps: 4, aligned, strips: if aligned && length >= long { STRIPS } else { 1 } }
     }
 }
 
@@ -43,7 +51,7 @@ impl Shape {
 pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
     const NAME: &str = "horizontal_registers";
     let Line { options, arith, border, axis } = Line::new(scheme, options)?;
-    let Shape { columns, warps, aligned } = shape;
+    let Shape { columns, warps, aligned, strips: together } = shape;
     let c = columns as i32;
     let bytes = sides.signal.bytes().max(sides.bands.bytes()) as i64;
     let refuse = |what, required, available| {
@@ -55,6 +63,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     if !(1..=32).contains(&warps) {
         return refuse("the number of warps a block, at least 1,", warps.into(), 32);
     }
+    if !(1..=16).contains(&together) {
+        return refuse("the number of strips a warp, at least 1,", together.into(), 16);
+    }
     let halo = Halo::of(&axis.actions, options.boundary);
     let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
     let (left, useful) = match useful_lanes(&halo, c.into(), narrowest, 0) {
@@ -63,7 +74,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     };
 
     let name = if aligned { "horizontal_registers_aligned" } else { NAME };
-    let mut builder = Builder::new(options.pass_name(scheme, name, sides));
+    let name = if together > 1 { format!("{name}_x{together}") } else { name.to_owned() };
+    let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of rows: a warp lifts a strip of a row in registers.",
@@ -82,37 +94,83 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     let strip_columns = useful as i32 * c;
     let strips = (end() + (strip_columns - 1)) / strip_columns;
     let strips = b.let_("strips", Scalar::I32, strips);
+    let together = together as i32;
+    let groups = match together {
+        1 => strips,
+        _ => b.let_("groups", Scalar::I32, (Expr::from(strips) + (together - 1)) / together),
+    };
     let warp = Expr::from(Builtin::BlockX) * warps as i32 + Expr::from(Builtin::ThreadY);
     let warp = b.let_("warp", Scalar::I32, warp);
-    let line = b.let_("line", Scalar::I32, Expr::from(warp) / Expr::from(strips));
+    let line = b.let_("line", Scalar::I32, Expr::from(warp) / Expr::from(groups));
     b.if_(Expr::from(line).lt(pass.lines.into()), |b| {
         let lane = || Expr::from(Builtin::ThreadX);
-        let strip = Expr::from(warp) - Expr::from(line) * Expr::from(strips);
-        let base = b.let_("base", Scalar::I32, strip * strip_columns - left as i32 * c);
-        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-        let at_border = Expr::from(base).lt(start.clone()).or((Expr::from(base) + 32 * c).gt(end()));
-        let at_border = b.let_("at_border", Scalar::Bool, at_border);
-        let held = Held {
-            arith,
-            boundary: options.boundary,
-            border,
-            columns,
-            start: [start.clone(), 0.into()],
-            length: [pass.length.into(), 1.into()],
-        };
-        let lanes = Lanes { held, base, x, at_border };
-        let strip = Strip { pass: &pass, options, sides, lanes: &lanes, line, aligned };
-        let samples = b.array("samples", arith.work, columns);
-        let row = Row { array: samples, first: 0.into() };
-        strip.load(b, &row);
-        Across { lanes: &lanes, axis: &axis }.lift(b, &row);
         let in_strip = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
-        b.if_(in_strip.and(Expr::from(x).lt(end())), |b| strip.store(b, &row));
+        let base_of = |strip: Expr| strip * strip_columns - left as i32 * c;
+        let lanes = |b: &mut Builder, base: Expr, inside: bool| {
+            let base = b.let_("base", Scalar::I32, base);
+            let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+            let outside = Expr::from(base).lt(start.clone()).or((Expr::from(base) + 32 * c).gt(end()));
+            let outside = if inside { Expr::Lit(Literal::Bool(false)) } else { outside };
+            let at_border = b.let_("at_border", Scalar::Bool, outside);
+            let held = Held {
+                arith,
+                boundary: options.boundary,
+                border,
+                columns,
+                start: [start.clone(), 0.into()],
+                length: [pass.length.into(), 1.into()],
+            };
+            Lanes { held, base, x, at_border }
+        };
+        let samples = |b: &mut Builder| Row { array: b.array("samples", arith.work, columns), first: 0.into() };
+        let one = |b: &mut Builder, strip: Expr| {
+            let lanes = lanes(b, base_of(strip), false);
+            let strip = Strip { pass: &pass, options, sides, lanes: &lanes, line, aligned, inside: false };
+            let row = samples(b);
+            strip.load(b, &row);
+            Across { lanes: &lanes, axis: &axis }.lift(b, &row);
+            b.if_(in_strip.clone().and(Expr::from(lanes.x).lt(end())), |b| strip.store(b, &row));
+        };
+        let first = (Expr::from(warp) - Expr::from(line) * Expr::from(groups)) * together;
+        if together == 1 {
+            return one(b, first);
+        }
+        let first = b.let_("first_strip", Scalar::I32, first);
+        let base = b.let_("first_base", Scalar::I32, base_of(first.into()));
+        let last = Expr::from(base) + ((together - 1) * strip_columns + 32 * c);
+        let inside = Expr::from(base).ge(start.clone()).and(last.le(end()));
+        b.if_else(
+            inside,
+            |b| {
+                let all: Vec<Lanes> =
+                    (0..together).map(|i| lanes(b, Expr::from(base) + i * strip_columns, true)).collect();
+                let strip = |lanes| Strip { pass: &pass, options, sides, lanes, line, aligned, inside: true };
+                let rows: Vec<Row> = all
+                    .iter()
+                    .map(|lanes| {
+                        let row = samples(b);
+                        strip(lanes).load(b, &row);
+                        row
+                    })
+                    .collect();
+                for (lanes, row) in all.iter().zip(&rows) {
+                    Across { lanes, axis: &axis }.lift(b, row);
+                }
+                b.if_(in_strip.clone(), |b| {
+                    all.iter().zip(&rows).for_each(|(lanes, row)| strip(lanes).store(b, row));
+                });
+            },
+            |b| {
+                let stop = (Expr::from(first) + together).min(strips.into());
+                b.for_("strip", first, stop, 1, one);
+            },
+        );
     });
     let end = Expr::from(pass.length) + if even { Expr::from(0) } else { pass.parity.into() };
     let strips = ((end + (strip_columns - 1)) / strip_columns).cast(Scalar::I64);
     let warps = i64::from(warps);
-    let blocks = (strips * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
+    let groups = (strips + Expr::i64(i64::from(together) - 1)) / Expr::i64(together.into());
+    let blocks = (groups * Expr::from(pass.lines).cast(Scalar::I64) + Expr::i64(warps - 1)) / Expr::i64(warps);
     let grid = [blocks, 1.into(), pass.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = axis.min_blocks();
@@ -127,6 +185,8 @@ struct Strip<'a> {
     lanes: &'a Lanes,
     line: LocalId,
     aligned: bool,
+    /// Whether it is known to lie within the row.
+    inside: bool,
 }
 
 impl Strip<'_> {
@@ -173,18 +233,19 @@ impl Strip<'_> {
                     b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
                 }
             };
-            b.if_else(
-                self.lanes.at_border,
-                |b| one_by_one(b, true),
-                |b| {
-                    if !self.aligned {
-                        return one_by_one(b, false);
-                    }
-                    let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
-                    let at = Expr::from(start) + first.cast(Scalar::I64);
-                    b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
-                },
-            );
+            let within = |b: &mut Builder| {
+                if !self.aligned {
+                    return one_by_one(b, false);
+                }
+                let first = self.place(in_signal, PHASES[columns[0] as usize % 2], Expr::from(self.lanes.x) >> 1);
+                let at = Expr::from(start) + first.cast(Scalar::I64);
+                b.load(Place::Elem(raw, 0.into()), space, at, columns.len() as u32, Cache::Default);
+            };
+            if self.inside {
+                within(b);
+            } else {
+                b.if_else(self.lanes.at_border, |b| one_by_one(b, true), within);
+            }
             for (i, column) in columns.iter().enumerate() {
                 let value = Expr::Elem(raw, Box::new((i as i32).into()));
                 b.set(row.place(*column), self.pass.taken(value, from));
@@ -213,6 +274,10 @@ impl Strip<'_> {
             };
             if !self.aligned {
                 one_by_one(b, &values);
+                continue;
+            }
+            if self.inside {
+                b.store_wide(space, out, values, Cache::Default);
                 continue;
             }
             // A lane that stores begins at position 0 at the earliest.
