@@ -183,6 +183,20 @@ fn reals() {
     }
 }
 
+/// Rows that are long enough for warps to take several strips at once, and no multiple of them.
+#[test]
+fn long_rows() {
+    for (i, boundary) in Boundary::ALL.into_iter().enumerate() {
+        let line = Case { boundary, ..Case::new(&[5000], &[2], &[0], &[0]) };
+        let rows = Case { boundary, ..Case::new(&[3, 4496], &[0, 1], &[1], &[0, 0]) };
+        for case in [line, rows] {
+            check_with::<f32>(&scheme("cdf97"), &case, Schedule::Separate);
+            check_with::<i16>(&scheme(["dd137", "legall53"][i % 2]), &case, Schedule::Separate);
+            check_with::<f64>(&scheme("cdf2_4"), &case, Schedule::Separate);
+        }
+    }
+}
+
 #[test]
 fn lattices_are_the_oracles_to_the_bit() {
     for scheme in lattices() {
