@@ -25,7 +25,7 @@ fn kernels_are_those_of_the_plan() {
     bench.run("kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu").ok();
     assert_eq!(String::from_utf8(bench.read("video.cu")).unwrap(), text);
     let line = names(&bench.run("kernels -w cdf97 --shape 4096").ok().stdout);
-    assert!(line.iter().any(|name| name.starts_with("cdf97_horizontal_registers_aligned_forward_f32_")), "{line:?}");
+    assert!(line.iter().any(|name| name.starts_with("cdf97_horizontal_registers_aligned_x4_forward_f32_")), "{line:?}");
     let frames = names(&bench.run("kernels -w legall53 --shape 64x64 --batch 3 --pitch 256").ok().stdout);
     assert!(frames.iter().any(|name| name.starts_with("legall53_stream_")), "{frames:?}");
 }
