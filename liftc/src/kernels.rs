@@ -1,11 +1,10 @@
 //! `liftc kernels`: the CUDA kernels that plans take, as text to compile where there is a compiler and no device.
 
-use crate::bench::{Case, with_sample};
+use crate::bench::{Case, default_sample, with_sample};
 use crate::cli::KernelsArgs;
 use crate::failure::{Outcome, usage};
 use crate::output::{print, write_file};
 use crate::{warn, wavelet};
-use lifting::{Domain, SampleType};
 use std::path::Path;
 
 /// Writes the text.
@@ -13,10 +12,7 @@ pub fn run(args: &KernelsArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
     let scheme = named.schemes[0].clone();
-    let sample = args.sample.unwrap_or(match scheme.domain() {
-        Domain::Integer => SampleType::I16,
-        Domain::Real => SampleType::F32,
-    });
+    let sample = args.sample.unwrap_or_else(|| default_sample(&scheme));
     let case = Case {
         scheme,
         sample,

@@ -27,6 +27,14 @@ pub struct Case {
     pub ways: Vec<Way>,
 }
 
+/// The sample type where none is named.
+pub fn default_sample(scheme: &Scheme) -> SampleType {
+    match scheme.domain() {
+        Domain::Integer => SampleType::I16,
+        Domain::Real => SampleType::F32,
+    }
+}
+
 /// Every combination that the command line asks for.
 pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
@@ -40,11 +48,8 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
         warn(&named.source.name, &named.source.text, &named.warnings);
         let scheme = &named.schemes[0];
         let domain = scheme.domain();
-        let default = match domain {
-            Domain::Integer => SampleType::I16,
-            Domain::Real => SampleType::F32,
-        };
-        let samples = if args.sample.is_empty() { &[default][..] } else { &args.sample };
+        let default = [default_sample(scheme)];
+        let samples = if args.sample.is_empty() { &default[..] } else { &args.sample };
         // With several wavelets and types, each wavelet takes those that it has steps for.
         let samples: Vec<SampleType> = samples.iter().copied().filter(|s| s.domain() == domain).collect();
         if samples.is_empty() {

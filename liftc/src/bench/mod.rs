@@ -15,7 +15,7 @@ mod stats;
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::output::{check_distinct, print, write_file};
-pub(crate) use case::Case;
+pub(crate) use case::{Case, default_sample};
 use clap::Parser;
 use lifting::{Device, Schedule};
 use std::path::Path;

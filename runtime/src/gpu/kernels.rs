@@ -232,12 +232,12 @@ impl<'a> Kernels<'a> {
     pub fn pass_way(&self, direction: Direction, rows: bool, sides: Sides) -> PassWay {
         let columns = |columns| {
             let shape = registers::vertical::Shape::of(columns, self.tuning.machine.multiprocessors);
-            registers::vertical::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
+            registers::vertical::check(self.scheme, self.options(direction, sides), sides, shape).is_ok()
         };
         let registers = self.takes_registers()
             && if rows {
                 let shape = registers::horizontal::Shape::of(sides, true, 0);
-                registers::horizontal::kernel(self.scheme, self.options(direction, sides), sides, shape).is_ok()
+                registers::horizontal::check(self.scheme, self.options(direction, sides), sides, shape).is_ok()
             } else {
                 registers::vertical::Shape::candidates(direction, sides).any(columns)
             };

@@ -94,7 +94,7 @@ impl Lowering<'_> {
         (length, parity, anywhere): (i64, usize, bool),
     ) -> Result<Option<Taken>, PlanError> {
         let columns = 16 / sides.signal.bytes().max(sides.bands.bytes()) as i64;
-        let half = (columns / 2).max(1);
+        let half = columns / 2;
         let aligned = parity == 0 && !anywhere && layout.is_aligned([columns, half, half], layout.lines.len == 1);
         // Warps are counted in 32 bits, and a strip has at least 4 lanes.
         let strips = length / (4 * columns) + 2;
@@ -125,7 +125,7 @@ impl Lowering<'_> {
                 continue;
             }
             if let Some(kernel) = self.fitting(Key::Columns(direction, sides, columns))? {
-                let most = [MAX_SIDE.min(MOST), MAX_BATCH];
+                let most = [MAX_SIDE, MAX_BATCH];
                 let vectors = columns > 1 && layout.is_users();
                 return Ok(Some(Taken { kernel, schedule: "vertical_registers", vectors, most }));
             }

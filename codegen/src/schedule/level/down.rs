@@ -48,7 +48,7 @@ pub struct DelayLine<'a> {
 
 impl<'a> DelayLine<'a> {
     /// Values that a thread holds: the slots that live from one pair to the next, and the pair at the front.
-    pub fn registers(actions: &[Action], window: &Window, border: Border, columns: u32) -> i64 {
+    pub fn values(actions: &[Action], window: &Window, border: Border, columns: u32) -> i64 {
         let [even, odd] = depths(actions, window, border);
         i64::from(even + odd) * i64::from(columns)
     }

@@ -2,10 +2,12 @@
 //! kernel, the parameters.
 
 mod across;
+mod descent;
 mod down;
 mod job;
 
 pub(super) use across::{Across, Row};
+pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_SIDE, Tuning};
 
@@ -24,6 +26,9 @@ pub enum Order {
     /// Columns first, then rows (JPEG 2000).
     VerticalFirst,
 }
+
+/// Both phases, in order.
+pub(super) const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 /// How a border rule is kept while steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,6 +310,14 @@ impl Held {
             Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
             Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
             Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+        }
+    }
+
+    /// The row of a phase's band that holds a row of the image, counted from the first.
+    pub(super) fn band_row(&self, phase: Phase, row: Expr) -> Expr {
+        match phase {
+            Phase::Even => (row - self.start(1)) >> 1,
+            Phase::Odd => (row + self.start(1)) >> 1,
         }
     }
 

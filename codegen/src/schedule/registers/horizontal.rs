@@ -10,13 +10,11 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, Scalar, Space};
-use crate::schedule::level::{Across, Border, Held, Lanes, Row, useful_lanes};
+use crate::schedule::level::{Across, Border, Held, Lanes, PHASES, Row, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
-
-const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,35 +42,49 @@ impl Shape {
     }
 }
 
-/// The pass kernel.
+const NAME: &str = "horizontal_registers";
+
+/// Whether there is a kernel.
 ///
 /// # Errors
 /// If the sample type is not of the scheme's domain, or if a strip would be all halo.
-pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
-    const NAME: &str = "horizontal_registers";
-    let Line { options, arith, border, axis } = Line::new(scheme, options)?;
-    let Shape { columns, warps, aligned, strips: together } = shape;
-    let c = columns as i32;
-    let bytes = sides.signal.bytes().max(sides.bands.bytes()) as i64;
+pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
+    derive(scheme, options, sides, shape).map(drop)
+}
+
+/// What a kernel is made from, if there can be one: also the halo lanes on the left, and the lanes that store.
+fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, i64, i64), ScheduleError> {
+    let line = Line::new(scheme, options)?;
+    let Shape { columns, warps, strips, .. } = shape;
+    let vector = i64::from(columns) * sides.signal.bytes().max(sides.bands.bytes()) as i64;
     let refuse = |what, required, available| {
         Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
     };
-    if !columns.is_power_of_two() || columns < 2 || i64::from(c) * bytes > 16 {
-        return refuse("the size of a lane's vector, of at least 2 samples,", i64::from(c) * bytes, 16);
+    if !columns.is_power_of_two() || columns < 2 || vector > 16 {
+        return refuse("the size of a lane's vector, of at least 2 samples,", vector, 16);
     }
     if !(1..=32).contains(&warps) {
         return refuse("the number of warps a block, at least 1,", warps.into(), 32);
     }
-    if !(1..=16).contains(&together) {
-        return refuse("the number of strips a warp, at least 1,", together.into(), 16);
+    if !(1..=16).contains(&strips) {
+        return refuse("the number of strips a warp, at least 1,", strips.into(), 16);
     }
-    let halo = Halo::of(&axis.actions, options.boundary);
+    let halo = Halo::of(&line.axis.actions, line.options.boundary);
     let narrowest = sides.signal.bytes().min(sides.bands.bytes()) as i64;
-    let (left, useful) = match useful_lanes(&halo, c.into(), narrowest, 0) {
-        Ok(lanes) => lanes,
-        Err((required, available)) => return refuse("the halo of a strip, in lanes", required, available),
-    };
+    match useful_lanes(&halo, columns.into(), narrowest, 0) {
+        Ok((left, useful)) => Ok((line, left, useful)),
+        Err((required, available)) => refuse("the halo of a strip, in lanes", required, available),
+    }
+}
 
+/// The pass kernel.
+///
+/// # Errors
+/// As [`check`].
+pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let (Line { options, arith, border, axis }, left, useful) = derive(scheme, options, sides, shape)?;
+    let Shape { columns, warps, aligned, strips: together } = shape;
+    let c = columns as i32;
     let name = if aligned { "horizontal_registers_aligned" } else { NAME };
     let name = if together > 1 { format!("{name}_x{together}") } else { name.to_owned() };
     let mut builder = Builder::new(options.pass_name(scheme, &name, sides));

@@ -8,14 +8,12 @@
 
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space, Stmt};
-use crate::schedule::level::{Border, DelayLine, Held};
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
+use crate::schedule::level::{Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, walk_down};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
-use crate::window::{Halo, Window};
+use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
-
-const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +36,11 @@ impl Shape {
         Shape { columns, warps, ring, walks: WALKS * multiprocessors.clamp(1, MAX_MULTIPROCESSORS) }
     }
 
+    /// Elements of a block's ring.
+    fn ring_len(&self) -> u32 {
+        self.warps * self.ring * 2 * 32 * self.columns
+    }
+
     /// Columns a lane, widest first, with which a kernel may be made.
     pub fn candidates(direction: Direction, sides: Sides) -> impl Iterator<Item = u32> {
         let [from, to] = in_and_out(direction, sides);
@@ -46,37 +49,32 @@ impl Shape {
     }
 }
 
-/// Walks that keep a multiprocessor busy.
-const WALKS: u32 = 12;
 /// More than any device has; a product of two numbers of walks fits 32 bits.
 const MAX_MULTIPROCESSORS: u32 = 1024;
-/// Row pairs of a chunk behind a short halo, whose rows are in the second-level cache when they are read again, and behind a long one.
-const CHUNK: [i32; 2] = [10, 28];
-/// The longest short halo, in row pairs.
-const SHORT_HALO: i64 = 4;
-/// Blocks in y.
-const MAX_CHUNKS: i32 = 65535;
-/// Most registers that a thread may hold in its delay line.
-const MAX_REGISTERS: i64 = 160;
+const NAME: &str = "vertical_registers";
 
-/// The pass kernel.
+/// Whether there is a kernel.
 ///
 /// # Errors
 /// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, or if the window is too long for
 /// registers.
-pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
-    const NAME: &str = "vertical_registers";
-    let Line { options, arith, border, axis } = Line::new(scheme, options)?;
+pub fn check(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(), ScheduleError> {
+    derive(scheme, options, sides, shape).map(drop)
+}
+
+/// What a kernel is made from, if there can be one.
+fn derive(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<(Line, Descent), ScheduleError> {
+    let line = Line::new(scheme, options)?;
+    let Line { options, arith, border, ref axis } = line;
     let Shape { columns, warps, ring, .. } = shape;
-    let c = columns as i32;
-    let [from, to] = in_and_out(options.direction, sides);
+    let [from, _] = in_and_out(options.direction, sides);
     let refuse = |what, required, available| {
         Err(ScheduleError::Reach { schedule: NAME, wavelet: scheme.name().to_owned(), what, required, available })
     };
     if !Shape::candidates(options.direction, sides).any(|candidate| candidate == columns) {
         return refuse(
             "the size of a lane's vector, which is 4, 8 or 16 bytes,",
-            i64::from(c) * from.bytes() as i64,
+            i64::from(columns) * from.bytes() as i64,
             16,
         );
     }
@@ -93,20 +91,28 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
     if ring < 2 {
         return refuse("the number of row pairs in the ring", 2, ring.into());
     }
-    let ring_len = warps * ring * 2 * 32 * columns;
-    let ring_bytes = i64::from(ring_len) * from.bytes() as i64;
+    let ring_bytes = i64::from(shape.ring_len()) * from.bytes() as i64;
     if !(1..=32).contains(&warps) || ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
-    let window = Window::derive(&axis.actions, options.boundary);
-    let registers =
-        DelayLine::registers(&axis.actions, &window, border, columns) * ((arith.work.bytes() as i64 + 3) / 4);
-    if registers > MAX_REGISTERS {
-        return refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS);
+    let halo = Halo::of(&axis.actions, options.boundary);
+    let descent = Descent::new(axis, &halo, options.boundary, border, arith, columns);
+    if descent.registers > MAX_REGISTERS {
+        return refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS);
     }
-    let above = Halo::of(&axis.actions, options.boundary).pairs_before();
-    let delay = (window.bottom + 1) / 2 + window.overlap / 2;
-    let longest = CHUNK[usize::from(above + delay > SHORT_HALO)];
+    Ok((line, descent))
+}
+
+/// The pass kernel.
+///
+/// # Errors
+/// As [`check`].
+pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let (Line { options, arith, border, axis }, descent) = derive(scheme, options, sides, shape)?;
+    let Shape { columns, warps, ring, .. } = shape;
+    let c = columns as i32;
+    let types = in_and_out(options.direction, sides);
+    let (delay, longest) = (descent.delay, descent.longest_chunk());
 
     let name = if columns == 1 { NAME.to_owned() } else { format!("{NAME}_x{columns}") };
     let mut builder = Builder::new(options.pass_name(scheme, &name, sides));
@@ -120,7 +126,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         options.boundary
     ));
     let pass = Pass::declare(b, options, sides, arith, Along::Column);
-    let cells = b.shared("ring", from, ring_len);
+    let cells = b.shared("ring", types[0], shape.ring_len());
     let start = if border == Border::Untouched { Expr::from(0) } else { pass.parity.into() };
     let pairs = || (start.clone() + Expr::from(pass.length) + 1) >> 1;
     let chunk_len = chunk(&pass, pairs(), shape, longest, |name, value| b.let_(name, Scalar::I32, value).into());
@@ -140,31 +146,23 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             length: [pass.lines.into(), pass.length.into()],
         };
         let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane()) * c);
-        let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
+        let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - descent.above as i32);
         let to_pair = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
-        let strip = Strip::new(b, &pass, &held, options, [from, to], (cells, cell), column);
-        let line = DelayLine::declare(b, &held, &axis, &window);
-        let ring = ring as i32;
-        b.comment(format!("{} pairs of rows are on their way before the first is needed", ring - 1));
-        b.unrolled("ahead", 0, ring - 1, 1, |b, ahead| {
-            strip.request(b, Expr::from(from_pair) + ahead.clone(), to_pair, ahead);
-            b.push(Stmt::CommitCopies);
-        });
-        let slot = b.let_("slot", Scalar::I32, 0);
-        b.for_("pair", from_pair, to_pair, 1, |b, pair| {
-            b.push(Stmt::WaitCopies(ring as u32 - 2));
-            strip.take(b, slot.into(), &line);
-            let is_first = Expr::from(slot).eq_(0.into());
-            let free = b.let_("free", Scalar::I32, is_first.select((ring - 1).into(), Expr::from(slot) - 1));
-            strip.request(b, pair.clone() + (ring - 1), to_pair, free.into());
-            b.push(Stmt::CommitCopies);
-            let next = Expr::from(slot).eq_((ring - 1).into()).select(0.into(), Expr::from(slot) + 1);
-            b.set(Place::Local(slot), next);
-            line.scale_first(b, &pair);
-            line.lift(b, &pair);
-            strip.store(b, &line, &pair, first, delay as i32);
-            line.shift(b);
-        });
+        let strip = Strip::new(b, &pass, &held, options, types, (cells, cell), column);
+        let line = DelayLine::declare(b, &held, &axis, &descent.window);
+        walk_down(
+            b,
+            ring,
+            (from_pair, to_pair),
+            |b, pair, slot| strip.request(b, pair, to_pair, slot),
+            |b, _, slot| strip.take(b, slot.into(), &line),
+            |b, pair| {
+                line.scale_first(b, pair);
+                line.lift(b, pair);
+                strip.store(b, &line, pair, first, delay as i32);
+                line.shift(b);
+            },
+        );
     });
     let lanes = 32 * c * warps as i32;
     let strips = (Expr::from(pass.lines) + (lanes - 1)) / lanes;
@@ -244,8 +242,10 @@ impl<'a> Strip<'a> {
                 let served = self.held.serve_row(b, phase, pair.into());
                 let (array, pointer, row) = match (self.options.direction, phase) {
                     (Direction::Forward, _) => (0, self.pass.signal.pointer, served),
-                    (Direction::Inverse, Phase::Even) => (1, self.pass.low.pointer, (served - self.held.start(1)) >> 1),
-                    (Direction::Inverse, Phase::Odd) => (2, self.pass.high.pointer, (served + self.held.start(1)) >> 1),
+                    (Direction::Inverse, _) => {
+                        let band = 1 + phase.parity() as usize;
+                        (band, self.pass.band(phase).pointer, self.held.band_row(phase, served))
+                    }
                 };
                 let lanes = self.held.columns;
                 let index = self.index(array, row);

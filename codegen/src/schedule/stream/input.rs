@@ -4,7 +4,7 @@ use super::{Rows, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
-use crate::schedule::level::{BANDS_ALIGNED, DelayLine, SIGNAL_ALIGNED};
+use crate::schedule::level::{BANDS_ALIGNED, DelayLine, PHASES, SIGNAL_ALIGNED};
 use lifting_dsl::{Boundary, Phase};
 
 /// The input side of a strip.
@@ -47,8 +47,6 @@ struct Stream {
     /// First element among the lane's samples of a pair; as many times the vectors of a row it is the first in a slot of the ring.
     at: i32,
 }
-
-const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 impl<'a> Input<'a> {
     /// Declares what does not change from row to row.
@@ -146,11 +144,9 @@ impl<'a> Input<'a> {
     fn row(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> Expr {
         let strip = self.strip;
         let served = strip.serve_row(b, stream.row, pair.clone());
-        match (stream.columns, stream.row) {
-            (None, _) => served,
-            // Rows of the image → rows of a band.
-            (Some(_), Phase::Even) => (served - strip.start(1)) >> 1,
-            (Some(_), Phase::Odd) => (served + strip.start(1)) >> 1,
+        match stream.columns {
+            None => served,
+            Some(_) => strip.band_row(stream.row, served),
         }
     }
 

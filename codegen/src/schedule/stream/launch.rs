@@ -1,24 +1,12 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::{Rows, Walk};
-use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning, WALKS};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Warps a multiprocessor that chunks are cut short for, so that small images keep it busy.
-const WARPS: i64 = 12;
-
-/// Row pairs of a chunk, where the image is large: measured best (docs/performance.md) for a short halo, whose rows are then still in the second-level
-/// cache when they are read again, and for a long one, which is computed again for each chunk.
-const CHUNK: [i64; 2] = [10, 28];
-/// The longest short halo, in row pairs.
-const SHORT_HALO: i64 = 4;
-
 /// Most images of a launch: blocks in z.
 pub const MAX_BATCH: i32 = 65535;
-
-/// Blocks in y.
-const MAX_CHUNKS: i64 = 65535;
 
 impl Walk {
     /// Whether the kernel may be launched on this job.
@@ -98,18 +86,18 @@ impl Walk {
 
     /// Registers that a thread's delay line takes; what else a thread holds comes on top.
     pub fn registers(&self) -> i64 {
-        self.registers
+        self.descent.registers
     }
 
     /// Row pairs that a warp walks beyond its chunk.
     pub fn halo_pairs(&self) -> i64 {
-        self.above + self.delay
+        self.descent.halo_pairs()
     }
 
     /// The height that chunks must have at least: a grid has only so many rows of blocks.
     pub fn least_chunk(job: &Job) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
-        ceil(pairs, MAX_CHUNKS) as i32
+        ceil(pairs, MAX_CHUNKS.into()) as i32
     }
 
     /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the second-level cache. Shorter
@@ -117,9 +105,9 @@ impl Walk {
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         let strips = ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns());
-        let warps = WARPS * i64::from(multiprocessors.max(1));
+        let warps = i64::from(WALKS) * i64::from(multiprocessors.max(1));
         let occupying = (pairs * strips * i64::from(job.batch) / warps).max(1);
-        let best = CHUNK[usize::from(self.halo_pairs() > SHORT_HALO)];
+        let best = i64::from(self.descent.longest_chunk());
         best.min(occupying).max(i64::from(Walk::least_chunk(job))) as i32
     }
 
@@ -193,7 +181,7 @@ mod tests {
     fn large_images_take_short_chunks_and_small_ones_shorter_ones() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
         let chunk = |w, h| walk.tuning(&job(w, h), 132).unwrap().chunk;
-        assert_eq!(chunk(8192, 8192), CHUNK[0] as i32);
+        assert_eq!(chunk(8192, 8192), 10);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
         // No more chunks than a grid has rows of blocks.

@@ -33,12 +33,15 @@ mod output;
 pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
 pub(super) use output::{store_band, store_signal};
 
-use super::level::{Across, Axis, Border, DelayLine, Frame, Lanes, Params, is_local, is_symmetric, useful_lanes};
+use super::level::{
+    self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, is_local,
+    is_symmetric, useful_lanes,
+};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Stmt};
-use crate::window::{Halo, Window};
-use lifting_dsl::{Boundary, Phase, Scheme};
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar, SharedId};
+use crate::window::Halo;
+use lifting_dsl::{Boundary, Scheme};
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,17 +134,11 @@ pub struct Walk {
     arith: Arithmetic,
     border: Border,
     axis: Axis,
-    window: Window,
+    descent: Descent,
     /// Halo lanes on the left.
     left: i64,
     /// Lanes that store.
     useful: i64,
-    /// Row pairs above a chunk that are read.
-    above: i64,
-    /// Row pairs by which results are behind the front.
-    delay: i64,
-    /// Registers of a thread's delay line.
-    registers: i64,
 }
 
 impl Walk {
@@ -166,9 +163,6 @@ impl Walk {
             && self.left % 2 == 0
     }
 }
-
-/// Most registers that a thread may hold in its delay line.
-const MAX_REGISTERS: i64 = 160;
 
 /// Derives how a scheme walks.
 ///
@@ -206,20 +200,16 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     if border == Border::Edge && between > 0 {
         return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
     }
-    let window = Window::derive(&axis.actions, options.boundary);
     let halo = Halo::of(&axis.actions, options.boundary);
     // Rows that are not aligned cost up to c − 1 columns on the right.
     let skew = if shape.is_aligned() { 0 } else { c - 1 };
     let (left, useful) = useful_lanes(&halo, c, bytes, skew)
         .map_err(|(required, available)| refuse("the halo of a strip, in lanes", required, available))?;
-    let delay = (window.bottom + 1) / 2 + window.overlap / 2;
-    let registers =
-        DelayLine::registers(&axis.actions, &window, border, shape.columns) * ((arith.work.bytes() as i64 + 3) / 4);
-    if registers > MAX_REGISTERS {
-        return Err(refuse("the delay line, in registers a thread,", registers, MAX_REGISTERS));
+    let descent = Descent::new(&axis, &halo, options.boundary, border, arith, shape.columns);
+    if descent.registers > MAX_REGISTERS {
+        return Err(refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS));
     }
-    let above = halo.pairs_before();
-    Ok(Walk { options, shape, arith, border, axis, window, left, useful, above, delay, registers })
+    Ok(Walk { options, shape, arith, border, axis, descent, left, useful })
 }
 
 /// The kernel of one level, both axes.
@@ -228,7 +218,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
 /// As [`walk`], and if the ring of a block is larger than its shared memory.
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
     let plan = walk(scheme, options, shape)?;
-    let Walk { arith, border, left, useful, above, delay, .. } = plan;
+    let Walk { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = plan;
     let right = 32 - left - useful;
     let slot_len = slot_len(&plan);
     let ring_bytes =
@@ -323,45 +313,32 @@ fn slot_len(plan: &Walk) -> i32 {
 }
 
 /// The walk down a chunk whose first pair with results is `first`.
-fn walk_down(
-    b: &mut Builder,
-    strip: &Strip,
-    plan: &Walk,
-    order: Order,
-    (from, to): (LocalId, LocalId),
-    first: LocalId,
-) {
-    let (axis, window) = (&plan.axis, &plan.window);
+fn walk_down(b: &mut Builder, strip: &Strip, plan: &Walk, order: Order, range: (LocalId, LocalId), first: LocalId) {
+    let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);
-    let ring = strip.shape.ring as i32;
     let across = Across { lanes: &strip.lanes, axis };
     let line = DelayLine::declare(b, &strip.lanes.held, axis, window);
     input.make_table(b);
     // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
     let across_first = (order == Order::HorizontalFirst) == (strip.options.direction == Direction::Forward);
 
-    b.comment(format!("{} pairs of rows are on their way before the first is needed", ring - 1));
-    b.unrolled("ahead", 0, ring - 1, 1, |b, ahead| {
-        input.request(b, Expr::from(from) + ahead.clone(), to, ahead);
-        b.push(Stmt::CommitCopies);
-    });
-    let slot = b.let_("slot", Scalar::I32, 0);
-    b.for_("pair", from, to, 1, |b, pair| {
-        b.push(Stmt::WaitCopies(strip.shape.ring - 2));
-        input.take(b, pair.clone(), slot, &line);
-        let free =
-            b.let_("free", Scalar::I32, Expr::from(slot).eq_(0.into()).select((ring - 1).into(), Expr::from(slot) - 1));
-        input.request(b, pair.clone() + (ring - 1), to, free.into());
-        b.push(Stmt::CommitCopies);
-        b.set(Place::Local(slot), Expr::from(slot).eq_((ring - 1).into()).select(0.into(), Expr::from(slot) + 1));
-        if across_first {
-            for row in [Phase::Even, Phase::Odd] {
-                across.lift(b, &line.row(row, 0));
+    level::walk_down(
+        b,
+        strip.shape.ring,
+        range,
+        |b, pair, slot| input.request(b, pair, range.1, slot),
+        |b, pair, slot| input.take(b, pair.clone(), slot, &line),
+        |b, pair| {
+            if across_first {
+                for row in PHASES {
+                    across.lift(b, &line.row(row, 0));
+                }
             }
-        }
-        line.scale_first(b, &pair);
-        line.lift(b, &pair);
-        output::store(b, strip, &line, &pair, first, plan.delay as i32, (!across_first).then_some(&across));
-        line.shift(b);
-    });
+            line.scale_first(b, pair);
+            line.lift(b, pair);
+            let delay = plan.descent.delay as i32;
+            output::store(b, strip, &line, pair, first, delay, (!across_first).then_some(&across));
+            line.shift(b);
+        },
+    );
 }

@@ -22,7 +22,7 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Across, Axis, Border, Frame, Lanes, Order, Params};
+use super::level::{Across, Axis, Border, Frame, Lanes, Order, PHASES, Params};
 use super::stream::{store_band, store_signal};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -30,8 +30,6 @@ use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::schedule::level::Row;
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme};
-
-const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
