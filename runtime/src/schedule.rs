@@ -140,6 +140,15 @@ impl Block {
         }
     }
 
+    /// Columns a lane, of blocks that go along both axes; else 0.
+    pub(crate) fn columns(&self) -> u32 {
+        match self {
+            Block::Stream(block) => block.columns,
+            Block::Warp(block) => block.columns,
+            Block::Separate | Block::Lattice => 0,
+        }
+    }
+
     /// With other chunks, where they can be chosen.
     pub(crate) fn with_chunk(self, chunk: u32) -> Block {
         match self {

@@ -49,9 +49,17 @@ fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
     THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
 }
 
-fn warp_kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
-    let shape = warp::Shape::of(scheme, options)?;
-    warp::kernel(scheme, options, Order::HorizontalFirst, shape)
+/// One for each shape, which its name tells.
+fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let make = |shape: warp::Shape| {
+        let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
+        kernel.name = format!("{}_{}x{}", kernel.name, shape.columns, shape.rows);
+        Ok(kernel)
+    };
+    match warp::Shape::proposed(scheme, options) {
+        Ok(shapes) => shapes.into_iter().map(make).collect(),
+        Err(e) => vec![Err(e)],
+    }
 }
 
 /// One for each kind of rows.
@@ -93,7 +101,7 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
-            let mut made = vec![warp_kernel(request.scheme, options)];
+            let mut made = warp_kernels(request.scheme, options);
             let stages = request.scheme.stages(options.boundary).is_some();
             // The others take long to compile, and differ little from one border rule to the next.
             if stages || options.boundary == Boundary::WholeSymmetric {

@@ -274,7 +274,7 @@ impl Lowering<'_> {
         for &schedule in schedules {
             let blocks = match tuning.only {
                 Some((_, block)) => Ok(vec![block]),
-                None => self.kernels.proposed(schedule, direction, self.kind),
+                None => self.kernels.proposed(schedule, direction, self.kind, &job),
             };
             let built: Result<Vec<_>, ScheduleError> = blocks.map(|blocks| blocks.into_iter().map(build).collect());
             let mut reason = None;

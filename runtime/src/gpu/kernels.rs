@@ -201,18 +201,29 @@ impl<'a> Kernels<'a> {
         })
     }
 
-    /// Blocks of a schedule worth considering, its own proposal first.
+    /// Blocks of a schedule worth considering for a job, its own proposal first.
     pub fn proposed(
         &self,
         schedule: Schedule,
         direction: Direction,
         kind: SampleType,
+        job: &Job,
     ) -> Result<Vec<Block>, ScheduleError> {
         Ok(match schedule {
-            Schedule::Stream => StreamBlock::proposed(kind).into_iter().map(Block::Stream).collect(),
+            Schedule::Stream => {
+                let suited = |block: StreamBlock| {
+                    let walk = self.walk_of(direction, scalar_of(kind), Block::Stream(block), job);
+                    Block::Stream(match walk {
+                        Ok((Walk::Stream(walk), _)) => StreamBlock { warps: walk.warps(job), ..block },
+                        _ => block,
+                    })
+                };
+                StreamBlock::proposed(kind).into_iter().map(suited).collect()
+            }
             Schedule::Warp => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
-                vec![Block::Warp(warp::Shape::of(self.scheme, options)?.into())]
+                let shapes = warp::Shape::proposed(self.scheme, options)?;
+                shapes.into_iter().map(|shape| Block::Warp(shape.into())).collect()
             }
             Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Lattice => Vec::new(),
         })

@@ -1,9 +1,9 @@
 //! How long a level should take: a model of a few terms, so that plans choose before anything has run.
 //!
-//! The time of a launch is a constant, and the larger of two: what limits large images is throughput, memory and instructions
-//! together (the root of the sum of their squares), and half a walk; what limits small ones is the walk of one warp or block from its first row to its last. The
-//! constants are fitted to the figures in `docs/performance.md` (one H200), as the test below shows; those of `warp` and of the passes
-//! through shared memory are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
+//! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What limits large images is throughput, of
+//! memory and of instructions. What limits small ones is the time of one walk or block from its first row to its last; it grows with
+//! how many share a multiprocessor. Constants are fitted to what was measured (`docs/performance.md`, one H200), as the tests below show;
+//! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use super::kernels::{PassWay, Walk};
 use crate::schedule::Block;
@@ -47,32 +47,58 @@ const STALL_PASS: f64 = 7.5;
 const ALONE: f64 = 1.08;
 /// Instructions a sample of a strip of a row in registers besides lifting: a vector a lane has to pay for all addresses and tests.
 const AROUND_STRIP: f64 = 42.0;
-/// Registers of a thread of `stream` besides its delay line: nvcc finds 38 to 49.
-const REGISTERS: i64 = 48;
 /// Bytes that memory moves at least.
 const SECTOR: f64 = 32.0;
 /// What it costs to read a row or column of a halo, of what it costs to read it first: the second-level cache has it.
 const AGAIN: f64 = 0.25;
+/// Registers of a thread besides its delay line or block: nvcc finds 32 to 56.
+const REGISTERS: i64 = 48;
 /// Most registers of a thread; beyond, they spill, and all takes so many times as long.
 const MOST_REGISTERS: i64 = 255;
 const SPILL: f64 = 4.0;
+/// How memory and instructions make a throughput: see [`together`].
+const THROUGHPUT: f64 = 3.0;
 
-/// The same of `warp` besides its block, and by how much its instructions take longer than their issue slots: all loads of a block are in flight
-/// together. Estimates, as is the time of a block: those of the paper's authors' code are 1.3 to 1.4 copies at 8192².
-const REGISTERS_WARP: i64 = 60;
-const STALL_WARP: f64 = 0.8;
-const TILE: f64 = 9.0;
-
-/// By how much instructions take longer than their issue slots: the more registers, the fewer warps to hide latency.
-fn stall(registers: i64) -> f64 {
-    let few_warps = 1.0 + registers as f64 / 150.0;
-    if registers > MOST_REGISTERS { few_warps * SPILL } else { few_warps }
-}
-
+/// `stream`: how throughput and the latency of a walk make a time.
+const WALKING: f64 = 1.75;
+/// Instructions a sample besides lifting, and registers of a thread at which an instruction takes its issue slot and no more: the more there are, the
+/// fewer warps hide latency.
+const AROUND_WALK: f64 = 39.0;
+const AT_EASE: f64 = 286.0;
+/// Microseconds of a walk: besides its row pairs, of a row pair, of each of its operations of lifting, and of each column of a lane.
+const WALK: f64 = 0.54;
+const WALK_PAIR: f64 = 0.158;
+const WALK_OPERATION: f64 = 0.008;
+const WALK_COLUMN: f64 = 0.027;
+/// By how much a walk takes longer for each warp that shares its multiprocessor.
+const WALK_SHARED: f64 = 0.042;
 /// By how much `stream` takes more instructions with lanes whose vectors are 8 bytes instead of 16.
 const NARROW: f64 = 1.6;
-/// How much of the instructions of `stream` takes no time, as nearly all rows are on their way.
-const OVERLAPPED: f64 = 0.94;
+
+/// `warp`: the same for blocks. They halve neither time: all loads of a block are in flight at once, and other warps compute meanwhile.
+const BLOCKS: f64 = 3.0;
+const AROUND_BLOCK: f64 = 10.0;
+const STALL_BLOCK: f64 = 1.15;
+/// Part of what it costs to read a halo first that it costs to read it again.
+const BLOCK_AGAIN: f64 = 0.05;
+/// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp that shares its
+/// multiprocessor or, a few times over, waits for one to end.
+const BLOCK_ROW: f64 = 0.093;
+const BLOCK_COLUMN: f64 = 0.015;
+const BLOCK_STORE: f64 = 0.035;
+const BLOCK_SHARED: f64 = 0.062;
+const MOST_WAITING: f64 = 3.8;
+/// Samples of 2 bytes: how many columns each beyond the second counts for, which are parts of registers as they come, and by how much a sample has more instructions.
+const PACKED: f64 = 4.8;
+const PACKED_WORK: f64 = 1.23;
+/// Analysis that stores less than 4 bytes a lane and band: by how much a store takes longer. Less than 8: what parts of sectors cost of a write.
+const TINY_STORE: f64 = 2.3;
+const TINY_SECTORS: f64 = 0.78;
+
+/// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
+fn together(power: f64, a: f64, b: f64) -> f64 {
+    (a.powf(power) + b.powf(power)).powf(1.0 / power)
+}
 
 /// By how much rows that are not aligned cost more instructions and sectors.
 const UNALIGNED: [f64; 2] = [1.45, 1.05];
@@ -203,45 +229,58 @@ impl Model<'_> {
     pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
         let [operations, _] = work(&self.actions(direction));
-        let (reads, columns, registers, latency) = match (walk, block) {
+        let tuning = walk.tuning(job, self.machine.multiprocessors);
+        let aligned = match walk {
+            Walk::Stream(walk) => walk.is_for_aligned(),
+            Walk::Warp(_) => tuning.is_ok_and(|t| t.aligned == 3),
+        };
+        let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
+        let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
+        // Warps of the launch a multiprocessor, where one stores so many columns, and those of them that are resident.
+        let warps = |columns: i64| {
+            let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
+            let all = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
+            all / f64::from(self.machine.multiprocessors)
+        };
+        let resident = |registers: i64| f64::from(self.machine.registers / 32) / registers as f64;
+        let image = samples * self.sample.bytes() as f64;
+        let (bytes, issue, latency, power) = match (walk, block) {
             (Walk::Stream(walk), _) => {
-                let pairs = f64::from((job.height + job.parity[1] + 1) / 2).min(f64::from(chunk));
-                let latency = (pairs + walk.halo_pairs() as f64) * PAIR;
-                (walk.reads(chunk as i32), walk.strip_columns(), REGISTERS + walk.registers(), latency)
+                let registers = REGISTERS + walk.registers();
+                let columns = f64::from(block.columns());
+                let narrow = if columns * (self.sample.bytes() as f64) < 16.0 { NARROW } else { 1.0 };
+                let reads = walk.reads(chunk as i32);
+                let stall = registers as f64 / AT_EASE * if registers > MOST_REGISTERS { SPILL } else { 1.0 };
+                let pair = WALK_PAIR + WALK_OPERATION * operations + WALK_COLUMN * columns;
+                let latency = WALK + (pairs.min(f64::from(chunk)) + walk.halo_pairs() as f64) * pair;
+                let share = 1.0 + WALK_SHARED * warps(walk.strip_columns()).min(resident(registers));
+                let issue = samples * reads * (AROUND_WALK + operations) * stall * narrow;
+                (image * (reads + more_sectors), issue, latency * share, WALKING)
             }
             (Walk::Warp(shape), Block::Warp(block)) => {
-                let words = self.sample.bytes().div_ceil(4) as i64;
-                let registers = REGISTERS_WARP + i64::from(block.columns * block.rows) * words;
-                (shape.reads(), shape.columns(), registers, TILE * f64::from(chunk) / (shape.rows() as f64 / 2.0))
+                let (columns, words) = (f64::from(block.columns), self.sample.bytes().div_ceil(4) as i64);
+                let registers = REGISTERS + i64::from(block.columns * block.rows) * words;
+                // Of a lane, in each row and band.
+                let stored = block.columns as usize / 2 * self.sample.bytes();
+                let forward = direction == Direction::Forward;
+                let packed = self.sample.bytes() < 4;
+                let counted = columns + if packed { (PACKED - 1.0) * (columns - 2.0) } else { 0.0 };
+                let store = if forward { 2.0 * if stored < 4 { TINY_STORE } else { 1.0 } } else { 1.0 };
+                let tiny = if forward && stored < 8 { TINY_SECTORS } else { 0.0 };
+                let latency = f64::from(block.rows) * (BLOCK_ROW + BLOCK_COLUMN * counted)
+                    + shape.rows() as f64 * BLOCK_STORE * store;
+                let share = 1.0 + BLOCK_SHARED * warps(shape.columns()).min(MOST_WAITING * resident(registers));
+                let reads = shape.reads();
+                let issue = samples * reads * (AROUND_BLOCK + operations) * STALL_BLOCK;
+                let issue = issue * if packed { PACKED_WORK } else { 1.0 };
+                let blocks = (f64::from(chunk) / (shape.rows() as f64 / 2.0)).max(1.0);
+                let bytes = image * (1.0 + (reads - 1.0) * BLOCK_AGAIN + more_sectors + tiny);
+                (bytes, issue, latency * share * blocks, BLOCKS)
             }
             (Walk::Warp(_), _) => unreachable!("a walk is its block's"),
         };
-        let stall = match walk {
-            Walk::Stream(_) => stall(registers) - stall(0) * OVERLAPPED,
-            Walk::Warp(_) => STALL_WARP * stall(registers) / stall(0),
-        };
-        let aligned = match walk {
-            Walk::Stream(walk) => walk.is_for_aligned(),
-            Walk::Warp(_) => walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3),
-        };
-        let again = if matches!(walk, Walk::Stream(_)) { AGAIN } else { 1.0 };
-        let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
-        let bytes = samples * self.sample.bytes() as f64 * (1.0 + (reads - 1.0) * again + more_sectors);
-        let narrow = match (walk, block) {
-            (Walk::Stream(_), Block::Stream(block)) if (block.columns as usize * self.sample.bytes()) < 16 => NARROW,
-            _ => 1.0,
-        };
-        let issue = self.issue(samples * reads * (6.0 + operations)) * stall * more_work * narrow;
-        let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
-        let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
-        let warps = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
-        let resident = f64::from(self.machine.registers / 32 * self.machine.multiprocessors) / registers as f64;
-        let waves = (warps / resident).max(1.0);
-        let walk = RAMP + waves * latency;
-        let throughput = self.memory(bytes).hypot(issue) + RAMP / 4.0;
-        // While the last walks end, and the first begin, the device is half empty.
-        let time = (throughput + (RAMP + latency) / 2.0).max(walk);
-        Cost { launches: 1, bytes, time: LAUNCH + time }
+        let throughput = together(THROUGHPUT, self.memory(bytes), self.issue(issue * more_work));
+        Cost { launches: 1, bytes, time: LAUNCH + together(power, throughput, latency) }
     }
 }
 
@@ -249,44 +288,174 @@ impl Model<'_> {
 mod tests {
     use super::*;
     use crate::schedule::StreamBlock;
-    use lifting_codegen::schedule::{Options, stream};
+    use lifting_codegen::schedule::{Options, stream, warp};
 
-    /// Chunks in pairs, and copies, at 8192², 4096² and 1920×1080.
-    type Measured = (&'static str, Scalar, Direction, [i32; 3], [f64; 3]);
-    /// `docs/performance.md`, the table of generated kernels, aligned.
-    const MEASURED: [Measured; 6] = [
-        ("cdf97", Scalar::F32, Direction::Forward, [10, 10, 6], [1.12, 1.28, 1.73]),
-        ("cdf97", Scalar::F32, Direction::Inverse, [10, 10, 6], [1.27, 1.44, 1.98]),
-        ("legall53", Scalar::I16, Direction::Forward, [10, 10, 4], [1.18, 1.43, 1.90]),
-        ("legall53", Scalar::I16, Direction::Inverse, [10, 10, 4], [1.31, 1.58, 1.92]),
-        ("dd137", Scalar::I16, Direction::Forward, [24, 24, 6], [1.63, 2.18, 3.22]),
-        ("dd137", Scalar::I16, Direction::Inverse, [24, 24, 6], [1.60, 2.12, 2.97]),
+    /// Microseconds of one level at each of [`SIZES`].
+    type Times = [f64; 8];
+
+    const SIZES: [(i32, i32); 8] =
+        [(8192, 8192), (4096, 4096), (1920, 1080), (2048, 2048), (960, 540), (1024, 1024), (480, 270), (256, 256)];
+
+    /// One H200, CUDA 13.0, launches of single kernels replayed as a graph over rotating buffers; whole-symmetric, contiguous arrays.
+    struct Measured {
+        scheme: &'static str,
+        sample: Scalar,
+        direction: Direction,
+        /// Chunks in row pairs, of those that were measured the nearest to what plans take.
+        chunks: [u32; 8],
+        stream: Times,
+        /// By columns a lane and rows, of those that are proposed.
+        warp: &'static [(u32, u32, Times)],
+        /// The best of 25 to 50 shapes of `warp`, and of all chunks of `stream`.
+        best: Times,
+    }
+
+    const MEASURED: [Measured; 8] = [
+        Measured {
+            scheme: "cdf97",
+            sample: Scalar::F32,
+            direction: Direction::Forward,
+            chunks: [10, 10, 6, 8, 3, 4, 2, 1],
+            stream: [143.8, 42.35, 9.8, 15.29, 5.96, 6.93, 4.65, 3.92],
+            warp: &[
+                (4, 20, [149.4, 42.08, 8.24, 15.08, 6.45, 6.42, 6.0, 6.09]),
+                (4, 18, [154.0, 42.55, 8.43, 14.0, 5.46, 5.97, 5.39, 4.98]),
+                (2, 12, [248.6, 66.57, 11.93, 20.14, 5.41, 8.26, 3.96, 3.4]),
+            ],
+            best: [143.8, 40.35, 8.05, 13.81, 5.15, 5.8, 3.95, 3.4],
+        },
+        Measured {
+            scheme: "cdf97",
+            sample: Scalar::F32,
+            direction: Direction::Inverse,
+            chunks: [10, 10, 6, 8, 3, 4, 2, 1],
+            stream: [162.9, 47.7, 11.45, 17.58, 5.75, 6.9, 4.46, 3.69],
+            warp: &[
+                (4, 20, [147.6, 40.97, 7.78, 14.12, 5.7, 5.98, 5.57, 5.55]),
+                (4, 18, [155.5, 41.17, 8.04, 13.3, 4.85, 5.43, 4.87, 4.72]),
+                (2, 12, [222.5, 59.01, 10.59, 17.62, 4.83, 7.21, 3.6, 3.12]),
+            ],
+            best: [144.9, 40.97, 7.46, 13.3, 4.58, 5.32, 3.53, 3.12],
+        },
+        Measured {
+            scheme: "legall53",
+            sample: Scalar::I32,
+            direction: Direction::Forward,
+            chunks: [10, 10, 4, 6, 2, 3, 1, 1],
+            stream: [141.1, 39.95, 7.31, 13.94, 4.08, 5.17, 3.24, 2.97],
+            warp: &[
+                (4, 16, [140.9, 37.64, 7.04, 12.06, 4.94, 5.25, 4.76, 4.77]),
+                (4, 14, [139.0, 37.17, 7.06, 11.51, 4.28, 4.92, 4.18, 4.18]),
+                (2, 8, [189.6, 50.2, 8.99, 15.11, 3.96, 6.28, 2.78, 2.61]),
+            ],
+            best: [134.9, 36.34, 6.97, 11.51, 3.92, 4.8, 2.78, 2.61],
+        },
+        Measured {
+            scheme: "legall53",
+            sample: Scalar::I32,
+            direction: Direction::Inverse,
+            chunks: [10, 10, 4, 6, 2, 3, 1, 1],
+            stream: [155.4, 43.99, 8.92, 15.24, 4.07, 5.51, 3.19, 2.96],
+            warp: &[
+                (4, 16, [134.5, 36.23, 6.81, 11.5, 4.61, 4.92, 4.36, 4.36]),
+                (4, 14, [134.6, 36.23, 7.37, 11.5, 4.27, 4.67, 4.0, 3.96]),
+                (2, 8, [159.2, 41.78, 7.55, 12.58, 3.55, 5.36, 2.61, 2.5]),
+            ],
+            best: [134.4, 35.96, 6.55, 11.17, 3.55, 4.63, 2.61, 2.47],
+        },
+        Measured {
+            scheme: "legall53",
+            sample: Scalar::I16,
+            direction: Direction::Forward,
+            chunks: [10, 10, 3, 4, 2, 2, 1, 1],
+            stream: [76.68, 25.68, 6.78, 9.22, 4.49, 5.28, 3.58, 3.45],
+            warp: &[
+                (4, 16, [103.6, 33.68, 11.36, 15.18, 7.17, 7.85, 6.8, 6.73]),
+                (2, 12, [175.2, 48.53, 11.23, 16.7, 5.29, 7.45, 4.67, 4.72]),
+            ],
+            best: [76.68, 23.76, 6.77, 9.22, 4.48, 5.22, 3.58, 3.45],
+        },
+        Measured {
+            scheme: "legall53",
+            sample: Scalar::I16,
+            direction: Direction::Inverse,
+            chunks: [10, 10, 3, 4, 2, 2, 1, 1],
+            stream: [85.71, 27.81, 6.76, 9.92, 4.55, 5.15, 3.61, 3.56],
+            warp: &[
+                (4, 16, [95.55, 31.35, 11.31, 14.62, 6.46, 8.35, 6.33, 6.33]),
+                (2, 12, [115.1, 31.83, 7.12, 10.84, 3.82, 4.79, 3.37, 3.38]),
+            ],
+            best: [82.29, 25.8, 6.62, 9.85, 3.82, 4.79, 3.37, 3.38],
+        },
+        Measured {
+            scheme: "dd137",
+            sample: Scalar::I16,
+            direction: Direction::Forward,
+            chunks: [24, 24, 4, 8, 3, 4, 1, 1],
+            stream: [106.3, 38.49, 11.88, 16.02, 7.31, 9.63, 6.13, 5.92],
+            warp: &[],
+            best: [104.1, 38.23, 11.43, 14.74, 7.31, 8.92, 6.13, 5.92],
+        },
+        Measured {
+            scheme: "dd137",
+            sample: Scalar::I16,
+            direction: Direction::Inverse,
+            chunks: [24, 24, 4, 8, 3, 4, 1, 1],
+            stream: [105.1, 37.14, 10.63, 14.9, 6.89, 8.76, 5.53, 5.46],
+            warp: &[],
+            best: [105.1, 37.14, 10.14, 13.96, 6.89, 7.99, 5.53, 5.46],
+        },
     ];
 
+    /// By how much what is chosen may be slower than the best of all: of 64, one is by more than 1.1 (5/3 i32 inverse at 1920×1080, 1.13).
+    const WORSE: f64 = 1.13;
+
+    /// Predictions are near what was measured, and what they choose is.
     #[test]
-    fn predictions_are_near_what_was_measured() {
+    fn the_model_chooses_what_was_measured_to_be_fast() {
         let machine = Machine::default();
-        for (name, sample, direction, chunks, measured) in MEASURED {
+        let mut wrong = String::new();
+        for Measured { scheme: name, sample, direction, chunks, stream, warp, best } in &MEASURED {
+            let (sample, direction) = (*sample, *direction);
             let scheme = crate::catalogue::find(name).unwrap();
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let options = Options { sample, boundary, direction, gain: false };
-            let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
-            let sizes = [(8192, 8192), (4096, 4096), (1920, 1080)];
-            for (((width, height), chunk), measured) in sizes.into_iter().zip(chunks).zip(measured) {
-                let chunk = chunk as u32;
-                let block = StreamBlock { columns, warps, ring, chunk };
-                let walk = Walk::Stream(stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap());
+            let proposed = warp::Shape::proposed(&scheme, options).unwrap();
+            for (i, (width, height)) in SIZES.into_iter().enumerate() {
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
                 let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1 };
-                let cost = model.both(direction, &walk, Block::Stream(block), &job, chunk);
-                let predicted = cost.time / model.copy((width * height) as usize).time;
-                let off = predicted / measured;
-                println!("{name} {} {width}x{height}: {predicted:.2}, measured {measured}: {off:.2}", direction.name());
-                assert!((0.7..1.35).contains(&off), "{name} {width}x{height}: {predicted:.2}, measured {measured}");
+                let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
+                let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
+                let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();
+                let mut candidates = vec![(Walk::Stream(walk), Block::Stream(block), chunks[i], stream[i])];
+                for (columns, rows, times) in *warp {
+                    let shape = proposed.iter().find(|s| (s.columns, s.rows) == (*columns, *rows)).unwrap();
+                    let block = warp::block(&scheme, options, *shape).unwrap();
+                    let chunk = block.tuning(&job).unwrap().chunk as u32;
+                    candidates.push((Walk::Warp(block), Block::Warp((*shape).into()), chunk, times[i]));
+                }
+                let mut taken = (f64::INFINITY, 0.0);
+                for (walk, block, chunk, measured) in candidates {
+                    let predicted = model.both(direction, &walk, block, &job, chunk).time;
+                    let off = predicted / measured;
+                    let line = format!("{name} {} {} {width}x{height}: {block}", sample.name(), direction.name());
+                    println!("{line}: {predicted:.2} µs, measured {measured}: {off:.2}");
+                    if !(0.7..1.35).contains(&off) {
+                        wrong += &format!("{line}: {predicted:.2} µs, measured {measured}\n");
+                    }
+                    if predicted < taken.0 {
+                        taken = (predicted, measured);
+                    }
+                }
+                if taken.1 > WORSE * best[i] {
+                    let line = format!("{name} {} {} {width}x{height}", sample.name(), direction.name());
+                    wrong += &format!("{line}: takes {} µs, the best of all {}\n", taken.1, best[i]);
+                }
             }
         }
+        assert!(wrong.is_empty(), "{wrong}");
     }
 
     /// `docs/performance.md`, one pass an axis: rows and columns in registers, and both through shared memory.

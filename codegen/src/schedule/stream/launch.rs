@@ -1,12 +1,18 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::{Rows, Walk};
-use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning, WALKS};
+use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
 /// Most images of a launch: blocks in z.
 pub const MAX_BATCH: i32 = 65535;
+
+/// The root's factor, measured (docs/performance.md).
+const OCCUPYING: f64 = 1.0 / 3.0;
+
+/// Most warps of a block that suits the strips of an image: its ring is to fit into shared memory.
+const MAX_WARPS: i64 = 5;
 
 impl Walk {
     /// Whether the kernel may be launched on this job.
@@ -101,14 +107,31 @@ impl Walk {
     }
 
     /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the second-level cache. Shorter
-    /// still where the image is too small to occupy the device.
+    /// still where the image is too small to occupy the device: all walks of it take a time that grows with n·(1 + halo/chunk), for n row pairs of strips a
+    /// multiprocessor, and the last walk one that grows with its length; the sum is least at a chunk that grows with √(n·halo).
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
-        let strips = ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns());
-        let warps = i64::from(WALKS) * i64::from(multiprocessors.max(1));
-        let occupying = (pairs * strips * i64::from(job.batch) / warps).max(1);
-        let best = i64::from(self.descent.longest_chunk());
-        best.min(occupying).max(i64::from(Walk::least_chunk(job))) as i32
+        let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(multiprocessors.max(1));
+        let occupying = (OCCUPYING * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
+        let longest = self.descent.longest_chunk();
+        occupying.min(longest.into()).max(Walk::least_chunk(job).into()) as i32
+    }
+
+    /// Strips of an image.
+    fn strips(&self, job: &Job) -> i64 {
+        ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns())
+    }
+
+    /// Warps a block for this job: as many as the shape has, unless so many strips leave a tenth of them or more without one; then the nearest
+    /// number that leaves fewer.
+    pub fn warps(&self, job: &Job) -> u32 {
+        let (own, strips) = (i64::from(self.shape.warps), self.strips(job));
+        let is_idle = |warps: i64| {
+            let launched = ceil(strips, warps) * warps;
+            10 * (launched - strips) >= launched
+        };
+        let others = (1..=own).flat_map(|d| [own + d, own - d]).filter(|&w| (1..=MAX_WARPS).contains(&w));
+        std::iter::once(own).chain(others).find(|&w| !is_idle(w)).unwrap_or(1) as u32
     }
 
     fn aligned(&self, job: &Job) -> i32 {
@@ -184,8 +207,26 @@ mod tests {
         assert_eq!(chunk(8192, 8192), 10);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
+        // Measured best: one pair, three, two.
+        assert_eq!([(480, 270), (1024, 1024), (1920, 1080)].map(|(w, h)| chunk(w, h)), [1, 2, 3]);
         // No more chunks than a grid has rows of blocks.
         assert_eq!(chunk(16, 1 << 22), 33);
+    }
+
+    #[test]
+    fn blocks_have_as_many_warps_as_strips_fill() {
+        let options = Options {
+            sample: Scalar::F32,
+            boundary: Boundary::WholeSymmetric,
+            direction: Direction::Forward,
+            gain: false,
+        };
+        let scheme = testing::wavelet("cdf97", testing::cdf97());
+        let walk = walk(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(Rows::Whole)).unwrap();
+        let (widths, warps): (Vec<i32>, Vec<u32>) =
+            [(64, 1), (448, 4), (512, 5), (672, 3), (960, 3), (1920, 3), (4096, 4), (8192, 4)].into_iter().unzip();
+        let found: Vec<u32> = widths.into_iter().map(|width| walk.warps(&job(width, 512))).collect();
+        assert_eq!(found, warps);
     }
 
     #[test]

@@ -22,17 +22,28 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Across, Axis, Border, Frame, Lanes, Order, PHASES, Params};
+use super::level::{Across, Axis, Border, Frame, Lanes, Order, PHASES, Params, is_symmetric};
 use super::stream::{store_band, store_signal};
 use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::schedule::level::Row;
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme};
+use lifting_dsl::{Phase, Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
+
+/// Warps of a multiprocessor that are enough to hide what others wait for.
+const RESIDENT: i64 = 16;
+/// Registers of a multiprocessor for each lane of a warp.
+const REGISTERS: i64 = 65536 / 32;
+/// Registers of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
+/// borders are kept, so that nvcc finds less to share. Fitted so that no wavelet of the catalogue spills.
+const BESIDES: i64 = 48;
+const A_TAP: i64 = 4;
+const UNEVEN: i64 = 56;
 
 /// How a scheme meets a block: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
@@ -58,7 +69,7 @@ pub struct Block {
 /// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples than registers, or if
 /// it is all halo.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
-    let arith = Arithmetic::of(scheme, options)?;
+    let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
         schedule: "warp",
         wavelet: scheme.name().to_owned(),
@@ -120,6 +131,26 @@ impl Block {
     /// Rows of a block, halo left out.
     pub fn rows(&self) -> i64 {
         2 * self.pairs
+    }
+
+    /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
+    fn resident_blocks(&self) -> u32 {
+        let least = self.axis.min_blocks();
+        if least > 0 {
+            return least;
+        }
+        let steps = || self.axis.actions.iter().filter_map(Action::step);
+        let taps = steps().map(|step| match step {
+            Step::Integer(s) => s.taps.len(),
+            Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
+            Step::Scale(_) => 0,
+        });
+        let more_taps = taps.max().unwrap_or(0).saturating_sub(2) as i64;
+        let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
+        let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
+        let samples = i64::from(self.shape.columns * self.shape.rows) * words(self.arith.work);
+        let warps = (REGISTERS / (samples + besides)).min(RESIDENT);
+        (warps / i64::from(self.shape.warps)).max(1) as u32
     }
 
     /// Samples that are loaded for each that is stored.
@@ -198,7 +229,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let grid =
         [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, Expr::from(params.batch).min(Expr::i32(65535))];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
+    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
     Ok(kernel)
 }
 

@@ -1,7 +1,20 @@
-//! The shape of a block, chosen.
+//! The shapes of blocks, chosen.
+//!
+//! A block is straight-line code: all loads, all lifting, all stores. So it costs twice. A large image pays for what a block loads besides what it stores, its halo; and for the
+//! registers of its samples, since what hides its loads is other warps: 80 registers of samples are about 128 a thread, which leave
+//! 16 warps resident on a multiprocessor of 65536 registers. A small image, whose blocks all run at once, pays for the time of one block, which grows with its rows: rows are lifted one after
+//! another, in shuffles that wait for each other.
+//!
+//! Large: half again as many row pairs of results as of halo load 5 rows for every 3 that are stored, and more rows gain less than the warps cost that are resident no longer;
+//! with a short halo, six pairs, below which a block's addresses and tests weigh. A pair lower, which images in between gain from: they are a
+//! few blocks a warp. Small: two pairs of results, two columns a lane, as the rest of the block is all latency. Measured in docs/performance.md.
+//!
+//! Lanes that could store are not left out so that stores are whole sectors ([`Shape::whole_sectors`]): neighbours' parts of a sector meet in the second-level cache, and what is lost is
+//! a part of each block.
 
-use super::{MAX_REGISTERS, block, words};
+use super::{Axis, MAX_REGISTERS, block, words};
 use crate::schedule::{Arithmetic, Options, ScheduleError};
+use crate::window::Halo;
 use lifting_dsl::Scheme;
 
 /// Shape of a block of samples, and of a block of threads.
@@ -13,20 +26,21 @@ pub struct Shape {
     pub rows: u32,
     /// Warps a block of threads, each with a block of samples of its own; they stand below one another.
     pub warps: u32,
-    /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
+    /// Resident blocks a multiprocessor to ask for; 0: what the samples' registers leave, up to 16 warps.
     pub min_blocks: u32,
     /// Whether fewer lanes store than could, so that each store of a warp is whole 32-byte sectors.
     pub whole_sectors: bool,
 }
 
-/// Registers for the samples of a thread, the most desirable first: fewer leave more warps resident.
-const BUDGETS: [i64; 2] = [96, MAX_REGISTERS];
+/// Row pairs with results of a block for large images: at least so many, and so many for each two of the halo.
+const LARGE_PAIRS: [i64; 2] = [6, 3];
 
-/// Rows beyond which a block grows no further.
-const MAX_ROWS: i64 = 64;
+/// Row pairs with results of the least block, and bytes that a lane stores of it at least.
+const SMALL_PAIRS: i64 = 2;
+const SMALL_BYTES: i64 = 32;
 
-/// Samples loaded for each that is stored, beyond which the larger budget is tried.
-const MANY_READS: f64 = 2.0;
+/// Row pairs of halo beyond which no small block pays: nearly all that it loads would be halo.
+const SMALL_HALO: i64 = 4;
 
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
@@ -34,34 +48,53 @@ impl Shape {
         Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false }
     }
 
-    /// The shape of a scheme that loads the fewest samples for each that it stores, within a budget of registers.
+    /// The shape for large images: as high as pays, and of the width that loads the fewest samples for each that it stores.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the largest.
     pub fn of(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
-        let words = words(Arithmetic::of(scheme, options)?.work);
+        let arith = Arithmetic::of(scheme, options)?.in_registers();
+        let [least, a_halo] = LARGE_PAIRS;
+        let sides = sides(scheme, options);
+        let wanted = 2 * (sides + least.max((a_halo * sides + 1) / 2));
         let mut refusal = None;
         let mut best: Option<(f64, Shape)> = None;
-        for budget in BUDGETS {
-            for columns in [2, 4, 8].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64))) {
-                let rows = (budget / (columns * words)).min(MAX_ROWS) & !1;
-                let (columns, rows) = (columns as u32, rows as u32);
-                let shape = Shape { columns, rows, warps: 4, min_blocks: 0, whole_sectors: true };
-                match block(scheme, options, shape) {
-                    // Of equals the widest: fewer and larger accesses.
-                    Ok(block) if best.is_none_or(|(reads, _)| block.reads() <= reads) => {
-                        best = Some((block.reads(), shape));
-                    }
-                    Ok(_) => {}
-                    Err(e) => refusal = Some(e),
+        for columns in [2, 4, 8].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64))) {
+            let rows = wanted.min(MAX_REGISTERS / (columns * words(arith.work)) & !1);
+            let shape = Shape { columns: columns as u32, rows: rows as u32, ..Shape::paper() };
+            match block(scheme, options, shape) {
+                // Of equals the widest: fewer and larger accesses.
+                Ok(block) if best.is_none_or(|(reads, _)| block.reads() <= reads) => {
+                    best = Some((block.reads(), shape));
                 }
-            }
-            if let Some((reads, shape)) = best
-                && reads <= MANY_READS
-            {
-                return Ok(shape);
+                Ok(_) => {}
+                Err(e) => refusal = Some(e),
             }
         }
         best.map(|(_, shape)| shape).ok_or_else(|| refusal.expect("a shape that was not held was refused"))
     }
+
+    /// The shapes worth considering: [`Shape::of`], one a row pair lower, and the least, for small images.
+    ///
+    /// # Errors
+    /// As [`Shape::of`].
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+        let large = Shape::of(scheme, options)?;
+        let mut shapes = vec![large];
+        let sides = sides(scheme, options);
+        if sides <= SMALL_HALO {
+            let lower = Shape { rows: large.rows - 2, ..large };
+            let columns = i64::from(Shape::paper().columns);
+            let pairs = SMALL_PAIRS.max(SMALL_BYTES / (2 * columns * options.sample.bytes() as i64));
+            let small = Shape { rows: 2 * (sides + pairs) as u32, ..Shape::paper() };
+            shapes.extend([lower, small].into_iter().filter(|&s| s != large && block(scheme, options, s).is_ok()));
+        }
+        Ok(shapes)
+    }
+}
+
+/// Row pairs of halo, above and below.
+fn sides(scheme: &Scheme, options: Options) -> i64 {
+    let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
+    halo.pairs_before() + halo.pairs_after()
 }
