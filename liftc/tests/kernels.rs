@@ -13,7 +13,7 @@ fn names(text: &str) -> Vec<String> {
 #[test]
 fn kernels_are_those_of_the_plan() {
     let bench = Bench::new();
-    let text = bench.run("kernels -w cdf97 --shape 1080x1920 -l 3").ok().stdout;
+    let text = bench.run("kernels -w cdf97 --shape 1080x1920 -l 3 --schedule stream").ok().stdout;
     let video = names(&text);
     let plain: Vec<&str> = video.iter().map(|name| name.rsplit_once('_').unwrap().0).collect();
     for way in ["forward", "inverse"] {
@@ -22,11 +22,12 @@ fn kernels_are_those_of_the_plan() {
         }
     }
     // The same question has the same answer, in a file too.
-    bench.run("kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu").ok();
+    bench.run("kernels -w cdf97 --shape 1080x1920 -l 3 --schedule stream -o video.cu").ok();
     assert_eq!(String::from_utf8(bench.read("video.cu")).unwrap(), text);
     let line = names(&bench.run("kernels -w cdf97 --shape 4096").ok().stdout);
     assert!(line.iter().any(|name| name.starts_with("cdf97_horizontal_registers_aligned_x4_forward_f32_")), "{line:?}");
-    let frames = names(&bench.run("kernels -w legall53 --shape 64x64 --batch 3 --pitch 256").ok().stdout);
+    let frames =
+        names(&bench.run("kernels -w legall53 --shape 64x64 --batch 3 --pitch 256 --schedule stream").ok().stdout);
     assert!(frames.iter().any(|name| name.starts_with("legall53_stream_")), "{frames:?}");
 }
 
