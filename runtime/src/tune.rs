@@ -131,7 +131,11 @@ impl<T: Sample> PlanBuilder<'_, T> {
                     attempt(Block::Stream(StreamBlock { columns, warps, ring, chunk: 0 }), &mut all)?;
                 }
             }
-            let own = choice.others.iter().chain([&choice.taken]).filter_map(|candidate| match candidate.block {
+            let candidates = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
+            for block in candidates().filter(|block| block.schedule() == Schedule::Stream) {
+                attempt(block, &mut all)?;
+            }
+            let own = candidates().filter_map(|block| match block {
                 Block::Warp(block) => Some(block),
                 _ => None,
             });

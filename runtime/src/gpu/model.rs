@@ -6,11 +6,11 @@
 //! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use super::kernels::{PassWay, Walk};
-use crate::schedule::Block;
+use crate::schedule::{Block, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::Job;
-use lifting_codegen::schedule::{Along, Direction, Sides, lattice};
+use lifting_codegen::schedule::stream::{self, Job};
+use lifting_codegen::schedule::{Along, Direction, Sides, lattice, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -35,9 +35,9 @@ const BANDWIDTH: f64 = 4.24e6 / 132.0;
 const ISSUE: f64 = 4.0 * 32.0 * 1700.0;
 /// Microseconds from one launch of a graph to the next.
 const LAUNCH: f64 = 1.4;
-/// Microseconds until the first row of a walk is there, and the last one gone.
+/// Of passes along one axis: microseconds until the first row is there, and the last one gone.
 const RAMP: f64 = 3.0;
-/// Microseconds a row pair of a walk takes where nothing else limits it.
+/// Microseconds a row pair of a walk down columns takes where nothing else limits it.
 const PAIR: f64 = 0.45;
 /// Microseconds a window of `vertical` takes to load, lift and store.
 const WINDOW: f64 = 1.2;
@@ -49,7 +49,7 @@ const ALONE: f64 = 1.08;
 const AROUND_STRIP: f64 = 42.0;
 /// Bytes that memory moves at least.
 const SECTOR: f64 = 32.0;
-/// What it costs to read a row or column of a halo, of what it costs to read it first: the second-level cache has it.
+/// What it costs to read a sector again, of what it costs to read it first: the second-level cache has it.
 const AGAIN: f64 = 0.25;
 /// Registers of a thread besides its delay line or block: nvcc finds 32 to 56.
 const REGISTERS: i64 = 48;
@@ -60,27 +60,29 @@ const SPILL: f64 = 4.0;
 const THROUGHPUT: f64 = 3.0;
 
 /// `stream`: how throughput and the latency of a walk make a time.
-const WALKING: f64 = 1.75;
+const WALKING: f64 = 1.7;
 /// Instructions a sample besides lifting, and registers of a thread at which an instruction takes its issue slot and no more: the more there are, the
 /// fewer warps hide latency.
-const AROUND_WALK: f64 = 39.0;
-const AT_EASE: f64 = 286.0;
-/// Microseconds of a walk: besides its row pairs, of a row pair, of each of its operations of lifting, and of each column of a lane.
-const WALK: f64 = 0.54;
-const WALK_PAIR: f64 = 0.158;
+const AROUND_WALK: f64 = 42.0;
+const AT_EASE: f64 = 304.0;
+/// Of what it costs to read a row or column first, what it costs to read it again, in analysis and in synthesis, which reads rows of four arrays.
+const WALK_AGAIN: [f64; 2] = [0.68, 1.0];
+/// Microseconds of a walk: besides its row pairs, of a row pair, of each of its operations of lifting, and of each column of a lane of 16 bytes: that lanes of 8 are
+/// faster anywhere was not seen.
+const WALK: f64 = 0.57;
+const WALK_PAIR: f64 = 0.165;
 const WALK_OPERATION: f64 = 0.008;
-const WALK_COLUMN: f64 = 0.027;
+const WALK_COLUMN: f64 = 0.025;
 /// By how much a walk takes longer for each warp that shares its multiprocessor.
-const WALK_SHARED: f64 = 0.042;
+const WALK_SHARED: f64 = 0.045;
 /// By how much `stream` takes more instructions with lanes whose vectors are 8 bytes instead of 16.
 const NARROW: f64 = 1.6;
 
-/// `warp`: the same for blocks. They halve neither time: all loads of a block are in flight at once, and other warps compute meanwhile.
+/// `warp`: the same for blocks, whose latency hides better: all loads of a block are in flight at once, and other warps compute meanwhile.
 const BLOCKS: f64 = 3.0;
 const AROUND_BLOCK: f64 = 10.0;
 const STALL_BLOCK: f64 = 1.15;
-/// Part of what it costs to read a halo first that it costs to read it again.
-const BLOCK_AGAIN: f64 = 0.05;
+const BLOCK_AGAIN: f64 = 0.1;
 /// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp that shares its
 /// multiprocessor or, a few times over, waits for one to end.
 const BLOCK_ROW: f64 = 0.093;
@@ -88,6 +90,10 @@ const BLOCK_COLUMN: f64 = 0.015;
 const BLOCK_STORE: f64 = 0.035;
 const BLOCK_SHARED: f64 = 0.062;
 const MOST_WAITING: f64 = 3.8;
+/// Rows of halo of blocks up to which the above was fitted. With more, the shapes that were measured were slower than `stream`, but those that are proposed were not measured: they
+/// are taken to be slower than they would be by the above, so that `stream` goes first.
+const KNOWN_HALO: i64 = 8;
+const UNSURE: f64 = 1.4;
 /// Samples of 2 bytes: how many columns each beyond the second counts for, which are parts of registers as they come, and by how much a sample has more instructions.
 const PACKED: f64 = 4.8;
 const PACKED_WORK: f64 = 1.23;
@@ -228,67 +234,107 @@ impl Model<'_> {
     /// Both axes in one launch.
     pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
-        let [operations, _] = work(&self.actions(direction));
-        let tuning = walk.tuning(job, self.machine.multiprocessors);
-        let aligned = match walk {
-            Walk::Stream(walk) => walk.is_for_aligned(),
-            Walk::Warp(_) => tuning.is_ok_and(|t| t.aligned == 3),
-        };
-        let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
-        let pairs = f64::from((job.height + job.parity[1] + 1) / 2);
-        // Warps of the launch a multiprocessor, where one stores so many columns, and those of them that are resident.
-        let warps = |columns: i64| {
-            let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
-            let all = strips * (pairs / f64::from(chunk)).ceil() * f64::from(job.batch);
-            all / f64::from(self.machine.multiprocessors)
-        };
-        let resident = |registers: i64| f64::from(self.machine.registers / 32) / registers as f64;
-        let image = samples * self.sample.bytes() as f64;
-        let (bytes, issue, latency, power) = match (walk, block) {
+        let (demand, aligned, power) = match (walk, block) {
             (Walk::Stream(walk), _) => {
-                let registers = REGISTERS + walk.registers();
-                let columns = f64::from(block.columns());
-                let narrow = if columns * (self.sample.bytes() as f64) < 16.0 { NARROW } else { 1.0 };
-                let reads = walk.reads(chunk as i32);
-                let stall = registers as f64 / AT_EASE * if registers > MOST_REGISTERS { SPILL } else { 1.0 };
-                let pair = WALK_PAIR + WALK_OPERATION * operations + WALK_COLUMN * columns;
-                let latency = WALK + (pairs.min(f64::from(chunk)) + walk.halo_pairs() as f64) * pair;
-                let share = 1.0 + WALK_SHARED * warps(walk.strip_columns()).min(resident(registers));
-                let issue = samples * reads * (AROUND_WALK + operations) * stall * narrow;
-                (image * (reads + more_sectors), issue, latency * share, WALKING)
+                (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), WALKING)
             }
             (Walk::Warp(shape), Block::Warp(block)) => {
-                let (columns, words) = (f64::from(block.columns), self.sample.bytes().div_ceil(4) as i64);
-                let registers = REGISTERS + i64::from(block.columns * block.rows) * words;
-                // Of a lane, in each row and band.
-                let stored = block.columns as usize / 2 * self.sample.bytes();
-                let forward = direction == Direction::Forward;
-                let packed = self.sample.bytes() < 4;
-                let counted = columns + if packed { (PACKED - 1.0) * (columns - 2.0) } else { 0.0 };
-                let store = if forward { 2.0 * if stored < 4 { TINY_STORE } else { 1.0 } } else { 1.0 };
-                let tiny = if forward && stored < 8 { TINY_SECTORS } else { 0.0 };
-                let latency = f64::from(block.rows) * (BLOCK_ROW + BLOCK_COLUMN * counted)
-                    + shape.rows() as f64 * BLOCK_STORE * store;
-                let share = 1.0 + BLOCK_SHARED * warps(shape.columns()).min(MOST_WAITING * resident(registers));
-                let reads = shape.reads();
-                let issue = samples * reads * (AROUND_BLOCK + operations) * STALL_BLOCK;
-                let issue = issue * if packed { PACKED_WORK } else { 1.0 };
-                let blocks = (f64::from(chunk) / (shape.rows() as f64 / 2.0)).max(1.0);
-                let bytes = image * (1.0 + (reads - 1.0) * BLOCK_AGAIN + more_sectors + tiny);
-                (bytes, issue, latency * share * blocks, BLOCKS)
+                let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
+                (self.in_blocks(direction, shape, block, job, chunk), aligned, BLOCKS)
             }
             (Walk::Warp(_), _) => unreachable!("a walk is its block's"),
         };
-        let throughput = together(THROUGHPUT, self.memory(bytes), self.issue(issue * more_work));
-        Cost { launches: 1, bytes, time: LAUNCH + together(power, throughput, latency) }
+        let [more_work, more_sectors] = if aligned { [1.0; 2] } else { UNALIGNED };
+        let bytes = samples * self.sample.bytes() as f64 * (demand.moved + more_sectors);
+        let issue = self.issue(samples * demand.instructions * more_work);
+        let throughput = together(THROUGHPUT, self.memory(bytes), issue);
+        Cost { launches: 1, bytes, time: LAUNCH + together(power, throughput, demand.latency) }
     }
+
+    /// By `stream`.
+    fn walking(&self, direction: Direction, walk: &stream::Walk, block: Block, job: &Job, chunk: u32) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let registers = REGISTERS + walk.registers();
+        let (bytes, reads) = (self.sample.bytes(), walk.reads(chunk as i32));
+        let narrow = if (block.columns() as usize * bytes) < 16 { NARROW } else { 1.0 };
+        let stall = registers as f64 / AT_EASE * if registers > MOST_REGISTERS { SPILL } else { 1.0 };
+        let again = WALK_AGAIN[usize::from(direction == Direction::Inverse)];
+        let pair = WALK_PAIR + WALK_OPERATION * operations + WALK_COLUMN * 16.0 / bytes as f64;
+        let pairs = row_pairs(job).min(f64::from(chunk)) + walk.halo_pairs() as f64;
+        let shared = self.warps(job, walk.strip_columns(), chunk).min(self.resident(registers));
+        Demand {
+            moved: 1.0 + (reads - 1.0) * again,
+            instructions: reads * lifted(job, walk.strip_columns()) * (AROUND_WALK + operations) * stall * narrow,
+            latency: (WALK + pairs * pair) * (1.0 + WALK_SHARED * shared),
+        }
+    }
+
+    /// By `warp`.
+    fn in_blocks(&self, direction: Direction, shape: &warp::Block, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let (bytes, reads) = (self.sample.bytes(), shape.reads());
+        let registers = REGISTERS + i64::from(block.columns * block.rows) * bytes.div_ceil(4) as i64;
+        let packed = bytes < 4;
+        let columns = f64::from(block.columns);
+        let columns = columns + if packed { (PACKED - 1.0) * (columns - 2.0) } else { 0.0 };
+        // Of a lane, in each row: of two bands, or of the image.
+        let (stores, tiny) = match (direction, block.columns as usize / 2 * bytes) {
+            (Direction::Inverse, _) => (1.0, 0.0),
+            (Direction::Forward, ..4) => (2.0 * TINY_STORE, TINY_SECTORS),
+            (Direction::Forward, ..8) => (2.0, TINY_SECTORS),
+            (Direction::Forward, _) => (2.0, 0.0),
+        };
+        let row = BLOCK_ROW + BLOCK_COLUMN * columns;
+        let latency = f64::from(block.rows) * row + shape.rows() as f64 * stores * BLOCK_STORE;
+        let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
+        let shared = self.warps(job, shape.columns(), chunk).min(MOST_WAITING * self.resident(registers));
+        let work = (AROUND_BLOCK + operations) * STALL_BLOCK * if packed { PACKED_WORK } else { 1.0 };
+        let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
+        Demand {
+            moved: 1.0 + (reads - 1.0) * BLOCK_AGAIN + tiny,
+            instructions: reads * lifted(job, shape.columns()) * work * unsure,
+            latency: latency * each * (1.0 + BLOCK_SHARED * shared) * unsure,
+        }
+    }
+
+    /// Warps of a launch a multiprocessor, each for so many columns.
+    fn warps(&self, job: &Job, columns: i64, chunk: u32) -> f64 {
+        let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
+        let all = strips * (row_pairs(job) / f64::from(chunk)).ceil() * f64::from(job.batch);
+        all / f64::from(self.machine.multiprocessors)
+    }
+
+    /// Warps that are resident on a multiprocessor.
+    fn resident(&self, registers: i64) -> f64 {
+        f64::from(self.machine.registers / 32) / registers as f64
+    }
+}
+
+/// What a pass over both axes asks of a machine.
+struct Demand {
+    /// Of the samples, how many are read, or cost as much.
+    moved: f64,
+    /// A sample.
+    instructions: f64,
+    /// Microseconds of a walk, or of a block.
+    latency: f64,
+}
+
+fn row_pairs(job: &Job) -> f64 {
+    f64::from((job.height + job.parity[1] + 1) / 2)
+}
+
+/// Samples that are lifted for each that there is: strips of so many columns, of which the last has fewer.
+fn lifted(job: &Job, columns: i64) -> f64 {
+    let (width, columns) = (f64::from(job.width), columns as f64);
+    (width / columns).ceil() * columns / width
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schedule::StreamBlock;
-    use lifting_codegen::schedule::{Options, stream, warp};
+    use lifting_codegen::schedule::Options;
 
     /// Microseconds of one level at each of [`SIZES`].
     type Times = [f64; 8];

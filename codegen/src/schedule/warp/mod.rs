@@ -7,9 +7,7 @@
 //! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
 //!
 //! From Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy" (sections 3 and 4). Theirs is
-//! [`Shape::paper`]. Two things differ in [`Shape::of`]. Lanes that store are so many that each of a warp's stores is whole
-//! 32-byte sectors: 60 or 56 columns are not, and the second-level cache pays for the rest of a sector. And the number of rows and columns is
-//! what moves least within a budget of registers.
+//! [`Shape::paper`]; plans consider others ([`Shape::proposed`]). 16-bit integers are held in 32-bit registers.
 //!
 //! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds it, and what
 //! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`
@@ -39,10 +37,10 @@ const MAX_REGISTERS: i64 = 104;
 const RESIDENT: i64 = 16;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
-/// Registers of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
+/// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
 /// borders are kept, so that nvcc finds less to share. Fitted so that no wavelet of the catalogue spills.
 const BESIDES: i64 = 48;
-const A_TAP: i64 = 4;
+const A_TAP: i64 = 12;
 const UNEVEN: i64 = 56;
 
 /// How a scheme meets a block: what is derived from it before any code is written.
@@ -148,8 +146,8 @@ impl Block {
         let more_taps = taps.max().unwrap_or(0).saturating_sub(2) as i64;
         let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
         let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
-        let samples = i64::from(self.shape.columns * self.shape.rows) * words(self.arith.work);
-        let warps = (REGISTERS / (samples + besides)).min(RESIDENT);
+        let values = i64::from(self.shape.columns * self.shape.rows) + besides;
+        let warps = (REGISTERS / (values * words(self.arith.work))).min(RESIDENT);
         (warps / i64::from(self.shape.warps)).max(1) as u32
     }
 

@@ -1,16 +1,15 @@
 //! The shapes of blocks, chosen.
 //!
-//! A block is straight-line code: all loads, all lifting, all stores. So it costs twice. A large image pays for what a block loads besides what it stores, its halo; and for the
-//! registers of its samples, since what hides its loads is other warps: 80 registers of samples are about 128 a thread, which leave
-//! 16 warps resident on a multiprocessor of 65536 registers. A small image, whose blocks all run at once, pays for the time of one block, which grows with its rows: rows are lifted one after
-//! another, in shuffles that wait for each other.
+//! A block is straight-line code: all loads, all lifting, all stores. Large images pay for what a block loads besides what it stores, its halo, and for its registers,
+//! as what hides the loads of one warp is other warps: 80 registers of samples are about 128 a thread, which leave 16 warps resident on a
+//! multiprocessor. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows: they are lifted one
+//! after another, by shuffles that wait for each other.
 //!
-//! Large: half again as many row pairs of results as of halo load 5 rows for every 3 that are stored, and more rows gain less than the warps cost that are resident no longer;
-//! with a short halo, six pairs, below which a block's addresses and tests weigh. A pair lower, which images in between gain from: they are a
-//! few blocks a warp. Small: two pairs of results, two columns a lane, as the rest of the block is all latency. Measured in docs/performance.md.
+//! So for large images a block has half again as many row pairs of results as of halo: it loads 5 rows for every 3 that it stores, and more rows gain less
+//! than the warps cost for which they leave no registers. Six pairs at least, below which addresses and tests weigh. Images in between gain from a row pair less.
+//! Small ones want two pairs of results and two columns a lane: more, where samples are so short that a lane would store less than 32 bytes. docs/performance.md has what was measured.
 //!
-//! Lanes that could store are not left out so that stores are whole sectors ([`Shape::whole_sectors`]): neighbours' parts of a sector meet in the second-level cache, and what is lost is
-//! a part of each block.
+//! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
 use super::{Axis, MAX_REGISTERS, block, words};
 use crate::schedule::{Arithmetic, Options, ScheduleError};
@@ -32,10 +31,10 @@ pub struct Shape {
     pub whole_sectors: bool,
 }
 
-/// Row pairs with results of a block for large images: at least so many, and so many for each two of the halo.
-const LARGE_PAIRS: [i64; 2] = [6, 3];
+/// Row pairs with results of a block for large images, at least.
+const LARGE_PAIRS: i64 = 6;
 
-/// Row pairs with results of the least block, and bytes that a lane stores of it at least.
+/// Row pairs with results of the least block, at least; and bytes that a lane stores of it, at least.
 const SMALL_PAIRS: i64 = 2;
 const SMALL_BYTES: i64 = 32;
 
@@ -54,9 +53,8 @@ impl Shape {
     /// If no shape holds the scheme: what stands against the largest.
     pub fn of(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
-        let [least, a_halo] = LARGE_PAIRS;
         let sides = sides(scheme, options);
-        let wanted = 2 * (sides + least.max((a_halo * sides + 1) / 2));
+        let wanted = 2 * (sides + LARGE_PAIRS.max((3 * sides + 1) / 2));
         let mut refusal = None;
         let mut best: Option<(f64, Shape)> = None;
         for columns in [2, 4, 8].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64))) {
