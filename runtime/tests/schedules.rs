@@ -4,8 +4,8 @@
 mod support;
 
 use lifting::{
-    Block, Boundary, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule, Scheme,
-    bf16, catalogue, f16,
+    Block, Boundary, Candidate, Choice, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe,
+    Sample, Schedule, Scheme, bf16, catalogue, f16,
 };
 use support::noise;
 
@@ -40,6 +40,28 @@ fn images_take_one_pass_a_level() {
     };
     let chunk_of = |side: usize| chunk(&recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Stream)));
     assert!(chunk_of(256) < chunk_of(4096));
+}
+
+/// Five strips in blocks of four would leave three warps of eight without one. Small levels take small blocks.
+#[test]
+fn blocks_suit_the_size_of_a_level() {
+    let taken = recipe::<f32>("cdf97", &[32, 512], |p| p.schedule(Schedule::Stream).levels(2));
+    let warps = |recipe: &Recipe| -> Vec<u32> {
+        let block = |block| if let Block::Stream(block) = block { block.warps } else { 0 };
+        recipe.choices.iter().map(|choice| block(choice.taken.block)).collect()
+    };
+    assert_eq!(warps(&taken), [5, 3, 5, 3], "{taken}");
+    let wavelet = catalogue::find("cdf97").unwrap();
+    same_as_cpu::<f32>(0, |device| {
+        let plan = Plan::builder(&wavelet).shape(&[16, 512]).levels(2).sample();
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::Stream } else { Schedule::Auto };
+        plan.schedule(schedule).build(device)
+    });
+    let rows = |side: usize| match recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Warp)).choices[0] {
+        Choice { taken: Candidate { block: Block::Warp(block), .. }, .. } => block.rows,
+        ref choice => panic!("{choice}"),
+    };
+    assert!(rows(256) < rows(1024) && rows(1024) < rows(8192));
 }
 
 /// Steps within a pair of samples ask no border rule where no border cuts a pair.
