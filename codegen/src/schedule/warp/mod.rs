@@ -33,8 +33,10 @@ use lifting_dsl::{Phase, Scheme, Step};
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
 
-/// Warps of a multiprocessor that are enough to hide what others wait for.
+/// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
 const RESIDENT: i64 = 16;
+/// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
+const LONG_HALO: i64 = 4;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
 /// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
@@ -133,9 +135,9 @@ impl Block {
 
     /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
     fn resident_blocks(&self) -> u32 {
-        let least = self.axis.min_blocks();
-        if least > 0 {
-            return least;
+        let is_long = self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
+        if is_long || self.axis.min_blocks() > 0 {
+            return 1;
         }
         let steps = || self.axis.actions.iter().filter_map(Action::step);
         let taps = steps().map(|step| match step {
@@ -147,7 +149,8 @@ impl Block {
         let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
         let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
         let values = i64::from(self.shape.columns * self.shape.rows) + besides;
-        let warps = (REGISTERS / (values * words(self.arith.work))).min(RESIDENT);
+        let words = words(self.arith.work);
+        let warps = (REGISTERS / (values * words)).min(RESIDENT / words);
         (warps / i64::from(self.shape.warps)).max(1) as u32
     }
 

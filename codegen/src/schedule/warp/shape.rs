@@ -11,7 +11,7 @@
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, MAX_REGISTERS, block, words};
+use super::{Axis, LONG_HALO, MAX_REGISTERS, block, words};
 use crate::schedule::{Arithmetic, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
@@ -37,9 +37,6 @@ const LARGE_PAIRS: i64 = 6;
 /// Row pairs with results of the least block, at least; and bytes that a lane stores of it, at least.
 const SMALL_PAIRS: i64 = 2;
 const SMALL_BYTES: i64 = 32;
-
-/// Row pairs of halo beyond which no small block pays: nearly all that it loads would be halo.
-const SMALL_HALO: i64 = 4;
 
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
@@ -80,7 +77,8 @@ impl Shape {
         let large = Shape::of(scheme, options)?;
         let mut shapes = vec![large];
         let sides = sides(scheme, options);
-        if sides <= SMALL_HALO {
+        // With a long halo, nearly all that a small block loads would be halo.
+        if sides <= LONG_HALO {
             let lower = Shape { rows: large.rows - 2, ..large };
             let columns = i64::from(Shape::paper().columns);
             let pairs = SMALL_PAIRS.max(SMALL_BYTES / (2 * columns * options.sample.bytes() as i64));
