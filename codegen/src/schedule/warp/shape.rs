@@ -55,7 +55,7 @@ impl Shape {
         let mut refusal = None;
         let mut best: Option<(f64, Shape)> = None;
         for columns in [2, 4, 8].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64))) {
-            let rows = wanted.min(MAX_REGISTERS / (columns * words(arith.work)) & !1);
+            let rows = wanted.min((MAX_REGISTERS / (columns * words(arith.work))) & !1);
             let shape = Shape { columns: columns as u32, rows: rows as u32, ..Shape::paper() };
             match block(scheme, options, shape) {
                 // Of equals the widest: fewer and larger accesses.
