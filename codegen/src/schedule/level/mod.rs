@@ -5,11 +5,15 @@ mod across;
 mod descent;
 mod down;
 mod job;
+mod slab;
+mod source;
 
 pub(super) use across::{Across, Row};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_SIDE, Tuning};
+pub(super) use slab::Slab;
+pub(super) use source::{Source, served_column, served_index};
 
 use super::{Arithmetic, Direction, Options};
 use crate::action::Action;
@@ -313,6 +317,32 @@ impl Held {
         }
     }
 
+    /// The index, counted from the signal's first sample, of the one that stands for a position when samples are loaded.
+    pub(super) fn serve_position(&self, b: &mut Builder, axis: usize, position: Expr) -> Expr {
+        let from_start = |position: Expr| position - self.start(axis);
+        match self.boundary {
+            Boundary::WholeSymmetric => self.mirror(b, axis, from_start(position)),
+            Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), Box::new(self.length(axis))),
+            Boundary::Edge | Boundary::Zero => {
+                let [even, odd] = PHASES.map(|phase| {
+                    from_start((self.serve(axis, phase, position.clone() >> 1) << 1) + phase.parity() as i32)
+                });
+                position.and(1.into()).eq_(0.into()).select(even, odd)
+            }
+        }
+    }
+
+    /// An index, counted from the signal's first sample, reflected until it lies inside; once is tried cheaply first.
+    fn mirror(&self, b: &mut Builder, axis: usize, index: Expr) -> Expr {
+        let length = || self.length(axis);
+        let index = b.let_(["column", "row"][axis], Scalar::I32, index);
+        let index = || Expr::from(index);
+        let away = b.let_("away", Scalar::I32, index().max(-index()));
+        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((length() - 1) * 2 - Expr::from(away)));
+        let again = Expr::Mirror(Box::new(index()), Box::new(length()));
+        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+    }
+
     /// The row of a phase's band that holds a row of the image, counted from the first.
     pub(super) fn band_row(&self, phase: Phase, row: Expr) -> Expr {
         match phase {
@@ -324,7 +354,6 @@ impl Held {
     /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for every row: reflections are
     /// tried cheaply first.
     pub(super) fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
-        let height = || self.length(1);
         let p = phase.parity() as i32;
         if self.border == Border::Untouched {
             return (k << 1) + p;
@@ -332,15 +361,12 @@ impl Held {
         if let Boundary::Edge | Boundary::Zero = self.boundary {
             return (self.serve(1, phase, k) << 1) + p - self.start(1);
         }
-        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
-        let row = || Expr::from(row);
+        let row = (k << 1) + p - self.start(1);
         if self.boundary == Boundary::Periodic {
-            return Expr::Wrap(Box::new(row()), Box::new(height()));
+            let row = b.let_("row", Scalar::I32, row);
+            return Expr::Wrap(Box::new(row.into()), Box::new(self.length(1)));
         }
-        let away = b.let_("away", Scalar::I32, row().max(-row()));
-        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
-        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
-        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+        self.mirror(b, 1, row)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight together. Rows are lifted
 //! with the edge values of neighbouring lanes exchanged by shuffles (`schedule::level`), columns within each lane
-//! ([`down`]). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
+//! ([`Slab`]). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
 //! columns) it loads and lifts again: for J lifting pairs of support ±1, 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12
 //! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
 //!
@@ -13,22 +13,22 @@
 //! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`
 //! is possible for steps that are not symmetric, too. Rows that are not aligned are loaded and stored sample by sample, too.
 
-mod down;
-mod input;
 mod launch;
 mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Across, Axis, Border, Frame, Lanes, Order, PHASES, Params, is_symmetric};
+use super::level::{
+    Across, Axis, BANDS_ALIGNED, Border, Frame, Lanes, Order, PHASES, Params, SIGNAL_ALIGNED, Slab, Source,
+    is_symmetric, served_column,
+};
 use super::stream::{store_band, store_signal};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
-use crate::schedule::level::Row;
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme, Step};
+use lifting_dsl::{Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
@@ -220,8 +220,10 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
             let below = ((Expr::from(front) << 1) + shape.rows as i32).gt(end_y.clone());
             let at_edge = b.let_("at_edge", Scalar::Bool, above.or(below));
             let samples = b.array("block", arith.work, shape.columns * shape.rows);
-            let tile = Tile { frame: &frame, plan: &plan, front, at_edge, samples };
-            tile.lift(b, order, stop);
+            let held = &frame.lanes.held;
+            let slab =
+                Slab { held, axis: &plan.axis, halo: &plan.halo, pairs: plan.pairs as i32, front, at_edge, samples };
+            Tile { frame: &frame, slab }.lift(b, order, stop);
         });
     });
     let chunks = (pairs_y + chunk() - 1) / chunk();
@@ -237,60 +239,84 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
 /// The block at hand.
 struct Tile<'a> {
     frame: &'a Frame<'a>,
-    plan: &'a Block,
-    /// Row pair that its first two rows are.
-    front: LocalId,
-    /// Whether it reaches above or below the image (warp-uniform).
-    at_edge: LocalId,
-    /// Row after row, a lane's columns of each.
-    samples: LocalId,
+    slab: Slab<'a>,
 }
 
 impl Tile<'_> {
-    /// Row pairs, halo included.
-    fn height(&self) -> i32 {
-        self.plan.shape.rows as i32 / 2
-    }
-
-    /// The row of a phase in a row pair, counted from the block's first.
-    fn row(&self, phase: Phase, pair: Expr) -> Row {
-        let c = self.frame.columns();
-        Row { array: self.samples, first: pair * (2 * c) + phase.parity() as i32 * c }
-    }
-
     /// Loads the block, lifts it, stores its results above `stop`.
     fn lift(&self, b: &mut Builder, order: Order, stop: LocalId) {
-        let across = Across { lanes: &self.frame.lanes, axis: &self.plan.axis };
-        let rows = |b: &mut Builder, from: i64, to: i64| {
-            b.unrolled("row", from as i32, to as i32, 1, |b, k| {
+        let slab = &self.slab;
+        let across = Across { lanes: &self.frame.lanes, axis: slab.axis };
+        let rows = |b: &mut Builder, from: i32, to: i32| {
+            b.unrolled("row", from, to, 1, |b, k| {
                 for phase in PHASES {
-                    across.lift(b, &self.row(phase, k.clone()));
+                    across.lift(b, &slab.row(phase, k.clone()));
                 }
             });
         };
         // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
-        let across_first = (order == Order::HorizontalFirst) == (self.plan.options.direction == Direction::Forward);
-        let first = self.plan.halo.pairs_before();
+        let across_first = (order == Order::HorizontalFirst) == (self.frame.options.direction == Direction::Forward);
         self.load(b);
         if across_first {
-            rows(b, 0, self.height().into());
-            self.down(b);
+            rows(b, 0, slab.height());
+            slab.lift(b);
         } else {
-            self.down(b);
-            rows(b, first, first + self.plan.pairs);
+            slab.lift(b);
+            rows(b, slab.first(), slab.first() + slab.pairs);
         }
         self.store(b, stop);
     }
 
+    /// Loads all rows: as vectors where they are aligned and the block is inside; at borders each sample where the border rule finds it.
+    fn load(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let aligned = match frame.options.direction {
+            Direction::Forward => SIGNAL_ALIGNED,
+            Direction::Inverse => BANDS_ALIGNED,
+        };
+        let vectors = frame.params.has(aligned).and(!Expr::from(frame.at_border));
+        let vectors = b.let_("vectors", Scalar::Bool, vectors);
+        let rows = |b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)| {
+            b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                for source in Source::all(frame) {
+                    body(b, k.clone(), &source);
+                }
+            });
+        };
+        b.if_else(
+            Expr::from(vectors).and(!Expr::from(slab.at_edge)),
+            |b| {
+                rows(b, &|b, k, source| {
+                    let start = source.row_start(b, frame, Expr::from(slab.front) + k.clone());
+                    source.vector(b, frame, &slab.row(source.row, k), start);
+                });
+            },
+            |b| {
+                b.comment("at a border, or where rows are not aligned");
+                let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
+                rows(b, &|b, k, source| {
+                    let pair = frame.serve(1, source.row, Expr::from(slab.front) + k.clone());
+                    let start = source.row_start(b, frame, pair);
+                    let row = slab.row(source.row, k);
+                    b.if_else(
+                        vectors,
+                        |b| source.vector(b, frame, &row, start),
+                        |b| source.gather(b, frame, &row, start, &served),
+                    );
+                });
+            },
+        );
+    }
+
     fn store(&self, b: &mut Builder, stop: LocalId) {
-        let (frame, first) = (self.frame, self.plan.halo.pairs_before() as i32);
-        b.unrolled("row", first, first + self.plan.pairs as i32, 1, |b, k| {
-            let pair = b.let_("done", Scalar::I32, Expr::from(self.front) + k.clone());
+        let (frame, slab) = (self.frame, &self.slab);
+        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
+            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
             for phase in PHASES {
                 let inside = (Expr::from(pair).ge(frame.first_index(1, phase)))
                     .and(Expr::from(pair).le(frame.last_index(1, phase)));
                 let wanted = Expr::from(pair).lt(stop.into()).and(inside).and(frame.useful.into());
-                let row = self.row(phase, k.clone());
+                let row = slab.row(phase, k.clone());
                 b.if_(wanted, |b| match frame.options.direction {
                     Direction::Forward => {
                         for columns in PHASES {

@@ -1,32 +1,65 @@
-//! Vertical lifting of a block: each lane has its columns whole.
+//! Vertical lifting of rows that a thread holds whole, so many columns of each.
 
-use super::{PHASES, Tile};
+use super::{Axis, Border, Held, PHASES, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Expr, Scalar};
-use crate::schedule::level::Border;
+use crate::ir::{Expr, LocalId, Scalar};
 use crate::schedule::{pair_values, set_pair, step_value};
+use crate::window::Halo;
 use lifting_dsl::{PairStage, Phase, Step};
 use std::ops::RangeInclusive;
 
-impl Tile<'_> {
+/// Rows in registers: those of the results, and what they depend on.
+pub struct Slab<'a> {
+    /// The columns.
+    pub held: &'a Held,
+    /// Its steps.
+    pub axis: &'a Axis,
+    /// Of the lifting steps.
+    pub halo: &'a Halo,
+    /// Row pairs of results.
+    pub pairs: i32,
+    /// Row pair that its first two rows are.
+    pub front: LocalId,
+    /// Whether it reaches above or below the image (warp-uniform).
+    pub at_edge: LocalId,
+    /// Row after row, a lane's columns of each.
+    pub samples: LocalId,
+}
+
+impl Slab<'_> {
+    /// Row pairs, halo included.
+    pub fn height(&self) -> i32 {
+        self.first() + self.pairs + self.halo.pairs_after() as i32
+    }
+
+    /// The first row pair of results, counted from the slab's first.
+    pub fn first(&self) -> i32 {
+        self.halo.pairs_before() as i32
+    }
+
+    /// The row of a phase in a row pair, counted from the slab's first.
+    pub fn row(&self, phase: Phase, pair: Expr) -> Row {
+        let c = self.held.columns();
+        Row { array: self.samples, first: pair * (2 * c) + phase.parity() as i32 * c }
+    }
+
     /// Lifts the columns: each step where its results are still needed.
-    pub fn down(&self, b: &mut Builder) {
-        let plan = self.plan;
+    pub fn lift(&self, b: &mut Builder) {
         let all = 0..=self.height() - 1;
-        let (first, pairs) = (plan.halo.pairs_before() as i32, plan.pairs as i32);
-        let zero = self.frame.border == Border::Zero;
+        let (first, pairs) = (self.first(), self.pairs);
+        let zero = self.held.border == Border::Zero;
         if zero {
             // Rows beyond the border were loaded from within, and may have been lifted horizontally.
             PHASES.into_iter().for_each(|phase| self.restore(b, phase, all.clone(), 0));
         }
-        for step in &plan.axis.first {
+        for step in &self.axis.first {
             self.step(b, step, all.clone());
             if zero {
                 self.restore(b, step.target(), all.clone(), 0);
             }
         }
-        for (action, (before, after)) in plan.axis.actions.iter().zip(&plan.halo.steps) {
+        for (action, (before, after)) in self.axis.actions.iter().zip(&self.halo.steps) {
             let (before, after) = (*before as i32, *after as i32);
             // In positions: from `before` ahead of the results to `after` behind them.
             let (from, to) = (2 * first - before, 2 * (first + pairs) - 1 + after);
@@ -43,7 +76,7 @@ impl Tile<'_> {
                 Action::Stage(stage) => self.stage(b, stage, of_phase(stage.first, from, to - 1)),
             }
         }
-        for step in &plan.axis.last {
+        for step in &self.axis.last {
             self.step(b, step, first..=first + pairs - 1);
         }
     }
@@ -53,10 +86,10 @@ impl Tile<'_> {
         let target = step.target();
         b.comment(format!("columns: {}", crate::describe::step(step)));
         b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
-            for c in 0..self.frame.columns() {
+            for c in 0..self.held.columns() {
                 let row = self.row(target, k.clone());
                 let mut read = |o: i32| self.row(target.other(), k.clone() + o).at(c);
-                let value = step_value(step, self.frame.arith, row.at(c), &mut read);
+                let value = step_value(step, self.held.arith, row.at(c), &mut read);
                 b.set(row.place(c), value);
             }
         });
@@ -67,40 +100,40 @@ impl Tile<'_> {
         b.comment(format!("columns: {}", crate::describe::stage(stage)));
         b.unrolled("row", *rows.start(), rows.end() + 1, 1, |b, k| {
             let pair = [self.row(stage.first, k.clone()), self.row(stage.first.other(), k + stage.offset())];
-            for c in 0..self.frame.columns() {
+            for c in 0..self.held.columns() {
                 let [u, v] = pair.each_ref().map(|row| row.at(c));
-                let values = pair_values(stage, self.frame.arith, u, v);
-                set_pair(b, self.frame.arith, pair.each_ref().map(|row| row.place(c)), values);
+                let values = pair_values(stage, self.held.arith, u, v);
+                set_pair(b, self.held.arith, pair.each_ref().map(|row| row.place(c)), values);
             }
         });
     }
 
     /// Makes rows beyond the border what the border rule says, as far as `reach` positions, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, rows: RangeInclusive<i32>, reach: i32) {
-        let (frame, p) = (self.frame, phase.parity() as i32);
-        if frame.border == Border::Extend {
+        let (held, p) = (self.held, phase.parity() as i32);
+        if held.border == Border::Extend {
             return;
         }
         let (low, high) = (*rows.start(), *rows.end());
         // Only the first block of a column reaches above the image: by its halo, and by a row that an odd origin leaves out.
-        let above = self.plan.halo.pairs_before() as i32;
+        let above = self.first();
         b.if_(self.at_edge, |b| {
             let of_block = |b: &mut Builder, name: &str, index: Expr| {
                 Expr::from(b.let_(name, Scalar::I32, index - Expr::from(self.front)))
             };
-            let first = of_block(b, "first", frame.first_index(1, phase));
-            let last = of_block(b, "last", frame.last_index(1, phase));
+            let first = of_block(b, "first", held.first_index(1, phase));
+            let last = of_block(b, "last", held.last_index(1, phase));
             let copy = |b: &mut Builder, to: Expr, from: Expr| {
-                for c in 0..frame.columns() {
+                for c in 0..held.columns() {
                     b.set(self.row(phase, to.clone()).place(c), self.row(phase, from.clone()).at(c));
                 }
             };
-            match frame.border {
+            match held.border {
                 Border::Extend | Border::Untouched => {}
                 Border::Zero => b.unrolled("row", low, high + 1, 1, |b, k| {
                     b.if_(k.clone().lt(first).or(k.clone().gt(last)), |b| {
-                        for c in 0..frame.columns() {
-                            b.set(self.row(phase, k.clone()).place(c), frame.arith.zero());
+                        for c in 0..held.columns() {
+                            b.set(self.row(phase, k.clone()).place(c), held.arith.zero());
                         }
                     });
                 }),
@@ -116,7 +149,7 @@ impl Tile<'_> {
                 }
                 Border::Mirror => {
                     // Position 2·d away from its mirror image; the near ones first, as small images reflect twice.
-                    let (start, end) = (frame.start(1), frame.end(1) - 1);
+                    let (start, end) = (held.start(1), held.end(1) - 1);
                     let front = || Expr::from(self.front) << 1;
                     let start = b.let_("start", Scalar::I32, start - front());
                     let end = b.let_("end", Scalar::I32, end - front());

@@ -1,0 +1,134 @@
+//! What rows are loaded from, without a detour: as vectors, or each sample where the border rule finds it.
+
+use super::{Frame, PHASES, Row};
+use crate::ir::build::Builder;
+use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
+use crate::schedule::Direction;
+use lifting_dsl::{Boundary, Phase};
+
+/// A row of the image, or a row of one band.
+pub struct Source {
+    pointer: ParamId,
+    /// 0: signal, 1: ll, 2: the other bands.
+    array: usize,
+    /// Even or odd rows.
+    pub row: Phase,
+    /// Even or odd columns; `None` for both.
+    pub columns: Option<Phase>,
+}
+
+impl Source {
+    /// What a pair of rows is loaded from.
+    pub fn all(frame: &Frame) -> Vec<Source> {
+        let params = frame.params;
+        match frame.options.direction {
+            Direction::Forward => {
+                PHASES.map(|row| Source { pointer: params.signal, array: 0, row, columns: None }).into()
+            }
+            Direction::Inverse => (0..4)
+                .map(|band: usize| Source {
+                    pointer: params.bands[band],
+                    array: 1 + band.min(1),
+                    row: PHASES[band / 2],
+                    columns: Some(PHASES[band % 2]),
+                })
+                .collect(),
+        }
+    }
+
+    /// Index of the source's first sample in the row of a pair that is inside the image.
+    pub fn row_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
+        let start = || frame.start(1);
+        let row = match (self.columns, self.row) {
+            (None, phase) => (pair << 1) + phase.parity() as i32 - start(),
+            (Some(_), Phase::Even) => pair - start(),
+            (Some(_), Phase::Odd) => pair,
+        };
+        b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
+    }
+
+    /// Index of the source's first sample in the row that serves a pair.
+    pub fn served_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
+        let served = frame.serve_row(b, self.row, pair);
+        let row = if self.columns.is_some() { frame.band_row(self.row, served) } else { served };
+        b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
+    }
+
+    /// The columns of a lane that the source has.
+    pub fn columns(&self, frame: &Frame) -> impl Iterator<Item = i32> + use<> {
+        let (from, step) = match self.columns {
+            None => (0, 1),
+            Some(phase) => (phase.parity() as usize, 2),
+        };
+        (0..frame.columns()).skip(from).step_by(step)
+    }
+
+    /// Loads the lane's samples of a row at once.
+    pub fn vector(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId) {
+        let x = || Expr::from(frame.x);
+        let first = match self.columns {
+            None => x() - frame.start(0),
+            Some(Phase::Even) => (x() >> 1) - frame.start(0),
+            Some(Phase::Odd) => x() >> 1,
+        };
+        let index = Expr::from(row_start) + first.cast(Scalar::I64);
+        let columns: Vec<i32> = self.columns(frame).collect();
+        let raw = b.array("raw", frame.options.sample, columns.len() as u32);
+        let to = Place::Elem(raw, 0.into());
+        b.load(to, Space::Global(self.pointer), index, columns.len() as u32, Cache::Default);
+        for (e, c) in columns.into_iter().enumerate() {
+            b.set(row.place(c), seen(frame, Expr::Elem(raw, Box::new((e as i32).into()))));
+        }
+    }
+
+    /// Loads the lane's samples of a row one by one: `served` says where in a row the sample is that serves each column.
+    pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[LocalId]) {
+        for c in self.columns(frame) {
+            self.one(b, frame, row.place(c), row_start, served[c as usize]);
+        }
+    }
+
+    /// Loads one sample of a row.
+    pub fn one(&self, b: &mut Builder, frame: &Frame, to: Place, row_start: LocalId, column: LocalId) {
+        let value = self.value(b, frame, row_start, column);
+        b.set(to, value);
+    }
+
+    /// One sample of a row, as the steps see it.
+    pub fn value(&self, b: &mut Builder, frame: &Frame, row_start: LocalId, column: LocalId) -> Expr {
+        let index = Expr::from(row_start) + Expr::from(column).cast(Scalar::I64);
+        let sample = b.load_new("sample", frame.options.sample, Space::Global(self.pointer), index);
+        seen(frame, sample.into())
+    }
+}
+
+/// Index, in its row, of the sample that serves index k of a phase of columns.
+pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> LocalId {
+    let p = phase.parity() as i32;
+    // Of the image.
+    let served = match frame.boundary {
+        Boundary::WholeSymmetric | Boundary::Periodic => frame.serve_position(b, 0, (k << 1) + p),
+        Boundary::Edge | Boundary::Zero => (frame.serve(0, phase, k) << 1) + p - frame.start(0),
+    };
+    let index = match (frame.options.direction, phase) {
+        (Direction::Forward, _) => served,
+        (Direction::Inverse, Phase::Even) => (served - frame.start(0)) >> 1,
+        (Direction::Inverse, Phase::Odd) => (served + frame.start(0)) >> 1,
+    };
+    b.let_("column", Scalar::I32, index)
+}
+
+/// Index, in its row, of the sample that serves column c of this lane.
+pub fn served_column(b: &mut Builder, frame: &Frame, c: i32) -> LocalId {
+    let phase = PHASES[c as usize % 2];
+    served_index(b, frame, phase, (Expr::from(frame.x) + (c - phase.parity() as i32)) >> 1)
+}
+
+/// A sample as it stands in memory, as the steps see it.
+fn seen(frame: &Frame, sample: Expr) -> Expr {
+    let value = frame.arith.widen(sample);
+    match (frame.params.gain, frame.options.direction) {
+        (Some(gain), Direction::Forward) => frame.arith.shift_up(value, gain.into()),
+        _ => value,
+    }
+}
