@@ -18,8 +18,8 @@ impl Schedule for Shape {
         Ok(Made { kernel, tuning: Box::new(move |job| walk.tuning(job, 132)) })
     }
 
-    fn for_aligned(&self, width: usize) -> Vec<Shape> {
-        let whole = width.is_multiple_of(2 * self.columns as usize).then(|| self.for_rows(Rows::Whole));
+    fn for_aligned(&self, case: &Case) -> Vec<Shape> {
+        let whole = case.width.is_multiple_of(2 * self.columns as usize).then(|| self.for_rows(Rows::Whole));
         std::iter::once(self.for_rows(Rows::Aligned)).chain(whole).collect()
     }
 }

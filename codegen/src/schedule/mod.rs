@@ -15,6 +15,7 @@ pub mod lattice;
 pub mod registers;
 pub mod rows;
 pub mod stream;
+pub mod tile;
 pub mod vertical;
 pub mod warp;
 

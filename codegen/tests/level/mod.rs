@@ -97,8 +97,8 @@ pub struct Made {
 pub trait Schedule: Copy + std::fmt::Debug {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError>;
 
-    /// The kernels for aligned rows of so many samples that begin at even positions, if there are some of their own.
-    fn for_aligned(&self, _width: usize) -> Vec<Self> {
+    /// The kernels for a case of aligned rows that begin at even positions, if there are some of their own.
+    fn for_aligned(&self, _case: &Case) -> Vec<Self> {
         Vec::new()
     }
 }
@@ -240,7 +240,7 @@ pub fn must(
     scalar: Scalar,
     seed: u64,
 ) -> bool {
-    let other = if case.aligned && case.parity[0] == 0 { schedule.for_aligned(case.width) } else { Vec::new() };
+    let other = if case.aligned && case.parity[0] == 0 { schedule.for_aligned(&case) } else { Vec::new() };
     std::iter::once(schedule).chain(other).all(|schedule| {
         match check_type(scheme, boundary, schedule, case, scalar, seed) {
             Ok(ran) => {

@@ -1,0 +1,216 @@
+//! Along columns: a thread has one column and a few row pairs of results.
+
+use super::Tile;
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space};
+use crate::schedule::Direction;
+use crate::schedule::level::{Held, PHASES, Slab, Source, served_index};
+use lifting_dsl::Phase;
+
+/// A thread's column.
+struct Column {
+    /// Among those of the tile, as they stand in shared memory.
+    at: LocalId,
+    /// Which 32 columns: those of low index first, where columns of even and of odd index stand apart.
+    group: LocalId,
+    /// Row pairs of the tile's results before the thread's.
+    above: LocalId,
+}
+
+impl Tile<'_> {
+    /// Lifts all columns, from shared to global memory or the other way.
+    pub fn down(&self, b: &mut Builder) {
+        let (plan, frame) = (self.plan, self.frame);
+        let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
+        let parts = groups * (plan.shape.rows as i32 / 2 / pairs);
+        let held = plan.held(self.params, 1);
+        let warps = plan.shape.warps as i32;
+        let warp = || Expr::from(Builtin::ThreadY);
+        match parts {
+            _ if parts == warps => self.part(b, &held, warp()),
+            _ if parts < warps => b.if_(warp().lt(parts.into()), |b| self.part(b, &held, warp())),
+            _ => b.for_("part", warp(), parts, warps, |b, part| self.part(b, &held, part)),
+        }
+    }
+
+    /// Lifts a part of the columns: 32 of them, and the rows that a thread has at once.
+    fn part(&self, b: &mut Builder, held: &Held, part: Expr) {
+        let (plan, frame) = (self.plan, self.frame);
+        let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
+        let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
+        let at = b.let_("at", Scalar::I32, Expr::from(group) * 32 + Expr::from(Builtin::ThreadX));
+        let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
+        let column = Column { at, group, above };
+        let first = Expr::from(self.first) + Expr::from(above) - plan.halo.pairs_before() as i32;
+        let front = b.let_("front", Scalar::I32, first);
+        let starts = (Expr::from(front) << 1).lt(frame.start(1));
+        let ends = ((Expr::from(front) << 1) + plan.slab_rows() as i32).gt(frame.end(1));
+        let at_edge = b.let_("at_edge", Scalar::Bool, starts.or(ends));
+        let samples = b.array("column", frame.arith.work, plan.slab_rows() as u32);
+        let slab = Slab { held, axis: &plan.axis, halo: &plan.halo, pairs, front, at_edge, samples };
+        if self.across_first {
+            self.take_column(b, &slab, &column);
+            slab.lift(b);
+            self.store_column(b, &slab, &column);
+        } else {
+            self.load_column(b, &slab, &column);
+            slab.lift(b);
+            self.put_column(b, &slab, &column);
+        }
+    }
+
+    /// The element of the thread's column in a row, `k` pairs below its first in shared memory.
+    fn cell(&self, column: &Column, phase: Phase, k: Expr) -> Expr {
+        let row = (Expr::from(column.above) + k) * 2 + phase.parity() as i32;
+        row * self.width() + Expr::from(column.at)
+    }
+
+    fn take_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+            for phase in PHASES {
+                let at = self.cell(column, phase, k.clone());
+                let cell = b.load_new("cell", self.cell, Space::Shared(self.cells), at);
+                b.set(slab.row(phase, k.clone()).place(0), self.of_cell(cell.into()));
+            }
+        });
+    }
+
+    fn put_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+            for phase in PHASES {
+                let at = self.cell(column, phase, k.clone());
+                let value = slab.row(phase, k.clone() + slab.first()).at(0);
+                b.store(Space::Shared(self.cells), at, self.to_cell(value));
+            }
+        });
+    }
+
+    /// What is done for columns of each kind that the thread's can be; `None` where even and odd ones stand beside each other.
+    fn kinds(&self, b: &mut Builder, column: &Column, body: impl Fn(&mut Builder, Option<Phase>)) {
+        if !self.split {
+            return body(b, None);
+        }
+        let is_even = Expr::from(column.group).lt((self.frame.columns() / 2).into());
+        b.if_else(is_even, |b| body(b, Some(Phase::Even)), |b| body(b, Some(Phase::Odd)));
+    }
+
+    /// The thread's column, counted from the tile's first of its kind.
+    fn local(&self, column: &Column, kind: Option<Phase>) -> Expr {
+        let half = kind.map_or(0, |phase| phase.parity() as i32 * self.width() / 2);
+        Expr::from(column.at) - half
+    }
+
+    /// Loads the thread's column from global memory.
+    fn load_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        let frame = self.frame;
+        self.kinds(b, column, |b, kind| {
+            let local = self.local(column, kind);
+            // Of an image, the phase differs from lane to lane.
+            let index = match kind {
+                Some(phase) => {
+                    let k = (Expr::from(frame.base) >> 1) + local;
+                    let direct = if phase == Phase::Even { k.clone() - frame.start(0) } else { k.clone() };
+                    let index = b.let_("index", Scalar::I32, direct);
+                    b.if_(frame.at_border, |b| {
+                        let served = served_index(b, frame, phase, k);
+                        b.set(Place::Local(index), served);
+                    });
+                    index
+                }
+                None => {
+                    let x = Expr::from(frame.base) + local;
+                    let index = b.let_("index", Scalar::I32, x.clone() - frame.start(0));
+                    b.if_(frame.at_border, |b| {
+                        let served = frame.serve_position(b, 0, x);
+                        b.set(Place::Local(index), served);
+                    });
+                    index
+                }
+            };
+            let sources: Vec<Source> = Source::all(frame).into_iter().filter(|s| s.columns == kind).collect();
+            let rows = |b: &mut Builder, served: bool| {
+                b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                    for source in &sources {
+                        let pair = Expr::from(slab.front) + k.clone();
+                        let start = match served {
+                            true => source.served_start(b, frame, pair),
+                            false => source.row_start(b, frame, pair),
+                        };
+                        source.one(b, frame, slab.row(source.row, k.clone()).place(0), start, index);
+                    }
+                });
+            };
+            b.if_else(slab.at_edge, |b| rows(b, true), |b| rows(b, false));
+        });
+    }
+
+    /// Stores the thread's results.
+    fn store_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        let (frame, plan) = (self.frame, self.plan);
+        self.kinds(b, column, |b, kind| {
+            let local = b.let_("local", Scalar::I32, self.local(column, kind));
+            // In halves of a lane's columns, or in columns.
+            let lane = match kind {
+                Some(_) => i64::from(plan.shape.columns) / 2,
+                None => plan.shape.columns.into(),
+            };
+            let [from, to] = [plan.left, plan.left + plan.useful].map(|lanes| (lanes * lane) as i32);
+            let x = match kind {
+                Some(_) => (Expr::from(frame.base) >> 1) + Expr::from(local),
+                None => Expr::from(frame.base) + Expr::from(local),
+            };
+            let x = b.let_("column_x", Scalar::I32, x);
+            let [start, stop] = match kind {
+                Some(phase) => [frame.first_index(0, phase), frame.last_index(0, phase) + 1],
+                None => [frame.start(0), frame.end(0)],
+            };
+            let inside = (Expr::from(local).ge(from.into())).and(Expr::from(local).lt(to.into()));
+            let exists = (Expr::from(x).ge(start)).and(Expr::from(x).lt(stop));
+            b.if_(inside.and(exists), |b| {
+                for phase in PHASES {
+                    self.store_rows(b, slab, (kind, phase), x);
+                }
+            });
+        });
+    }
+
+    /// Stores the results of a phase of rows of a column that exists.
+    fn store_rows(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
+        let (frame, params, plan) = (self.frame, self.params, self.plan);
+        let done = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
+        let start = || frame.start(1);
+        let (pointer, array, row, column, step) = match kind {
+            Some(columns) => {
+                let band = 2 * phase.parity() as usize + columns.parity() as usize;
+                let row = if phase == Phase::Even { Expr::from(done) - start() } else { done.into() };
+                let column = if columns == Phase::Even { Expr::from(x) - frame.start(0) } else { x.into() };
+                (params.bands[band], 1 + band.min(1), row, column, 1)
+            }
+            None => {
+                let row = (Expr::from(done) << 1) + phase.parity() as i32 - start();
+                (params.signal, 0, row, Expr::from(x) - frame.start(0), 2)
+            }
+        };
+        let out = b.let_("out", Scalar::I64, frame.index(array, row, column));
+        // The low band is read again by the next level; nobody reads the others soon.
+        let cache = match (kind, phase) {
+            (Some(Phase::Even), Phase::Even) | (None, _) => Cache::Default,
+            _ => Cache::Streaming,
+        };
+        b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+            let pair = || Expr::from(done) + k.clone();
+            // No result is above row pair 0, whose even row is missing where the first row is at an odd position.
+            let ends = pair().le(frame.last_index(1, phase));
+            let starts = phase == Phase::Odd || plan.shape.aligned;
+            b.if_(if starts { ends } else { ends.and(pair().ge(frame.first_index(1, phase))) }, |b| {
+                let mut value = slab.row(phase, k.clone() + slab.first()).at(0);
+                if let (Some(gain), Direction::Inverse) = (params.gain, frame.options.direction) {
+                    value = frame.arith.shift_down(value, gain.into());
+                }
+                let below = k.clone().cast(Scalar::I64) * Expr::from(frame.pitches[array]).cast(Scalar::I64);
+                let at = Expr::from(out) + below * Expr::i64(step);
+                b.store_wide(Space::Global(pointer), at, vec![frame.arith.narrow(value)], cache);
+            });
+        });
+    }
+}

@@ -1,0 +1,264 @@
+//! rewrite: a scheme along both axes of an image → blocks of threads that hand a tile of it from one axis to the other through shared memory
+//!
+//! A block of threads has a tile: [`Shape::rows`] rows of results, and in columns what the lanes of a warp hold, [`Shape::columns`] each, the
+//! outermost of them halo. Along rows a warp has the whole width of the tile, a pair of rows at a time, and lanes exchange edge values by shuffles
+//! (`schedule::level`). Along columns a thread has one column and a few row pairs of results at a time, which it lifts with all that they depend on
+//! (`Slab`). The first axis is loaded from global memory, the second one stored there; in between, the tile stands in shared memory, with one barrier.
+//! Which axis that is, the plan's order of axes says.
+//!
+//! So nobody waits for a neighbour, or walks: between the first load and the last store there are two loads and two stores, and as much arithmetic as one thread has in a
+//! row and in a column. That is what small images need, whose time is that of a single block; what it costs is that the halo is read again by each tile, and all of it goes through shared memory once.
+//!
+//! Between the axes, rows of bands stand apart: all columns of even index, then all of odd index. So threads beside one another read and
+//! write samples that are beside one another, in global memory too, and banks do not conflict.
+//!
+//! After Matela 2009, "GPU-Based DWT Acceleration for JPEG2000" (a tile in shared memory, both axes, the four bands stored
+//! coalesced); there, tiles are those of JPEG 2000, without halo.
+//!
+//! Kernels for rows that are aligned, of images whose first column and row are at even positions, are the fast ones; the others take any.
+//!
+//! Border rules are those of `schedule::warp`: samples at a border are loaded each where the rule finds it, and what lifting would not keep is restored after each step.
+
+mod across;
+mod down;
+mod launch;
+mod shape;
+
+pub use shape::Shape;
+
+use super::level::{Axis, Border, Frame, Held, Lanes, Order, Params};
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::valid::MAX_SHARED;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar, SharedId};
+use crate::window::Halo;
+use lifting_dsl::Scheme;
+
+/// Most registers that the samples of a thread's column may take.
+const MAX_REGISTERS: i64 = 104;
+
+/// How a scheme meets a tile: what is derived from it before any code is written.
+#[derive(Clone, Debug)]
+pub struct Block {
+    options: Options,
+    shape: Shape,
+    arith: Arithmetic,
+    border: Border,
+    axis: Axis,
+    /// Of the lifting steps.
+    halo: Halo,
+    /// Halo lanes on the left.
+    left: i64,
+    /// Lanes with results.
+    useful: i64,
+}
+
+/// Derives how a scheme meets a tile.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's column has more samples than registers, or if
+/// the tile is all halo or more than shared memory holds.
+pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?.in_registers();
+    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
+        schedule: "tile",
+        wavelet: scheme.name().to_owned(),
+        what,
+        required,
+        available,
+    };
+    let (c, rows, pairs) = (i64::from(shape.columns), i64::from(shape.rows), i64::from(shape.pairs));
+    let bytes = options.sample.bytes() as i64;
+    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
+        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
+    }
+    if !(1..=32).contains(&shape.warps) {
+        return Err(refuse("the number of warps a block, at least 1,", shape.warps.into(), 32));
+    }
+    if pairs < 1 || rows < 2 || rows % (2 * pairs) != 0 {
+        return Err(refuse("the number of rows, a multiple of those that a thread lifts at once,", 2 * pairs, rows));
+    }
+    let steps = options.direction.steps(scheme);
+    let axis = Axis::new(scheme, options);
+    let halo = Halo::of(&axis.actions, options.boundary);
+    let sides = halo.pairs_before() + halo.pairs_after();
+    let registers = 2 * (pairs + sides) * ((arith.work.bytes() as i64 + 3) / 4);
+    if registers > MAX_REGISTERS {
+        return Err(refuse("a thread's part of a column, in registers,", registers, MAX_REGISTERS));
+    }
+    let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
+    let useful = 32 - left - right;
+    if useful < 1 {
+        return Err(refuse("the halo of a tile, in lanes,", left + right, 31));
+    }
+    let bytes = (rows + 2 * sides) * 32 * c * cell_of(arith).bytes() as i64;
+    if bytes > MAX_SHARED as i64 {
+        return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
+    }
+    Ok(Block { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
+}
+
+/// What stands in shared memory between the axes.
+fn cell_of(arith: Arithmetic) -> Scalar {
+    match arith.storage {
+        Scalar::F16 | Scalar::Bf16 => arith.work,
+        storage => storage,
+    }
+}
+
+impl Block {
+    /// Columns of a tile, halo left out.
+    pub fn columns(&self) -> i64 {
+        self.useful * i64::from(self.shape.columns)
+    }
+
+    /// Rows of a tile, halo left out.
+    pub fn rows(&self) -> i64 {
+        self.shape.rows.into()
+    }
+
+    /// Whether the kernel takes aligned rows only.
+    pub fn is_for_aligned(&self) -> bool {
+        self.shape.aligned
+    }
+
+    /// Samples that are loaded for each that is stored.
+    pub fn reads(&self) -> f64 {
+        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let loaded = 32 * i64::from(self.shape.columns) * (self.rows() + 2 * sides);
+        loaded as f64 / (self.columns() * self.rows()) as f64
+    }
+
+    /// The image, as threads hold so many columns of it.
+    fn held(&self, params: &Params, columns: u32) -> Held {
+        let aligned = self.shape.aligned;
+        let held = params.held(self.options, self.arith, self.border, columns, aligned);
+        if aligned { Held { start: [0.into(), 0.into()], ..held } } else { held }
+    }
+
+    /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo included; by the usual order of axes.
+    pub fn rounds(&self) -> [i64; 2] {
+        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let Shape { columns, rows, pairs, warps, .. } = self.shape;
+        let ceil = |n: i64| (n + i64::from(warps) - 1) / i64::from(warps);
+        let held = i64::from(rows) / 2 + if self.options.direction == Direction::Forward { sides } else { 0 };
+        let parts = i64::from(columns) * i64::from(rows / 2 / pairs);
+        [ceil(held), ceil(parts) * (i64::from(pairs) + sides)]
+    }
+
+    /// Rows that a thread's column has, halo included.
+    pub fn slab_rows(&self) -> i64 {
+        2 * (i64::from(self.shape.pairs) + self.halo.pairs_before() + self.halo.pairs_after())
+    }
+}
+
+/// What both parts of the kernel share.
+struct Tile<'a> {
+    frame: &'a Frame<'a>,
+    plan: &'a Block,
+    params: &'a Params,
+    /// Between the axes.
+    cells: SharedId,
+    /// Type of its elements.
+    cell: Scalar,
+    /// First row pair of the tile's results.
+    first: LocalId,
+    /// Whether rows are lifted before columns.
+    across_first: bool,
+    /// Whether, between the axes, columns of even and of odd index stand apart.
+    split: bool,
+}
+
+impl Tile<'_> {
+    /// Columns, halo included: the length of a row in shared memory.
+    fn width(&self) -> i32 {
+        32 * self.frame.columns()
+    }
+
+    /// Row pairs in shared memory, and how many of them come before the results.
+    fn held_pairs(&self) -> (i32, i32) {
+        let results = self.plan.shape.rows as i32 / 2;
+        let [before, after] = [self.plan.halo.pairs_before(), self.plan.halo.pairs_after()].map(|n| n as i32);
+        if self.across_first { (before + results + after, before) } else { (results, 0) }
+    }
+
+    /// A value as it stands in shared memory.
+    fn to_cell(&self, value: Expr) -> Expr {
+        if self.cell == self.frame.arith.work { value } else { self.frame.arith.narrow(value) }
+    }
+
+    /// The value of a cell.
+    fn of_cell(&self, value: Expr) -> Expr {
+        if self.cell == self.frame.arith.work { value } else { self.frame.arith.widen(value) }
+    }
+}
+
+/// The kernel of one level, both axes.
+///
+/// # Errors
+/// As [`block`].
+pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let plan = block(scheme, options, shape)?;
+    let Block { arith, left, useful, .. } = plan;
+    let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" }));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of both axes in one pass: a block hands a tile from one axis to the other.",
+        Direction::Inverse => "Synthesis of both axes in one pass: a block hands a tile from one axis to the other.",
+    });
+    b.doc(format!(
+        "A tile is {} x {} samples and its halo; {} columns a lane along rows, {} row pairs a thread along columns; border rule {}.",
+        plan.columns(),
+        plan.rows(),
+        shape.columns,
+        shape.pairs,
+        options.boundary
+    ));
+    let params = Params::declare(b, options);
+    let c = shape.columns as i32;
+    let cell = cell_of(arith);
+    // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
+    let across_first = (order == Order::HorizontalFirst) == (options.direction == Direction::Forward);
+    let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * plan.columns() as i32 - left as i32 * c);
+    let x = b.let_("x", Scalar::I32, Expr::from(base) + Expr::from(Builtin::ThreadX) * c);
+    let held = plan.held(&params, shape.columns);
+    let (end_x, end_y) = (held.end(0), held.end(1));
+    let starts = Expr::from(base).lt(held.start(0));
+    let at_border = starts.or((Expr::from(base) + 32 * c).gt(end_x.clone()));
+    let at_border = b.let_("at_border", Scalar::Bool, at_border);
+    let lane = || Expr::from(Builtin::ThreadX);
+    let in_tile = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
+    let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(end_x.clone())));
+    let pairs = shape.rows as i32 / 2;
+    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);
+    let offsets = [
+        ("signal_base", params.signal_stride),
+        ("ll_base", params.band_strides[0]),
+        ("band_base", params.band_strides[1]),
+    ]
+    .map(|(name, stride)| {
+        b.let_(name, Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride))
+    });
+    let pitches = params.narrow_pitches(b);
+    let lanes = Lanes { held, base, x, at_border };
+    let frame = Frame { options, lanes, aligned: shape.aligned, params: &params, useful, offsets, pitches };
+    let split = order == Order::HorizontalFirst;
+    let mut tile =
+        Tile { frame: &frame, plan: &plan, params: &params, cells: SharedId(0), cell, first, across_first, split };
+    let (held_pairs, _) = tile.held_pairs();
+    tile.cells = b.shared("cells", cell, (2 * held_pairs * tile.width()) as u32);
+    if across_first {
+        tile.across(b);
+        b.barrier();
+        tile.down(b);
+    } else {
+        tile.down(b);
+        b.barrier();
+        tile.across(b);
+    }
+    let tiles = |end: Expr, size: i32| (end + (size - 1)) / size;
+    let grid = [tiles(end_x, plan.columns() as i32), tiles((end_y + 1) >> 1, pairs), params.batch.into()];
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
+    Ok(kernel)
+}

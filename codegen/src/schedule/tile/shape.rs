@@ -1,0 +1,84 @@
+//! The shape of a tile, chosen.
+
+use super::block;
+use crate::schedule::level::Axis;
+use crate::schedule::{Direction, Options, ScheduleError};
+use crate::window::Halo;
+use lifting_dsl::Scheme;
+
+/// Shape of a tile, and of a block of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns a lane along rows: a power of two of at least 2, of at most 16 bytes.
+    pub columns: u32,
+    /// Rows of results, a multiple of twice `pairs`.
+    pub rows: u32,
+    /// Row pairs of results that a thread lifts at once along columns.
+    pub pairs: u32,
+    /// Warps a block.
+    pub warps: u32,
+    /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
+    pub min_blocks: u32,
+    /// Whether the kernel takes only rows that begin where a lane's vector begins, and images whose first column and row are at even positions: it is
+    /// faster.
+    pub aligned: bool,
+}
+
+/// Columns a lane at most: 16 bytes of samples of 4 bytes. With more, a tile of small samples is too large for small images, and large ones are better off walking.
+const COLUMNS: u32 = 4;
+/// Row pairs that a tile has in shared memory: two for each of 4 warps; twice that where half of them were halo or more.
+const PAIRS: i64 = 8;
+/// The longest halo, above and below, that is not.
+const SHORT_HALO: i64 = 2;
+/// Warps a block at most.
+const WARPS: i64 = 8;
+
+impl Shape {
+    /// Shapes worth considering, the one for large images first. There, a warp has two pairs of rows, so that it does not wait for its own shuffles, and a
+    /// thread as long a part of a column as pays. Small images want more threads for the same samples: half the columns a lane in analysis, and in
+    /// synthesis, which loads columns, twice the warps.
+    ///
+    /// # Errors
+    /// If no shape holds the scheme: what stands against the first.
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+        let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
+        let sides = halo.pairs_before() + halo.pairs_after();
+        let most = (16 / options.sample.bytes() as u32).min(COLUMNS);
+        let candidates = match options.direction {
+            Direction::Forward => {
+                // Rows are loaded with the halo, where they are lifted first: by the usual order of axes.
+                let mut held = if sides <= SHORT_HALO { PAIRS } else { 2 * PAIRS };
+                while held < 2 * sides {
+                    held += PAIRS;
+                }
+                let results = held - sides;
+                let pairs = |most: i64| (1..=most).rev().find(|pairs| results % pairs == 0).unwrap_or(1);
+                let warps = (held / 2).min(WARPS);
+                let large = pairs(if sides <= SHORT_HALO { 6 } else { 5 });
+                let small = if results % 3 == 0 { 3 } else { large };
+                [(most, results, large, warps), (2, results, small, warps)]
+            }
+            Direction::Inverse => {
+                let each = 2 * i64::from(most);
+                [(most, PAIRS, each, WARPS / 2), (most, PAIRS, each / 2, WARPS)]
+            }
+        };
+        let mut shapes: Vec<Shape> = Vec::new();
+        let mut refusal = None;
+        for (columns, results, pairs, warps) in candidates {
+            let [rows, pairs, warps] = [2 * results, pairs, warps].map(|n| n as u32);
+            let shape = Shape { columns, rows, pairs, warps, min_blocks: 0, aligned: false };
+            match block(scheme, options, shape) {
+                Ok(_) if shapes.contains(&shape) => {}
+                Ok(_) => shapes.push(shape),
+                Err(e) => {
+                    refusal.get_or_insert(e);
+                }
+            }
+        }
+        match refusal {
+            Some(e) if shapes.is_empty() => Err(e),
+            _ => Ok(shapes),
+        }
+    }
+}
