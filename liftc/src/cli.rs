@@ -174,6 +174,8 @@ pub enum Schedule {
     Stream,
     /// Both axes in one pass: warps hold blocks in registers
     Warp,
+    /// Both axes in one pass: blocks hand tiles from one axis to the other through shared memory
+    Tile,
     /// Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here
     Lattice,
 }

@@ -10,7 +10,9 @@ use lifting::{SampleType, Scheme};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, stream, vertical, warp};
+use lifting_codegen::schedule::{
+    Direction, Options, ScheduleError, horizontal, lattice, rows, stream, tile, vertical, warp,
+};
 use std::path::{Path, PathBuf};
 
 /// A file to write.
@@ -195,6 +197,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                     Schedule::Warp => {
                         let shape = warp::Shape::of(scheme, options)?;
                         vec![warp::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                    Schedule::Tile => {
+                        // The shape for large images, for any rows.
+                        let shape = tile::Shape::proposed(scheme, options)?[0];
+                        vec![tile::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };

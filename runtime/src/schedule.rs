@@ -1,6 +1,6 @@
 //! Which schedule a plan takes on a GPU.
 
-use lifting_codegen::schedule::{stream, warp};
+use lifting_codegen::schedule::{stream, tile, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
@@ -21,16 +21,25 @@ pub enum Schedule {
     Stream,
     /// Both axes of an image in one pass: blocks that a warp holds in registers, halo and all.
     Warp,
+    /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
+    Tile,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
     Lattice,
 }
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 6] =
-        [Schedule::Auto, Schedule::Separate, Schedule::Shared, Schedule::Stream, Schedule::Warp, Schedule::Lattice];
+    pub const ALL: [Schedule; 7] = [
+        Schedule::Auto,
+        Schedule::Separate,
+        Schedule::Shared,
+        Schedule::Stream,
+        Schedule::Warp,
+        Schedule::Tile,
+        Schedule::Lattice,
+    ];
 
-    /// `auto`, `separate`, `shared`, `stream`, `warp`, `lattice`.
+    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
@@ -38,6 +47,7 @@ impl Schedule {
             Schedule::Shared => "shared",
             Schedule::Stream => "stream",
             Schedule::Warp => "warp",
+            Schedule::Tile => "tile",
             Schedule::Lattice => "lattice",
         }
     }
@@ -69,6 +79,8 @@ pub enum Block {
     Stream(StreamBlock),
     /// Of [`Schedule::Warp`].
     Warp(WarpBlock),
+    /// Of [`Schedule::Tile`].
+    Tile(TileBlock),
     /// Of [`Schedule::Lattice`]: as long as the vectors of each pass.
     Lattice,
 }
@@ -97,6 +109,34 @@ pub struct WarpBlock {
     pub warps: u32,
     /// Whether fewer lanes store than could, so that stores are whole sectors.
     pub whole_sectors: bool,
+}
+
+/// Shape of the blocks of [`Schedule::Tile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileBlock {
+    /// Columns a lane, where rows are lifted.
+    pub columns: u32,
+    /// Rows of a tile's results.
+    pub rows: u32,
+    /// Row pairs of results that a thread lifts at once, where columns are lifted.
+    pub pairs: u32,
+    /// Warps a block of threads.
+    pub warps: u32,
+}
+
+impl TileBlock {
+    /// The shape of the kernel for aligned rows, or for any.
+    pub(crate) fn shape(self, aligned: bool) -> tile::Shape {
+        let TileBlock { columns, rows, pairs, warps } = self;
+        tile::Shape { columns, rows, pairs, warps, min_blocks: 0, aligned }
+    }
+}
+
+impl From<tile::Shape> for TileBlock {
+    fn from(shape: tile::Shape) -> TileBlock {
+        let tile::Shape { columns, rows, pairs, warps, .. } = shape;
+        TileBlock { columns, rows, pairs, warps }
+    }
 }
 
 impl WarpBlock {
@@ -136,7 +176,7 @@ impl Block {
     pub(crate) fn chunk(&self) -> u32 {
         match self {
             Block::Stream(block) => block.chunk,
-            Block::Separate | Block::Warp(_) | Block::Lattice => 0,
+            Block::Separate | Block::Warp(_) | Block::Tile(_) | Block::Lattice => 0,
         }
     }
 
@@ -145,6 +185,7 @@ impl Block {
         match self {
             Block::Stream(block) => block.columns,
             Block::Warp(block) => block.columns,
+            Block::Tile(block) => block.columns,
             Block::Separate | Block::Lattice => 0,
         }
     }
@@ -168,6 +209,7 @@ impl Block {
             Block::Separate => Schedule::Separate,
             Block::Stream(_) => Schedule::Stream,
             Block::Warp(_) => Schedule::Warp,
+            Block::Tile(_) => Schedule::Tile,
             Block::Lattice => Schedule::Lattice,
         }
     }
@@ -181,6 +223,9 @@ impl fmt::Display for Block {
             Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
                 let stores = if *whole_sectors { ", whole sectors" } else { "" };
                 write!(f, "warp, {columns} columns a lane, {rows} rows, {warps} warps{stores}")
+            }
+            Block::Tile(TileBlock { columns, rows, pairs, warps }) => {
+                write!(f, "tile, {columns} columns a lane, {rows} rows, {pairs} row pairs a thread, {warps} warps")
             }
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => {
                 write!(

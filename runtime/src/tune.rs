@@ -132,7 +132,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 }
             }
             let candidates = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
-            for block in candidates().filter(|block| block.schedule() == Schedule::Stream) {
+            for block in candidates().filter(|block| [Schedule::Stream, Schedule::Tile].contains(&block.schedule())) {
                 attempt(block, &mut all)?;
             }
             let own = candidates().filter_map(|block| match block {

@@ -4,7 +4,7 @@
 //! order of axes, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
 //! believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
-use crate::schedule::{Block, StreamBlock, WarpBlock};
+use crate::schedule::{Block, StreamBlock, TileBlock, WarpBlock};
 use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::stream::Order;
 use lifting_dsl::print::print_scheme;
@@ -62,6 +62,7 @@ enum Best {
     Lattice,
     Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
     Warp { columns: u32, rows: u32, warps: u32, whole_sectors: bool },
+    Tile { columns: u32, rows: u32, pairs: u32, warps: u32 },
 }
 
 /// A level of a plan, as wisdom sees it.
@@ -264,6 +265,7 @@ impl Wisdom {
             Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
                 Best::Warp { columns, rows, warps, whole_sectors }
             }
+            Block::Tile(TileBlock { columns, rows, pairs, warps }) => Best::Tile { columns, rows, pairs, warps },
         };
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;
@@ -279,6 +281,7 @@ impl Wisdom {
             Best::Warp { columns, rows, warps, whole_sectors } => {
                 Block::Warp(WarpBlock { columns, rows, warps, whole_sectors })
             }
+            Best::Tile { columns, rows, pairs, warps } => Block::Tile(TileBlock { columns, rows, pairs, warps }),
         })
     }
 }
@@ -295,7 +298,7 @@ impl Known {
                 let sane = sane && (1..=1 << 20).contains(&chunk);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }
-            Best::Warp { columns, rows, warps, .. } => {
+            Best::Warp { columns, rows, warps, .. } | Best::Tile { columns, rows, warps, .. } => {
                 let sane = (1..=64).contains(&columns) && (2..=512).contains(&rows) && (1..=32).contains(&warps);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }

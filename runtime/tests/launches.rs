@@ -62,7 +62,7 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     check_with::<T>(scheme, case, Schedule::Separate);
     check_with::<T>(scheme, case, Schedule::Auto);
     let turn = case.shape.iter().sum::<usize>() + case.boundary as usize;
-    check_with::<T>(scheme, case, [Schedule::Stream, Schedule::Warp, Schedule::Shared][turn % 3]);
+    check_with::<T>(scheme, case, [Schedule::Stream, Schedule::Warp, Schedule::Tile, Schedule::Shared][turn % 4]);
 }
 
 /// Gives the number of passes over two axes.
@@ -84,7 +84,10 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
         .sample::<T>()
         .build(&Device::Interpreter);
     let plan = match plan {
-        Err(PlanError::Refused { schedule: Schedule::Stream | Schedule::Warp | Schedule::Lattice, .. }) => return 0,
+        Err(PlanError::Refused {
+            schedule: Schedule::Stream | Schedule::Warp | Schedule::Tile | Schedule::Lattice,
+            ..
+        }) => return 0,
         plan => plan.unwrap_or_else(|e| panic!("{what}: {e}")),
     };
     let n = shape.iter().product();

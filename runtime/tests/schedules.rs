@@ -23,7 +23,8 @@ fn schedules(recipe: &Recipe) -> Vec<Schedule> {
 #[test]
 fn images_take_one_pass_a_level() {
     let taken = recipe::<f32>("cdf97", &[4096, 4096], |p| p.levels(3));
-    assert!(schedules(&taken).iter().all(|s| [Schedule::Stream, Schedule::Warp].contains(s)), "{taken}");
+    let both = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
+    assert!(schedules(&taken).iter().all(|s| both.contains(s)), "{taken}");
     assert_eq!(taken.passes.len(), 3, "{taken}");
     for choice in &taken.choices {
         assert_eq!(choice.reason, Reason::Predicted);
@@ -62,6 +63,24 @@ fn blocks_suit_the_size_of_a_level() {
         ref choice => panic!("{choice}"),
     };
     assert!(rows(256) < rows(1024) && rows(1024) < rows(8192));
+}
+
+/// A large image is walked down in analysis; small ones, and synthesis, are tiles. What the planner takes for one alignment it takes for another, with the kernel that can.
+#[test]
+fn small_levels_are_tiles() {
+    let taken = recipe::<f32>("cdf97", &[8192, 8192], |p| p.levels(5));
+    let tiles: Vec<bool> = schedules(&taken).iter().map(|s| *s == Schedule::Tile).collect();
+    assert!(!tiles[0] && tiles[2..].iter().all(|&tile| tile), "{taken}");
+    let names = |shape: &[usize]| -> Vec<String> {
+        let wavelet = catalogue::find("cdf97").unwrap();
+        let plan = Plan::builder(&wavelet).shape(shape).schedule(Schedule::Tile).sample::<f32>();
+        let text = plan.cuda_source(132).unwrap();
+        let kernels =
+            text.lines().filter_map(|line| line.split("cdf97_").nth(1).filter(|_| line.contains("__global__")));
+        kernels.map(|name| name.rsplit_once('_').unwrap().0.to_owned()).collect()
+    };
+    assert!(names(&[64, 64]).contains(&"tile_aligned_forward_f32".to_owned()), "{:?}", names(&[64, 64]));
+    assert!(names(&[64, 63]).contains(&"tile_forward_f32".to_owned()), "{:?}", names(&[64, 63]));
 }
 
 /// Steps within a pair of samples ask no border rule where no border cuts a pair.
@@ -119,6 +138,8 @@ fn a_schedule_can_be_asked_for() {
     assert!(asked.choices.iter().all(|c| c.reason == Reason::Asked));
     let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Stream));
     assert_eq!(schedules(&asked), [Schedule::Stream; 4]);
+    let asked = recipe::<i16>("dd137", &[65, 63], |p| p.levels(2).schedule(Schedule::Tile));
+    assert_eq!(schedules(&asked), [Schedule::Tile; 4]);
 
     let legall = catalogue::find("legall53").unwrap();
     let build = |shape: &[usize], levels, device: &Device| {

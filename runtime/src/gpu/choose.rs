@@ -41,7 +41,7 @@ impl Chosen {
 }
 
 /// The schedules with a pass over both axes.
-const BOTH: [Schedule; 2] = [Schedule::Stream, Schedule::Warp];
+const BOTH: [Schedule; 3] = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
 
 /// What is known of a level before its schedule is.
 pub(super) struct Question<'a> {

@@ -10,7 +10,7 @@ use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, vertical, warp,
+    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, tile, vertical, warp,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
@@ -79,6 +79,7 @@ pub(super) enum Key {
 pub(crate) enum Walk {
     Stream(stream::Walk),
     Warp(warp::Block),
+    Tile(tile::Block),
 }
 
 impl Walk {
@@ -87,6 +88,7 @@ impl Walk {
         match self {
             Walk::Stream(walk) => walk.tuning(job, multiprocessors),
             Walk::Warp(block) => block.tuning(job),
+            Walk::Tile(block) => block.tuning(job),
         }
     }
 
@@ -94,7 +96,8 @@ impl Walk {
     pub fn rows(&self) -> Rows {
         match self {
             Walk::Stream(walk) => walk.rows(),
-            Walk::Warp(_) => Rows::Any,
+            Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
+            Walk::Warp(_) | Walk::Tile(_) => Rows::Any,
         }
     }
 
@@ -102,7 +105,7 @@ impl Walk {
     pub fn least_chunk(&self, job: &Job) -> i32 {
         match self {
             Walk::Stream(_) => stream::Walk::least_chunk(job),
-            Walk::Warp(_) => 1,
+            Walk::Warp(_) | Walk::Tile(_) => 1,
         }
     }
 }
@@ -187,6 +190,7 @@ impl<'a> Kernels<'a> {
         };
         match block {
             Block::Stream(_) => try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any)),
+            Block::Tile(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
             _ => try_(Rows::Any),
         }
     }
@@ -197,6 +201,7 @@ impl<'a> Kernels<'a> {
         Ok(match block {
             Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
+            Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
     }
@@ -224,6 +229,11 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = warp::Shape::proposed(self.scheme, options)?;
                 shapes.into_iter().map(|shape| Block::Warp(shape.into())).collect()
+            }
+            Schedule::Tile => {
+                let options = self.options(direction, Sides::both(scalar_of(kind)));
+                let shapes = tile::Shape::proposed(self.scheme, options)?;
+                shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
             }
             Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Lattice => Vec::new(),
         })
@@ -296,6 +306,7 @@ impl<'a> Kernels<'a> {
                 let kernel = match block {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
                 Ok((kernel, Some(walk)))
