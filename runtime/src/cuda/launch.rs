@@ -1,6 +1,6 @@
 //! Lists of launches, handed to the driver.
 //!
-//! Launches overlap where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
+//! Launches of small plans overlap where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
 //! before it touches memory. Small levels, which take little longer than their launches, gain most. Every thread that touches memory waits, so that a kernel has ended only when all
 //! before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
 //!
@@ -24,8 +24,11 @@ use std::sync::Arc;
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
 
-/// The environment variable that turns overlapping launches on: `1`.
+/// The environment variable that turns overlapping launches on, `1`, or off, `0`, for plans of any size.
 const OVERLAP: &str = "LIFTING_OVERLAP";
+
+/// Samples up to which a plan's launches overlap unless the variable says otherwise: where levels take little longer than launches.
+const SMALL: usize = 1 << 24;
 
 /// The next kernel begins when the one before has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
@@ -36,9 +39,14 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     ..ORDINARY
 };
 
-/// Whether launches of kernels that are compiled for the target may overlap, as the variable has it.
-fn may_overlap(target: &Target, variable: Option<&OsStr>) -> bool {
-    target.can_wait() && variable.is_some_and(|value| value == "1")
+/// Whether launches of kernels that are compiled for the target may overlap, in a plan of so many samples, with such a value of the variable.
+fn may_overlap(target: &Target, samples: usize, variable: Option<&OsStr>) -> bool {
+    target.can_wait()
+        && match variable.and_then(OsStr::to_str) {
+            Some("1") => true,
+            Some("0") => false,
+            _ => samples <= SMALL,
+        }
 }
 
 /// The text of kernels that wait for those before them, or of ones that need not, and their names.
@@ -104,7 +112,8 @@ impl Loaded {
             }
         }
         let variable = std::env::var_os(OVERLAP);
-        let overlaps = target.as_ref().is_some_and(|target| may_overlap(target, variable.as_deref()));
+        let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
+        let overlaps = target.as_ref().is_some_and(|target| may_overlap(target, samples, variable.as_deref()));
         let (source, names) = write(&list, overlaps)
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
@@ -361,15 +370,16 @@ mod tests {
     /// Portable code for an older architecture, run on a newer device, does not wait.
     #[test]
     fn launches_overlap_where_kernels_wait() {
-        let overlaps = |arch: &str, variable: Option<&str>| {
-            may_overlap(&Target { arch: arch.into(), version: (13, 0) }, variable.map(OsStr::new))
+        let overlaps = |arch: &str, samples: usize, variable: Option<&str>| {
+            may_overlap(&Target { arch: arch.into(), version: (13, 0) }, samples, variable.map(OsStr::new))
         };
         for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
-            assert!(overlaps(arch, Some("1")), "{arch}");
-            assert!(!overlaps(arch, None) && !overlaps(arch, Some("0")) && !overlaps(arch, Some("")), "{arch}");
+            assert!(overlaps(arch, 1 << 30, Some("1")), "{arch}");
+            assert!(overlaps(arch, 1 << 24, None) && overlaps(arch, 1 << 24, Some("")), "{arch}");
+            assert!(!overlaps(arch, 1, Some("0")) && !overlaps(arch, (1 << 24) + 1, None), "{arch}");
         }
         for arch in ["sm_75", "sm_89", "compute_89"] {
-            assert!(!overlaps(arch, Some("1")), "{arch}");
+            assert!(!overlaps(arch, 1, Some("1")), "{arch}");
         }
     }
 
@@ -415,7 +425,7 @@ mod tests {
                 // The kernels wait where the device can.
                 for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
                     let target = Target::of(architecture).unwrap();
-                    assert_eq!(may_overlap(&target, Some(OsStr::new("1"))), waits);
+                    assert_eq!(may_overlap(&target, 1 << 30, Some(OsStr::new("1"))), waits);
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));
