@@ -9,6 +9,17 @@ pub struct Facts<'a> {
     info: &'a KernelInfo,
     data: Vec<bool>,
     used_params: Vec<bool>,
+    calls_mirror: bool,
+}
+
+/// Whether a body copies asynchronously.
+fn copies(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::CopyAsync { .. } => true,
+        Stmt::If { then, otherwise, .. } => copies(then) || copies(otherwise),
+        Stmt::For { body, .. } | Stmt::While { body, .. } => copies(body),
+        _ => false,
+    })
 }
 
 impl<'a> Facts<'a> {
@@ -19,11 +30,18 @@ impl<'a> Facts<'a> {
             info,
             data: vec![false; kernel.locals.len()],
             used_params: vec![false; kernel.params.len()],
+            calls_mirror: info.shuffles > 0 && !copies(&kernel.body),
         };
         // A loop may carry data backwards, so go round until nothing changes.
         while facts.spread(&kernel.body) {}
         facts.survey(&kernel.body);
         facts
+    }
+
+    /// Whether far reflections are better called than written out: where warps lift what they load at once. Where they walk, a call in the loop costs them
+    /// registers.
+    pub fn calls_mirror(&self) -> bool {
+        self.calls_mirror
     }
 
     /// The type of an expression of a valid kernel.

@@ -10,6 +10,10 @@ use std::fmt::Write;
 pub enum Helper {
     /// `mirror(i, n)`.
     Mirror,
+    /// `mirror_far(i, n)`: a function that is called, for where one reflection is not enough.
+    MirrorFar,
+    /// `mirror_near(i, n)`: the same as `mirror`, which tries one reflection and else calls.
+    MirrorNear,
     /// `wrap(i, n)`.
     Wrap,
     /// `min_i32(a, b)` and its like; CUDA has its own.
@@ -72,6 +76,8 @@ impl Helper {
     pub fn name(self) -> String {
         match self {
             Helper::Mirror => "mirror".into(),
+            Helper::MirrorFar => "mirror_far".into(),
+            Helper::MirrorNear => "mirror_near".into(),
             Helper::Wrap => "wrap".into(),
             Helper::Min(s) => format!("min_{}", s.name()),
             Helper::Max(s) => format!("max_{}", s.name()),
@@ -95,6 +101,9 @@ pub fn write(helpers: &BTreeSet<Helper>, dialect: Dialect) -> String {
     if dialect == Dialect::Cuda && all.iter().any(|h| matches!(h, Helper::Store(s, ..) if s.bytes() == 2)) {
         all.insert(Helper::Pack);
     }
+    if all.contains(&Helper::MirrorNear) {
+        all.insert(Helper::MirrorFar);
+    }
     let mut out = String::new();
     for h in &all {
         out += &definition(*h, dialect);
@@ -116,6 +125,23 @@ fn definition(h: Helper, d: Dialect) -> String {
                  const {uint} period = 2 * ({uint})(n - 1);\n    \
                  const {uint} j = (i < 0 ? 0 - ({uint})i : ({uint})i) % period;\n    \
                  return ({int})(j < ({uint})n ? j : period - j);\n}}\n"
+        ),
+        Helper::MirrorFar => format!(
+            "// Index i reflected about 0 and n - 1 until it lies between them (n >= 1), however far away it is.\n\
+             static __device__ __noinline__ {int} {name}({int} i, {int} n)\n{{\n    \
+                 if (n == 1) return 0;\n    \
+                 const {uint} period = 2 * ({uint})(n - 1);\n    \
+                 const {uint} j = (i < 0 ? 0 - ({uint})i : ({uint})i) % period;\n    \
+                 return ({int})(j < ({uint})n ? j : period - j);\n}}\n"
+        ),
+        Helper::MirrorNear => format!(
+            "// Index i reflected about 0 and n - 1 until it lies between them (n >= 1): once is nearly always enough.\n\
+             {prefix} {int} {name}({int} i, {int} n)\n{{\n    \
+                 if (i >= 0 && i < n) return i;\n    \
+                 // What is negative is large here.\n    \
+                 const {uint} once = i < 0 ? 0 - ({uint})i : 2 * ({uint})(n - 1) - ({uint})i;\n    \
+                 return once < ({uint})n ? ({int})once : {far}(i, n);\n}}\n",
+            far = Helper::MirrorFar.name()
         ),
         Helper::Wrap => format!(
             "// i modulo n, in 0 .. n - 1.\n\

@@ -203,6 +203,8 @@ pub const CUDA_RESERVED: &[&str] = &[
 /// Names of the helper functions that emitted text may define: see `back::helpers`.
 pub const HELPERS: &[&str] = &[
     "mirror",
+    "mirror_far",
+    "mirror_near",
     "wrap",
     "min_i32",
     "max_i32",

@@ -318,11 +318,12 @@ impl Held {
     }
 
     /// The index, counted from the signal's first sample, of the one that stands for a position when samples are loaded.
-    pub(super) fn serve_position(&self, b: &mut Builder, axis: usize, position: Expr) -> Expr {
+    pub(super) fn serve_position(&self, axis: usize, position: Expr) -> Expr {
         let from_start = |position: Expr| position - self.start(axis);
+        let length = || Box::new(self.length(axis));
         match self.boundary {
-            Boundary::WholeSymmetric => self.mirror(b, axis, from_start(position)),
-            Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), Box::new(self.length(axis))),
+            Boundary::WholeSymmetric => Expr::Mirror(Box::new(from_start(position)), length()),
+            Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), length()),
             Boundary::Edge | Boundary::Zero => {
                 let [even, odd] = PHASES.map(|phase| {
                     from_start((self.serve(axis, phase, position.clone() >> 1) << 1) + phase.parity() as i32)
@@ -330,17 +331,6 @@ impl Held {
                 position.and(1.into()).eq_(0.into()).select(even, odd)
             }
         }
-    }
-
-    /// An index, counted from the signal's first sample, reflected until it lies inside; once is tried cheaply first.
-    fn mirror(&self, b: &mut Builder, axis: usize, index: Expr) -> Expr {
-        let length = || self.length(axis);
-        let index = b.let_(["column", "row"][axis], Scalar::I32, index);
-        let index = || Expr::from(index);
-        let away = b.let_("away", Scalar::I32, index().max(-index()));
-        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((length() - 1) * 2 - Expr::from(away)));
-        let again = Expr::Mirror(Box::new(index()), Box::new(length()));
-        Expr::from(folded).ge(0.into()).select(folded.into(), again)
     }
 
     /// The row of a phase's band that holds a row of the image, counted from the first.
@@ -361,12 +351,15 @@ impl Held {
         if let Boundary::Edge | Boundary::Zero = self.boundary {
             return (self.serve(1, phase, k) << 1) + p - self.start(1);
         }
-        let row = (k << 1) + p - self.start(1);
+        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
+        let (row, height) = (|| Expr::from(row), || self.length(1));
         if self.boundary == Boundary::Periodic {
-            let row = b.let_("row", Scalar::I32, row);
-            return Expr::Wrap(Box::new(row.into()), Box::new(self.length(1)));
+            return Expr::Wrap(Box::new(row()), Box::new(height()));
         }
-        self.mirror(b, 1, row)
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
+        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
+        Expr::from(folded).ge(0.into()).select(folded.into(), again)
     }
 }
 

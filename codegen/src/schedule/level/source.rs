@@ -107,7 +107,7 @@ pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> Lo
     let p = phase.parity() as i32;
     // Of the image.
     let served = match frame.boundary {
-        Boundary::WholeSymmetric | Boundary::Periodic => frame.serve_position(b, 0, (k << 1) + p),
+        Boundary::WholeSymmetric | Boundary::Periodic => frame.serve_position(0, (k << 1) + p),
         Boundary::Edge | Boundary::Zero => (frame.serve(0, phase, k) << 1) + p - frame.start(0),
     };
     let index = match (frame.options.direction, phase) {

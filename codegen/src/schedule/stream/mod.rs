@@ -4,7 +4,7 @@
 //! rows, a pair at a time. Rows arrive in a ring in shared memory, several pairs ahead, by asynchronous 16-byte copies: a
 //! lane waits only for its own. A row is lifted horizontally in registers, lanes exchanging edge values by shuffles ([`super::level`]). Its
 //! vertical lifting is a delay line in registers ([`DelayLine`]): with the front at pair t, step s updates pair t − B − lag/2, in place, where the
-//! window ([`Window`]) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
+//! window (`Window`) says that all it reads is there; B is the window's bottom. The four bands leave as wide stores. So every
 //! sample is read once and written once for both axes; a chunk pays its vertical halo once, a strip its horizontal halo.
 //!
 //! Border rules. `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions: rows and columns

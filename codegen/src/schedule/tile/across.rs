@@ -54,8 +54,7 @@ impl Tile<'_> {
                 for (c, id) in served.iter().enumerate() {
                     if frame.options.direction == Direction::Forward {
                         let position = Expr::from(frame.base) + self.beside(c as i32);
-                        let served = frame.serve_position(b, 0, position);
-                        b.set(Place::Local(*id), served);
+                        b.set(Place::Local(*id), frame.serve_position(0, position));
                     } else {
                         let column = served_column(b, frame, c as i32);
                         b.set(Place::Local(*id), column);

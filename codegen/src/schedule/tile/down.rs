@@ -121,8 +121,7 @@ impl Tile<'_> {
                     let x = Expr::from(frame.base) + local;
                     let index = b.let_("index", Scalar::I32, x.clone() - frame.start(0));
                     b.if_(frame.at_border, |b| {
-                        let served = frame.serve_position(b, 0, x);
-                        b.set(Place::Local(index), served);
+                        b.set(Place::Local(index), frame.serve_position(0, x));
                     });
                     index
                 }

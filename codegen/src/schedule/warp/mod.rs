@@ -2,7 +2,7 @@
 //!
 //! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight together. Rows are lifted
 //! with the edge values of neighbouring lanes exchanged by shuffles (`schedule::level`), columns within each lane
-//! ([`Slab`]). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
+//! (`Slab`). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
 //! columns) it loads and lifts again: for J lifting pairs of support ±1, 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12
 //! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
 //!
