@@ -9,17 +9,6 @@ pub struct Facts<'a> {
     info: &'a KernelInfo,
     data: Vec<bool>,
     used_params: Vec<bool>,
-    calls_mirror: bool,
-}
-
-/// Whether a body copies asynchronously.
-fn copies(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| match stmt {
-        Stmt::CopyAsync { .. } => true,
-        Stmt::If { then, otherwise, .. } => copies(then) || copies(otherwise),
-        Stmt::For { body, .. } | Stmt::While { body, .. } => copies(body),
-        _ => false,
-    })
 }
 
 impl<'a> Facts<'a> {
@@ -30,7 +19,6 @@ impl<'a> Facts<'a> {
             info,
             data: vec![false; kernel.locals.len()],
             used_params: vec![false; kernel.params.len()],
-            calls_mirror: info.shuffles > 0 && !copies(&kernel.body),
         };
         // A loop may carry data backwards, so go round until nothing changes.
         while facts.spread(&kernel.body) {}
@@ -41,7 +29,7 @@ impl<'a> Facts<'a> {
     /// Whether far reflections are better called than written out: where warps lift what they load at once. Where they walk, a call in the loop costs them
     /// registers.
     pub fn calls_mirror(&self) -> bool {
-        self.calls_mirror
+        self.info.shuffles > 0 && self.info.copies == 0
     }
 
     /// The type of an expression of a valid kernel.

@@ -116,23 +116,24 @@ fn definition(h: Helper, d: Dialect) -> String {
     let prefix = d.helper_prefix();
     let name = h.name();
     let (int, uint) = (d.type_name(Scalar::I32), d.type_name(Scalar::U32));
+    // What reflects however often it takes.
+    let far = format!(
+        "if (n == 1) return 0;\n    \
+         const {uint} period = 2 * ({uint})(n - 1);\n    \
+         const {uint} j = (i < 0 ? 0 - ({uint})i : ({uint})i) % period;\n    \
+         return ({int})(j < ({uint})n ? j : period - j);\n"
+    );
     match h {
         Helper::Mirror => format!(
             "// Index i reflected about 0 and n - 1 until it lies between them (n >= 1).\n\
              {prefix} {int} {name}({int} i, {int} n)\n{{\n    \
                  if (i >= 0 && i < n) return i;\n    \
-                 if (n == 1) return 0;\n    \
-                 const {uint} period = 2 * ({uint})(n - 1);\n    \
-                 const {uint} j = (i < 0 ? 0 - ({uint})i : ({uint})i) % period;\n    \
-                 return ({int})(j < ({uint})n ? j : period - j);\n}}\n"
+                 {far}}}\n"
         ),
         Helper::MirrorFar => format!(
             "// Index i reflected about 0 and n - 1 until it lies between them (n >= 1), however far away it is.\n\
              static __device__ __noinline__ {int} {name}({int} i, {int} n)\n{{\n    \
-                 if (n == 1) return 0;\n    \
-                 const {uint} period = 2 * ({uint})(n - 1);\n    \
-                 const {uint} j = (i < 0 ? 0 - ({uint})i : ({uint})i) % period;\n    \
-                 return ({int})(j < ({uint})n ? j : period - j);\n}}\n"
+                 {far}}}\n"
         ),
         Helper::MirrorNear => format!(
             "// Index i reflected about 0 and n - 1 until it lies between them (n >= 1): once is nearly always enough.\n\

@@ -33,6 +33,8 @@ pub struct KernelInfo {
     pub barriers: u32,
     /// Number of shuffles in the text.
     pub shuffles: u32,
+    /// Number of asynchronous copies in the text.
+    pub copies: u32,
     /// Builtins that occur, each once, in the order of their declaration.
     pub builtins: Vec<Builtin>,
     /// Number of threads in a block.
@@ -93,6 +95,7 @@ pub(super) fn collect(kernel: &Kernel, levels: Vec<Level>) -> KernelInfo {
             uses_wrap: false,
             barriers: 0,
             shuffles: 0,
+            copies: 0,
             builtins: Vec::new(),
             threads: kernel.launch.block.iter().product(),
         },
@@ -143,7 +146,10 @@ impl Collector {
                         self.expr(e);
                     }
                 }
-                Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(|e| self.expr(e)),
+                Stmt::CopyAsync { at, index, valid, .. } => {
+                    self.info.copies += 1;
+                    [at, index, valid].into_iter().for_each(|e| self.expr(e));
+                }
                 Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
                 Stmt::Barrier => self.info.barriers += 1,
                 Stmt::If { cond, then, otherwise } => {

@@ -3,6 +3,7 @@
 use super::{BANDS_ALIGNED, SIGNAL_ALIGNED};
 use crate::ir::Scalar;
 use crate::schedule::ScheduleError;
+use lifting_dsl::Boundary;
 
 /// An array in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub struct Tuning {
     pub skew: i32,
 }
 
+/// Most images of a launch: blocks in z.
+pub const MAX_BATCH: i32 = 65535;
+
 /// Most columns or rows: positions, halo included, are computed in 32 bits.
 pub const MAX_SIDE: i32 = 1 << 30;
 
@@ -76,6 +80,34 @@ impl Job {
             return refuse("the bands hl, lh and hh differ in pitch or stride".into());
         }
         Ok(())
+    }
+
+    /// Whether each image of the batch has blocks of its own.
+    ///
+    /// # Errors
+    /// If there are more images than a grid has.
+    pub(in crate::schedule) fn check_batch(&self, schedule: &'static str) -> Result<(), ScheduleError> {
+        if self.batch <= MAX_BATCH {
+            return Ok(());
+        }
+        let what = format!("the batch is {}, it must be 1 to {MAX_BATCH}", self.batch);
+        Err(ScheduleError::Launch { schedule, what })
+    }
+
+    /// Whether whole pairs repeat, where a border rule asks for it.
+    ///
+    /// # Errors
+    /// If a side is odd under `periodic`.
+    pub(in crate::schedule) fn check_pairs(
+        &self,
+        schedule: &'static str,
+        boundary: Boundary,
+    ) -> Result<(), ScheduleError> {
+        if boundary != Boundary::Periodic || self.width % 2 == 0 && self.height % 2 == 0 {
+            return Ok(());
+        }
+        let what = format!("under periodic the width ({}) and the height ({}) must be even", self.width, self.height);
+        Err(ScheduleError::Launch { schedule, what })
     }
 
     /// Whether each row's position 0 would stand at a multiple of `samples` samples.

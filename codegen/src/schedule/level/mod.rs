@@ -11,7 +11,7 @@ mod source;
 pub(super) use across::{Across, Row};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
-pub use job::{Array, Job, MAX_SIDE, Tuning};
+pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Tuning};
 pub(super) use slab::Slab;
 pub(super) use source::{Source, served_column, served_index};
 
@@ -29,6 +29,13 @@ pub enum Order {
     HorizontalFirst,
     /// Columns first, then rows (JPEG 2000).
     VerticalFirst,
+}
+
+impl Order {
+    /// Whether a direction lifts rows before columns. Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
+    pub(super) fn across_first(self, direction: Direction) -> bool {
+        (self == Order::HorizontalFirst) == (direction == Direction::Forward)
+    }
 }
 
 /// Both phases, in order.
@@ -232,6 +239,16 @@ impl Params {
         Expr::from(self.aligned).and(bit.into()).ne_(0.into())
     }
 
+    /// Offsets of an image of the batch: signal, ll, the other bands.
+    pub(super) fn offsets(&self, b: &mut Builder, image: &Expr) -> [LocalId; 3] {
+        let strides = [
+            ("signal_base", self.signal_stride),
+            ("ll_base", self.band_strides[0]),
+            ("band_base", self.band_strides[1]),
+        ];
+        strides.map(|(name, stride)| b.let_(name, Scalar::I64, image.clone().cast(Scalar::I64) * Expr::from(stride)))
+    }
+
     /// Pitches as 32-bit numbers, which [`Job`] has checked them to be: a product of two such is one instruction.
     pub(super) fn narrow_pitches(&self, b: &mut Builder) -> [LocalId; 3] {
         let pitches =
@@ -330,6 +347,14 @@ impl Held {
                 });
                 position.and(1.into()).eq_(0.into()).select(even, odd)
             }
+        }
+    }
+
+    /// Where index k of a phase along an axis stands in that phase's band, counted from the first.
+    pub(super) fn in_band(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        match phase {
+            Phase::Even => k - self.start(axis),
+            Phase::Odd => k,
         }
     }
 

@@ -27,7 +27,24 @@ pub struct Slab<'a> {
     pub samples: LocalId,
 }
 
-impl Slab<'_> {
+impl<'a> Slab<'a> {
+    /// Declares rows of which the first results are row pair `first`.
+    pub fn declare(
+        b: &mut Builder,
+        name: &str,
+        held: &'a Held,
+        (axis, halo): (&'a Axis, &'a Halo),
+        (first, pairs): (Expr, i32),
+    ) -> Slab<'a> {
+        let rows = 2 * (pairs + (halo.pairs_before() + halo.pairs_after()) as i32);
+        let front = b.let_("front", Scalar::I32, first - halo.pairs_before() as i32);
+        let above = (Expr::from(front) << 1).lt(held.start(1));
+        let below = ((Expr::from(front) << 1) + rows).gt(held.end(1));
+        let at_edge = b.let_("at_edge", Scalar::Bool, above.or(below));
+        let samples = b.array(name, held.arith.work, held.columns * rows as u32);
+        Slab { held, axis, halo, pairs, front, at_edge, samples }
+    }
+
     /// Row pairs, halo included.
     pub fn height(&self) -> i32 {
         self.first() + self.pairs + self.halo.pairs_after() as i32

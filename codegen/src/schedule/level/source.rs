@@ -38,11 +38,9 @@ impl Source {
 
     /// Index of the source's first sample in the row of a pair that is inside the image.
     pub fn row_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
-        let start = || frame.start(1);
         let row = match (self.columns, self.row) {
-            (None, phase) => (pair << 1) + phase.parity() as i32 - start(),
-            (Some(_), Phase::Even) => pair - start(),
-            (Some(_), Phase::Odd) => pair,
+            (None, phase) => (pair << 1) + phase.parity() as i32 - frame.start(1),
+            (Some(_), phase) => frame.in_band(1, phase, pair),
         };
         b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
     }
@@ -68,8 +66,7 @@ impl Source {
         let x = || Expr::from(frame.x);
         let first = match self.columns {
             None => x() - frame.start(0),
-            Some(Phase::Even) => (x() >> 1) - frame.start(0),
-            Some(Phase::Odd) => x() >> 1,
+            Some(phase) => frame.in_band(0, phase, x() >> 1),
         };
         let index = Expr::from(row_start) + first.cast(Scalar::I64);
         let columns: Vec<i32> = self.columns(frame).collect();

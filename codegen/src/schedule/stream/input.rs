@@ -162,8 +162,7 @@ impl<'a> Input<'a> {
         let strip = self.strip;
         match stream.columns {
             None => x - strip.start(0),
-            Some(Phase::Even) => (x >> 1) - strip.start(0),
-            Some(Phase::Odd) => x >> 1,
+            Some(phase) => strip.in_band(0, phase, x >> 1),
         }
     }
 

@@ -5,9 +5,6 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGN
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Most images of a launch: blocks in z.
-pub const MAX_BATCH: i32 = 65535;
-
 /// The root's factor, measured (docs/performance.md).
 const OCCUPYING: f64 = 1.0 / 3.0;
 
@@ -22,9 +19,7 @@ impl Walk {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("stream", self.options.sample)?;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "stream", what });
-        if job.batch > MAX_BATCH {
-            return refuse(format!("the batch is {}, it must be 1 to {MAX_BATCH}", job.batch));
-        }
+        job.check_batch("stream")?;
         // Of a lane's vector, and of the vectors of bands that are copied.
         let (columns, copied) = (self.shape.columns, self.shape.columns << u32::from(self.shares_copies()));
         let aligned = self.aligned(job) & SIGNAL_ALIGNED | job.aligned(self.options.sample, copied) & BANDS_ALIGNED;
@@ -158,6 +153,7 @@ mod tests {
     use super::*;
     use crate::ir::Scalar;
     use crate::schedule::Options;
+    use crate::schedule::level::MAX_BATCH;
     use lifting_dsl::testing;
 
     fn legall(direction: Direction, boundary: Boundary) -> Walk {

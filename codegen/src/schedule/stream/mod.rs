@@ -280,14 +280,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let stop =
             b.let_("stop_pair", Scalar::I32, (Expr::from(first) + Expr::from(params.chunk)).min(pairs_y.clone()));
         let ring_base = b.let_("ring_base", Scalar::I32, warp() * (shape.ring as i32 * slot_len));
-        let offsets = [
-            ("signal_base", params.signal_stride),
-            ("ll_base", params.band_strides[0]),
-            ("band_base", params.band_strides[1]),
-        ]
-        .map(|(name, stride)| {
-            b.let_(name, Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride))
-        });
+        let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let pitches = params.narrow_pitches(b);
         let (columns, aligned) = (shape.columns, shape.is_aligned());
         let held = params.held(options, arith, border, columns, aligned);
@@ -319,8 +312,7 @@ fn walk_down(b: &mut Builder, strip: &Strip, plan: &Walk, order: Order, range: (
     let across = Across { lanes: &strip.lanes, axis };
     let line = DelayLine::declare(b, &strip.lanes.held, axis, window);
     input.make_table(b);
-    // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
-    let across_first = (order == Order::HorizontalFirst) == (strip.options.direction == Direction::Forward);
+    let across_first = order.across_first(strip.options.direction);
 
     level::walk_down(
         b,

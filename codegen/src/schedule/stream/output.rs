@@ -51,14 +51,8 @@ pub(in crate::schedule) fn store_band(
 ) {
     let params = strip.params;
     let band = 2 * phase.parity() as usize + columns.parity() as usize;
-    let y = match phase {
-        Phase::Even => Expr::from(pair) - strip.start(1),
-        Phase::Odd => pair.into(),
-    };
-    let x = match columns {
-        Phase::Even => (Expr::from(strip.x) >> 1) - strip.start(0),
-        Phase::Odd => Expr::from(strip.x) >> 1,
-    };
+    let y = strip.in_band(1, phase, pair.into());
+    let x = strip.in_band(0, columns, Expr::from(strip.x) >> 1);
     let index = strip.index(1 + band.min(1), y, x);
     let q = columns.parity() as i32;
     let samples = (0..strip.columns() / 2).map(|e| (2 * e + q, strip.arith.narrow(row.at(2 * e + q)))).collect();

@@ -22,8 +22,8 @@ impl Tile<'_> {
     /// Lifts all rows, from global to shared memory or the other way.
     pub fn across(&self, b: &mut Builder) {
         let warps = self.plan.shape.warps as i32;
-        let (pairs, _) = self.held_pairs();
-        let served = if self.across_first { self.columns(b) } else { None };
+        let (pairs, _) = self.plan.held_pairs(self.across_first);
+        let served = self.across_first.then(|| self.columns(b));
         let rounds: Vec<i32> = (0..pairs.div_euclid(warps)).collect();
         let warp = || Expr::from(Builtin::ThreadY);
         for rounds in rounds.chunks(AT_ONCE as usize) {
@@ -36,14 +36,14 @@ impl Tile<'_> {
     }
 
     /// Whether rows are loaded as vectors, and if not, where each column's sample is.
-    fn columns(&self, b: &mut Builder) -> Option<(LocalId, Vec<LocalId>)> {
+    fn columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
         let frame = self.frame;
         let aligned = match frame.options.direction {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
         let inside = !Expr::from(frame.at_border);
-        let vectors = if frame.aligned { inside } else { self.params.has(aligned).and(inside) };
+        let vectors = if frame.aligned { inside } else { frame.params.has(aligned).and(inside) };
         let vectors = b.let_("vectors", Scalar::Bool, vectors);
         let served: Vec<LocalId> = (0..frame.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
         b.if_else(
@@ -62,14 +62,14 @@ impl Tile<'_> {
                 }
             },
         );
-        Some((vectors, served))
+        (vectors, served)
     }
 
     /// The pairs that the warps of the block have in these rounds.
     fn rows(&self, b: &mut Builder, rounds: &[i32], served: Option<&(LocalId, Vec<LocalId>)>) {
         let frame = self.frame;
         let (warps, columns) = (self.plan.shape.warps as i32, self.plan.shape.columns);
-        let (_, before) = self.held_pairs();
+        let (_, before) = self.plan.held_pairs(self.across_first);
         let held: Vec<Held> = rounds
             .iter()
             .map(|round| {
@@ -116,7 +116,7 @@ impl Tile<'_> {
     /// Loads a pair of rows from global memory.
     fn load(&self, b: &mut Builder, held: &Held, (vectors, served): &(LocalId, Vec<LocalId>)) {
         let frame = self.frame;
-        let (_, before) = self.held_pairs();
+        let (_, before) = self.plan.held_pairs(self.across_first);
         let pair = Expr::from(self.first) + Expr::from(held.pair) - before;
         let pair = b.let_("front", Scalar::I32, pair);
         let sources = Source::all(frame);
@@ -156,7 +156,7 @@ impl Tile<'_> {
 
     /// Stores a row that need not be aligned: it goes through shared memory, so that lanes beside one another store samples beside one another.
     fn spread(&self, b: &mut Builder, held: &Held, (phase, row): (Phase, &Row), pair: LocalId) {
-        let (frame, params) = (self.frame, self.params);
+        let (frame, params) = (self.frame, self.frame.params);
         b.push(Stmt::SyncWarp);
         let value = |c: i32| match params.gain {
             Some(gain) => self.to_cell(frame.arith.shift_down(row.at(c), gain.into())),

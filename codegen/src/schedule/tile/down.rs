@@ -23,7 +23,7 @@ impl Tile<'_> {
         let (plan, frame) = (self.plan, self.frame);
         let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
         let parts = groups * (plan.shape.rows as i32 / 2 / pairs);
-        let held = plan.held(self.params, 1);
+        let held = plan.held(frame.params, 1);
         let warps = plan.shape.warps as i32;
         let warp = || Expr::from(Builtin::ThreadY);
         match parts {
@@ -41,13 +41,8 @@ impl Tile<'_> {
         let at = b.let_("at", Scalar::I32, Expr::from(group) * 32 + Expr::from(Builtin::ThreadX));
         let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
         let column = Column { at, group, above };
-        let first = Expr::from(self.first) + Expr::from(above) - plan.halo.pairs_before() as i32;
-        let front = b.let_("front", Scalar::I32, first);
-        let starts = (Expr::from(front) << 1).lt(frame.start(1));
-        let ends = ((Expr::from(front) << 1) + plan.slab_rows() as i32).gt(frame.end(1));
-        let at_edge = b.let_("at_edge", Scalar::Bool, starts.or(ends));
-        let samples = b.array("column", frame.arith.work, plan.slab_rows() as u32);
-        let slab = Slab { held, axis: &plan.axis, halo: &plan.halo, pairs, front, at_edge, samples };
+        let first = Expr::from(self.first) + Expr::from(above);
+        let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
         if self.across_first {
             self.take_column(b, &slab, &column);
             slab.lift(b);
@@ -109,8 +104,7 @@ impl Tile<'_> {
             let index = match kind {
                 Some(phase) => {
                     let k = (Expr::from(frame.base) >> 1) + local;
-                    let direct = if phase == Phase::Even { k.clone() - frame.start(0) } else { k.clone() };
-                    let index = b.let_("index", Scalar::I32, direct);
+                    let index = b.let_("index", Scalar::I32, frame.in_band(0, phase, k.clone()));
                     b.if_(frame.at_border, |b| {
                         let served = served_index(b, frame, phase, k);
                         b.set(Place::Local(index), served);
@@ -175,18 +169,16 @@ impl Tile<'_> {
 
     /// Stores the results of a phase of rows of a column that exists.
     fn store_rows(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
-        let (frame, params, plan) = (self.frame, self.params, self.plan);
+        let (frame, params, plan) = (self.frame, self.frame.params, self.plan);
         let done = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
-        let start = || frame.start(1);
         let (pointer, array, row, column, step) = match kind {
             Some(columns) => {
                 let band = 2 * phase.parity() as usize + columns.parity() as usize;
-                let row = if phase == Phase::Even { Expr::from(done) - start() } else { done.into() };
-                let column = if columns == Phase::Even { Expr::from(x) - frame.start(0) } else { x.into() };
-                (params.bands[band], 1 + band.min(1), row, column, 1)
+                let row = frame.in_band(1, phase, done.into());
+                (params.bands[band], 1 + band.min(1), row, frame.in_band(0, columns, x.into()), 1)
             }
             None => {
-                let row = (Expr::from(done) << 1) + phase.parity() as i32 - start();
+                let row = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
                 (params.signal, 0, row, Expr::from(x) - frame.start(0), 2)
             }
         };

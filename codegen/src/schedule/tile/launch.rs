@@ -3,10 +3,6 @@
 use super::Block;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
-use lifting_dsl::Boundary;
-
-/// Most images of a launch: blocks in z.
-pub const MAX_BATCH: i32 = 65535;
 
 impl Block {
     /// Whether the kernel may be launched on this job.
@@ -16,19 +12,12 @@ impl Block {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("tile", self.options.sample)?;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "tile", what });
-        if job.batch > MAX_BATCH {
-            return refuse(format!("the batch is {}, it must be 1 to {MAX_BATCH}", job.batch));
-        }
+        job.check_batch("tile")?;
         let most = i64::from(MAX_CHUNKS) * self.rows();
         if i64::from(job.height) + i64::from(job.parity[1]) > most {
             return refuse(format!("the height is {}, tiles of {} rows take {most}", job.height, self.rows()));
         }
-        if self.options.boundary == Boundary::Periodic && (job.width % 2 != 0 || job.height % 2 != 0) {
-            return refuse(format!(
-                "under periodic the width ({}) and the height ({}) must be even",
-                job.width, job.height
-            ));
-        }
+        job.check_pairs("tile", self.options.boundary)?;
         let aligned = job.aligned(self.options.sample, self.shape.columns) == SIGNAL_ALIGNED | BANDS_ALIGNED;
         if self.shape.aligned && (!aligned || job.parity != [0, 0]) {
             return refuse(format!(

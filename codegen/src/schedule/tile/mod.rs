@@ -141,14 +141,16 @@ impl Block {
         let sides = self.halo.pairs_before() + self.halo.pairs_after();
         let Shape { columns, rows, pairs, warps, .. } = self.shape;
         let ceil = |n: i64| (n + i64::from(warps) - 1) / i64::from(warps);
-        let held = i64::from(rows) / 2 + if self.options.direction == Direction::Forward { sides } else { 0 };
+        let (held, _) = self.held_pairs(Order::HorizontalFirst.across_first(self.options.direction));
         let parts = i64::from(columns) * i64::from(rows / 2 / pairs);
-        [ceil(held), ceil(parts) * (i64::from(pairs) + sides)]
+        [ceil(held.into()), ceil(parts) * (i64::from(pairs) + sides)]
     }
 
-    /// Rows that a thread's column has, halo included.
-    pub fn slab_rows(&self) -> i64 {
-        2 * (i64::from(self.shape.pairs) + self.halo.pairs_before() + self.halo.pairs_after())
+    /// Row pairs in shared memory, and how many of them come before the results: rows are loaded with the halo where they are lifted first.
+    fn held_pairs(&self, across_first: bool) -> (i32, i32) {
+        let results = self.shape.rows as i32 / 2;
+        let [before, after] = [self.halo.pairs_before(), self.halo.pairs_after()].map(|n| n as i32);
+        if across_first { (before + results + after, before) } else { (results, 0) }
     }
 }
 
@@ -156,7 +158,6 @@ impl Block {
 struct Tile<'a> {
     frame: &'a Frame<'a>,
     plan: &'a Block,
-    params: &'a Params,
     /// Between the axes.
     cells: SharedId,
     /// Type of its elements.
@@ -173,13 +174,6 @@ impl Tile<'_> {
     /// Columns, halo included: the length of a row in shared memory.
     fn width(&self) -> i32 {
         32 * self.frame.columns()
-    }
-
-    /// Row pairs in shared memory, and how many of them come before the results.
-    fn held_pairs(&self) -> (i32, i32) {
-        let results = self.plan.shape.rows as i32 / 2;
-        let [before, after] = [self.plan.halo.pairs_before(), self.plan.halo.pairs_after()].map(|n| n as i32);
-        if self.across_first { (before + results + after, before) } else { (results, 0) }
     }
 
     /// A value as it stands in shared memory.
@@ -217,8 +211,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let params = Params::declare(b, options);
     let c = shape.columns as i32;
     let cell = cell_of(arith);
-    // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
-    let across_first = (order == Order::HorizontalFirst) == (options.direction == Direction::Forward);
+    let across_first = order.across_first(options.direction);
     let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * plan.columns() as i32 - left as i32 * c);
     let x = b.let_("x", Scalar::I32, Expr::from(base) + Expr::from(Builtin::ThreadX) * c);
     let held = plan.held(&params, shape.columns);
@@ -231,22 +224,14 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(end_x.clone())));
     let pairs = shape.rows as i32 / 2;
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);
-    let offsets = [
-        ("signal_base", params.signal_stride),
-        ("ll_base", params.band_strides[0]),
-        ("band_base", params.band_strides[1]),
-    ]
-    .map(|(name, stride)| {
-        b.let_(name, Scalar::I64, Expr::from(Builtin::BlockZ).cast(Scalar::I64) * Expr::from(stride))
-    });
+    let offsets = params.offsets(b, &Builtin::BlockZ.into());
     let pitches = params.narrow_pitches(b);
     let lanes = Lanes { held, base, x, at_border };
     let frame = Frame { options, lanes, aligned: shape.aligned, params: &params, useful, offsets, pitches };
     let split = order == Order::HorizontalFirst;
-    let mut tile =
-        Tile { frame: &frame, plan: &plan, params: &params, cells: SharedId(0), cell, first, across_first, split };
-    let (held_pairs, _) = tile.held_pairs();
-    tile.cells = b.shared("cells", cell, (2 * held_pairs * tile.width()) as u32);
+    let (held_pairs, _) = plan.held_pairs(across_first);
+    let cells = b.shared("cells", cell, (2 * held_pairs * 32 * c) as u32);
+    let tile = Tile { frame: &frame, plan: &plan, cells, cell, first, across_first, split };
     if across_first {
         tile.across(b);
         b.barrier();

@@ -3,7 +3,6 @@
 use super::Block;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, Tuning};
-use lifting_dsl::Boundary;
 
 /// Blocks in y.
 const MAX_BLOCKS: i64 = 65535;
@@ -15,11 +14,7 @@ impl Block {
     /// The first thing that stands against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("warp", self.options.sample)?;
-        if self.options.boundary == Boundary::Periodic && (job.width % 2 != 0 || job.height % 2 != 0) {
-            let what = format!("under periodic the width ({}) and the height ({}) must be even", job.width, job.height);
-            return Err(ScheduleError::Launch { schedule: "warp", what });
-        }
-        Ok(())
+        job.check_pairs("warp", self.options.boundary)
     }
 
     /// The tuning of a legal job: a block a warp, unless there were more blocks than a grid has rows.

@@ -202,27 +202,15 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
     let pitches = params.narrow_pitches(b);
     b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
-        let wide = |e: Expr| e.cast(Scalar::I64);
-        let offsets = [
-            ("signal_base", params.signal_stride),
-            ("ll_base", params.band_strides[0]),
-            ("band_base", params.band_strides[1]),
-        ]
-        .map(|(name, stride)| b.let_(name, Scalar::I64, wide(image.clone()) * Expr::from(stride)));
+        let offsets = params.offsets(b, &image);
         let Block { arith, border, .. } = plan;
         let columns = shape.columns;
         let held = params.held(options, arith, border, columns, false);
         let lanes = Lanes { held, base, x, at_border };
         let frame = Frame { options, lanes, aligned: false, params: &params, useful, offsets, pitches };
         b.for_("pair", first, stop, plan.pairs as i32, |b, pair| {
-            let front = b.let_("front", Scalar::I32, pair.clone() - plan.halo.pairs_before() as i32);
-            let above = (Expr::from(front) << 1).lt(params.parity[1].into());
-            let below = ((Expr::from(front) << 1) + shape.rows as i32).gt(end_y.clone());
-            let at_edge = b.let_("at_edge", Scalar::Bool, above.or(below));
-            let samples = b.array("block", arith.work, shape.columns * shape.rows);
-            let held = &frame.lanes.held;
-            let slab =
-                Slab { held, axis: &plan.axis, halo: &plan.halo, pairs: plan.pairs as i32, front, at_edge, samples };
+            let steps = (&plan.axis, &plan.halo);
+            let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, plan.pairs as i32));
             Tile { frame: &frame, slab }.lift(b, order, stop);
         });
     });
@@ -254,8 +242,7 @@ impl Tile<'_> {
                 }
             });
         };
-        // Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
-        let across_first = (order == Order::HorizontalFirst) == (self.frame.options.direction == Direction::Forward);
+        let across_first = order.across_first(self.frame.options.direction);
         self.load(b);
         if across_first {
             rows(b, 0, slab.height());
