@@ -413,7 +413,7 @@ impl Writer<'_> {
         if matches!(index, Expr::Lit(Literal::Int(0, _))) {
             return name;
         }
-        format!("{name} + {}", self.plain(index).at(Prec::Product))
+        format!("{name} + {}", self.plain(index).at(Prec::Sum))
     }
 
     fn load_one(&mut self, space: Space, index: &Expr, cache: Cache) -> String {

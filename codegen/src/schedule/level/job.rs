@@ -110,6 +110,28 @@ impl Job {
         Err(ScheduleError::Launch { schedule, what })
     }
 
+    /// Whether all rows begin where a lane's vector begins, and the first column and row are at even positions.
+    ///
+    /// # Errors
+    /// If not, with what is asked.
+    pub(in crate::schedule) fn check_alignment(
+        &self,
+        schedule: &'static str,
+        sample: Scalar,
+        columns: u32,
+    ) -> Result<(), ScheduleError> {
+        if self.aligned(sample, columns) == SIGNAL_ALIGNED | BANDS_ALIGNED && self.parity == [0, 0] {
+            return Ok(());
+        }
+        let what = format!(
+            "rows must be aligned to {columns} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
+            columns / 2,
+            self.parity[0],
+            self.parity[1]
+        );
+        Err(ScheduleError::Launch { schedule, what })
+    }
+
     /// Whether each row's position 0 would stand at a multiple of `samples` samples.
     fn is_aligned(&self, array: &Array, sample: Scalar, samples: i64, parity: i32) -> bool {
         let bytes = sample.bytes() as i64;

@@ -38,6 +38,31 @@ impl Order {
     }
 }
 
+/// Rows that a kernel takes: the fewer, the faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// All.
+    Any,
+    /// Those that begin where a lane's vector begins, with the first column at an even position.
+    Aligned,
+    /// Those of them that consist of whole vectors.
+    Whole,
+}
+
+impl Rows {
+    /// All kinds, the fastest first.
+    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Aligned, Rows::Any];
+
+    /// What a schedule's kernel is called that takes such rows.
+    pub(super) fn kernel(self, schedule: &str) -> String {
+        match self {
+            Rows::Any => schedule.to_owned(),
+            Rows::Aligned => format!("{schedule}_aligned"),
+            Rows::Whole => format!("{schedule}_whole"),
+        }
+    }
+}
+
 /// Both phases, in order.
 pub(super) const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
 
@@ -411,8 +436,8 @@ impl std::ops::Deref for Lanes {
 pub(super) struct Frame<'a> {
     pub(super) options: Options,
     pub(super) lanes: Lanes,
-    /// Whether rows are known to be aligned, with the first column at an even position.
-    pub(super) aligned: bool,
+    /// What is known of rows.
+    pub(super) takes: Rows,
     pub(super) params: &'a Params,
     /// Whether this lane stores.
     pub(super) useful: LocalId,
@@ -431,10 +456,23 @@ impl std::ops::Deref for Frame<'_> {
 }
 
 impl Frame<'_> {
+    /// Whether rows are known to be aligned, with the first column at an even position.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.takes != Rows::Any
+    }
+
     /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not change from row to row stands
     /// together.
     pub(super) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
         let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
         lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+    }
+
+    /// Index of the sample so many rows below the one of index `start`.
+    pub(super) fn below(&self, array: usize, start: LocalId, rows: i32) -> Expr {
+        if rows == 0 {
+            return start.into();
+        }
+        Expr::from(start) + Expr::i64(rows.into()) * Expr::from(self.pitches[array]).cast(Scalar::I64)
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         let mut input = Input { strip, vectors: Vec::new() };
         if strip.shares_copies {
             input.vectors = PHASES.iter().map(|row| input.shared_vector(b, *row)).collect();
-        } else if strip.aligned || strip.table.is_none() {
+        } else if strip.is_aligned() || strip.table.is_none() {
             input.vectors = input.streams().iter().map(|stream| input.vector(b, stream)).collect();
         }
         input

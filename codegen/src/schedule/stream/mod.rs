@@ -30,8 +30,8 @@ mod input;
 mod launch;
 mod output;
 
-pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, SIGNAL_ALIGNED, Tuning};
-pub(super) use output::{store_band, store_signal};
+pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, Rows, SIGNAL_ALIGNED, Tuning};
+pub(super) use output::{store_band, store_band_at, store_signal, store_signal_at};
 
 use super::level::{
     self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, is_local,
@@ -56,31 +56,6 @@ pub struct Shape {
     pub min_blocks: u32,
     /// Which rows the kernel takes.
     pub rows: Rows,
-}
-
-/// Rows that a kernel takes: the fewer, the faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rows {
-    /// All.
-    Any,
-    /// Those that begin where a lane's vector begins, with the first column at an even position.
-    Aligned,
-    /// Those of them that consist of whole vectors.
-    Whole,
-}
-
-impl Rows {
-    /// All kinds, the fastest first.
-    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Aligned, Rows::Any];
-
-    /// What kernels are called that take such rows.
-    fn schedule(self) -> &'static str {
-        match self {
-            Rows::Any => "stream",
-            Rows::Aligned => "stream_aligned",
-            Rows::Whole => "stream_whole",
-        }
-    }
 }
 
 impl Shape {
@@ -236,7 +211,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
     }
 
-    let mut builder = Builder::new(options.kernel_name(scheme, shape.rows.schedule()));
+    let mut builder = Builder::new(options.kernel_name(scheme, &shape.rows.kernel("stream")));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: warps walk down strips of columns.",
@@ -282,10 +257,9 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let ring_base = b.let_("ring_base", Scalar::I32, warp() * (shape.ring as i32 * slot_len));
         let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let pitches = params.narrow_pitches(b);
-        let (columns, aligned) = (shape.columns, shape.is_aligned());
-        let held = params.held(options, arith, border, columns, aligned);
+        let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
         let lanes = Lanes { held, base, x, at_border };
-        let frame = Frame { options, lanes, aligned, params: &params, useful, offsets, pitches };
+        let frame = Frame { options, lanes, takes: shape.rows, params: &params, useful, offsets, pitches };
         let strip =
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
         let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);

@@ -4,7 +4,7 @@ use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Scalar, Space};
 use crate::schedule::Direction;
-use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, SIGNAL_ALIGNED};
+use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, Rows, SIGNAL_ALIGNED};
 use lifting_dsl::Phase;
 
 /// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.
@@ -49,11 +49,23 @@ pub(in crate::schedule) fn store_band(
     columns: Phase,
     pair: LocalId,
 ) {
-    let params = strip.params;
     let band = 2 * phase.parity() as usize + columns.parity() as usize;
     let y = strip.in_band(1, phase, pair.into());
     let x = strip.in_band(0, columns, Expr::from(strip.x) >> 1);
     let index = strip.index(1 + band.min(1), y, x);
+    store_band_at(b, strip, row, (phase, columns), index);
+}
+
+/// Stores a lane's samples of a band's row from an index on.
+pub(in crate::schedule) fn store_band_at(
+    b: &mut Builder,
+    strip: &Frame,
+    row: &Row,
+    (phase, columns): (Phase, Phase),
+    index: Expr,
+) {
+    let params = strip.params;
+    let band = 2 * phase.parity() as usize + columns.parity() as usize;
     let q = columns.parity() as i32;
     let samples = (0..strip.columns() / 2).map(|e| (2 * e + q, strip.arith.narrow(row.at(2 * e + q)))).collect();
     // The low band is read again by the next level; nobody reads the others soon.
@@ -62,10 +74,15 @@ pub(in crate::schedule) fn store_band(
 }
 
 pub(in crate::schedule) fn store_signal(b: &mut Builder, strip: &Frame, row: &Row, phase: Phase, pair: LocalId) {
-    let params = strip.params;
     let y = (Expr::from(pair) << 1) + phase.parity() as i32 - strip.start(1);
     let x = Expr::from(strip.x) - strip.start(0);
     let index = strip.index(0, y, x);
+    store_signal_at(b, strip, row, index);
+}
+
+/// Stores a lane's samples of a row of the image from an index on.
+pub(in crate::schedule) fn store_signal_at(b: &mut Builder, strip: &Frame, row: &Row, index: Expr) {
+    let params = strip.params;
     let samples = (0..strip.columns())
         .map(|c| {
             let mut value = row.at(c);
@@ -87,12 +104,17 @@ fn put(
     samples: Vec<(i32, Expr)>,
     cache: Cache,
 ) {
+    if strip.takes == Rows::Whole {
+        // A lane that stores has all its columns.
+        let values = samples.into_iter().map(|(_, value)| value).collect();
+        return b.store_wide(Space::Global(pointer), index, values, cache);
+    }
     let index = b.let_("out", Scalar::I64, index);
     let ends_inside = (Expr::from(strip.x) + strip.columns()).le(strip.end(0));
     let starts_inside = || Expr::from(strip.x).ge(strip.start(0));
     // A lane that stores begins at position 0 at the earliest.
     let whole =
-        if strip.aligned { ends_inside } else { strip.params.has(aligned).and(starts_inside().and(ends_inside)) };
+        if strip.is_aligned() { ends_inside } else { strip.params.has(aligned).and(starts_inside().and(ends_inside)) };
     let values = samples.iter().map(|(_, v)| v.clone()).collect();
     b.if_else(
         whole,

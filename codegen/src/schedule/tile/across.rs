@@ -43,7 +43,7 @@ impl Tile<'_> {
             Direction::Inverse => BANDS_ALIGNED,
         };
         let inside = !Expr::from(frame.at_border);
-        let vectors = if frame.aligned { inside } else { frame.params.has(aligned).and(inside) };
+        let vectors = if frame.is_aligned() { inside } else { frame.params.has(aligned).and(inside) };
         let vectors = b.let_("vectors", Scalar::Bool, vectors);
         let served: Vec<LocalId> = (0..frame.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
         b.if_else(
@@ -104,7 +104,7 @@ impl Tile<'_> {
                             store_band(b, frame, row, phase, columns, pair);
                         }
                     }),
-                    Direction::Inverse if frame.aligned => {
+                    Direction::Inverse if frame.is_aligned() => {
                         b.if_(exists.and(useful()), |b| store_signal(b, frame, row, phase, pair));
                     }
                     Direction::Inverse => b.if_(exists, |b| self.spread(b, held, (phase, row), pair)),

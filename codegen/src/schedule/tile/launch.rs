@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{Job, MAX_CHUNKS, Tuning};
 
 impl Block {
     /// Whether the kernel may be launched on this job.
@@ -18,15 +18,8 @@ impl Block {
             return refuse(format!("the height is {}, tiles of {} rows take {most}", job.height, self.rows()));
         }
         job.check_pairs("tile", self.options.boundary)?;
-        let aligned = job.aligned(self.options.sample, self.shape.columns) == SIGNAL_ALIGNED | BANDS_ALIGNED;
-        if self.shape.aligned && (!aligned || job.parity != [0, 0]) {
-            return refuse(format!(
-                "rows must be aligned to {} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
-                self.shape.columns,
-                self.shape.columns / 2,
-                job.parity[0],
-                job.parity[1]
-            ));
+        if self.shape.aligned {
+            job.check_alignment("tile", self.options.sample, self.shape.columns)?;
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Frame, Held, Lanes, Order, Params};
+use super::level::{Axis, Border, Frame, Held, Lanes, Order, Params, Rows};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -227,7 +227,8 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let offsets = params.offsets(b, &Builtin::BlockZ.into());
     let pitches = params.narrow_pitches(b);
     let lanes = Lanes { held, base, x, at_border };
-    let frame = Frame { options, lanes, aligned: shape.aligned, params: &params, useful, offsets, pitches };
+    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
+    let frame = Frame { options, lanes, takes, params: &params, useful, offsets, pitches };
     let split = order == Order::HorizontalFirst;
     let (held_pairs, _) = plan.held_pairs(across_first);
     let cells = b.shared("cells", cell, (2 * held_pairs * 32 * c) as u32);

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, Tuning};
+use crate::schedule::level::{Job, Rows, Tuning};
 
 /// Blocks in y.
 const MAX_BLOCKS: i64 = 65535;
@@ -14,7 +14,31 @@ impl Block {
     /// The first thing that stands against it.
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("warp", self.options.sample)?;
-        job.check_pairs("warp", self.options.boundary)
+        job.check_pairs("warp", self.options.boundary)?;
+        if self.shape.is_aligned() {
+            job.check_batch("warp")?;
+            if self.shape.takes == Rows::Whole && job.width % self.shape.columns as i32 != 0 {
+                let what = format!("the width is {}, it must be a multiple of {}", job.width, self.shape.columns);
+                return Err(ScheduleError::Launch { schedule: "warp", what });
+            }
+            job.check_alignment("warp", self.options.sample, self.shape.columns)?;
+            if self.blocks(job) > MAX_BLOCKS * i64::from(self.shape.warps) {
+                let what = format!("the height is {}, more than a grid has blocks of {} rows", job.height, self.rows());
+                return Err(ScheduleError::Launch { schedule: "warp", what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Which rows the kernel takes.
+    pub fn takes(&self) -> Rows {
+        self.shape.takes
+    }
+
+    /// Blocks below one another.
+    fn blocks(&self, job: &Job) -> i64 {
+        let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
+        (pairs + self.pairs - 1) / self.pairs
     }
 
     /// The tuning of a legal job: a block a warp, unless there were more blocks than a grid has rows.
@@ -23,9 +47,7 @@ impl Block {
     /// As [`Block::accepts`].
     pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
-        let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
-        let blocks = (pairs + self.pairs - 1) / self.pairs;
-        let each = 1 + (blocks - 1) / (MAX_BLOCKS * i64::from(self.shape.warps));
+        let each = 1 + (self.blocks(job) - 1) / (MAX_BLOCKS * i64::from(self.shape.warps));
         let aligned = job.aligned(self.options.sample, self.shape.columns);
         Ok(Tuning { chunk: (each * self.pairs) as i32, aligned, skew: 0 })
     }

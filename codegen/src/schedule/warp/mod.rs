@@ -17,18 +17,19 @@ mod launch;
 mod shape;
 
 pub use shape::Shape;
+pub use super::level::Rows;
 
 use super::level::{
-    Across, Axis, BANDS_ALIGNED, Border, Frame, Lanes, Order, PHASES, Params, SIGNAL_ALIGNED, Slab, Source,
+    Across, Axis, BANDS_ALIGNED, Border, Frame, Held, Lanes, Order, PHASES, Params, SIGNAL_ALIGNED, Slab, Source,
     is_symmetric, served_column,
 };
-use super::stream::{store_band, store_signal};
+use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
-use lifting_dsl::{Scheme, Step};
+use lifting_dsl::{Phase, Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
@@ -154,6 +155,13 @@ impl Block {
         (warps / i64::from(self.shape.warps)).max(1) as u32
     }
 
+    /// The image, as lanes hold columns of it.
+    fn held(&self, params: &Params) -> Held {
+        let Block { options, arith, border, shape, .. } = *self;
+        let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
+        if shape.is_aligned() { Held { start: [0.into(), 0.into()], ..held } } else { held }
+    }
+
     /// Samples that are loaded for each that is stored.
     pub fn reads(&self) -> f64 {
         let loaded = 32 * i64::from(self.shape.columns) * i64::from(self.shape.rows);
@@ -167,7 +175,7 @@ impl Block {
 /// As [`block`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
     let plan = block(scheme, options, shape)?;
-    let mut builder = Builder::new(options.kernel_name(scheme, "warp"));
+    let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: a warp holds a block of the image in registers.",
@@ -187,38 +195,41 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let base = Expr::from(Builtin::BlockX) * plan.columns() as i32 - plan.left as i32 * c;
     let base = b.let_("base", Scalar::I32, base);
     let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-    let end = |i: usize, length| Expr::from(params.parity[i]) + Expr::from(length);
-    let (end_x, end_y) = (end(0, params.width), end(1, params.height));
-    let starts = Expr::from(base).lt(params.parity[0].into());
+    let held = plan.held(&params);
+    let (end_x, end_y) = (held.end(0), held.end(1));
+    let starts = Expr::from(base).lt(held.start(0));
     let at_border = starts.or((Expr::from(base) + 32 * c).gt(end_x.clone()));
     let at_border = b.let_("at_border", Scalar::Bool, at_border);
     let in_block = lane().ge((plan.left as i32).into()).and(lane().lt(((plan.left + plan.useful) as i32).into()));
     let useful = b.let_("useful", Scalar::Bool, in_block.and(Expr::from(x).lt(end_x.clone())));
     let pairs_y = (end_y.clone() + 1) >> 1;
-    let chunk = || Expr::from(params.chunk);
     // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
     let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
-    let first = b.let_("first_pair", Scalar::I32, warp * chunk());
-    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
     let pitches = params.narrow_pitches(b);
-    b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
+    let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
+    let steps = (&plan.axis, &plan.halo);
+    let block = |b: &mut Builder, held: Held, image: Expr, pair: Expr, stop: Option<LocalId>| {
         let offsets = params.offsets(b, &image);
-        let Block { arith, border, .. } = plan;
-        let columns = shape.columns;
-        let held = params.held(options, arith, border, columns, false);
         let lanes = Lanes { held, base, x, at_border };
-        let frame = Frame { options, lanes, aligned: false, params: &params, useful, offsets, pitches };
-        b.for_("pair", first, stop, plan.pairs as i32, |b, pair| {
-            let steps = (&plan.axis, &plan.halo);
-            let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, plan.pairs as i32));
-            Tile { frame: &frame, slab }.lift(b, order, stop);
+        let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
+        let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, pairs));
+        Tile { frame: &frame, slab }.lift(b, order, stop);
+    };
+    let (chunks, images) = if shape.is_aligned() {
+        let first = b.let_("first_pair", Scalar::I32, warp * pairs);
+        b.if_(Expr::from(first).lt(pairs_y.clone()), |b| block(b, held, Builtin::BlockZ.into(), first.into(), None));
+        ((pairs_y + (pairs - 1)) / pairs, params.batch.into())
+    } else {
+        let chunk = || Expr::from(params.chunk);
+        let first = b.let_("first_pair", Scalar::I32, warp * chunk());
+        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
+        b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
+            b.for_("pair", first, stop, pairs, |b, pair| block(b, plan.held(&params), image.clone(), pair, Some(stop)));
         });
-    });
-    let chunks = (pairs_y + chunk() - 1) / chunk();
-    let warps = shape.warps as i32;
+        ((pairs_y + chunk() - 1) / chunk(), Expr::from(params.batch).min(Expr::i32(65535)))
+    };
     let strip = plan.columns() as i32;
-    let grid =
-        [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, Expr::from(params.batch).min(Expr::i32(65535))];
+    let grid = [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, images];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
     Ok(kernel)
@@ -231,8 +242,8 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Loads the block, lifts it, stores its results above `stop`.
-    fn lift(&self, b: &mut Builder, order: Order, stop: LocalId) {
+    /// Loads the block, lifts it, stores its results above `stop`, if there is one.
+    fn lift(&self, b: &mut Builder, order: Order, stop: Option<LocalId>) {
         let slab = &self.slab;
         let across = Across { lanes: &self.frame.lanes, axis: slab.axis };
         let rows = |b: &mut Builder, from: i32, to: i32| {
@@ -261,7 +272,8 @@ impl Tile<'_> {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
-        let vectors = frame.params.has(aligned).and(!Expr::from(frame.at_border));
+        let inner = !Expr::from(frame.at_border);
+        let vectors = if frame.is_aligned() { inner } else { frame.params.has(aligned).and(inner) };
         let vectors = b.let_("vectors", Scalar::Bool, vectors);
         let rows = |b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)| {
             b.unrolled("row", 0, slab.height(), 1, |b, k| {
@@ -273,6 +285,10 @@ impl Tile<'_> {
         b.if_else(
             Expr::from(vectors).and(!Expr::from(slab.at_edge)),
             |b| {
+                if frame.is_aligned() {
+                    let row = |phase, k: i32| slab.row(phase, k.into());
+                    return Source::vectors(b, frame, slab.front, slab.height(), row);
+                }
                 rows(b, &|b, k, source| {
                     let start = source.row_start(b, frame, Expr::from(slab.front) + k.clone());
                     source.vector(b, frame, &slab.row(source.row, k), start);
@@ -295,14 +311,64 @@ impl Tile<'_> {
         );
     }
 
-    fn store(&self, b: &mut Builder, stop: LocalId) {
+    fn store(&self, b: &mut Builder, stop: Option<LocalId>) {
+        let (frame, slab) = (self.frame, &self.slab);
+        if !frame.is_aligned() {
+            return self.store_rows(b, stop);
+        }
+        let last = Expr::from(slab.front) + (slab.first() + slab.pairs - 1);
+        let inside = last.le(frame.last_index(1, Phase::Odd));
+        b.if_(frame.useful, |b| {
+            b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b, stop));
+        });
+    }
+
+    /// Stores all rows, where all exist and their positions begin at 0.
+    fn store_all(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let first = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
+        let rows = (0..slab.pairs).map(|k| (k, slab.first() + k));
+        match frame.options.direction {
+            Direction::Forward => {
+                let starts = [1, 2].map(|array| {
+                    let index = frame.index(array, first.into(), Expr::from(frame.x) >> 1);
+                    b.let_("out", Scalar::I64, index)
+                });
+                for (below, k) in rows {
+                    for (phase, columns) in PHASES.into_iter().flat_map(|phase| PHASES.map(|columns| (phase, columns))) {
+                        let array = if (phase, columns) == (Phase::Even, Phase::Even) { 1 } else { 2 };
+                        let index = frame.below(array, starts[array - 1], below);
+                        store_band_at(b, frame, &slab.row(phase, k.into()), (phase, columns), index);
+                    }
+                }
+            }
+            Direction::Inverse => {
+                let index = frame.index(0, Expr::from(first) << 1, frame.x.into());
+                let start = b.let_("out", Scalar::I64, index);
+                for (below, k) in rows {
+                    for phase in PHASES {
+                        let index = frame.below(0, start, 2 * below + phase.parity() as i32);
+                        store_signal_at(b, frame, &slab.row(phase, k.into()), index);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores the rows that exist, above `stop` if there is one.
+    fn store_rows(&self, b: &mut Builder, stop: Option<LocalId>) {
         let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
             let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
             for phase in PHASES {
-                let inside = (Expr::from(pair).ge(frame.first_index(1, phase)))
-                    .and(Expr::from(pair).le(frame.last_index(1, phase)));
-                let wanted = Expr::from(pair).lt(stop.into()).and(inside).and(frame.useful.into());
+                let ends = Expr::from(pair).le(frame.last_index(1, phase));
+                let starts = || Expr::from(pair).ge(frame.first_index(1, phase));
+                let inside = if frame.is_aligned() { ends } else { starts().and(ends) };
+                let inside = inside.and(frame.useful.into());
+                let wanted = match stop {
+                    Some(stop) => Expr::from(pair).lt(stop.into()).and(inside),
+                    None => inside,
+                };
                 let row = slab.row(phase, k.clone());
                 b.if_(wanted, |b| match frame.options.direction {
                     Direction::Forward => {

@@ -12,6 +12,7 @@
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
 use super::{Axis, LONG_HALO, MAX_REGISTERS, block, words};
+use crate::schedule::level::Rows;
 use crate::schedule::{Arithmetic, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
@@ -29,6 +30,15 @@ pub struct Shape {
     pub min_blocks: u32,
     /// Whether fewer lanes store than could, so that each store of a warp is whole 32-byte sectors.
     pub whole_sectors: bool,
+    /// Which rows the kernel takes; all but [`Rows::Any`] ask for a first row at an even position, too.
+    pub takes: Rows,
+}
+
+impl Shape {
+    /// Whether the kernel takes aligned rows only.
+    pub(super) fn is_aligned(self) -> bool {
+        self.takes != Rows::Any
+    }
 }
 
 /// Row pairs with results of a block for large images, at least.
@@ -41,7 +51,7 @@ const SMALL_BYTES: i64 = 32;
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
     pub fn paper() -> Shape {
-        Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false }
+        Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, takes: Rows::Any }
     }
 
     /// The shape for large images: as high as pays, and of the width that loads the fewest samples for each that it stores.
