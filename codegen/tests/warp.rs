@@ -7,7 +7,7 @@ use level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, 
 use lifting_codegen::cost;
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::warp::{self, Shape};
+use lifting_codegen::schedule::warp::{self, Rows, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
@@ -20,26 +20,40 @@ impl Schedule for Shape {
         let block = warp::block(scheme, options, *self)?;
         Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
     }
+
+    fn for_aligned(&self, case: &Case) -> Vec<Shape> {
+        let is_whole = case.width.is_multiple_of(self.columns as usize);
+        let takes = [Some(Rows::Aligned), is_whole.then_some(Rows::Whole)];
+        let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
+        takes.map(|takes| Shape { takes, ..*self }).collect()
+    }
 }
 
-/// One of the shapes that are proposed, or the last of them.
+/// One of the shapes that are proposed, or the last of them; and the rows that its kernel takes.
 #[derive(Clone, Copy, Debug)]
-struct Proposed(usize);
+struct Proposed(usize, Rows);
 
-const LARGE: Proposed = Proposed(0);
-const SMALL_ONE: Proposed = Proposed(2);
+const LARGE: Proposed = Proposed(0, Rows::Any);
+const SMALL_ONE: Proposed = Proposed(3, Rows::Any);
 
 impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
-        Shape { warps: 2, ..shapes[self.0.min(shapes.len() - 1)] }.make(scheme, options, order)
+        Shape { warps: 2, takes: self.1, ..shapes[self.0.min(shapes.len() - 1)] }.make(scheme, options, order)
+    }
+
+    fn for_aligned(&self, case: &Case) -> Vec<Proposed> {
+        // A multiple of every number of columns that a lane may have.
+        let takes = [Some(Rows::Aligned), case.width.is_multiple_of(8).then_some(Rows::Whole)];
+        let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
+        takes.map(|takes| Proposed(self.0, takes)).collect()
     }
 }
 
 /// Blocks so small that small images have several of them.
 fn small(scalar: Scalar) -> Shape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
-    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors: scalar.bytes() == 8 }
+    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors: scalar.bytes() == 8, takes: Rows::Any }
 }
 
 #[test]
@@ -76,7 +90,7 @@ fn shapes() {
                     if columns == 8 && scheme.name() == "dd137" {
                         continue;
                     }
-                    let shape = Shape { columns: columns as u32, rows, warps: 1, min_blocks: 0, whole_sectors: false };
+                    let shape = Shape { columns: columns as u32, rows, warps: 1, ..Shape::paper() };
                     let case = Case { aligned: columns != 4, ..Case::new(26 * columns, 22) };
                     must(&scheme, boundary, shape, case, scalar, 3);
                 }
@@ -129,7 +143,7 @@ fn the_catalogue() {
             let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
             let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
             let scalar = types(scheme)[i % types(scheme).len()];
-            ran += usize::from(runs_or_names_a_limit(scheme, boundary, Proposed(i / 4 % 3), case, scalar, i as u64));
+            ran += usize::from(runs_or_names_a_limit(scheme, boundary, Proposed(i / 4 % 4, Rows::Any), case, scalar, i as u64));
         }
     }
     assert!(ran > 20, "only {ran} cases");
@@ -205,7 +219,7 @@ proptest! {
         chunk in 1usize..=9,
         vertical_first in any::<bool>(),
         aligned in any::<bool>(),
-        chosen in prop::option::of(0usize..3),
+        chosen in prop::option::of(0usize..4),
         which in 0usize..4,
         seed in any::<u64>(),
     ) {
@@ -216,7 +230,7 @@ proptest! {
             case = Case { width: width & !1, height: height & !1, ..case };
         }
         if let Some(chosen) = chosen {
-            runs_or_names_a_limit(&scheme, scheme.boundary(), Proposed(chosen), case, scalar, seed);
+            runs_or_names_a_limit(&scheme, scheme.boundary(), Proposed(chosen, Rows::Any), case, scalar, seed);
         } else {
             runs_or_names_a_limit(&scheme, scheme.boundary(), small(scalar), case, scalar, seed);
         }
@@ -247,6 +261,22 @@ fn launches() {
         periodic.accepts(&job(62, 63)).expect_err("an odd height").to_string(),
         "schedule `warp` cannot run this launch: under periodic the width (62) and the height (63) must be even; use another schedule"
     );
+    let of_rows = |takes| {
+        let shape = Shape { takes, ..Shape::paper() };
+        warp::block(&legall53, options(Boundary::Edge), shape).expect("a block")
+    };
+    let [whole, aligned] = [Rows::Whole, Rows::Aligned].map(of_rows);
+    let odd = Job { width: 63, ..job(64, 64) };
+    assert_eq!((whole.accepts(&job(64, 64)), aligned.accepts(&odd)), (Ok(()), Ok(())));
+    let refused = [
+        (&whole, odd),
+        (&aligned, job(63, 64)),
+        (&aligned, Job { parity: [0, 1], ..job(64, 64) }),
+        (&aligned, Job { batch: 65536, ..job(64, 64) }),
+        (&aligned, job(64, 16 * 4 * 65535 + 1)),
+    ];
+    let text: String = refused.map(|(block, job)| format!("{}\n", block.accepts(&job).unwrap_err())).concat();
+    insta::assert_snapshot!("aligned_blocks_refuse_in_words", text);
     let shift = warp::kernel(
         &support::wavelets()[2],
         Options { gain: true, ..options(Boundary::Edge) },
@@ -256,7 +286,7 @@ fn launches() {
     assert!(matches!(shift, Err(ScheduleError::Gain { .. })));
 }
 
-/// Blocks for large images leave 16 warps resident, and load at most 5/3 of the rows that they store where registers allow; small ones are mostly latency.
+/// Blocks for large images load two rows for each that they store where registers allow; small ones are mostly latency.
 #[test]
 fn proposed_shapes() {
     let mut text = String::new();

@@ -140,9 +140,10 @@ impl From<tile::Shape> for TileBlock {
 }
 
 impl WarpBlock {
-    pub(crate) fn shape(self) -> warp::Shape {
+    /// The shape of the kernel for such rows.
+    pub(crate) fn shape(self, takes: stream::Rows) -> warp::Shape {
         let WarpBlock { columns, rows, warps, whole_sectors } = self;
-        warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors }
+        warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors, takes }
     }
 }
 

@@ -49,7 +49,7 @@ fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
     THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
 }
 
-/// One for each shape, which its name tells.
+/// One for each shape, which its name tells, and each kind of rows.
 fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: warp::Shape| {
         let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
@@ -57,7 +57,10 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
         Ok(kernel)
     };
     match warp::Shape::proposed(scheme, options) {
-        Ok(shapes) => shapes.into_iter().map(make).collect(),
+        Ok(shapes) => shapes
+            .into_iter()
+            .flat_map(|shape| warp::Rows::ALL.map(|takes| make(warp::Shape { takes, ..shape })))
+            .collect(),
         Err(e) => vec![Err(e)],
     }
 }

@@ -96,8 +96,9 @@ impl Walk {
     pub fn rows(&self) -> Rows {
         match self {
             Walk::Stream(walk) => walk.rows(),
+            Walk::Warp(block) => block.takes(),
             Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
-            Walk::Warp(_) | Walk::Tile(_) => Rows::Any,
+            Walk::Tile(_) => Rows::Any,
         }
     }
 
@@ -189,7 +190,7 @@ impl<'a> Kernels<'a> {
             Ok((walk, tuning))
         };
         match block {
-            Block::Stream(_) => try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any)),
+            Block::Stream(_) | Block::Warp(_) => try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any)),
             Block::Tile(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
             _ => try_(Rows::Any),
         }
@@ -200,7 +201,7 @@ impl<'a> Kernels<'a> {
         let options = self.options(direction, Sides::both(sample));
         Ok(match block {
             Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
-            Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape())?),
+            Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
             Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
@@ -305,7 +306,7 @@ impl<'a> Kernels<'a> {
                 let walk = self.walk(direction, sample, block, rows)?;
                 let kernel = match block {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
-                    Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };

@@ -4,6 +4,7 @@
 mod across;
 mod descent;
 mod down;
+mod extend;
 mod job;
 mod slab;
 mod source;

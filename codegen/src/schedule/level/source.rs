@@ -61,23 +61,34 @@ impl Source {
         (0..frame.columns()).skip(from).step_by(step)
     }
 
-    /// Where the lane's first sample stands in a row.
-    fn first(&self, frame: &Frame) -> Expr {
+    /// Where the sample at an even position stands in a row, or for odd columns the one after it.
+    fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
-            None => Expr::from(frame.x) - frame.start(0),
-            Some(phase) => frame.in_band(0, phase, Expr::from(frame.x) >> 1),
+            None => Expr::from(x) - frame.start(0),
+            Some(phase) => frame.in_band(0, phase, Expr::from(x) >> 1),
         }
     }
 
     /// Loads the lane's samples of a row at once.
     pub fn vector(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId) {
-        let index = Expr::from(row_start) + self.first(frame).cast(Scalar::I64);
+        self.vector_from(b, frame, row, row_start, frame.x);
+    }
+
+    /// Loads as many samples of a row as a lane has, from position `x` on.
+    pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
+        let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
         self.vector_at(b, frame, row, index);
     }
 
-    /// Loads the lane's samples of rows inside the image, below one another, the first two of which are those of row pair `front`; where positions begin at 0. Sources
-    /// that stand alike share their addresses.
-    pub fn vectors(b: &mut Builder, frame: &Frame, front: LocalId, pairs: i32, row: impl Fn(Phase, i32) -> Row) {
+    /// Loads as many samples as a lane has, from position `x` on, of rows inside the image, below one another, the first two of which are those of row pair `front`; where positions begin
+    /// at 0. Sources that stand alike share their addresses.
+    pub fn vectors(
+        b: &mut Builder,
+        frame: &Frame,
+        x: LocalId,
+        (front, pairs): (LocalId, i32),
+        row: impl Fn(Phase, i32) -> Row,
+    ) {
         let sources = Source::all(frame);
         let mut starts: [Option<LocalId>; 3] = [None; 3];
         for pair in 0..pairs {
@@ -86,7 +97,7 @@ impl Source {
                     None => (Expr::from(front) << 1, 2),
                     Some(_) => (front.into(), 1),
                 };
-                let index = || frame.index(source.array, first, source.first(frame));
+                let index = || frame.index(source.array, first, source.first(frame, x));
                 let start = *starts[source.array].get_or_insert_with(|| b.let_("start", Scalar::I64, index()));
                 let below = step * pair + if step == 2 { source.row.parity() as i32 } else { 0 };
                 let index = frame.below(source.array, start, below);

@@ -20,7 +20,7 @@ pub use shape::Shape;
 pub use super::level::Rows;
 
 use super::level::{
-    Across, Axis, BANDS_ALIGNED, Border, Frame, Held, Lanes, Order, PHASES, Params, SIGNAL_ALIGNED, Slab, Source,
+    Across, Axis, BANDS_ALIGNED, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, SIGNAL_ALIGNED, Slab, Source,
     is_symmetric, served_column,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
@@ -162,6 +162,12 @@ impl Block {
         if shape.is_aligned() { Held { start: [0.into(), 0.into()], ..held } } else { held }
     }
 
+    /// Whether a warp that reaches beyond a border has what stands for the columns there: it has as much of the image as a halo on the other side and a lane.
+    fn finds_all(&self) -> bool {
+        let uneven = (self.halo.before - self.halo.after).abs();
+        uneven < i64::from(self.shape.columns) && 2 * self.left < 32
+    }
+
     /// Samples that are loaded for each that is stored.
     pub fn reads(&self) -> f64 {
         let loaded = 32 * i64::from(self.shape.columns) * i64::from(self.shape.rows);
@@ -213,7 +219,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let lanes = Lanes { held, base, x, at_border };
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
         let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, pairs));
-        Tile { frame: &frame, slab }.lift(b, order, stop);
+        Tile { frame: &frame, slab, plan: &plan }.lift(b, order, stop);
     };
     let (chunks, images) = if shape.is_aligned() {
         let first = b.let_("first_pair", Scalar::I32, warp * pairs);
@@ -239,6 +245,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
 struct Tile<'a> {
     frame: &'a Frame<'a>,
     slab: Slab<'a>,
+    plan: &'a Block,
 }
 
 impl Tile<'_> {
@@ -265,9 +272,17 @@ impl Tile<'_> {
         self.store(b, stop);
     }
 
-    /// Loads all rows: as vectors where they are aligned and the block is inside; at borders each sample where the border rule finds it.
+    /// Loads all rows.
     fn load(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
+        if frame.takes == Rows::Whole && self.plan.finds_all() {
+            let (left, useful) = (self.plan.left, self.plan.useful);
+            match frame.narrow(left.max(32 - left - useful) as i32) {
+                Some(narrow) => b.if_else(narrow, |b| self.gather(b, None), |b| self.load_whole(b)),
+                None => self.load_whole(b),
+            }
+            return;
+        }
         let aligned = match frame.options.direction {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
@@ -275,40 +290,78 @@ impl Tile<'_> {
         let inner = !Expr::from(frame.at_border);
         let vectors = if frame.is_aligned() { inner } else { frame.params.has(aligned).and(inner) };
         let vectors = b.let_("vectors", Scalar::Bool, vectors);
-        let rows = |b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)| {
-            b.unrolled("row", 0, slab.height(), 1, |b, k| {
-                for source in Source::all(frame) {
-                    body(b, k.clone(), &source);
-                }
-            });
-        };
         b.if_else(
             Expr::from(vectors).and(!Expr::from(slab.at_edge)),
             |b| {
                 if frame.is_aligned() {
-                    let row = |phase, k: i32| slab.row(phase, k.into());
-                    return Source::vectors(b, frame, slab.front, slab.height(), row);
+                    return self.load_inside(b, frame.x);
                 }
-                rows(b, &|b, k, source| {
+                self.each_row(b, &|b, k, source| {
                     let start = source.row_start(b, frame, Expr::from(slab.front) + k.clone());
                     source.vector(b, frame, &slab.row(source.row, k), start);
                 });
             },
+            |b| self.gather(b, Some(vectors)),
+        );
+    }
+
+    /// All pairs of rows, and what they are loaded from.
+    fn each_row(&self, b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)) {
+        b.unrolled("row", 0, self.slab.height(), 1, |b, k| {
+            for source in Source::all(self.frame) {
+                body(b, k.clone(), &source);
+            }
+        });
+    }
+
+    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs.
+    fn load_whole(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let x = frame.inner_x(b);
+        b.if_else(
+            slab.at_edge,
             |b| {
-                b.comment("at a border, or where rows are not aligned");
-                let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
-                rows(b, &|b, k, source| {
-                    let pair = frame.serve(1, source.row, Expr::from(slab.front) + k.clone());
-                    let start = source.row_start(b, frame, pair);
-                    let row = slab.row(source.row, k);
-                    b.if_else(
-                        vectors,
-                        |b| source.vector(b, frame, &row, start),
-                        |b| source.gather(b, frame, &row, start, &served),
-                    );
+                self.each_row(b, &|b, k, source| {
+                    let start = self.served_start(b, source, k.clone());
+                    source.vector_from(b, frame, &slab.row(source.row, k), start, x);
                 });
             },
+            |b| self.load_inside(b, x),
         );
+        let pairs = 0..slab.height();
+        let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
+        frame.extend(b, &rows);
+    }
+
+    /// Rows that are all inside the image.
+    fn load_inside(&self, b: &mut Builder, x: LocalId) {
+        let slab = &self.slab;
+        Source::vectors(b, self.frame, x, (slab.front, slab.height()), |phase, k| slab.row(phase, k.into()));
+    }
+
+    /// Index of the first sample of the row that serves pair `k` of the block.
+    fn served_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
+        let pair = self.frame.serve(1, source.row, Expr::from(self.slab.front) + k);
+        source.row_start(b, self.frame, pair)
+    }
+
+    /// At a border, each sample where the border rule finds it; unless rows are vectors nevertheless.
+    fn gather(&self, b: &mut Builder, vectors: Option<LocalId>) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.comment(match vectors {
+            Some(_) => "at a border, or where rows are not aligned",
+            None => "the image is as narrow as what lies beyond its borders",
+        });
+        let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
+        self.each_row(b, &|b, k, source| {
+            let start = self.served_start(b, source, k.clone());
+            let row = slab.row(source.row, k);
+            let gather = |b: &mut Builder| source.gather(b, frame, &row, start, &served);
+            match vectors {
+                Some(vectors) => b.if_else(vectors, |b| source.vector(b, frame, &row, start), gather),
+                None => gather(b),
+            }
+        });
     }
 
     fn store(&self, b: &mut Builder, stop: Option<LocalId>) {

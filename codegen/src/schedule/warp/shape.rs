@@ -1,17 +1,14 @@
 //! The shapes of blocks, chosen.
 //!
 //! A block is straight-line code: all loads, all lifting, all stores. Large images pay for what a block loads besides what it stores, its halo, and for its registers,
-//! as what hides the loads of one warp is other warps: 80 registers of samples are about 128 a thread, which leave 16 warps resident on a
-//! multiprocessor. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows: they are lifted one
-//! after another, by shuffles that wait for each other.
+//! as what hides the loads of one warp is other warps. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows.
 //!
-//! So for large images a block has half again as many row pairs of results as of halo: it loads 5 rows for every 3 that it stores, and more rows gain less
-//! than the warps cost for which they leave no registers. Six pairs at least, below which addresses and tests weigh. Images in between gain from a row pair less.
-//! Small ones want two pairs of results and two columns a lane: more, where samples are so short that a lane would store less than 32 bytes. docs/performance.md has what was measured.
+//! Measured best (docs/performance.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
+//! loads can be for large images and of two columns for those in between; and for small ones two columns and next to no results.
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, LONG_HALO, MAX_REGISTERS, block, words};
+use super::{Axis, MAX_REGISTERS, block, words};
 use crate::schedule::level::Rows;
 use crate::schedule::{Arithmetic, Options, ScheduleError};
 use crate::window::Halo;
@@ -41,66 +38,55 @@ impl Shape {
     }
 }
 
-/// Row pairs with results of a block for large images, at least.
-const LARGE_PAIRS: i64 = 6;
-
-/// Row pairs with results of the least block, at least; and bytes that a lane stores of it, at least.
-const SMALL_PAIRS: i64 = 2;
-const SMALL_BYTES: i64 = 32;
-
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
     pub fn paper() -> Shape {
         Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, takes: Rows::Any }
     }
 
-    /// The shape for large images: as high as pays, and of the width that loads the fewest samples for each that it stores.
+    /// The shape for large images: of the width that loads the fewest samples for each that it stores, and of equals the widest.
     ///
     /// # Errors
-    /// If no shape holds the scheme: what stands against the largest.
+    /// If no shape holds the scheme: what stands against the widest.
     pub fn of(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
-        let arith = Arithmetic::of(scheme, options)?.in_registers();
-        let sides = sides(scheme, options);
-        let wanted = 2 * (sides + LARGE_PAIRS.max((3 * sides + 1) / 2));
-        let mut refusal = None;
-        let mut best: Option<(f64, Shape)> = None;
-        for columns in [2, 4, 8].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64))) {
-            let rows = wanted.min((MAX_REGISTERS / (columns * words(arith.work))) & !1);
-            let shape = Shape { columns: columns as u32, rows: rows as u32, ..Shape::paper() };
-            match block(scheme, options, shape) {
-                // Of equals the widest: fewer and larger accesses.
-                Ok(block) if best.is_none_or(|(reads, _)| block.reads() <= reads) => {
-                    best = Some((block.reads(), shape));
-                }
-                Ok(_) => {}
-                Err(e) => refusal = Some(e),
-            }
-        }
-        best.map(|(_, shape)| shape).ok_or_else(|| refusal.expect("a shape that was not held was refused"))
+        Ok(Shape::proposed(scheme, options)?[0])
     }
 
-    /// The shapes worth considering: [`Shape::of`], one a row pair lower, and the least, for small images.
+    /// The shapes worth considering, [`Shape::of`] first.
     ///
     /// # Errors
     /// As [`Shape::of`].
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
-        let large = Shape::of(scheme, options)?;
-        let mut shapes = vec![large];
-        let sides = sides(scheme, options);
-        // With a long halo, nearly all that a small block loads would be halo.
-        if sides <= LONG_HALO {
-            let lower = Shape { rows: large.rows - 2, ..large };
-            let columns = i64::from(Shape::paper().columns);
-            let pairs = SMALL_PAIRS.max(SMALL_BYTES / (2 * columns * options.sample.bytes() as i64));
-            let small = Shape { rows: 2 * (sides + pairs) as u32, ..Shape::paper() };
-            shapes.extend([lower, small].into_iter().filter(|&s| s != large && block(scheme, options, s).is_ok()));
+        let arith = Arithmetic::of(scheme, options)?.in_registers();
+        let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
+        let sides = halo.pairs_before() + halo.pairs_after();
+        let shape = |columns: i64, pairs: i64| {
+            let most = (MAX_REGISTERS / (columns * words(arith.work))) & !1;
+            Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, ..Shape::paper() }
+        };
+        let widths = [8, 4, 2].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64)));
+        let large = widths.map(|columns| shape(columns, sides + 1));
+        let small = shape(2, ((sides + 2) / 4).max(1));
+        let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
+        for shape in large {
+            match block(scheme, options, shape) {
+                Ok(block) => held.push((block.reads(), shape)),
+                Err(e) => {
+                    refusal.get_or_insert(e);
+                }
+            }
         }
-        Ok(shapes)
+        // Of equals the first stays first.
+        held.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        // Registers may have left next to nothing of the widest.
+        let most = held.first().map_or(f64::INFINITY, |(reads, _)| 1.5 * reads);
+        let mut shapes: Vec<Shape> = held.into_iter().filter(|(reads, _)| *reads <= most).map(|(_, s)| s).collect();
+        if !shapes.contains(&small) && block(scheme, options, small).is_ok() {
+            shapes.push(small);
+        }
+        match refusal {
+            Some(e) if shapes.is_empty() => Err(e),
+            _ => Ok(shapes),
+        }
     }
-}
-
-/// Row pairs of halo, above and below.
-fn sides(scheme: &Scheme, options: Options) -> i64 {
-    let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
-    halo.pairs_before() + halo.pairs_after()
 }

@@ -1,0 +1,83 @@
+//! Columns beyond the border of an image whose rows are whole vectors: taken from the lanes that hold what stands for them, so that a warp at a border loads as all others do.
+
+use super::{Lanes, Row};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, Lane, LocalId, Scalar};
+use lifting_dsl::Boundary;
+
+/// A side of the image.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+impl Lanes {
+    /// First column of the vector that a lane loads: its own, or one inside the image.
+    pub fn inner_x(&self, b: &mut Builder) -> LocalId {
+        let (x, width) = (|| Expr::from(self.x), || self.length(0));
+        let inner = match self.boundary {
+            // Whole vectors repeat.
+            Boundary::Periodic => {
+                Expr::from(self.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x())
+            }
+            _ => x().max(0.into()).min(width() - self.columns()),
+        };
+        b.let_("inner_x", Scalar::I32, inner)
+    }
+
+    /// Whether images may be so narrow that [`Lanes::extend`] does not find in the warp what it looks for: those of at most so many columns.
+    pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
+        match self.boundary {
+            Boundary::WholeSymmetric | Boundary::Edge => Some(self.length(0).le((halo_lanes * self.columns()).into())),
+            Boundary::Periodic | Boundary::Zero => None,
+        }
+    }
+
+    /// Gives the lanes beyond the border what the border rule says, in rows of which all others hold their own columns; of images that are not narrow. `zero` is kept by the steps
+    /// ([`super::Across`]), and what repeats was loaded.
+    pub fn extend(&self, b: &mut Builder, rows: &[Row]) {
+        if matches!(self.boundary, Boundary::Periodic | Boundary::Zero) {
+            return;
+        }
+        let base = || Expr::from(self.base);
+        b.if_(base().lt(0.into()), |b| self.extend_side(b, rows, Side::Left));
+        b.if_((base() + 32 * self.columns()).gt(self.length(0)), |b| self.extend_side(b, rows, Side::Right));
+    }
+
+    fn extend_side(&self, b: &mut Builder, rows: &[Row], side: Side) {
+        let (columns, x) = (self.columns(), || Expr::from(self.x));
+        b.comment(match side {
+            Side::Left => "columns before the first",
+            Side::Right => "columns after the last",
+        });
+        let beyond = match side {
+            Side::Left => x().lt(0.into()),
+            Side::Right => x().ge(self.length(0)),
+        };
+        let beyond = b.let_("beyond", Scalar::Bool, beyond);
+        // Of each column: the lane that has what stands for it, and which of its columns that is. Positions are counted from a multiple of a lane's columns.
+        let sources: Vec<(LocalId, i32)> = (0..columns)
+            .map(|c| {
+                let (position, column) = match (self.boundary, side) {
+                    (Boundary::Edge, Side::Left) => (Expr::from(c % 2), c % 2),
+                    (Boundary::Edge, Side::Right) => (self.length(0) - 2 + c % 2, columns - 2 + c % 2),
+                    (_, Side::Left) => (-(x() + c), (columns - c) % columns),
+                    (_, Side::Right) => ((self.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
+                };
+                let lane = (position - Expr::from(self.base)) >> columns.ilog2() as i32;
+                // Lanes that are not asked may look anywhere.
+                (b.let_("lane", Scalar::I32, lane.max(0.into()).min(31.into())), column)
+            })
+            .collect();
+        for row in rows {
+            let images: Vec<LocalId> = sources
+                .iter()
+                .map(|(lane, column)| b.shuffle("image", self.arith.work, row.at(*column), Lane::Index((*lane).into())))
+                .collect();
+            for (c, image) in (0..columns).zip(images) {
+                b.set(row.place(c), Expr::from(beyond).select(image.into(), row.at(c)));
+            }
+        }
+    }
+}
