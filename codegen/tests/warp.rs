@@ -143,7 +143,14 @@ fn the_catalogue() {
             let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
             let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
             let scalar = types(scheme)[i % types(scheme).len()];
-            ran += usize::from(runs_or_names_a_limit(scheme, boundary, Proposed(i / 4 % 4, Rows::Any), case, scalar, i as u64));
+            ran += usize::from(runs_or_names_a_limit(
+                scheme,
+                boundary,
+                Proposed(i / 4 % 4, Rows::Any),
+                case,
+                scalar,
+                i as u64,
+            ));
         }
     }
     assert!(ran > 20, "only {ran} cases");

@@ -58,29 +58,41 @@ fn blocks_suit_the_size_of_a_level() {
         let schedule = if matches!(device, Device::Interpreter) { Schedule::Stream } else { Schedule::Auto };
         plan.schedule(schedule).build(device)
     });
-    let rows = |side: usize| match recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Warp)).choices[0] {
-        Choice { taken: Candidate { block: Block::Warp(block), .. }, .. } => block.rows,
+    let samples = |side: usize| match recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Warp)).choices[0] {
+        Choice { taken: Candidate { block: Block::Warp(block), .. }, .. } => block.columns * block.rows,
         ref choice => panic!("{choice}"),
     };
-    assert!(rows(256) < rows(1024) && rows(1024) < rows(8192));
+    assert!(samples(128) < samples(1024) && samples(1024) < samples(8192));
 }
 
-/// A large image is walked down in analysis; small ones, and synthesis, are tiles. What the planner takes for one alignment it takes for another, with the kernel that can.
+/// Images of whole vectors are blocks in registers, of any size; what loads of misaligned rows would cost is more than tiles do. What the planner takes for one alignment it takes for another,
+/// with the kernel that can.
 #[test]
-fn small_levels_are_tiles() {
+fn aligned_levels_are_blocks_and_others_tiles() {
     let taken = recipe::<f32>("cdf97", &[8192, 8192], |p| p.levels(5));
-    let tiles: Vec<bool> = schedules(&taken).iter().map(|s| *s == Schedule::Tile).collect();
-    assert!(!tiles[0] && tiles[2..].iter().all(|&tile| tile), "{taken}");
-    let names = |shape: &[usize]| -> Vec<String> {
+    let taken_by = |level: u32| {
+        [Direction::Forward, Direction::Inverse].map(|d| taken.choice(d, level).unwrap().taken.block.schedule())
+    };
+    assert!((1..=4).all(|level| taken_by(level) == [Schedule::Warp; 2]), "{taken}");
+    let odd = recipe::<f32>("cdf97", &[513, 511], |p| p.levels(2));
+    assert!(schedules(&odd).contains(&Schedule::Tile), "{odd}");
+    let names = |schedule: Schedule, shape: &[usize]| -> Vec<String> {
         let wavelet = catalogue::find("cdf97").unwrap();
-        let plan = Plan::builder(&wavelet).shape(shape).schedule(Schedule::Tile).sample::<f32>();
+        let plan = Plan::builder(&wavelet).shape(shape).schedule(schedule).sample::<f32>();
         let text = plan.cuda_source(132).unwrap();
         let kernels =
             text.lines().filter_map(|line| line.split("cdf97_").nth(1).filter(|_| line.contains("__global__")));
         kernels.map(|name| name.rsplit_once('_').unwrap().0.to_owned()).collect()
     };
-    assert!(names(&[64, 64]).contains(&"tile_aligned_forward_f32".to_owned()), "{:?}", names(&[64, 64]));
-    assert!(names(&[64, 63]).contains(&"tile_forward_f32".to_owned()), "{:?}", names(&[64, 63]));
+    for (schedule, shape, name) in [
+        (Schedule::Tile, [64, 64], "tile_aligned_forward_f32"),
+        (Schedule::Tile, [64, 63], "tile_forward_f32"),
+        (Schedule::Warp, [64, 64], "warp_whole_forward_f32"),
+        (Schedule::Warp, [64, 63], "warp_forward_f32"),
+    ] {
+        let names = names(schedule, &shape);
+        assert!(names.contains(&name.to_owned()), "{schedule} {shape:?}: {names:?}");
+    }
 }
 
 /// Steps within a pair of samples ask no border rule where no border cuts a pair.

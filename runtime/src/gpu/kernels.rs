@@ -190,7 +190,9 @@ impl<'a> Kernels<'a> {
             Ok((walk, tuning))
         };
         match block {
-            Block::Stream(_) | Block::Warp(_) => try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any)),
+            Block::Stream(_) | Block::Warp(_) => {
+                try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any))
+            }
             Block::Tile(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
             _ => try_(Rows::Any),
         }

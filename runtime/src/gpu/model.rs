@@ -9,7 +9,7 @@ use super::kernels::{PassWay, Walk};
 use crate::schedule::{Block, TileBlock, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{self, Job};
+use lifting_codegen::schedule::stream::{self, Job, Rows};
 use lifting_codegen::schedule::{Along, Direction, Sides, lattice, tile, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
@@ -63,13 +63,13 @@ const THROUGHPUT: f64 = 3.0;
 const WALKING: f64 = 1.7;
 /// Instructions a sample besides lifting, and registers of a thread at which an instruction takes its issue slot and no more: the more there are, the
 /// fewer warps hide latency.
-const AROUND_WALK: f64 = 42.0;
+const AROUND_WALK: f64 = 35.0;
 const AT_EASE: f64 = 304.0;
 /// Of what it costs to read a row or column first, what it costs to read it again, in analysis and in synthesis, which reads rows of four arrays.
 const WALK_AGAIN: [f64; 2] = [0.68, 1.0];
 /// Microseconds of a walk: besides its row pairs, of a row pair, of each of its operations of lifting, and of each column of a lane of 16 bytes: that lanes of 8 are
 /// faster anywhere was not seen.
-const WALK: f64 = 0.57;
+const WALK: f64 = 0.5;
 const WALK_PAIR: f64 = 0.165;
 const WALK_OPERATION: f64 = 0.008;
 const WALK_COLUMN: f64 = 0.025;
@@ -79,34 +79,30 @@ const WALK_SHARED: f64 = 0.045;
 const NARROW: f64 = 1.6;
 
 /// `warp`: the same for blocks, whose latency hides better: all loads of a block are in flight at once, and other warps compute meanwhile.
-const BLOCKS: f64 = 3.0;
-const AROUND_BLOCK: f64 = 10.0;
-const STALL_BLOCK: f64 = 1.15;
-const BLOCK_AGAIN: f64 = 0.1;
-/// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp that shares its
-/// multiprocessor or, a few times over, waits for one to end.
-const BLOCK_ROW: f64 = 0.093;
-const BLOCK_COLUMN: f64 = 0.015;
-const BLOCK_STORE: f64 = 0.035;
-const BLOCK_SHARED: f64 = 0.062;
-const MOST_WAITING: f64 = 3.8;
-/// Rows of halo of blocks up to which the above was fitted. With more, the shapes that were measured were slower than `stream`, but those that are proposed were not measured: they
-/// are taken to be slower than they would be by the above, so that `stream` goes first.
-const KNOWN_HALO: i64 = 8;
+const BLOCKS: f64 = 1.61;
+/// Instructions a sample besides lifting, and those of a lane's row.
+const AROUND_BLOCK: f64 = 32.0;
+const AROUND_ROW: f64 = 43.0;
+const STALL_BLOCK: f64 = 0.249;
+const BLOCK_AGAIN: f64 = 0.064;
+/// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp of its multiprocessor.
+const BLOCK_ROW: f64 = 0.015;
+const BLOCK_COLUMN: f64 = 0.0105;
+const BLOCK_STORE: f64 = 0.02;
+const BLOCK_SHARED: f64 = 0.033;
+/// Rows of halo of blocks up to which the above was fitted. Those with more are taken to be slower than they would be by the above, so that `stream` goes first.
+const KNOWN_HALO: i64 = 12;
 const UNSURE: f64 = 1.4;
-/// Samples of 2 bytes: how many columns each beyond the second counts for, which are parts of registers as they come, and by how much a sample has more instructions.
-const PACKED: f64 = 4.8;
-const PACKED_WORK: f64 = 1.23;
-/// Analysis that stores less than 4 bytes a lane and band: by how much a store takes longer. Less than 8: what parts of sectors cost of a write.
-const TINY_STORE: f64 = 2.3;
-const TINY_SECTORS: f64 = 0.78;
+/// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
+const TINY_SECTORS: f64 = 0.21;
 
 /// `tile`: the same. Instructions besides lifting are nearly all there is, as its threads wait at the barrier, for one another; with one pair of rows a warp, for themselves, too.
-/// In analysis they store samples one by one.
+/// In analysis they store samples one by one, which makes each tile slower, too.
 const TILES: f64 = 1.6;
 const AROUND_TILE: f64 = 160.0;
 const STALL_TILE: f64 = 0.15;
 const ONE_BY_ONE: f64 = 1.45;
+const ONE_BY_ONE_SLOWER: f64 = 1.25;
 const LONELY: f64 = 1.43;
 /// Microseconds of a tile: of a row pair along columns, of each column of a lane along a pair of rows; and by how much it takes longer for each warp that shares
 /// its multiprocessor.
@@ -122,7 +118,7 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
 }
 
 /// By how much blocks cost more instructions and sectors where rows are not aligned; and by how much walks (analysis, synthesis) and tiles, which take such rows through shared memory, are slower.
-const UNALIGNED: [f64; 2] = [1.45, 1.05];
+const UNALIGNED: [f64; 2] = [3.0, 1.05];
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.1];
 
@@ -256,8 +252,7 @@ impl Model<'_> {
                 (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), WALKING)
             }
             (Walk::Warp(shape), Block::Warp(block)) => {
-                let aligned = walk.tuning(job, self.machine.multiprocessors).is_ok_and(|t| t.aligned == 3);
-                (self.in_blocks(direction, shape, block, job, chunk), aligned, BLOCKS)
+                (self.in_blocks(direction, shape, block, job, chunk), shape.takes() != Rows::Any, BLOCKS)
             }
             (Walk::Tile(tile), Block::Tile(block)) => {
                 (self.in_tiles(direction, tile, block, job), tile.is_for_aligned(), TILES)
@@ -298,23 +293,18 @@ impl Model<'_> {
     /// By `warp`.
     fn in_blocks(&self, direction: Direction, shape: &warp::Block, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let (bytes, reads) = (self.sample.bytes(), shape.reads());
-        let registers = REGISTERS + i64::from(block.columns * block.rows) * bytes.div_ceil(4) as i64;
-        let packed = bytes < 4;
-        let columns = f64::from(block.columns);
-        let columns = columns + if packed { (PACKED - 1.0) * (columns - 2.0) } else { 0.0 };
+        let (reads, columns) = (shape.reads(), f64::from(block.columns));
         // Of a lane, in each row: of two bands, or of the image.
-        let (stores, tiny) = match (direction, block.columns as usize / 2 * bytes) {
+        let (stores, tiny) = match (direction, block.columns as usize / 2 * self.sample.bytes()) {
             (Direction::Inverse, _) => (1.0, 0.0),
-            (Direction::Forward, ..4) => (2.0 * TINY_STORE, TINY_SECTORS),
             (Direction::Forward, ..8) => (2.0, TINY_SECTORS),
             (Direction::Forward, _) => (2.0, 0.0),
         };
         let row = BLOCK_ROW + BLOCK_COLUMN * columns;
         let latency = f64::from(block.rows) * row + shape.rows() as f64 * stores * BLOCK_STORE;
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
-        let shared = self.warps(job, shape.columns(), chunk).min(MOST_WAITING * self.resident(registers));
-        let work = (AROUND_BLOCK + operations) * STALL_BLOCK * if packed { PACKED_WORK } else { 1.0 };
+        let shared = self.warps(job, shape.columns(), chunk);
+        let work = (AROUND_BLOCK + operations + AROUND_ROW / columns) * STALL_BLOCK;
         let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
         Demand {
             moved: 1.0 + (reads - 1.0) * BLOCK_AGAIN + tiny,
@@ -329,7 +319,8 @@ impl Model<'_> {
         let [across, down] = tile.rounds().map(|n| n as f64);
         let stores = if direction == Direction::Forward { ONE_BY_ONE } else { 1.0 };
         let lonely = if across < 2.0 { LONELY } else { 1.0 };
-        let latency = TILE_DOWN * down + TILE_ACROSS * across * f64::from(block.columns);
+        let slower = if direction == Direction::Forward { ONE_BY_ONE_SLOWER } else { 1.0 };
+        let latency = (TILE_DOWN * down + TILE_ACROSS * across * f64::from(block.columns)) * slower;
         // Each tile is a warp's strip and chunk, but of so many warps.
         let tiles = self.warps(job, tile.columns(), (tile.rows() / 2) as u32);
         let shared = (tiles * f64::from(block.warps)).min(TILE_RESIDENT);
@@ -380,10 +371,19 @@ mod tests {
     use lifting_codegen::schedule::Options;
 
     /// Microseconds of one level at each of [`SIZES`].
-    type Times = [f64; 8];
+    type Times = [f64; 9];
 
-    const SIZES: [(i32, i32); 8] =
-        [(8192, 8192), (4096, 4096), (1920, 1080), (2048, 2048), (960, 540), (1024, 1024), (480, 270), (256, 256)];
+    const SIZES: [(i32, i32); 9] = [
+        (8192, 8192),
+        (4096, 4096),
+        (1920, 1080),
+        (2048, 2048),
+        (960, 540),
+        (1024, 1024),
+        (480, 270),
+        (256, 256),
+        (512, 512),
+    ];
 
     /// One H200, CUDA 13.0, launches of single kernels replayed as a graph over rotating buffers; whole-symmetric, contiguous arrays.
     struct Measured {
@@ -391,13 +391,13 @@ mod tests {
         sample: Scalar,
         direction: Direction,
         /// Chunks in row pairs, of those that were measured the nearest to what plans take.
-        chunks: [u32; 8],
+        chunks: [u32; 9],
         stream: Times,
         /// By columns a lane and rows, of those that are proposed.
         warp: &'static [(u32, u32, Times)],
         /// By columns a lane and row pairs a thread.
         tile: &'static [(u32, u32, Times)],
-        /// The best of 25 to 50 shapes of `warp`, of 28 to 73 of `tile`, and of all chunks of `stream`.
+        /// The best of these.
         best: Times,
     }
 
@@ -407,127 +407,139 @@ mod tests {
             scheme: "cdf97",
             sample: Scalar::F32,
             direction: Direction::Forward,
-            chunks: [10, 10, 6, 8, 3, 4, 2, 1],
-            stream: [143.8, 42.35, 9.8, 15.29, 5.96, 6.93, 4.65, 3.92],
+            chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
+            stream: [141.7, 41.14, 8.87, 14.34, 5.39, 6.22, 4.13, 3.47, 5.0],
             warp: &[
-                (4, 20, [149.4, 42.08, 8.24, 15.08, 6.45, 6.42, 6.0, 6.09]),
-                (4, 18, [154.0, 42.55, 8.43, 14.0, 5.46, 5.97, 5.39, 4.98]),
-                (2, 12, [248.6, 66.57, 11.93, 20.14, 5.41, 8.26, 3.96, 3.4]),
+                (4, 18, [137.2, 37.28, 6.78, 11.37, 3.46, 4.59, 2.99, 2.87, 3.03]),
+                (2, 18, [172.4, 43.55, 6.35, 11.53, 3.25, 4.43, 2.56, 2.61, 2.7]),
+                (2, 10, [275.6, 72.28, 11.18, 20.19, 3.94, 6.54, 2.31, 1.91, 2.84]),
             ],
             tile: &[
-                (4, 4, [153.6, 42.36, 7.85, 13.33, 3.75, 5.21, 3.04, 3.01]),
-                (2, 3, [176.6, 46.76, 7.96, 13.67, 3.3, 4.99, 2.21, 2.19]),
+                (4, 4, [158.2, 43.72, 8.49, 14.14, 4.25, 5.29, 3.64, 2.94, 3.7]),
+                (2, 3, [178.4, 46.97, 8.09, 13.78, 3.75, 5.19, 2.94, 2.18, 3.02]),
             ],
-            best: [143.8, 40.35, 7.85, 13.33, 3.3, 4.99, 2.14, 2.03],
+            best: [137.2, 37.28, 6.35, 11.37, 3.25, 4.43, 2.31, 1.91, 2.7],
         },
         Measured {
             scheme: "cdf97",
             sample: Scalar::F32,
             direction: Direction::Inverse,
-            chunks: [10, 10, 6, 8, 3, 4, 2, 1],
-            stream: [162.9, 47.7, 11.45, 17.58, 5.75, 6.9, 4.46, 3.69],
+            chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
+            stream: [160.3, 47.08, 10.68, 17.01, 5.41, 6.47, 4.16, 3.4, 4.59],
             warp: &[
-                (4, 20, [147.6, 40.97, 7.78, 14.12, 5.7, 5.98, 5.57, 5.55]),
-                (4, 18, [155.5, 41.17, 8.04, 13.3, 4.85, 5.43, 4.87, 4.72]),
-                (2, 12, [222.5, 59.01, 10.59, 17.62, 4.83, 7.21, 3.6, 3.12]),
+                (4, 18, [132.1, 35.66, 6.55, 10.79, 3.38, 4.36, 2.89, 2.77, 2.93]),
+                (2, 18, [140.0, 38.32, 7.14, 11.85, 3.23, 4.39, 2.5, 2.46, 2.61]),
+                (2, 10, [228.6, 59.29, 9.13, 16.45, 3.68, 5.57, 2.21, 1.91, 2.52]),
             ],
             tile: &[
-                (4, 8, [136.9, 36.9, 6.86, 11.63, 3.32, 4.53, 2.94, 2.85]),
-                (4, 4, [173.5, 47.59, 7.53, 13.7, 3.12, 4.67, 2.32, 2.25]),
+                (4, 8, [136.6, 36.97, 6.62, 11.4, 3.25, 4.26, 2.72, 2.57, 2.88]),
+                (4, 4, [173.0, 47.61, 7.28, 13.46, 3.26, 4.39, 2.43, 2.08, 2.66]),
             ],
-            best: [136.9, 36.9, 6.86, 11.63, 3.05, 4.53, 2.15, 2.04],
+            best: [132.1, 35.66, 6.55, 10.79, 3.23, 4.26, 2.21, 1.91, 2.52],
         },
         Measured {
             scheme: "legall53",
             sample: Scalar::I32,
             direction: Direction::Forward,
-            chunks: [10, 10, 4, 6, 2, 3, 1, 1],
-            stream: [141.1, 39.95, 7.31, 13.94, 4.08, 5.17, 3.24, 2.97],
+            chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
+            stream: [138.8, 38.43, 6.71, 12.8, 3.56, 4.59, 2.86, 2.52, 3.21],
             warp: &[
-                (4, 16, [140.9, 37.64, 7.04, 12.06, 4.94, 5.25, 4.76, 4.77]),
-                (4, 14, [139.0, 37.17, 7.06, 11.51, 4.28, 4.92, 4.18, 4.18]),
-                (2, 8, [189.6, 50.2, 8.99, 15.11, 3.96, 6.28, 2.78, 2.61]),
+                (4, 10, [138.4, 36.34, 5.66, 10.48, 2.9, 3.78, 2.27, 1.91, 2.37]),
+                (2, 10, [184.2, 47.08, 6.31, 11.43, 2.87, 3.84, 2.17, 1.8, 2.29]),
+                (2, 6, [147.3, 38.63, 6.25, 11.07, 2.81, 3.94, 2.06, 1.55, 2.26]),
             ],
             tile: &[
-                (4, 6, [144.1, 37.93, 6.48, 11.27, 2.8, 4.64, 2.37, 2.33]),
-                (2, 3, [160.6, 39.92, 6.88, 11.52, 2.85, 4.24, 2.03, 1.97]),
+                (4, 6, [144.4, 38.4, 6.82, 11.67, 3.68, 4.87, 3.21, 2.35, 3.25]),
+                (2, 3, [162.8, 40.36, 6.9, 11.59, 3.57, 4.63, 2.8, 2.06, 2.93]),
             ],
-            best: [134.9, 36.34, 6.48, 11.27, 2.74, 4.24, 1.96, 1.8],
+            best: [138.4, 36.34, 5.66, 10.48, 2.81, 3.78, 2.06, 1.55, 2.26],
         },
         Measured {
             scheme: "legall53",
             sample: Scalar::I32,
             direction: Direction::Inverse,
-            chunks: [10, 10, 4, 6, 2, 3, 1, 1],
-            stream: [155.4, 43.99, 8.92, 15.24, 4.07, 5.51, 3.19, 2.96],
+            chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
+            stream: [152.7, 43.59, 8.5, 14.45, 3.81, 5.13, 2.9, 2.65, 3.17],
             warp: &[
-                (4, 16, [134.5, 36.23, 6.81, 11.5, 4.61, 4.92, 4.36, 4.36]),
-                (4, 14, [134.6, 36.23, 7.37, 11.5, 4.27, 4.67, 4.0, 3.96]),
-                (2, 8, [159.2, 41.78, 7.55, 12.58, 3.55, 5.36, 2.61, 2.5]),
+                (4, 10, [131.3, 34.81, 5.75, 10.24, 2.89, 3.77, 2.26, 1.95, 2.37]),
+                (2, 10, [137.8, 36.69, 6.27, 10.71, 2.89, 3.82, 2.18, 1.81, 2.32]),
+                (2, 6, [155.0, 40.46, 6.61, 11.59, 2.8, 4.31, 2.06, 1.6, 2.28]),
             ],
             tile: &[
-                (4, 8, [132.5, 35.09, 6.06, 10.54, 2.9, 4.13, 2.47, 2.44]),
-                (4, 4, [153.5, 44.45, 6.91, 12.27, 2.78, 4.21, 2.01, 2.06]),
+                (4, 8, [131.8, 35.12, 5.85, 10.38, 3.04, 3.93, 2.55, 2.27, 2.64]),
+                (4, 4, [153.6, 44.42, 6.59, 12.09, 3.08, 4.04, 2.32, 1.89, 2.51]),
             ],
-            best: [132.0, 35.09, 6.06, 10.54, 2.78, 4.13, 1.92, 1.84],
+            best: [131.3, 34.81, 5.75, 10.24, 2.8, 3.77, 2.06, 1.6, 2.28],
         },
         Measured {
             scheme: "legall53",
             sample: Scalar::I16,
             direction: Direction::Forward,
-            chunks: [10, 10, 3, 4, 2, 2, 1, 1],
-            stream: [76.68, 25.68, 6.78, 9.22, 4.49, 5.28, 3.58, 3.45],
+            chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
+            stream: [75.71, 26.19, 6.12, 8.79, 4.31, 4.91, 3.28, 3.13, 3.9],
             warp: &[
-                (4, 16, [103.6, 33.68, 11.36, 15.18, 7.17, 7.85, 6.8, 6.73]),
-                (2, 12, [175.2, 48.53, 11.23, 16.7, 5.29, 7.45, 4.67, 4.72]),
+                (8, 10, [75.88, 21.56, 4.51, 7.23, 2.81, 3.57, 2.25, 2.29, 2.66]),
+                (4, 10, [81.57, 22.94, 4.25, 7.24, 2.52, 3.14, 1.89, 1.93, 2.3]),
+                (2, 10, [93.22, 25.37, 4.99, 8.1, 2.51, 3.21, 1.79, 1.78, 2.22]),
+                (2, 6, [136.1, 35.94, 6.06, 10.48, 2.6, 4.08, 1.63, 1.48, 2.17]),
             ],
             tile: &[
-                (4, 6, [115.0, 31.26, 6.02, 9.91, 2.75, 3.65, 2.36, 2.32]),
-                (2, 3, [137.8, 36.63, 6.52, 11.0, 2.72, 3.92, 2.16, 2.04]),
+                (4, 6, [106.9, 29.57, 6.08, 9.75, 4.12, 4.79, 2.69, 2.62, 3.82]),
+                (2, 3, [132.1, 34.8, 6.12, 10.37, 3.16, 4.07, 2.08, 1.98, 2.75]),
             ],
-            best: [76.68, 23.76, 6.02, 9.22, 2.67, 3.65, 1.92, 1.81],
+            best: [75.71, 21.56, 4.25, 7.23, 2.51, 3.14, 1.63, 1.48, 2.17],
         },
         Measured {
             scheme: "legall53",
             sample: Scalar::I16,
             direction: Direction::Inverse,
-            chunks: [10, 10, 3, 4, 2, 2, 1, 1],
-            stream: [85.71, 27.81, 6.76, 9.92, 4.55, 5.15, 3.61, 3.56],
+            chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
+            stream: [84.92, 26.26, 6.28, 9.21, 4.14, 4.7, 3.31, 3.22, 3.63],
             warp: &[
-                (4, 16, [95.55, 31.35, 11.31, 14.62, 6.46, 8.35, 6.33, 6.33]),
-                (2, 12, [115.1, 31.83, 7.12, 10.84, 3.82, 4.79, 3.37, 3.38]),
+                (8, 10, [73.1, 20.21, 4.39, 6.88, 2.77, 3.48, 2.26, 2.3, 2.59]),
+                (4, 10, [78.69, 21.86, 4.15, 6.96, 2.56, 3.15, 1.91, 1.89, 2.31]),
+                (2, 10, [93.84, 25.32, 4.84, 7.82, 2.48, 3.15, 1.8, 1.79, 2.22]),
+                (2, 6, [144.6, 37.75, 5.93, 10.78, 2.56, 3.97, 1.69, 1.49, 2.21]),
             ],
             tile: &[
-                (4, 8, [96.1, 26.44, 5.57, 9.08, 2.9, 3.66, 2.52, 2.48]),
-                (4, 4, [122.6, 32.78, 5.58, 9.82, 2.67, 3.6, 2.06, 2.06]),
+                (4, 8, [96.41, 26.45, 5.31, 8.77, 2.76, 3.37, 2.31, 2.24, 2.62]),
+                (4, 4, [122.1, 32.74, 5.35, 9.58, 2.65, 3.35, 1.89, 1.8, 2.38]),
             ],
-            best: [82.29, 25.8, 5.51, 8.75, 2.67, 3.35, 1.9, 1.87],
+            best: [73.1, 20.21, 4.15, 6.88, 2.48, 3.15, 1.69, 1.49, 2.21],
         },
         Measured {
             scheme: "dd137",
             sample: Scalar::I16,
             direction: Direction::Forward,
-            chunks: [24, 24, 4, 8, 3, 4, 1, 1],
-            stream: [106.3, 38.49, 11.88, 16.02, 7.31, 9.63, 6.13, 5.92],
-            warp: &[],
-            tile: &[
-                (4, 5, [155.7, 41.44, 7.91, 12.63, 3.18, 4.44, 2.65, 2.62]),
-                (2, 5, [195.1, 50.86, 8.28, 14.64, 3.28, 4.98, 2.45, 2.26]),
+            chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
+            stream: [97.66, 35.65, 10.89, 14.61, 7.0, 8.99, 5.7, 5.45, 6.98],
+            warp: &[
+                (4, 26, [101.9, 29.24, 5.81, 9.84, 4.37, 4.65, 3.83, 3.79, 4.5]),
+                (2, 26, [118.7, 32.88, 7.15, 11.11, 3.66, 4.22, 3.28, 3.22, 3.3]),
+                (2, 16, [194.9, 51.27, 8.41, 14.79, 3.28, 5.45, 2.46, 2.18, 2.7]),
             ],
-            best: [104.1, 34.32, 7.61, 11.98, 3.18, 4.44, 2.45, 2.2],
+            tile: &[
+                (4, 5, [149.7, 40.0, 7.85, 12.31, 4.0, 4.97, 2.85, 2.75, 3.78]),
+                (2, 5, [192.0, 49.69, 8.05, 14.01, 3.51, 5.01, 2.36, 2.21, 3.07]),
+            ],
+            best: [97.66, 29.24, 5.81, 9.84, 3.28, 4.22, 2.36, 2.18, 2.7],
         },
         Measured {
             scheme: "dd137",
             sample: Scalar::I16,
             direction: Direction::Inverse,
-            chunks: [24, 24, 4, 8, 3, 4, 1, 1],
-            stream: [105.1, 37.14, 10.63, 14.9, 6.89, 8.76, 5.53, 5.46],
-            warp: &[],
-            tile: &[
-                (4, 8, [116.9, 31.53, 6.7, 10.38, 3.41, 4.28, 3.07, 2.98]),
-                (4, 4, [144.2, 38.38, 7.19, 11.71, 3.21, 4.28, 2.34, 2.31]),
+            chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
+            stream: [99.34, 35.2, 9.86, 13.72, 6.4, 8.11, 5.08, 5.0, 5.95],
+            warp: &[
+                (4, 26, [93.12, 26.58, 5.34, 9.01, 3.9, 4.43, 3.62, 3.56, 4.24]),
+                (2, 26, [113.6, 30.99, 6.5, 10.28, 3.54, 4.2, 3.15, 3.18, 3.17]),
+                (2, 16, [165.9, 43.89, 7.36, 12.85, 3.21, 4.82, 2.33, 2.09, 2.55]),
             ],
-            best: [99.0, 29.7, 6.46, 10.08, 3.13, 4.28, 2.34, 2.08],
+            tile: &[
+                (4, 8, [116.3, 31.28, 6.42, 10.06, 3.47, 4.28, 3.13, 2.81, 3.1]),
+                (4, 4, [143.3, 38.27, 6.92, 11.48, 3.0, 4.43, 2.12, 2.08, 2.53]),
+            ],
+            best: [93.12, 26.58, 5.34, 9.01, 3.0, 4.2, 2.12, 2.08, 2.53],
         },
     ];
 
@@ -556,7 +568,7 @@ mod tests {
                 let mut candidates = vec![(Walk::Stream(walk), Block::Stream(block), chunks[i], stream[i])];
                 for (columns, rows, times) in *warp {
                     let shape = proposed.iter().find(|s| (s.columns, s.rows) == (*columns, *rows)).unwrap();
-                    let block = warp::block(&scheme, options, *shape).unwrap();
+                    let block = warp::block(&scheme, options, warp::Shape { takes: Rows::Whole, ..*shape }).unwrap();
                     let chunk = block.tuning(&job).unwrap().chunk as u32;
                     candidates.push((Walk::Warp(block), Block::Warp((*shape).into()), chunk, times[i]));
                 }
@@ -573,7 +585,7 @@ mod tests {
                     let off = predicted / measured;
                     let line = format!("{name} {} {} {width}x{height}: {block}", sample.name(), direction.name());
                     println!("{line}: {predicted:.2} µs, measured {measured}: {off:.2}");
-                    if !(0.7..1.35).contains(&off) {
+                    if !(0.7..1.4).contains(&off) {
                         wrong += &format!("{line}: {predicted:.2} µs, measured {measured}\n");
                     }
                     if predicted < taken.0 {

@@ -18,9 +18,7 @@ impl Lanes {
         let (x, width) = (|| Expr::from(self.x), || self.length(0));
         let inner = match self.boundary {
             // Whole vectors repeat.
-            Boundary::Periodic => {
-                Expr::from(self.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x())
-            }
+            Boundary::Periodic => Expr::from(self.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x()),
             _ => x().max(0.into()).min(width() - self.columns()),
         };
         b.let_("inner_x", Scalar::I32, inner)

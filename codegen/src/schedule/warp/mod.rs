@@ -16,8 +16,8 @@
 mod launch;
 mod shape;
 
-pub use shape::Shape;
 pub use super::level::Rows;
+pub use shape::Shape;
 
 use super::level::{
     Across, Axis, BANDS_ALIGNED, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, SIGNAL_ALIGNED, Slab, Source,
@@ -388,7 +388,8 @@ impl Tile<'_> {
                     b.let_("out", Scalar::I64, index)
                 });
                 for (below, k) in rows {
-                    for (phase, columns) in PHASES.into_iter().flat_map(|phase| PHASES.map(|columns| (phase, columns))) {
+                    for (phase, columns) in PHASES.into_iter().flat_map(|phase| PHASES.map(|columns| (phase, columns)))
+                    {
                         let array = if (phase, columns) == (Phase::Even, Phase::Even) { 1 } else { 2 };
                         let index = frame.below(array, starts[array - 1], below);
                         store_band_at(b, frame, &slab.row(phase, k.into()), (phase, columns), index);
