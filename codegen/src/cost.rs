@@ -175,6 +175,7 @@ pub fn both_axes(
             height: height as i32,
             parity: [0, 0],
             batch: 1,
+            planes: None,
         };
         let tuning = tuning(&job)?;
         let order = match options.direction {

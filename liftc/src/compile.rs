@@ -11,7 +11,7 @@ use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, horizontal, lattice, rows, stream, tile, vertical, warp,
+    Direction, Options, ScheduleError, horizontal, lattice, rows, stream, tile, vertical, volume, warp,
 };
 use std::path::{Path, PathBuf};
 
@@ -202,6 +202,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                         // The shape for large images, for any rows.
                         let shape = tile::Shape::proposed(scheme, options)?[0];
                         vec![tile::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                    Schedule::Volume => {
+                        // The shape for large volumes, for any rows.
+                        let shape = volume::Shape::proposed(scheme, options)?[0];
+                        vec![volume::kernel(scheme, options, shape)?]
                     }
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };

@@ -59,7 +59,7 @@ pub struct Recipe {
     pub workspace_bytes: usize,
 }
 
-/// One pass over one level along one axis, or along two at once.
+/// One pass over one level along one axis, or along two or three at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
     /// The level that it leads to; 1 is the finest.
@@ -68,7 +68,7 @@ pub struct Pass {
     pub axes: Vec<usize>,
     /// Samples along each of them.
     pub lengths: Vec<usize>,
-    /// Number of lines, or of images.
+    /// Number of lines, images or volumes.
     pub count: usize,
     /// The schedule that executes it.
     pub schedule: &'static str,
@@ -198,6 +198,7 @@ impl fmt::Display for Recipe {
             write!(f, "level {}    {}: ", pass.level, pass.schedule)?;
             match (&pass.axes[..], &pass.lengths[..]) {
                 ([axis], [length]) => writeln!(f, "axis {axis}, {} lines of {length}", pass.count)?,
+                (axes @ [_, _, _], lengths) => writeln!(f, "axes {axes:?}, {} volumes of {lengths:?}", pass.count)?,
                 (axes, lengths) => writeln!(f, "axes {axes:?}, {} images of {lengths:?}", pass.count)?,
             }
         }

@@ -1,6 +1,6 @@
 //! Which schedule a plan takes on a GPU.
 
-use lifting_codegen::schedule::{stream, tile, warp};
+use lifting_codegen::schedule::{stream, tile, volume, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
@@ -23,23 +23,26 @@ pub enum Schedule {
     Warp,
     /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
     Tile,
+    /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
+    Volume,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
     Lattice,
 }
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 7] = [
+    pub const ALL: [Schedule; 8] = [
         Schedule::Auto,
         Schedule::Separate,
         Schedule::Shared,
         Schedule::Stream,
         Schedule::Warp,
         Schedule::Tile,
+        Schedule::Volume,
         Schedule::Lattice,
     ];
 
-    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `lattice`.
+    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `volume`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
@@ -48,6 +51,7 @@ impl Schedule {
             Schedule::Stream => "stream",
             Schedule::Warp => "warp",
             Schedule::Tile => "tile",
+            Schedule::Volume => "volume",
             Schedule::Lattice => "lattice",
         }
     }
@@ -81,6 +85,8 @@ pub enum Block {
     Warp(WarpBlock),
     /// Of [`Schedule::Tile`].
     Tile(TileBlock),
+    /// Of [`Schedule::Volume`].
+    Volume(VolumeBlock),
     /// Of [`Schedule::Lattice`]: as long as the vectors of each pass.
     Lattice,
 }
@@ -122,6 +128,35 @@ pub struct TileBlock {
     pub pairs: u32,
     /// Warps a block of threads.
     pub warps: u32,
+}
+
+/// Shape of the blocks of [`Schedule::Volume`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VolumeBlock {
+    /// Columns a lane, where rows are lifted.
+    pub columns: u32,
+    /// Row pairs of results that a thread lifts at once, where columns are lifted.
+    pub pairs: u32,
+    /// Warps a block of threads.
+    pub warps: u32,
+    /// Plane pairs that a block walks along.
+    pub chunk: u32,
+}
+
+impl VolumeBlock {
+    /// The shape of the kernel for aligned rows, or for any.
+    pub(crate) fn shape(self, aligned: bool) -> volume::Shape {
+        let VolumeBlock { columns, pairs, warps, .. } = self;
+        volume::Shape { columns, pairs, warps, min_blocks: 0, aligned }
+    }
+}
+
+/// Its chunks are 0: as long as suits the device.
+impl From<volume::Shape> for VolumeBlock {
+    fn from(shape: volume::Shape) -> VolumeBlock {
+        let volume::Shape { columns, pairs, warps, .. } = shape;
+        VolumeBlock { columns, pairs, warps, chunk: 0 }
+    }
 }
 
 impl TileBlock {
@@ -173,10 +208,11 @@ impl StreamBlock {
 }
 
 impl Block {
-    /// The row pairs that were said to be walked by a warp; 0 leaves them to the schedule.
+    /// The pairs of rows or planes that were said to be walked; 0 leaves them to the schedule.
     pub(crate) fn chunk(&self) -> u32 {
         match self {
             Block::Stream(block) => block.chunk,
+            Block::Volume(block) => block.chunk,
             Block::Separate | Block::Warp(_) | Block::Tile(_) | Block::Lattice => 0,
         }
     }
@@ -187,6 +223,7 @@ impl Block {
             Block::Stream(block) => block.columns,
             Block::Warp(block) => block.columns,
             Block::Tile(block) => block.columns,
+            Block::Volume(block) => block.columns,
             Block::Separate | Block::Lattice => 0,
         }
     }
@@ -195,13 +232,9 @@ impl Block {
     pub(crate) fn with_chunk(self, chunk: u32) -> Block {
         match self {
             Block::Stream(block) => Block::Stream(StreamBlock { chunk, ..block }),
+            Block::Volume(block) => Block::Volume(VolumeBlock { chunk, ..block }),
             other => other,
         }
-    }
-
-    /// Whether a pass of it goes along one axis.
-    pub(crate) fn is_of_one_axis(&self) -> bool {
-        matches!(self, Block::Separate | Block::Lattice)
     }
 
     /// The schedule whose blocks these are.
@@ -211,6 +244,7 @@ impl Block {
             Block::Stream(_) => Schedule::Stream,
             Block::Warp(_) => Schedule::Warp,
             Block::Tile(_) => Schedule::Tile,
+            Block::Volume(_) => Schedule::Volume,
             Block::Lattice => Schedule::Lattice,
         }
     }
@@ -227,6 +261,12 @@ impl fmt::Display for Block {
             }
             Block::Tile(TileBlock { columns, rows, pairs, warps }) => {
                 write!(f, "tile, {columns} columns a lane, {rows} rows, {pairs} row pairs a thread, {warps} warps")
+            }
+            Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
+                write!(
+                    f,
+                    "volume, {columns} columns a lane, {pairs} row pairs a thread, {warps} warps, chunks of {chunk} plane pairs"
+                )
             }
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => {
                 write!(

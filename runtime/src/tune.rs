@@ -132,7 +132,9 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 }
             }
             let candidates = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
-            for block in candidates().filter(|block| [Schedule::Stream, Schedule::Tile].contains(&block.schedule())) {
+            for block in candidates()
+                .filter(|block| [Schedule::Stream, Schedule::Tile, Schedule::Volume].contains(&block.schedule()))
+            {
                 attempt(block, &mut all)?;
             }
             let own = candidates().filter_map(|block| match block {
@@ -144,9 +146,9 @@ impl<T: Sample> PlanBuilder<'_, T> {
                     attempt(Block::Warp(WarpBlock { warps, ..block }), &mut all)?;
                 }
             }
-            if let Some(Measured { block: Block::Stream(block), .. }) = fastest(&all) {
+            if let Some(Measured { block: block @ (Block::Stream(_) | Block::Volume(_)), .. }) = fastest(&all) {
                 for chunk in CHUNKS {
-                    attempt(Block::Stream(StreamBlock { chunk, ..block }), &mut all)?;
+                    attempt(block.with_chunk(chunk), &mut all)?;
                 }
             }
             if let Some(Measured { block, microseconds, .. }) = fastest(&all) {

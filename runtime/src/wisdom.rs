@@ -4,7 +4,7 @@
 //! order of axes, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
 //! believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
-use crate::schedule::{Block, StreamBlock, TileBlock, WarpBlock};
+use crate::schedule::{Block, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::stream::Order;
 use lifting_dsl::print::print_scheme;
@@ -63,6 +63,7 @@ enum Best {
     Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
     Warp { columns: u32, rows: u32, warps: u32, whole_sectors: bool },
     Tile { columns: u32, rows: u32, pairs: u32, warps: u32 },
+    Volume { columns: u32, pairs: u32, warps: u32, chunk: u32 },
 }
 
 /// A level of a plan, as wisdom sees it.
@@ -73,6 +74,8 @@ pub(crate) struct Case<'a> {
     pub boundary: Boundary,
     pub direction: Direction,
     pub order: Order,
+    /// Axes that the level transforms.
+    pub axes: usize,
     pub gain: bool,
     pub aligned: bool,
     /// Width, height, images.
@@ -90,11 +93,12 @@ impl Case<'_> {
             sample: self.sample.to_string(),
             boundary: self.boundary.to_string(),
             direction: self.direction.name().to_owned(),
-            order: match self.order {
-                Order::HorizontalFirst => "horizontal-first",
-                Order::VerticalFirst => "vertical-first",
-            }
-            .to_owned(),
+            order: match (self.order, self.axes) {
+                (Order::HorizontalFirst, ..3) => "horizontal-first".to_owned(),
+                (Order::VerticalFirst, ..3) => "vertical-first".to_owned(),
+                (Order::HorizontalFirst, axes) => format!("horizontal-first of {axes}"),
+                (Order::VerticalFirst, axes) => format!("vertical-first of {axes}"),
+            },
             gain: self.gain,
             aligned: self.aligned,
             class: self.extent.map(|n| i32::BITS - n.max(0).leading_zeros()),
@@ -266,6 +270,9 @@ impl Wisdom {
                 Best::Warp { columns, rows, warps, whole_sectors }
             }
             Block::Tile(TileBlock { columns, rows, pairs, warps }) => Best::Tile { columns, rows, pairs, warps },
+            Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
+                Best::Volume { columns, pairs, warps, chunk }
+            }
         };
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;
@@ -282,6 +289,9 @@ impl Wisdom {
                 Block::Warp(WarpBlock { columns, rows, warps, whole_sectors })
             }
             Best::Tile { columns, rows, pairs, warps } => Block::Tile(TileBlock { columns, rows, pairs, warps }),
+            Best::Volume { columns, pairs, warps, chunk } => {
+                Block::Volume(VolumeBlock { columns, pairs, warps, chunk })
+            }
         })
     }
 }
@@ -300,6 +310,11 @@ impl Known {
             }
             Best::Warp { columns, rows, warps, .. } | Best::Tile { columns, rows, warps, .. } => {
                 let sane = (1..=64).contains(&columns) && (2..=512).contains(&rows) && (1..=32).contains(&warps);
+                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+            }
+            Best::Volume { columns, pairs, warps, chunk } => {
+                let sane = (1..=64).contains(&columns) && (1..=64).contains(&pairs) && (1..=32).contains(&warps);
+                let sane = sane && (1..=1 << 20).contains(&chunk);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }
             Best::Separate | Best::Lattice => Ok(()),

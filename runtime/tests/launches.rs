@@ -63,9 +63,12 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     check_with::<T>(scheme, case, Schedule::Auto);
     let turn = case.shape.iter().sum::<usize>() + case.boundary as usize;
     check_with::<T>(scheme, case, [Schedule::Stream, Schedule::Warp, Schedule::Tile, Schedule::Shared][turn % 4]);
+    if case.order.len() > 2 {
+        check_with::<T>(scheme, case, Schedule::Volume);
+    }
 }
 
-/// Gives the number of passes over two axes.
+/// Gives the number of passes over two axes or three.
 fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> usize {
     let Case { shape, levels, order, origins, boundary, layout } = case;
     let geometry = Geometry::new(shape, origins, levels, order).unwrap();
@@ -85,7 +88,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
         .build(&Device::Interpreter);
     let plan = match plan {
         Err(PlanError::Refused {
-            schedule: Schedule::Stream | Schedule::Warp | Schedule::Tile | Schedule::Lattice,
+            schedule: Schedule::Stream | Schedule::Warp | Schedule::Tile | Schedule::Volume | Schedule::Lattice,
             ..
         }) => return 0,
         plan => plan.unwrap_or_else(|e| panic!("{what}: {e}")),
@@ -119,7 +122,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
     if scheme.domain() == Domain::Integer {
         assert_eq!(in_place, data, "lossless, {what}");
     }
-    plan.recipe().passes.iter().filter(|p| p.axes.len() == 2).count()
+    plan.recipe().passes.iter().filter(|p| p.axes.len() > 1).count()
 }
 
 /// Shapes, levels, orders and origins that between them take every path; border rules and layouts in turn.
@@ -236,6 +239,43 @@ fn orthogonal_banks() {
             assert_eq!(both, *levels.iter().min().unwrap() as usize, "{} {case:?}", scheme.name());
         }
     }
+}
+
+/// Three axes in one pass at every level: with batch axes before and between, in either layout, at odd origins, in all types, padded, strided.
+#[test]
+fn volumes() {
+    let cases = [
+        Case::new(&[18, 20, 36], &[2, 2, 2], &[2, 1, 0], &[0, 0, 0]),
+        Case { layout: Layout::Interleaved, ..Case::new(&[13, 21, 70], &[2, 2, 2], &[2, 1, 0], &[1, -1, 3]) },
+        Case::new(&[16, 24, 64], &[1, 1, 1], &[2, 0, 1], &[0, 1, 0]),
+        Case::new(&[2, 12, 14, 40], &[0, 2, 2, 2], &[3, 2, 1], &[0, 1, 0, 1]),
+        Case { layout: Layout::Interleaved, ..Case::new(&[8, 2, 9, 131], &[1, 0, 1, 1], &[3, 2, 0], &[0, 0, 0, 0]) },
+    ];
+    for (i, case) in cases.iter().enumerate() {
+        for boundary in Boundary::ALL {
+            let case = &Case { boundary, ..case.clone() };
+            let scheme = [scheme("cdf97"), scheme("legall53"), scheme("dd137")];
+            let passes = match (i + boundary as usize) % 4 {
+                0 => check_with::<f32>(&scheme[0], case, Schedule::Volume),
+                1 => check_with::<i16>(&scheme[1], case, Schedule::Volume),
+                2 => check_with::<f16>(&scheme[0], case, Schedule::Volume),
+                _ => check_with::<i32>(&scheme[2], case, Schedule::Volume),
+            };
+            let periodic = boundary == Boundary::Periodic;
+            assert!(passes == *case.levels.iter().max().unwrap() as usize || periodic, "{passes} passes, {case:?}");
+        }
+    }
+    let cdf97 = scheme("cdf97");
+    same_as_cpu::<f32>(|device| {
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::Volume } else { Schedule::Auto };
+        let plan = Plan::builder(&cdf97).shape(&[9, 11, 37]).levels(2).pad(Pad::Edge).schedule(schedule);
+        plan.sample().build(device)
+    });
+    same_as_cpu::<bf16>(|device| {
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::Volume } else { Schedule::Auto };
+        let plan = Plan::builder(&cdf97).shape(&[8, 12, 40]).levels(2).schedule(schedule);
+        plan.strides(&[41, 400, 1]).coefficient_strides(&[-600, 45, 1]).sample().build(device)
+    });
 }
 
 /// Whether plans take blocks of whole vectors where they are asked to, or the case is none.

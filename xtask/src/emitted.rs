@@ -6,7 +6,7 @@ use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, stream, tile, vertical, warp,
+    Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, stream, tile, vertical, volume, warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
@@ -87,6 +87,22 @@ fn tile_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
+/// One for each shape, which its name tells, for aligned rows and for any.
+fn volume_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let make = |shape: volume::Shape| {
+        let mut kernel = volume::kernel(scheme, options, shape)?;
+        kernel.name = format!("{}_{}x{}x{}", kernel.name, shape.columns, shape.pairs, shape.warps);
+        Ok(kernel)
+    };
+    match volume::Shape::proposed(scheme, options) {
+        Ok(shapes) => shapes
+            .into_iter()
+            .flat_map(|shape| [true, false].map(|aligned| make(volume::Shape { aligned, ..shape })))
+            .collect(),
+        Err(e) => vec![Err(e)],
+    }
+}
+
 /// Along rows, aligned, long and short, and not; along columns, as many a lane as can be, and as few.
 fn register_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let sides = Sides::both(options.sample);
@@ -122,6 +138,7 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
             let mut made = warp_kernels(request.scheme, options);
             made.extend(tile_kernels(request.scheme, options));
+            made.extend(volume_kernels(request.scheme, options));
             let stages = request.scheme.stages(options.boundary).is_some();
             // The others take long to compile, and differ little from one border rule to the next.
             if stages || options.boundary == Boundary::WholeSymmetric {

@@ -17,6 +17,7 @@ pub mod rows;
 pub mod stream;
 pub mod tile;
 pub mod vertical;
+pub mod volume;
 pub mod warp;
 
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};

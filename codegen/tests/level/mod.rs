@@ -113,6 +113,7 @@ fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
         height: case.height as i32,
         parity: case.parity.map(|p| p as i32),
         batch: case.batch as i32,
+        planes: None,
     };
     match (made.tuning)(&job) {
         Ok(tuning) => {

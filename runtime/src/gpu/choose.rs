@@ -17,8 +17,8 @@ use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 pub(super) enum Stage {
     /// One axis, by a block of a schedule for that.
     Axis(usize, Block),
-    /// The axis of consecutive samples and one of rows.
-    Both { axes: [usize; 2], order: Order, block: Block, chunk: u32, rows: Rows },
+    /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
+    Both { axes: [usize; 2], order: Order, deep: Option<usize>, block: Block, chunk: u32, rows: Rows },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         };
         let schedules: Vec<Schedule> = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s).collect();
         if !schedules.is_empty() {
-            match self.both(question, &shape, &schedules, quad) {
+            match self.both(question, &shape, &schedules, &quad) {
                 Ok(Ok(both)) => {
                     ways.extend(both.ways.into_iter().map(|(stages, block, cost)| way(stages, block, cost)));
                     refused = both.refused;
@@ -107,6 +107,13 @@ impl Lowering<'_> {
                 Err(reason) => {
                     refused = schedules.iter().map(|&schedule| Refused { schedule, reason: reason.clone() }).collect();
                 }
+            }
+        }
+        let axes = self.problem.geometry.axes_at(level).len();
+        if wanted == Schedule::Volume || wanted == Schedule::Auto && axes > 2 {
+            match self.volumes(question, &shape, measured, quad) {
+                Ok(found) => ways.extend(found.into_iter().map(|(stages, block, cost)| way(stages, block, cost))),
+                Err(reason) => refused.push(Refused { schedule: Schedule::Volume, reason }),
             }
         }
         let is_lattice = self.kernels.scheme.lattice().is_some();
@@ -215,7 +222,7 @@ impl Lowering<'_> {
         question: &Question,
         shape: &[usize],
         schedules: &[Schedule],
-        quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
+        quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
     ) -> Result<Result<Both, Vec<Refused>>, String> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
@@ -236,7 +243,7 @@ impl Lowering<'_> {
         let lifted = if other < at { Order::VerticalFirst } else { Order::HorizontalFirst };
         let first = at.min(other);
         let parity = [x, y].map(|axis| (origins[axis] & 1) as usize);
-        let pair = Pair { direction, level, axes: [x, y], order: lifted, extent: shape, parity, gain: 0 };
+        let pair = Pair { direction, level, axes: [x, y], order: lifted, deep: None, extent: shape, parity, gain: 0 };
         let quad = quad(self, axes.len() - 1, first, &pair);
         if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[x] != 1) {
             return Err("samples along the innermost axis are not beside each other".into());
@@ -265,7 +272,7 @@ impl Lowering<'_> {
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Block::Separate)).collect();
             stages.splice(
                 first..first + 2,
-                [Stage::Both { axes: [x, y], order: lifted, block, chunk, rows: walk.rows() }],
+                [Stage::Both { axes: [x, y], order: lifted, deep: None, block, chunk, rows: walk.rows() }],
             );
             Ok((stages, block, cost, tuning.aligned == 3))
         };
@@ -301,13 +308,14 @@ impl Lowering<'_> {
             boundary: self.kernels.boundary,
             direction,
             order: lifted,
+            axes: axes.len(),
             gain: self.kernels.gain,
             aligned,
             extent: [job.width, job.height, images],
         };
         let case = case.key();
         let mut measured = tuning.wisdom.find(&case);
-        if let Some(block) = measured.filter(|block| !block.is_of_one_axis()) {
+        if let Some(block) = measured.filter(|block| BOTH.contains(&block.schedule())) {
             match build(block) {
                 Ok((stages, block, cost, _)) => {
                     ways.retain(|way| way.1 != block);
@@ -322,6 +330,77 @@ impl Lowering<'_> {
             }
         }
         Ok(Ok(Both { ways, case, measured, refused }))
+    }
+}
+
+impl Lowering<'_> {
+    /// All ways with a pass over three axes, or why there is none.
+    fn volumes(
+        &self,
+        question: &Question,
+        shape: &[usize],
+        measured: Option<Block>,
+        quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
+    ) -> Result<Vec<(Vec<Stage>, Block, Cost)>, String> {
+        let Question { direction, level, order, copies } = *question;
+        let geometry = &self.problem.geometry;
+        let axes = geometry.axes_at(level);
+        let [x, y, z] = axes[..] else {
+            return Err(format!("the level transforms {} axes, and it is for three", axes.len()));
+        };
+        if innermost(order, geometry.shape()) != Some(x) {
+            return Err("it is for the innermost axis as the first in the order of axes".into());
+        }
+        let origins = geometry.level_origins(level);
+        let [parity_x, parity_y, parity_z] = [x, y, z].map(|axis| (origins[axis] & 1) as usize);
+        let (lifted, deep, parity) = (Order::HorizontalFirst, Some((z, parity_z)), [parity_x, parity_y]);
+        let pair = Pair { direction, level, axes: [x, y], order: lifted, deep, extent: shape, parity, gain: 0 };
+        let quad = quad(self, 1, 0, &pair);
+        if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[x] != 1) {
+            return Err("samples along the innermost axis are not beside each other".into());
+        }
+        let jobs = pair.jobs(&quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
+        let mut job = jobs.job;
+        self.misplace(&mut job, &jobs.arrays);
+        let launches = jobs.launches();
+        if launches > MOST_LAUNCHES {
+            return Err(format!("it would take {launches} launches"));
+        }
+        let build = |block: Block| -> Result<(Vec<Stage>, Block, Cost), ScheduleError> {
+            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, &job)?;
+            let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
+            let chunk = wanted.max(walk.least_chunk(&job)) as u32;
+            let block = block.with_chunk(chunk);
+            let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, &job, chunk);
+            let times = launches as f64;
+            let mut cost = Cost { launches: launches * each, bytes: times * bytes, time: times * time };
+            if copies {
+                cost += self.model().copy(shape.iter().product());
+            }
+            let stage = Stage::Both { axes: [x, y], order: lifted, deep: Some(z), block, chunk, rows: walk.rows() };
+            Ok((vec![stage], block, cost))
+        };
+        let blocks = match self.kernels.tuning.only {
+            Some((_, block)) => vec![block],
+            None => self
+                .kernels
+                .proposed(Schedule::Volume, direction, self.kind, &job)
+                .map_err(|e| e.to_string())?
+                .into_iter()
+                .chain(measured.filter(|block| block.schedule() == Schedule::Volume))
+                .collect(),
+        };
+        let (mut ways, mut refusal) = (Vec::<(Vec<Stage>, Block, Cost)>::new(), None);
+        for block in blocks {
+            match build(block) {
+                Ok(way) if ways.iter().any(|other| other.1 == way.1) => {}
+                Ok(way) => ways.push(way),
+                Err(e) => {
+                    refusal.get_or_insert(e.to_string());
+                }
+            }
+        }
+        if ways.is_empty() { Err(refusal.unwrap_or_else(|| "nothing is proposed".into())) } else { Ok(ways) }
     }
 }
 

@@ -10,7 +10,8 @@ use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, tile, vertical, warp,
+    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, tile, vertical, volume,
+    warp,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
@@ -63,7 +64,7 @@ pub(super) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, by a block that is not `Separate`; by the kernel for such rows, where there are several.
+    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are several.
     Both(Direction, Scalar, Order, Block, Rows),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
@@ -74,12 +75,13 @@ pub(super) enum Key {
     },
 }
 
-/// How a kernel of both axes meets a level.
+/// How a kernel of both axes, or of all three, meets a level.
 #[derive(Debug)]
 pub(crate) enum Walk {
     Stream(stream::Walk),
     Warp(warp::Block),
     Tile(tile::Block),
+    Volume(volume::Block),
 }
 
 impl Walk {
@@ -89,6 +91,7 @@ impl Walk {
             Walk::Stream(walk) => walk.tuning(job, multiprocessors),
             Walk::Warp(block) => block.tuning(job),
             Walk::Tile(block) => block.tuning(job),
+            Walk::Volume(block) => block.tuning(job, multiprocessors),
         }
     }
 
@@ -98,14 +101,16 @@ impl Walk {
             Walk::Stream(walk) => walk.rows(),
             Walk::Warp(block) => block.takes(),
             Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
-            Walk::Tile(_) => Rows::Any,
+            Walk::Volume(block) if block.is_for_aligned() => Rows::Aligned,
+            Walk::Tile(_) | Walk::Volume(_) => Rows::Any,
         }
     }
 
-    /// Row pairs that a warp walks at least: a grid has only so many rows of blocks.
+    /// Pairs of rows, or of planes, that are walked at least: a grid has only so many blocks along that axis.
     pub fn least_chunk(&self, job: &Job) -> i32 {
         match self {
             Walk::Stream(_) => stream::Walk::least_chunk(job),
+            Walk::Volume(_) => volume::Block::least_chunk(job),
             Walk::Warp(_) | Walk::Tile(_) => 1,
         }
     }
@@ -193,7 +198,7 @@ impl<'a> Kernels<'a> {
             Block::Stream(_) | Block::Warp(_) => {
                 try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any))
             }
-            Block::Tile(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
+            Block::Tile(_) | Block::Volume(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
             _ => try_(Rows::Any),
         }
     }
@@ -205,6 +210,7 @@ impl<'a> Kernels<'a> {
             Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
             Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
+            Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
     }
@@ -237,6 +243,11 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = tile::Shape::proposed(self.scheme, options)?;
                 shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
+            }
+            Schedule::Volume => {
+                let options = self.options(direction, Sides::both(scalar_of(kind)));
+                let shapes = volume::Shape::proposed(self.scheme, options)?;
+                shapes.into_iter().map(|shape| Block::Volume(shape.into())).collect()
             }
             Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Lattice => Vec::new(),
         })
@@ -310,6 +321,7 @@ impl<'a> Kernels<'a> {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
+                    Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows != Rows::Any))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
                 Ok((kernel, Some(walk)))

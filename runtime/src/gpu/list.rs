@@ -1,6 +1,7 @@
 //! Launches as data.
 
 use super::kernels::Walk;
+use super::pair::arrays_of;
 use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::Job;
@@ -102,8 +103,8 @@ pub(crate) struct Launch {
 pub(crate) struct Placed {
     /// Index of the argument `aligned`; `skew` follows it.
     pub at: usize,
-    /// The arrays of the signal and of the four bands.
-    pub arrays: [Array; 5],
+    /// The arrays of the signal and of the bands.
+    pub arrays: Vec<Array>,
     /// The launch; its addresses are bytes from the beginning of each array, modulo 2⁶⁴.
     pub job: Job,
 }
@@ -112,9 +113,8 @@ impl Placed {
     /// The job with arrays at these addresses.
     pub fn job(&self, address: impl Fn(Array) -> u64) -> Job {
         let mut job = self.job;
-        job.signal.address = job.signal.address.wrapping_add(address(self.arrays[0]));
-        for (band, array) in job.bands.iter_mut().zip(&self.arrays[1..]) {
-            band.address = band.address.wrapping_add(address(*array));
+        for (array, owner) in arrays_of(&mut job).zip(&self.arrays) {
+            array.address = array.address.wrapping_add(address(*owner));
         }
         job
     }

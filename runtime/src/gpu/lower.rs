@@ -363,10 +363,11 @@ impl Lowering<'_> {
                     let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, block };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
-                Stage::Both { axes, order, block, chunk, .. } => {
-                    let parity = axes.map(|axis| (origins[axis] & 1) as usize);
+                Stage::Both { axes, order, deep, block, chunk, .. } => {
+                    let parity_of = |axis: usize| (origins[axis] & 1) as usize;
+                    let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
-                    let pair = Pair { direction, level, axes, order, extent: &shape, parity, gain };
+                    let pair = Pair { direction, level, axes, order, deep, extent: &shape, parity, gain };
                     self.pair(pair, Quad::new(&pair, from, low, to), (block, chunk))?;
                 }
             }
@@ -503,7 +504,7 @@ impl Lowering<'_> {
             if i == 0 && low.array != whole.array {
                 let others = axes.iter().filter(|axis| match stage {
                     Stage::Axis(own, _) => *axis != own,
-                    Stage::Both { axes: own, .. } => !own.contains(axis),
+                    Stage::Both { axes: own, deep, .. } => !own.contains(axis) && deep != &Some(**axis),
                 });
                 for &other in others {
                     let mut rest = extent.clone();
@@ -543,9 +544,10 @@ impl Lowering<'_> {
                 let pass = Pass { direction, level, axis, extent, parity, gain, block };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
-            Stage::Both { axes, order, block, chunk, .. } => {
-                let parity = axes.map(|axis| (origins[axis] & 1) as usize);
-                let pair = Pair { direction, level, axes, order, extent, parity, gain };
+            Stage::Both { axes, order, deep, block, chunk, .. } => {
+                let parity_of = |axis: usize| (origins[axis] & 1) as usize;
+                let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
+                let pair = Pair { direction, level, axes, order, deep, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
             }
         }

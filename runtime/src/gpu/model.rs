@@ -6,11 +6,11 @@
 //! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use super::kernels::{PassWay, Walk};
-use crate::schedule::{Block, TileBlock, WarpBlock};
+use crate::schedule::{Block, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Job, Rows};
-use lifting_codegen::schedule::{Along, Direction, Sides, lattice, tile, warp};
+use lifting_codegen::schedule::{Along, Direction, Sides, lattice, tile, volume, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -111,6 +111,11 @@ const TILE_ACROSS: f64 = 0.038;
 const TILE_SHARED: f64 = 0.024;
 /// Warps of a multiprocessor at most, with the registers that threads of a tile have.
 const TILE_RESIDENT: f64 = 48.0;
+
+/// `volume`: instructions of a thread for a pair of planes besides lifting, in analysis and in synthesis, and by how much they take longer than their issue slots: it waits at barriers.
+const VOLUMES: f64 = 3.0;
+const AROUND_VOLUME: [f64; 2] = [250.0, 350.0];
+const STALL_VOLUME: f64 = 1.33;
 
 /// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
 fn together(power: f64, a: f64, b: f64) -> f64 {
@@ -246,7 +251,8 @@ impl Model<'_> {
 
     /// Both axes in one launch.
     pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
-        let samples = f64::from(job.width) * f64::from(job.height) * f64::from(job.batch);
+        let depth = job.planes.map_or(1, |planes| planes.depth);
+        let samples = f64::from(job.width) * f64::from(job.height) * f64::from(depth) * f64::from(job.batch);
         let (demand, aligned, power) = match (walk, block) {
             (Walk::Stream(walk), _) => {
                 (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), WALKING)
@@ -257,14 +263,18 @@ impl Model<'_> {
             (Walk::Tile(tile), Block::Tile(block)) => {
                 (self.in_tiles(direction, tile, block, job), tile.is_for_aligned(), TILES)
             }
-            (Walk::Warp(_) | Walk::Tile(_), _) => unreachable!("a walk is its block's"),
+            (Walk::Volume(volume), Block::Volume(block)) => {
+                let demand = self.in_volumes(direction, volume, block, (job, samples), chunk);
+                (demand, volume.is_for_aligned(), VOLUMES)
+            }
+            (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_), _) => unreachable!("a walk is its block's"),
         };
         let inverse = usize::from(direction == Direction::Inverse);
         let ([more_work, more_sectors], slower) = match walk {
             _ if aligned => ([1.0; 2], 1.0),
             Walk::Warp(_) => (UNALIGNED, 1.0),
             Walk::Stream(_) => ([1.0; 2], UNALIGNED_WALK[inverse]),
-            Walk::Tile(_) => ([1.0; 2], UNALIGNED_TILE[inverse]),
+            Walk::Tile(_) | Walk::Volume(_) => ([1.0; 2], UNALIGNED_TILE[inverse]),
         };
         let bytes = samples * self.sample.bytes() as f64 * (demand.moved + more_sectors);
         let issue = self.issue(samples * demand.instructions * more_work);
@@ -329,6 +339,25 @@ impl Model<'_> {
             instructions: tile.reads() * (AROUND_TILE + operations) * STALL_TILE * stores * lonely,
             latency: latency * (1.0 + TILE_SHARED * shared),
         }
+    }
+
+    /// By `volume`: waves of blocks, each of which takes as long as its threads have instructions for a chunk and its halo.
+    fn in_volumes(
+        &self,
+        direction: Direction,
+        volume: &volume::Block,
+        block: VolumeBlock,
+        (job, samples): (&Job, f64),
+        chunk: u32,
+    ) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let steps = f64::from(chunk) + volume.halo_pairs() as f64;
+        let threads = f64::from(32 * block.warps);
+        let each = (volume.pairs_a_step() * operations + AROUND_VOLUME[usize::from(direction == Direction::Inverse)])
+            * STALL_VOLUME;
+        let resident = f64::from(self.machine.multiprocessors) * volume.resident() as f64;
+        let waves = (volume.blocks(job, chunk as i32) as f64 / resident).ceil();
+        Demand { moved: 1.0, instructions: waves * resident * threads * steps * each / samples, latency: 0.0 }
     }
 
     /// Warps of a launch a multiprocessor, each for so many columns.
@@ -561,7 +590,7 @@ mod tests {
             for (i, (width, height)) in SIZES.into_iter().enumerate() {
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
-                let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1 };
+                let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1, planes: None };
                 let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
                 let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
                 let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();

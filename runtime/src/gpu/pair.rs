@@ -1,4 +1,4 @@
-//! One level of two axes in one pass, as launches.
+//! One level of two axes, or of three, in one pass, as launches.
 
 use super::kernels::Key;
 use super::list::{Arg, Array, Placed};
@@ -7,6 +7,7 @@ use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
 use crate::recipe;
 use crate::schedule::Block;
+use lifting_codegen::schedule::level::Planes;
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::split;
@@ -21,6 +22,8 @@ pub(super) struct Pair<'a> {
     pub axes: [usize; 2],
     /// Which of them analysis lifts first.
     pub order: Order,
+    /// The third axis of a pass over all three, which analysis lifts last, and the parity of its first position.
+    pub deep: Option<(usize, usize)>,
     /// Samples along these axes; along the others what the pass covers of them.
     pub extent: &'a [usize],
     /// Of the two axes' first positions.
@@ -29,24 +32,33 @@ pub(super) struct Pair<'a> {
 }
 
 /// Where the pass reads and writes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Quad {
     pub signal: View,
-    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples.
-    pub bands: [View; 4],
+    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis.
+    pub bands: Vec<View>,
 }
 
 impl Quad {
     /// The bands in the Mallat layout of one box; `low` may stand elsewhere.
     pub fn new(pair: &Pair, signal: View, low: View, whole: View) -> Quad {
-        let [x, y] = pair.axes;
-        let [width, height] = [0, 1].map(|i| split(pair.extent[pair.axes[i]], pair.parity[i] as i64).low);
-        Quad { signal, bands: [low, whole.at(x, width), whole.at(y, height), whole.at(x, width).at(y, height)] }
+        let halves = pair.lifted().map(|(axis, parity)| (axis, split(pair.extent[axis], parity as i64).low));
+        let bands = halves.fold(vec![whole], |bands, (axis, half)| {
+            let high: Vec<View> = bands.iter().map(|band| band.at(axis, half)).collect();
+            [bands, high].concat()
+        });
+        Quad { signal, bands: std::iter::once(low).chain(bands.into_iter().skip(1)).collect() }
     }
 
     /// All of them, further along an axis that the pass does not transform.
-    pub fn at(self, axis: usize, index: usize) -> Quad {
-        Quad { signal: self.signal.at(axis, index), bands: self.bands.map(|band| band.at(axis, index)) }
+    pub fn at(&self, axis: usize, index: usize) -> Quad {
+        let bands = self.bands.iter().map(|band| band.at(axis, index)).collect();
+        Quad { signal: self.signal.at(axis, index), bands }
+    }
+
+    /// The signal and the bands.
+    fn views(&self) -> Vec<View> {
+        std::iter::once(self.signal).chain(self.bands.iter().copied()).collect()
     }
 }
 
@@ -54,7 +66,7 @@ impl Quad {
 pub(super) struct Jobs {
     /// The first; addresses are bytes from the beginning of each array.
     pub job: Job,
-    pub arrays: [Array; 5],
+    pub arrays: Vec<Array>,
     rest: Vec<Dim<3>>,
 }
 
@@ -66,13 +78,31 @@ impl Jobs {
 }
 
 impl Pair<'_> {
+    /// The axes and the parities of their first positions: that of consecutive samples, that of rows, and the third one if there is one.
+    fn lifted(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        self.axes.into_iter().zip(self.parity).chain(self.deep)
+    }
+
+    /// The axes in the order in which analysis lifts them.
+    fn in_order(&self) -> Vec<usize> {
+        let [x, y] = self.axes;
+        let plane = match self.order {
+            Order::HorizontalFirst => [x, y],
+            Order::VerticalFirst => [y, x],
+        };
+        plane.into_iter().chain(self.deep.map(|(axis, _)| axis)).collect()
+    }
+
     /// The launches of a pass whose samples are `bytes` large; `None` if a side is beyond what a job can say.
     pub fn jobs(&self, quad: &Quad, bytes: usize) -> Option<Jobs> {
-        let Quad { signal, bands: [ll, hl, lh, hh] } = quad;
+        let Quad { signal, bands } = quad;
+        let (ll, others) = (&bands[0], &bands[1]);
         let [x, y] = self.axes;
-        let dims = (0..self.extent.len()).filter(|a| !self.axes.contains(a)).map(|a| Dim {
-            len: self.extent[a] as i64,
-            steps: [signal.strides[a], ll.strides[a], hl.strides[a]],
+        let own: Vec<usize> = self.lifted().map(|(axis, _)| axis).collect();
+        let steps = |axis: usize| [signal.strides[axis], ll.strides[axis], others.strides[axis]];
+        let dims = (0..self.extent.len()).filter(|axis| !own.contains(axis)).map(|axis| Dim {
+            len: self.extent[axis] as i64,
+            steps: steps(axis),
             joins: true,
         });
         let mut rest = joined(dims.collect());
@@ -86,36 +116,49 @@ impl Pair<'_> {
         let side = |axis: usize| i32::try_from(self.extent[axis]).ok();
         let job = Job {
             signal: array(signal, 0),
-            bands: [array(ll, 1), array(hl, 2), array(lh, 2), array(hh, 2)],
+            bands: [array(ll, 1), array(others, 2), array(&bands[2], 2), array(&bands[3], 2)],
             width: side(x)?,
             height: side(y)?,
             parity: self.parity.map(|p| p as i32),
             batch: batch.len as i32,
+            planes: match self.deep {
+                None => None,
+                Some((axis, parity)) => Some(Planes {
+                    high: [4, 5, 6, 7].map(|i: usize| array(&bands[i], 2)),
+                    steps: steps(axis),
+                    depth: side(axis)?,
+                    parity: parity as i32,
+                }),
+            },
         };
-        Some(Jobs { job, arrays: [signal, ll, hl, lh, hh].map(|v| v.array), rest })
+        Some(Jobs { job, arrays: quad.views().iter().map(|view| view.array).collect(), rest })
     }
+}
+
+/// The arrays of a job: the signal and all bands.
+pub(super) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut stream::Array> {
+    let high = job.planes.as_mut().map(|planes| &mut planes.high);
+    std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high.into_iter().flatten())
 }
 
 impl Lowering<'_> {
     /// Arrays of the user's may begin anywhere, where that is taken into account.
-    pub(super) fn misplace(&self, job: &mut Job, owners: &[Array; 5]) {
+    pub(super) fn misplace(&self, job: &mut Job, owners: &[Array]) {
         if self.misaligned {
             let elsewhere =
                 |array: &Array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
-            let arrays = std::iter::once(&mut job.signal).chain(&mut job.bands);
-            arrays.zip(owners).for_each(|(a, array)| a.address = a.address.wrapping_add(elsewhere(array)));
+            arrays_of(job).zip(owners).for_each(|(a, array)| a.address = a.address.wrapping_add(elsewhere(array)));
         }
     }
 
-    /// Appends the launches of a pass over both axes. They may all run side by side.
+    /// Appends the launches of a pass over two axes or three. They may all run side by side.
     pub(super) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), PlanError> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
-        let Quad { signal, bands } = quad;
         let (reads, writes): (&[View], &[View]) = match pair.direction {
-            Direction::Forward => (&[signal], &bands),
-            Direction::Inverse => (&bands, &[signal]),
+            Direction::Forward => (&[quad.signal], &quad.bands),
+            Direction::Inverse => (&quad.bands, &[quad.signal]),
         };
         debug_assert!(
             reads.iter().all(|r| writes.iter().all(|w| r.array != w.array)),
@@ -125,32 +168,27 @@ impl Lowering<'_> {
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.sample.bytes();
         let jobs = pair.jobs(&quad, bytes).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
-        let [x, y] = pair.axes;
-        let lifted = match pair.order {
-            Order::HorizontalFirst => [x, y],
-            Order::VerticalFirst => [y, x],
-        };
-        let count = (0..pair.extent.len()).filter(|a| !pair.axes.contains(a)).map(|a| pair.extent[a]).product();
+        let lifted = pair.in_order();
+        let count =
+            (0..pair.extent.len()).filter(|axis| !lifted.contains(axis)).map(|axis| pair.extent[axis]).product();
         self.list.passes.push(recipe::Pass {
             level: pair.level + 1,
-            axes: lifted.to_vec(),
-            lengths: lifted.map(|a| pair.extent[a]).to_vec(),
+            lengths: lifted.iter().map(|&axis| pair.extent[axis]).collect(),
+            axes: lifted,
             count,
             schedule,
         });
+        let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis.
-        let order = match pair.direction {
-            Direction::Forward => [0, 1, 2, 3, 4],
-            Direction::Inverse => [1, 2, 3, 4, 0],
+        let order: Vec<usize> = match pair.direction {
+            Direction::Forward => (0..views.len()).collect(),
+            Direction::Inverse => (1..views.len()).chain([0]).collect(),
         };
-        let views = [signal, bands[0], bands[1], bands[2], bands[3]];
-        // Of the steps in `Jobs::rest`: signal, ll, the other bands.
-        let kind = [0, 1, 2, 2, 2];
         for at in positions(&jobs.rest) {
-            let offset = |i: usize| views[i].offset + at[kind[i]];
+            // Of the steps in `Jobs::rest`: signal, ll, the other bands.
+            let offset = |i: usize| views[i].offset + at[i.min(2)];
             let mut job = jobs.job;
-            let arrays = std::iter::once(&mut job.signal).chain(&mut job.bands);
-            for (i, array) in arrays.enumerate() {
+            for (i, array) in arrays_of(&mut job).enumerate() {
                 array.address = offset(i).wrapping_mul(bytes as i64) as u64;
             }
             let mut somewhere = job;
@@ -158,12 +196,16 @@ impl Lowering<'_> {
             let (walk, _) = self.kernels.walk_of(pair.direction, self.sample, block, &somewhere)?;
             let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows());
             let index = self.kernels.get(key)?;
-            let mut args = order.map(|i| Arg::Pointer(views[i].array, offset(i))).to_vec();
-            args.extend([job.width, job.height, job.parity[0], job.parity[1]].map(|v| Arg::Int(v.into())));
+            let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
+            let deep = |value: fn(Planes) -> i32| job.planes.map(value);
+            let sides = [job.width, job.height].into_iter().chain(deep(|planes| planes.depth));
+            let parities = job.parity.into_iter().chain(deep(|planes| planes.parity));
+            args.extend(sides.chain(parities).map(|value| Arg::Int(value.into())));
             args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.pitch)));
+            args.extend(job.planes.iter().flat_map(|planes| planes.steps).map(Arg::Int));
             args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.stride)));
             args.extend([i64::from(job.batch), i64::from(chunk)].map(Arg::Int));
-            let placed = Placed { at: args.len(), arrays: jobs.arrays, job };
+            let placed = Placed { at: args.len(), arrays: jobs.arrays.clone(), job };
             args.extend([Arg::Int(0), Arg::Int(0)]);
             if self.kernels.gain {
                 args.push(Arg::Int(pair.gain.into()));

@@ -41,6 +41,8 @@ fn depths(actions: &[Action], window: &Window, border: Border) -> [i32; 2] {
 pub struct DelayLine<'a> {
     held: &'a Held,
     axis: &'a Axis,
+    /// Which axis the window slides along (1: y, 2: z).
+    along: usize,
     slots: Vec<i32>,
     depths: [i32; 2],
     rows: [LocalId; 2],
@@ -53,8 +55,8 @@ impl<'a> DelayLine<'a> {
         i64::from(even + odd) * i64::from(columns)
     }
 
-    /// Declares the registers and sets them to zero.
-    pub fn declare(b: &mut Builder, held: &'a Held, axis: &'a Axis, window: &Window) -> DelayLine<'a> {
+    /// Declares the registers and sets them to zero. The window slides along an axis (1: y, 2: z).
+    pub fn declare(b: &mut Builder, held: &'a Held, axis: &'a Axis, window: &Window, along: usize) -> DelayLine<'a> {
         let depths = depths(&axis.actions, window, held.border);
         let columns = held.columns();
         b.comment("the window: row j of even and odd is j pairs behind the front");
@@ -64,7 +66,7 @@ impl<'a> DelayLine<'a> {
             b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), held.arith.zero()));
             id
         });
-        DelayLine { held, axis, slots: slots(window), depths, rows }
+        DelayLine { held, axis, along, slots: slots(window), depths, rows }
     }
 
     /// The row of a phase `slot` pairs behind the front.
@@ -135,7 +137,7 @@ impl<'a> DelayLine<'a> {
     /// Makes rows beyond the border what the border rule says, for a row of index `k` that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, slot: i32, k: Expr) {
         let columns = self.held.columns();
-        let (first, last) = (self.held.first_index(1, phase), self.held.last_index(1, phase));
+        let (first, last) = (self.held.first_index(self.along, phase), self.held.last_index(self.along, phase));
         let copy = |b: &mut Builder, to: i32, value: &dyn Fn(&Expr) -> Expr| {
             b.unrolled("c", 0, columns, 1, |b, c| {
                 let (array, index) = self.element(phase, to, &c);

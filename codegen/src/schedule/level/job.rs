@@ -16,7 +16,7 @@ pub struct Array {
     pub stride: i64,
 }
 
-/// One level of a batch of images.
+/// One level of a batch of images, or of volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The image.
@@ -29,8 +29,23 @@ pub struct Job {
     pub height: i32,
     /// Position of the first column and of the first row: 0 if even, 1 if odd.
     pub parity: [i32; 2],
-    /// Images.
+    /// Images, or volumes.
     pub batch: i32,
+    /// What a volume has besides.
+    pub planes: Option<Planes>,
+}
+
+/// The third axis of a volume. Its signal and bands are those of an image, for each plane; its bands that are low along z are an image's ll, hl, lh and hh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planes {
+    /// llh, hlh, lhh, hhh; all bands but lll have one pitch and one stride.
+    pub high: [Array; 4],
+    /// Samples from one plane to the next: of the signal, of lll, of the other bands.
+    pub steps: [i64; 3],
+    /// Planes.
+    pub depth: i32,
+    /// Position of the first plane: 0 if even, 1 if odd.
+    pub parity: i32,
 }
 
 /// Arguments of the parameters of the same names.

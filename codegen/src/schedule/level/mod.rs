@@ -2,6 +2,7 @@
 //! kernel, the parameters.
 
 mod across;
+mod cells;
 mod descent;
 mod down;
 mod extend;
@@ -10,16 +11,17 @@ mod slab;
 mod source;
 
 pub(super) use across::{Across, Row};
+pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
-pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Tuning};
+pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
 pub(super) use slab::Slab;
-pub(super) use source::{Source, served_column, served_index};
+pub(super) use source::{Source, served_column, served_index, vectors_or_served};
 
 use super::{Arithmetic, Direction, Options};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Access, Expr, LocalId, ParamId, Scalar};
+use crate::ir::{Access, Builtin, Expr, LocalId, ParamId, Scalar};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
@@ -169,20 +171,24 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
     Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))
 }
 
-/// Parameters of a kernel that lifts both axes; every such schedule has the same. Its `accepts` says which launches are legal, its `tuning` gives
-/// `chunk`, `aligned` and `skew`.
+/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. Its `accepts` says which launches are legal, its
+/// `tuning` gives `chunk`, `aligned` and `skew`.
 ///
 /// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
 /// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.
+///
+/// Of a volume, bands have a third letter, for high along z: `lll, hll, lhl, hhl, llh, hlh, lhh, hhh`. `depth` follows `height`, `parity_z` `parity_y`, and
+/// `src_plane, lll_plane, band_plane` the pitches; what is said of ll is said of lll.
 pub struct Params {
     pub(super) signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high).
-    pub(super) bands: [ParamId; 4],
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z).
+    pub(super) bands: Vec<ParamId>,
     pub(super) width: ParamId,
     pub(super) height: ParamId,
     pub(super) parity: [ParamId; 2],
     pub(super) signal_pitch: ParamId,
     pub(super) band_pitches: [ParamId; 2],
+    pub(super) deep: Option<Deep>,
     pub(super) signal_stride: ParamId,
     pub(super) band_strides: [ParamId; 2],
     pub(super) batch: ParamId,
@@ -192,6 +198,34 @@ pub struct Params {
     pub(super) gain: Option<ParamId>,
 }
 
+/// What a volume has and an image has not.
+pub(super) struct Deep {
+    pub(super) depth: ParamId,
+    pub(super) parity: ParamId,
+    /// Of the signal, lll and the other bands.
+    pub(super) planes: [ParamId; 3],
+}
+
+/// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z).
+const BANDS: [&[(&str, &str)]; 2] = [
+    &[
+        ("ll", "low band"),
+        ("hl", "horizontally high, vertically low band"),
+        ("lh", "horizontally low, vertically high band"),
+        ("hh", "high band"),
+    ],
+    &[
+        ("lll", "low band"),
+        ("hll", "band that is high along x"),
+        ("lhl", "high along y"),
+        ("hhl", "high along x and y"),
+        ("llh", "high along z"),
+        ("hlh", "high along x and z"),
+        ("lhh", "high along y and z"),
+        ("hhh", "high along all axes"),
+    ],
+];
+
 /// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
 /// begins at position 1).
 pub const SIGNAL_ALIGNED: i32 = 1;
@@ -199,7 +233,17 @@ pub const SIGNAL_ALIGNED: i32 = 1;
 pub const BANDS_ALIGNED: i32 = 2;
 
 impl Params {
+    /// Of an image.
     pub(super) fn declare(b: &mut Builder, options: Options) -> Params {
+        Params::of(b, options, false)
+    }
+
+    /// Of a volume.
+    pub(super) fn declare_deep(b: &mut Builder, options: Options) -> Params {
+        Params::of(b, options, true)
+    }
+
+    fn of(b: &mut Builder, options: Options, deep: bool) -> Params {
         use Access::*;
         let s = options.sample;
         let (signal_access, band_access) = match options.direction {
@@ -207,37 +251,47 @@ impl Params {
             Direction::Inverse => (Write, Read),
         };
         let forward = options.direction == Direction::Forward;
-        let before = forward.then(|| b.pointer("src", s, signal_access, "the image"));
-        let bands = [
-            ("ll", "low band"),
-            ("hl", "horizontally high, vertically low band"),
-            ("lh", "horizontally low, vertically high band"),
-            ("hh", "high band"),
-        ]
-        .map(|(name, doc)| b.pointer(name, s, band_access, doc));
-        let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, "receives the image"));
+        let (image, images) = if deep { ("volume", "volumes") } else { ("image", "images") };
+        let before = forward.then(|| b.pointer("src", s, signal_access, &format!("the {image}")));
+        let names = BANDS[usize::from(deep)];
+        let bands = names.iter().map(|(name, doc)| b.pointer(name, s, band_access, doc)).collect();
+        let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, &format!("receives the {image}")));
         let side = if forward { "src" } else { "dst" };
+        let (low, high) = if deep { ("lll", "any other band") } else { ("ll", "hl, lh or hh") };
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
         let width = i32s("width", "columns, at least 2");
         let height = i32s("height", "rows, at least 2");
+        let depth = deep.then(|| i32s("depth", "planes, at least 2"));
         let parity = [
             i32s("parity_x", "position of the first column: 0 if even, 1 if odd"),
             i32s("parity_y", "position of the first row: 0 if even, 1 if odd"),
         ];
+        let parity_z = deep.then(|| i32s("parity_z", "position of the first plane: 0 if even, 1 if odd"));
         let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
-        let signal_pitch = i64s(&format!("{side}_pitch"), "samples from one row of the image to the next");
-        let band_pitches = [
-            i64s("ll_pitch", "samples from one row of ll to the next"),
-            i64s("band_pitch", "samples from one row of hl, lh or hh to the next"),
+        let mut steps = |what: &str, unit: &str| {
+            [
+                i64s(&format!("{side}_{what}"), &format!("samples from one {unit} of the {image} to the next")),
+                i64s(&format!("{low}_{what}"), &format!("samples from one {unit} of {low} to the next")),
+                i64s(&format!("band_{what}"), &format!("samples from one {unit} of {high} to the next")),
+            ]
+        };
+        let [signal_pitch, ll_pitch, band_pitch] = steps("pitch", "row");
+        let planes = deep.then(|| steps("plane", "plane"));
+        let deep = depth.zip(parity_z).zip(planes).map(|((depth, parity), planes)| Deep { depth, parity, planes });
+        let signal_stride =
+            i64s(&format!("{side}_stride"), &format!("samples from one {image} of the batch to the next"));
+        let others = if deep.is_some() { "the other bands" } else { "hl, lh and hh" };
+        let band_strides = [
+            i64s(&format!("{low}_stride"), &format!("the same for {low}")),
+            i64s("band_stride", &format!("the same for {others}")),
         ];
-        let signal_stride = i64s(&format!("{side}_stride"), "samples from one image of the batch to the next");
-        let band_strides = [i64s("ll_stride", "the same for ll"), i64s("band_stride", "the same for hl, lh and hh")];
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
-        let batch = i32s("batch", "number of images");
-        let chunk = i32s("chunk", "row pairs a warp walks down, at least 1");
+        let batch = i32s("batch", &format!("number of {images}"));
+        let walks = if deep.is_some() { "plane pairs a block walks along" } else { "row pairs a warp walks down" };
+        let chunk = i32s("chunk", &format!("{walks}, at least 1"));
         let aligned = i32s(
             "aligned",
-            "1: rows of the image are aligned to a lane's vector; 2: rows of the bands, to half; 3: both",
+            &format!("1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"),
         );
         let skew = i32s("skew", "of each array that is read, 8 bits: samples by which it begins past a lane's vector");
         let gain = options.gain.then(|| {
@@ -250,7 +304,8 @@ impl Params {
             height,
             parity,
             signal_pitch,
-            band_pitches,
+            band_pitches: [ll_pitch, band_pitch],
+            deep,
             signal_stride,
             band_strides,
             batch,
@@ -282,6 +337,14 @@ impl Params {
         pitches.map(|(name, pitch)| b.let_(name, Scalar::I32, Expr::from(pitch).cast(Scalar::I32)))
     }
 
+    /// The same of planes of a volume.
+    pub(super) fn narrow_planes(&self, b: &mut Builder) -> [LocalId; 3] {
+        let deep = self.deep.as_ref().expect("the parameters are of a volume");
+        let names = ["signal_plane", "lll_plane", "band_plane"];
+        let narrow = |i: usize| b.let_(names[i], Scalar::I32, Expr::from(deep.planes[i]).cast(Scalar::I32));
+        [0, 1, 2].map(narrow)
+    }
+
     /// The image, as threads hold columns of it.
     pub(super) fn held(
         &self,
@@ -291,8 +354,12 @@ impl Params {
         columns: u32,
         aligned: bool,
     ) -> Held {
-        let start = [0, 1].map(|axis| if border == Border::Untouched { 0.into() } else { self.start(axis, aligned) });
-        let length = [self.width, self.height].map(Expr::from);
+        let of = |axis| if border == Border::Untouched { 0.into() } else { self.start(axis, aligned) };
+        let [z, depth] = match &self.deep {
+            Some(deep) => [deep.parity.into(), deep.depth.into()],
+            None => [0.into(), 1.into()],
+        };
+        let (start, length) = ([of(0), of(1), z], [self.width.into(), self.height.into(), depth]);
         Held { arith, boundary: options.boundary, border, columns, start, length }
     }
 
@@ -307,20 +374,26 @@ pub(super) struct Held {
     pub(super) arith: Arithmetic,
     pub(super) boundary: Boundary,
     pub(super) border: Border,
-    /// Columns a thread; a power of two.
+    /// Columns a thread; a power of two where lanes have them beside one another.
     pub(super) columns: u32,
-    /// First position along each axis (0: x, 1: y).
-    pub(super) start: [Expr; 2],
+    /// First position along each axis (0: x, 1: y, 2: z).
+    pub(super) start: [Expr; 3],
     /// Samples along each axis.
-    pub(super) length: [Expr; 2],
+    pub(super) length: [Expr; 3],
 }
 
 impl Held {
+    /// The same, where the first column and row are known to be at even positions.
+    pub(super) fn at_even_positions(self) -> Held {
+        let [_, _, z] = self.start;
+        Held { start: [0.into(), 0.into(), z], ..self }
+    }
+
     pub(super) fn columns(&self) -> i32 {
         self.columns as i32
     }
 
-    /// First position of the signal along an axis (0: x, 1: y).
+    /// First position of the signal along an axis (0: x, 1: y, 2: z).
     pub(super) fn start(&self, axis: usize) -> Expr {
         self.start[axis].clone()
     }
@@ -456,7 +529,30 @@ impl std::ops::Deref for Frame<'_> {
     }
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    /// The columns of a warp of a block's tile: blocks beside one another have tiles beside one another, each of so many lanes, after halo lanes on the left.
+    pub(super) fn of_tile(
+        b: &mut Builder,
+        (options, params): (Options, &'a Params),
+        held: Held,
+        takes: Rows,
+        (left, useful): (i64, i64),
+        image: &Expr,
+    ) -> Frame<'a> {
+        let (c, left, useful) = (held.columns(), left as i32, useful as i32);
+        let lane = || Expr::from(Builtin::ThreadX);
+        let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
+        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+        let starts = Expr::from(base).lt(held.start(0));
+        let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
+        let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
+        let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
+        let offsets = params.offsets(b, image);
+        let pitches = params.narrow_pitches(b);
+        let lanes = Lanes { held, base, x, at_border };
+        Frame { options, lanes, takes, params, useful, offsets, pitches }
+    }
+
     /// Whether rows are known to be aligned, with the first column at an even position.
     pub(super) fn is_aligned(&self) -> bool {
         self.takes != Rows::Any

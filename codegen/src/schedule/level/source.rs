@@ -1,6 +1,6 @@
 //! What rows are loaded from, without a detour: as vectors, or each sample where the border rule finds it.
 
-use super::{Frame, PHASES, Row};
+use super::{BANDS_ALIGNED, Frame, PHASES, Row, SIGNAL_ALIGNED, beside};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
 use crate::schedule::Direction;
@@ -18,22 +18,35 @@ pub struct Source {
 }
 
 impl Source {
-    /// What a pair of rows is loaded from.
+    /// What a pair of rows of an image is loaded from.
     pub fn all(frame: &Frame) -> Vec<Source> {
+        Source::of_plane(frame, Phase::Even)
+    }
+
+    /// What a pair of rows of a plane is loaded from; of a plane of bands that is even or odd along z.
+    pub fn of_plane(frame: &Frame, z: Phase) -> Vec<Source> {
         let params = frame.params;
         match frame.options.direction {
             Direction::Forward => {
                 PHASES.map(|row| Source { pointer: params.signal, array: 0, row, columns: None }).into()
             }
             Direction::Inverse => (0..4)
-                .map(|band: usize| Source {
-                    pointer: params.bands[band],
-                    array: 1 + band.min(1),
-                    row: PHASES[band / 2],
-                    columns: Some(PHASES[band % 2]),
+                .map(|plane: usize| {
+                    let band = 4 * z.parity() as usize + plane;
+                    Source {
+                        pointer: params.bands[band],
+                        array: 1 + band.min(1),
+                        row: PHASES[plane / 2],
+                        columns: Some(PHASES[plane % 2]),
+                    }
                 })
                 .collect(),
         }
+    }
+
+    /// The array: 0 is the signal, 1 the low band, 2 are the other bands.
+    pub fn array(&self) -> usize {
+        self.array
     }
 
     /// Index of the source's first sample in the row of a pair that is inside the image.
@@ -62,7 +75,7 @@ impl Source {
     }
 
     /// Where the sample at an even position stands in a row, or for odd columns the one after it.
-    fn first(&self, frame: &Frame, x: LocalId) -> Expr {
+    pub fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
             None => Expr::from(x) - frame.start(0),
             Some(phase) => frame.in_band(0, phase, Expr::from(x) >> 1),
@@ -107,13 +120,41 @@ impl Source {
     }
 
     fn vector_at(&self, b: &mut Builder, frame: &Frame, row: &Row, index: Expr) {
-        let columns: Vec<i32> = self.columns(frame).collect();
-        let raw = b.array("raw", frame.options.sample, columns.len() as u32);
-        let to = Place::Elem(raw, 0.into());
-        b.load(to, Space::Global(self.pointer), index, columns.len() as u32, Cache::Default);
-        for (e, c) in columns.into_iter().enumerate() {
-            b.set(row.place(c), seen(frame, Expr::Elem(raw, Box::new((e as i32).into()))));
+        let raw = self.raw(b, frame);
+        self.fetch(b, frame, raw, index);
+        self.see(b, frame, row, raw);
+    }
+
+    /// Room for the lane's samples of a row as they stand in memory.
+    pub fn raw(&self, b: &mut Builder, frame: &Frame) -> LocalId {
+        b.array("raw", frame.options.sample, self.columns(frame).count() as u32)
+    }
+
+    /// Starts loading the lane's samples of a row at once, from an index on.
+    pub fn fetch(&self, b: &mut Builder, frame: &Frame, raw: LocalId, index: Expr) {
+        let lanes = self.columns(frame).count() as u32;
+        b.load(Place::Elem(raw, 0.into()), Space::Global(self.pointer), index, lanes, Cache::Default);
+    }
+
+    /// Starts loading samples of a row one by one: `served` says where, from an index on, the sample is that serves each column.
+    pub fn fetch_each(&self, b: &mut Builder, frame: &Frame, raw: LocalId, index: &Expr, served: &[LocalId]) {
+        for (e, c) in self.columns(frame).enumerate() {
+            let index = index.clone() + Expr::from(served[c as usize]).cast(Scalar::I64);
+            let to = Place::Elem(raw, (e as i32).into());
+            b.load(to, Space::Global(self.pointer), index, 1, Cache::Default);
         }
+    }
+
+    /// What was loaded, as the steps see it.
+    pub fn see(&self, b: &mut Builder, frame: &Frame, row: &Row, raw: LocalId) {
+        for (e, c) in self.columns(frame).enumerate() {
+            b.set(row.place(c), self.seen(frame, raw, e as i32));
+        }
+    }
+
+    /// The same of a single sample.
+    pub fn seen(&self, frame: &Frame, raw: LocalId, element: i32) -> Expr {
+        seen(frame, Expr::Elem(raw, Box::new(element.into())))
     }
 
     /// Loads the lane's samples of a row one by one: `served` says where in a row the sample is that serves each column.
@@ -135,6 +176,35 @@ impl Source {
         let sample = b.load_new("sample", frame.options.sample, Space::Global(self.pointer), index);
         seen(frame, sample.into())
     }
+}
+
+/// Whether rows are loaded as vectors, and if not, where each column's sample is: of analysis, each column that is [`beside`] those of other lanes.
+pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalId>) {
+    let aligned = match frame.options.direction {
+        Direction::Forward => SIGNAL_ALIGNED,
+        Direction::Inverse => BANDS_ALIGNED,
+    };
+    let inside = !Expr::from(frame.at_border);
+    let vectors = if frame.is_aligned() { inside } else { frame.params.has(aligned).and(inside) };
+    let vectors = b.let_("vectors", Scalar::Bool, vectors);
+    let served: Vec<LocalId> = (0..frame.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
+    b.if_else(
+        vectors,
+        |b| served.iter().for_each(|id| b.set(Place::Local(*id), 0)),
+        |b| {
+            b.comment("at a border, or where rows are not aligned");
+            for (c, id) in served.iter().enumerate() {
+                if frame.options.direction == Direction::Forward {
+                    let position = Expr::from(frame.base) + beside(c as i32);
+                    b.set(Place::Local(*id), frame.serve_position(0, position));
+                } else {
+                    let column = served_column(b, frame, c as i32);
+                    b.set(Place::Local(*id), column);
+                }
+            }
+        },
+    );
+    (vectors, served)
 }
 
 /// Index, in its row, of the sample that serves index k of a phase of columns.

@@ -129,8 +129,8 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 boundary: options.boundary,
                 border,
                 columns,
-                start: [start.clone(), 0.into()],
-                length: [pass.length.into(), 1.into()],
+                start: [start.clone(), 0.into(), 0.into()],
+                length: [pass.length.into(), 1.into(), 1.into()],
             };
             Lanes { held, base, x, at_border }
         };

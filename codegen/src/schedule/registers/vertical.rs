@@ -142,14 +142,14 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             boundary: options.boundary,
             border,
             columns,
-            start: [0.into(), start.clone()],
-            length: [pass.lines.into(), pass.length.into()],
+            start: [0.into(), start.clone(), 0.into()],
+            length: [pass.lines.into(), pass.length.into(), 1.into()],
         };
         let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane()) * c);
         let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - descent.above as i32);
         let to_pair = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
         let strip = Strip::new(b, &pass, &held, options, types, (cells, cell), column);
-        let line = DelayLine::declare(b, &held, &axis, &descent.window);
+        let line = DelayLine::declare(b, &held, &axis, &descent.window, 1);
         walk_down(
             b,
             ring,

@@ -193,6 +193,7 @@ mod tests {
             height,
             parity: [0, 0],
             batch: 1,
+            planes: None,
         }
     }
 

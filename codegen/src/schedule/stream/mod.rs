@@ -284,7 +284,7 @@ fn walk_down(b: &mut Builder, strip: &Strip, plan: &Walk, order: Order, range: (
     let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);
     let across = Across { lanes: &strip.lanes, axis };
-    let line = DelayLine::declare(b, &strip.lanes.held, axis, window);
+    let line = DelayLine::declare(b, &strip.lanes.held, axis, window, 1);
     input.make_table(b);
     let across_first = order.across_first(strip.options.direction);
 

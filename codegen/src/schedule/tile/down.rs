@@ -4,18 +4,8 @@ use super::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space};
 use crate::schedule::Direction;
-use crate::schedule::level::{Held, PHASES, Slab, Source, served_index};
+use crate::schedule::level::{Column, Held, PHASES, Slab, Source, served_index};
 use lifting_dsl::Phase;
-
-/// A thread's column.
-struct Column {
-    /// Among those of the tile, as they stand in shared memory.
-    at: LocalId,
-    /// Which 32 columns: those of low index first, where columns of even and of odd index stand apart.
-    group: LocalId,
-    /// Row pairs of the tile's results before the thread's.
-    above: LocalId,
-}
 
 impl Tile<'_> {
     /// Lifts all columns, from shared to global memory or the other way.
@@ -37,69 +27,25 @@ impl Tile<'_> {
     fn part(&self, b: &mut Builder, held: &Held, part: Expr) {
         let (plan, frame) = (self.plan, self.frame);
         let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
-        let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
-        let at = b.let_("at", Scalar::I32, Expr::from(group) * 32 + Expr::from(Builtin::ThreadX));
-        let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
-        let column = Column { at, group, above };
-        let first = Expr::from(self.first) + Expr::from(above);
+        let column = Column::of(b, part, groups, pairs);
+        let first = Expr::from(self.first) + Expr::from(column.above);
         let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
         if self.across_first {
-            self.take_column(b, &slab, &column);
+            self.cells.take_column(b, &slab, &column);
             slab.lift(b);
             self.store_column(b, &slab, &column);
         } else {
             self.load_column(b, &slab, &column);
             slab.lift(b);
-            self.put_column(b, &slab, &column);
+            self.cells.put_column(b, &slab, &column);
         }
-    }
-
-    /// The element of the thread's column in a row, `k` pairs below its first in shared memory.
-    fn cell(&self, column: &Column, phase: Phase, k: Expr) -> Expr {
-        let row = (Expr::from(column.above) + k) * 2 + phase.parity() as i32;
-        row * self.width() + Expr::from(column.at)
-    }
-
-    fn take_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
-        b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for phase in PHASES {
-                let at = self.cell(column, phase, k.clone());
-                let cell = b.load_new("cell", self.cell, Space::Shared(self.cells), at);
-                b.set(slab.row(phase, k.clone()).place(0), self.of_cell(cell.into()));
-            }
-        });
-    }
-
-    fn put_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
-        b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-            for phase in PHASES {
-                let at = self.cell(column, phase, k.clone());
-                let value = slab.row(phase, k.clone() + slab.first()).at(0);
-                b.store(Space::Shared(self.cells), at, self.to_cell(value));
-            }
-        });
-    }
-
-    /// What is done for columns of each kind that the thread's can be; `None` where even and odd ones stand beside each other.
-    fn kinds(&self, b: &mut Builder, column: &Column, body: impl Fn(&mut Builder, Option<Phase>)) {
-        if !self.split {
-            return body(b, None);
-        }
-        let is_even = Expr::from(column.group).lt((self.frame.columns() / 2).into());
-        b.if_else(is_even, |b| body(b, Some(Phase::Even)), |b| body(b, Some(Phase::Odd)));
-    }
-
-    /// The thread's column, counted from the tile's first of its kind.
-    fn local(&self, column: &Column, kind: Option<Phase>) -> Expr {
-        let half = kind.map_or(0, |phase| phase.parity() as i32 * self.width() / 2);
-        Expr::from(column.at) - half
     }
 
     /// Loads the thread's column from global memory.
     fn load_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
         let frame = self.frame;
-        self.kinds(b, column, |b, kind| {
-            let local = self.local(column, kind);
+        self.cells.kinds(b, column, |b, kind| {
+            let local = self.cells.local(column, kind);
             // Of an image, the phase differs from lane to lane.
             let index = match kind {
                 Some(phase) => {
@@ -140,8 +86,8 @@ impl Tile<'_> {
     /// Stores the thread's results.
     fn store_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
         let (frame, plan) = (self.frame, self.plan);
-        self.kinds(b, column, |b, kind| {
-            let local = b.let_("local", Scalar::I32, self.local(column, kind));
+        self.cells.kinds(b, column, |b, kind| {
+            let local = b.let_("local", Scalar::I32, self.cells.local(column, kind));
             // In halves of a lane's columns, or in columns.
             let lane = match kind {
                 Some(_) => i64::from(plan.shape.columns) / 2,
@@ -161,14 +107,14 @@ impl Tile<'_> {
             let exists = (Expr::from(x).ge(start)).and(Expr::from(x).lt(stop));
             b.if_(inside.and(exists), |b| {
                 for phase in PHASES {
-                    self.store_rows(b, slab, (kind, phase), x);
+                    self.store_signal_ats(b, slab, (kind, phase), x);
                 }
             });
         });
     }
 
     /// Stores the results of a phase of rows of a column that exists.
-    fn store_rows(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
+    fn store_signal_ats(&self, b: &mut Builder, slab: &Slab, (kind, phase): (Option<Phase>, Phase), x: LocalId) {
         let (frame, params, plan) = (self.frame, self.frame.params, self.plan);
         let done = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
         let (pointer, array, row, column, step) = match kind {

@@ -26,11 +26,11 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Frame, Held, Lanes, Order, Params, Rows};
+use super::level::{Axis, Border, Cells, Frame, Held, Order, Params, Rows, cell_of};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar, SharedId};
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
@@ -98,14 +98,6 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     Ok(Block { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
 }
 
-/// What stands in shared memory between the axes.
-fn cell_of(arith: Arithmetic) -> Scalar {
-    match arith.storage {
-        Scalar::F16 | Scalar::Bf16 => arith.work,
-        storage => storage,
-    }
-}
-
 impl Block {
     /// Columns of a tile, halo left out.
     pub fn columns(&self) -> i64 {
@@ -133,7 +125,7 @@ impl Block {
     fn held(&self, params: &Params, columns: u32) -> Held {
         let aligned = self.shape.aligned;
         let held = params.held(self.options, self.arith, self.border, columns, aligned);
-        if aligned { Held { start: [0.into(), 0.into()], ..held } } else { held }
+        if aligned { held.at_even_positions() } else { held }
     }
 
     /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo included; by the usual order of axes.
@@ -144,6 +136,12 @@ impl Block {
         let (held, _) = self.held_pairs(Order::HorizontalFirst.across_first(self.options.direction));
         let parts = i64::from(columns) * i64::from(rows / 2 / pairs);
         [ceil(held.into()), ceil(parts) * (i64::from(pairs) + sides)]
+    }
+
+    /// First and last of a warp's columns that are stored; the last one does not belong to them.
+    fn results(&self) -> [i32; 2] {
+        let lane = i64::from(self.shape.columns);
+        [self.left * lane, (self.left + self.useful) * lane].map(|n| n as i32)
     }
 
     /// Row pairs in shared memory, and how many of them come before the results: rows are loaded with the halo where they are lifted first.
@@ -159,32 +157,11 @@ struct Tile<'a> {
     frame: &'a Frame<'a>,
     plan: &'a Block,
     /// Between the axes.
-    cells: SharedId,
-    /// Type of its elements.
-    cell: Scalar,
+    cells: Cells,
     /// First row pair of the tile's results.
     first: LocalId,
     /// Whether rows are lifted before columns.
     across_first: bool,
-    /// Whether, between the axes, columns of even and of odd index stand apart.
-    split: bool,
-}
-
-impl Tile<'_> {
-    /// Columns, halo included: the length of a row in shared memory.
-    fn width(&self) -> i32 {
-        32 * self.frame.columns()
-    }
-
-    /// A value as it stands in shared memory.
-    fn to_cell(&self, value: Expr) -> Expr {
-        if self.cell == self.frame.arith.work { value } else { self.frame.arith.narrow(value) }
-    }
-
-    /// The value of a cell.
-    fn of_cell(&self, value: Expr) -> Expr {
-        if self.cell == self.frame.arith.work { value } else { self.frame.arith.widen(value) }
-    }
 }
 
 /// The kernel of one level, both axes.
@@ -210,29 +187,19 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     ));
     let params = Params::declare(b, options);
     let c = shape.columns as i32;
-    let cell = cell_of(arith);
     let across_first = order.across_first(options.direction);
-    let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * plan.columns() as i32 - left as i32 * c);
-    let x = b.let_("x", Scalar::I32, Expr::from(base) + Expr::from(Builtin::ThreadX) * c);
     let held = plan.held(&params, shape.columns);
     let (end_x, end_y) = (held.end(0), held.end(1));
-    let starts = Expr::from(base).lt(held.start(0));
-    let at_border = starts.or((Expr::from(base) + 32 * c).gt(end_x.clone()));
-    let at_border = b.let_("at_border", Scalar::Bool, at_border);
-    let lane = || Expr::from(Builtin::ThreadX);
-    let in_tile = lane().ge((left as i32).into()).and(lane().lt(((left + useful) as i32).into()));
-    let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(end_x.clone())));
+    let lanes = (left, useful);
+    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
+    let frame = Frame::of_tile(b, (options, &params), held, takes, lanes, &Builtin::BlockZ.into());
     let pairs = shape.rows as i32 / 2;
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);
-    let offsets = params.offsets(b, &Builtin::BlockZ.into());
-    let pitches = params.narrow_pitches(b);
-    let lanes = Lanes { held, base, x, at_border };
-    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
-    let frame = Frame { options, lanes, takes, params: &params, useful, offsets, pitches };
     let split = order == Order::HorizontalFirst;
     let (held_pairs, _) = plan.held_pairs(across_first);
-    let cells = b.shared("cells", cell, (2 * held_pairs * 32 * c) as u32);
-    let tile = Tile { frame: &frame, plan: &plan, cells, cell, first, across_first, split };
+    let shared = b.shared("cells", cell_of(arith), (2 * held_pairs * 32 * c) as u32);
+    let cells = Cells { shared, arith, columns: c, split };
+    let tile = Tile { frame: &frame, plan: &plan, cells, first, across_first };
     if across_first {
         tile.across(b);
         b.barrier();

@@ -159,7 +159,7 @@ impl Block {
     fn held(&self, params: &Params) -> Held {
         let Block { options, arith, border, shape, .. } = *self;
         let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
-        if shape.is_aligned() { Held { start: [0.into(), 0.into()], ..held } } else { held }
+        if shape.is_aligned() { held.at_even_positions() } else { held }
     }
 
     /// Whether a warp that reaches beyond a border has what stands for the columns there: it has as much of the image as a halo on the other side and a lane.

@@ -1,0 +1,211 @@
+//! Rows in shared memory, between the axis along rows and the axis along columns.
+
+use super::{Frame, PHASES, Row, Slab};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, SharedId, Space, Stmt};
+use crate::schedule::Arithmetic;
+use lifting_dsl::Phase;
+
+/// Rows of a warp's columns in shared memory.
+#[derive(Clone, Copy)]
+pub struct Cells {
+    /// The array.
+    pub shared: SharedId,
+    /// Of the samples.
+    pub arith: Arithmetic,
+    /// Columns a lane.
+    pub columns: i32,
+    /// Whether columns of even and of odd index stand apart.
+    pub split: bool,
+}
+
+/// A thread's column.
+pub struct Column {
+    /// Among those of the warp, as they stand in shared memory.
+    pub at: LocalId,
+    /// Which 32 columns: those of low index first, where columns of even and of odd index stand apart.
+    pub group: LocalId,
+    /// Row pairs of results before the thread's.
+    pub above: LocalId,
+}
+
+/// What stands in shared memory between the axes.
+pub fn cell_of(arith: Arithmetic) -> Scalar {
+    match arith.storage {
+        Scalar::F16 | Scalar::Bf16 => arith.work,
+        storage => storage,
+    }
+}
+
+impl Column {
+    /// The part of a warp's columns that a thread has: 32 of them, and so many row pairs.
+    pub fn of(b: &mut Builder, part: Expr, groups: i32, pairs: i32) -> Column {
+        let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
+        let at = b.let_("at", Scalar::I32, Expr::from(group) * 32 + Expr::from(Builtin::ThreadX));
+        let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
+        Column { at, group, above }
+    }
+}
+
+impl Cells {
+    /// Type of its elements.
+    pub fn scalar(&self) -> Scalar {
+        cell_of(self.arith)
+    }
+
+    /// Columns, halo included: the length of a row.
+    pub fn width(&self) -> i32 {
+        32 * self.columns
+    }
+
+    /// A value as it stands in shared memory.
+    pub fn to_cell(&self, value: Expr) -> Expr {
+        if self.scalar() == self.arith.work { value } else { self.arith.narrow(value) }
+    }
+
+    /// The value of a cell.
+    pub fn of_cell(&self, value: Expr) -> Expr {
+        if self.scalar() == self.arith.work { value } else { self.arith.widen(value) }
+    }
+
+    /// First element of a row of a pair.
+    pub fn row(&self, pair: impl Into<Expr>, phase: Phase) -> Expr {
+        (pair.into() * 2 + phase.parity() as i32) * self.width()
+    }
+
+    /// Where the lane's samples of a row stand: runs of columns, each from an element on.
+    fn runs(&self, row: Expr) -> Vec<(Expr, Vec<i32>)> {
+        if !self.split {
+            return self.whole(row);
+        }
+        let (columns, width) = (self.columns, self.width());
+        let half = |of: Phase| {
+            let p = of.parity() as i32;
+            let at = row.clone() + p * (width / 2) + Expr::from(Builtin::ThreadX) * (columns / 2);
+            (at, (p..columns).step_by(2).collect())
+        };
+        self.in_vectors(PHASES.map(half).into())
+    }
+
+    /// The same, where columns stand in their order.
+    pub fn whole(&self, row: Expr) -> Vec<(Expr, Vec<i32>)> {
+        let at = row + Expr::from(Builtin::ThreadX) * self.columns;
+        self.in_vectors(vec![(at, (0..self.columns).collect())])
+    }
+
+    /// Runs of 16 bytes at most.
+    fn in_vectors(&self, runs: Vec<(Expr, Vec<i32>)>) -> Vec<(Expr, Vec<i32>)> {
+        let most = 16 / self.scalar().bytes();
+        let parts = runs.into_iter().flat_map(|(at, columns)| {
+            let part = |(i, part): (usize, &[i32])| (at.clone() + (i * most) as i32, part.to_vec());
+            columns.chunks(most).enumerate().map(part).collect::<Vec<_>>()
+        });
+        parts.collect()
+    }
+
+    /// Stores a row.
+    pub fn put(&self, b: &mut Builder, at: Expr, row: &Row) {
+        for (at, columns) in self.runs(at) {
+            let values = columns.iter().map(|&c| self.to_cell(row.at(c))).collect();
+            b.store_wide(Space::Shared(self.shared), at, values, Cache::Default);
+        }
+    }
+
+    /// Takes a row.
+    pub fn take(&self, b: &mut Builder, at: Expr, row: &Row) {
+        self.take_runs(b, row, self.runs(at));
+    }
+
+    /// Takes a row whose columns stand in their order.
+    pub fn take_whole(&self, b: &mut Builder, at: Expr, row: &Row) {
+        self.take_runs(b, row, self.whole(at));
+    }
+
+    fn take_runs(&self, b: &mut Builder, row: &Row, runs: Vec<(Expr, Vec<i32>)>) {
+        for (at, columns) in runs {
+            let raw = b.array("raw", self.scalar(), columns.len() as u32);
+            b.load(Place::Elem(raw, 0.into()), Space::Shared(self.shared), at, columns.len() as u32, Cache::Default);
+            for (e, c) in columns.into_iter().enumerate() {
+                b.set(row.place(c), self.of_cell(Expr::Elem(raw, Box::new((e as i32).into()))));
+            }
+        }
+    }
+
+    /// The element of a thread's column in a row, `k` pairs below its first.
+    fn cell(&self, column: &Column, phase: Phase, k: Expr) -> Expr {
+        self.row(Expr::from(column.above) + k, phase) + Expr::from(column.at)
+    }
+
+    /// Takes a column, and all that its results depend on.
+    pub fn take_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+            for phase in PHASES {
+                let at = self.cell(column, phase, k.clone());
+                let cell = b.load_new("cell", self.scalar(), Space::Shared(self.shared), at);
+                b.set(slab.row(phase, k.clone()).place(0), self.of_cell(cell.into()));
+            }
+        });
+    }
+
+    /// Stores the results of a column.
+    pub fn put_column(&self, b: &mut Builder, slab: &Slab, column: &Column) {
+        b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+            for phase in PHASES {
+                let at = self.cell(column, phase, k.clone());
+                let value = slab.row(phase, k.clone() + slab.first()).at(0);
+                b.store(Space::Shared(self.shared), at, self.to_cell(value));
+            }
+        });
+    }
+
+    /// What is done for columns of each kind that a thread's can be; `None` where even and odd ones stand beside each other.
+    pub fn kinds(&self, b: &mut Builder, column: &Column, body: impl Fn(&mut Builder, Option<Phase>)) {
+        if !self.split {
+            return body(b, None);
+        }
+        let is_even = Expr::from(column.group).lt((self.columns / 2).into());
+        b.if_else(is_even, |b| body(b, Some(Phase::Even)), |b| body(b, Some(Phase::Odd)));
+    }
+
+    /// A thread's column, counted from the warp's first of its kind.
+    pub fn local(&self, column: &Column, kind: Option<Phase>) -> Expr {
+        let half = kind.map_or(0, |phase| phase.parity() as i32 * self.width() / 2);
+        Expr::from(column.at) - half
+    }
+
+    /// Stores a row of the image that need not be aligned: it goes through shared memory, from element `at` on, so that lanes beside one another store samples
+    /// beside one another. `out` is the index in the image of the warp's first column, `results` are the columns that are stored.
+    pub fn spread(&self, b: &mut Builder, frame: &Frame, (at, row): (Expr, &Row), out: Expr, results: [i32; 2]) {
+        let params = frame.params;
+        b.push(Stmt::SyncWarp);
+        let value = |c: i32| match params.gain {
+            Some(gain) => self.to_cell(frame.arith.shift_down(row.at(c), gain.into())),
+            None => self.to_cell(row.at(c)),
+        };
+        for (at, columns) in self.whole(at.clone()) {
+            let values = columns.iter().map(|&c| value(c)).collect();
+            b.store_wide(Space::Shared(self.shared), at, values, Cache::Default);
+        }
+        b.push(Stmt::SyncWarp);
+        let out = b.let_("out", Scalar::I64, out);
+        let [from, to] = results;
+        for c in 0..self.columns {
+            let column = b.let_("column", Scalar::I32, beside(c));
+            let x = || Expr::from(frame.base) + Expr::from(column);
+            let of_tile = Expr::from(column).ge(from.into()).and(Expr::from(column).lt(to.into()));
+            let of_image = x().ge(frame.start(0)).and(x().lt(frame.end(0)));
+            b.if_(of_tile.and(of_image), |b| {
+                let at = at.clone() + Expr::from(column);
+                let cell = b.load_new("cell", self.scalar(), Space::Shared(self.shared), at);
+                let value = frame.arith.narrow(self.of_cell(cell.into()));
+                let at = Expr::from(out) + Expr::from(column).cast(Scalar::I64);
+                b.store_wide(Space::Global(params.signal), at, vec![value], Cache::Default);
+            });
+        }
+    }
+}
+
+/// A column of a warp where lanes beside one another have columns beside one another.
+pub fn beside(c: i32) -> Expr {
+    Expr::from(Builtin::ThreadX) + 32 * c
+}

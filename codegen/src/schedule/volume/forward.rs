@@ -1,0 +1,190 @@
+//! Analysis: rows, columns, and then along z what a thread has of them.
+
+use super::Walk;
+use crate::ir::build::Builder;
+use crate::ir::{Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
+use crate::schedule::level::{Across, Column, DelayLine, PHASES, Row, Slab, beside};
+use lifting_dsl::Phase;
+
+impl Walk<'_> {
+    /// The whole walk.
+    pub fn forward(&self, b: &mut Builder) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let held = plan.held(frame.params, 1);
+        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
+        let pairs = plan.shape.pairs as i32;
+        let ahead = self.ahead(b);
+        let column = self.column(b);
+        let first_row = b.let_("done_rows", Scalar::I32, Expr::from(self.first_row) + Expr::from(column.above));
+        let out = self.out_of_column(b, &column, first_row);
+        let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
+        let take = |b: &mut Builder, z: Phase, next: &dyn Fn(&mut Builder, Phase)| {
+            let cells = self.cells[z.parity() as usize];
+            let rounds: Vec<Vec<Row>> = ahead
+                .rounds
+                .iter()
+                .map(|_| {
+                    let row = |phase: Phase| {
+                        let name = format!("{}_row", phase.name());
+                        Row { array: b.array(&name, frame.arith.work, plan.shape.columns), first: 0.into() }
+                    };
+                    PHASES.map(row).into()
+                })
+                .collect();
+            for (round, rows) in ahead.rounds.iter().zip(&rounds) {
+                self.with_pair(b, round.warps, |b| {
+                    let sources = &round.sources[z.parity() as usize];
+                    let see = |b: &mut Builder| {
+                        sources.iter().zip(rows).for_each(|((source, _, raw), row)| source.see(b, frame, row, *raw));
+                    };
+                    if frame.is_aligned() {
+                        return see(b);
+                    }
+                    b.if_else(ahead.vectors, see, |b| {
+                        b.comment("columns beside one another were loaded by lanes beside one another");
+                        for (source, _, raw) in sources {
+                            for c in 0..frame.columns() {
+                                let at = cells.row(round.pair, source.row) + beside(c);
+                                let value = cells.to_cell(source.seen(frame, *raw, c));
+                                b.store(Space::Shared(cells.shared), at, value);
+                            }
+                        }
+                        b.push(Stmt::SyncWarp);
+                        for ((source, _, _), row) in sources.iter().zip(rows) {
+                            cells.take_whole(b, cells.row(round.pair, source.row), row);
+                        }
+                        b.push(Stmt::SyncWarp);
+                    });
+                });
+            }
+            for (round, rows) in ahead.rounds.iter().zip(&rounds) {
+                self.with_pair(b, round.warps, |b| {
+                    rows.iter().for_each(|row| across.lift(b, row));
+                    for (phase, row) in PHASES.into_iter().zip(rows) {
+                        cells.put(b, cells.row(round.pair, phase), row);
+                    }
+                });
+            }
+            next(b, z);
+            b.barrier();
+            let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first_row.into(), pairs));
+            cells.take_column(b, &slab, &column);
+            slab.lift(b);
+            b.comment("what the thread has of the plane joins its delay line");
+            let front = line.row(z, 0);
+            b.unrolled("row", 0, pairs, 1, |b, k| {
+                for phase in PHASES {
+                    let value = slab.row(phase, k.clone() + slab.first()).at(0);
+                    let at = front.first.clone() + k.clone() * 2 + phase.parity() as i32;
+                    b.set(Place::Elem(front.array, at), value);
+                }
+            });
+        };
+        self.walk(b, &ahead, |b, pair, next| {
+            PHASES.into_iter().for_each(|z| take(b, z, next));
+            line.scale_first(b, pair);
+            line.lift(b, pair);
+            let delay = plan.descent.delay as i32;
+            let done = b.let_("done", Scalar::I32, pair.clone() - delay);
+            b.if_(Expr::from(done).ge(self.first.into()), |b| {
+                for z in PHASES {
+                    b.if_(self.exists(z, done), |b| {
+                        let result = b.array("result", frame.arith.work, 2 * plan.shape.pairs);
+                        line.result(b, z, delay, result);
+                        self.store(b, &column, &out, z, result);
+                    });
+                }
+            });
+            line.shift(b);
+        });
+    }
+
+    /// Where a thread stores what it has of each plane.
+    fn out_of_column(&self, b: &mut Builder, column: &Column, first_row: LocalId) -> Out {
+        let (frame, plan, cells) = (&self.frame, self.plan, self.cells[0]);
+        let is_even = b.let_("is_even", Scalar::Bool, Expr::from(column.group).lt((cells.columns / 2).into()));
+        let of_kind = |value: &dyn Fn(Phase) -> Expr| Expr::from(is_even).select(value(Phase::Even), value(Phase::Odd));
+        let local = b.let_("local", Scalar::I32, of_kind(&|kind| cells.local(column, Some(kind))));
+        let x = b.let_("column_x", Scalar::I32, (Expr::from(frame.base) >> 1) + Expr::from(local));
+        let [from, to] = plan.results().map(|column| Expr::from(column / 2));
+        let inside = Expr::from(local).ge(from).and(Expr::from(local).lt(to));
+        let starts = Expr::from(x).ge(of_kind(&|kind| frame.first_index(0, kind)));
+        let exists = starts.and(Expr::from(x).le(of_kind(&|kind| frame.last_index(0, kind))));
+        let ends = (Expr::from(first_row) + (plan.shape.pairs as i32 - 1)).le(frame.last_index(1, Phase::Odd));
+        let starts = Expr::from(first_row).ge(frame.first_index(1, Phase::Even));
+        let whole = b.let_("whole", Scalar::Bool, if frame.is_aligned() { ends } else { ends.and(starts) });
+        let stores = b.let_("stores", Scalar::Bool, inside.and(exists));
+        let in_band = b.let_("column", Scalar::I32, of_kind(&|kind| frame.in_band(0, kind, x.into())));
+        let mut cursor = |array: usize, z: Phase| {
+            // Of odd rows; those of even index may have one less before them.
+            let start = frame.index(array, first_row.into(), in_band.into());
+            let plane = self.deep.in_band(2, z, Expr::from(self.first).max(self.deep.first_index(2, z)));
+            (array, z, self.cursor(b, array, stores.into(), start, plane))
+        };
+        let cursors = [cursor(1, Phase::Even), cursor(2, Phase::Even), cursor(2, Phase::Odd)];
+        Out { first_row, whole, cursors }
+    }
+
+    /// Stores a thread's results of a plane of bands.
+    fn store(&self, b: &mut Builder, column: &Column, out: &Out, z: Phase, result: LocalId) {
+        let (frame, pairs) = (&self.frame, self.plan.shape.pairs as i32);
+        let cursors: Vec<(usize, LocalId)> =
+            out.cursors.iter().filter(|cursor| cursor.1 == z).map(|&(array, _, cursor)| (array, cursor)).collect();
+        b.if_(Expr::from(cursors[0].1).ge(Expr::i64(0)), |b| {
+            self.cells[0].kinds(b, column, |b, kind| {
+                let kind = kind.expect("columns of even and of odd index stand apart");
+                let outs = PHASES.map(|phase| {
+                    let [x_band, y_band, z_band] = [kind, phase, z].map(|phase| phase.parity() as usize);
+                    let band = 4 * z_band + 2 * y_band + x_band;
+                    let array = 1 + band.min(1);
+                    let cursor = cursors.iter().find(|cursor| cursor.0 == array).expect("every array has one").1;
+                    let at = match phase {
+                        Phase::Even if !frame.is_aligned() => {
+                            let missing = frame.start(1).cast(Scalar::I64);
+                            Expr::from(cursor) - missing * Expr::from(frame.pitches[array]).cast(Scalar::I64)
+                        }
+                        _ => cursor.into(),
+                    };
+                    (phase, band, array, b.let_("at", Scalar::I64, at))
+                });
+                // The low band is read again by the next level; nobody reads the others soon.
+                let put = |b: &mut Builder, (phase, band, array, at): (Phase, usize, usize, LocalId), k: &Expr| {
+                    let cache = if band == 0 { Cache::Default } else { Cache::Streaming };
+                    let value = Expr::Elem(result, Box::new(k.clone() * 2 + phase.parity() as i32));
+                    let below = k.clone().cast(Scalar::I64) * Expr::from(frame.pitches[array]).cast(Scalar::I64);
+                    let pointer = Space::Global(frame.params.bands[band]);
+                    b.store_wide(pointer, Expr::from(at) + below, vec![frame.arith.narrow(value)], cache);
+                };
+                b.if_else(
+                    out.whole,
+                    |b| {
+                        for out in outs {
+                            b.unrolled("row", 0, pairs, 1, |b, k| put(b, out, &k));
+                        }
+                    },
+                    |b| {
+                        for to in outs {
+                            b.unrolled("row", 0, pairs, 1, |b, k| {
+                                let pair = || Expr::from(out.first_row) + k.clone();
+                                let exists =
+                                    pair().ge(frame.first_index(1, to.0)).and(pair().le(frame.last_index(1, to.0)));
+                                b.if_(exists, |b| put(b, to, &k));
+                            });
+                        }
+                    },
+                );
+            });
+        });
+        cursors.into_iter().for_each(|(array, cursor)| self.advance(b, array, cursor));
+    }
+}
+
+/// Where a thread stores what it has of each plane.
+struct Out {
+    /// The first row pair.
+    first_row: LocalId,
+    /// Whether all rows of the thread's column exist.
+    whole: LocalId,
+    /// Array, phase of planes, and where in the next one of these the first odd row of the thread's column is.
+    cursors: [(usize, Phase, LocalId); 3],
+}

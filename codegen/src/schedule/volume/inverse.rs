@@ -1,0 +1,134 @@
+//! Synthesis: along z what a warp loads of the bands, then columns, then rows.
+
+use super::Walk;
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, LocalId, Scalar};
+use crate::schedule::level::{Across, Column, DelayLine, Held, PHASES, Row, Slab};
+use crate::schedule::stream::store_signal_at;
+use lifting_dsl::Phase;
+
+impl Walk<'_> {
+    /// The whole walk.
+    pub fn inverse(&self, b: &mut Builder) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let held = plan.held(frame.params, 1);
+        let ahead = self.ahead(b);
+        let column = self.column(b);
+        let out: Vec<Out> =
+            self.rounds(plan.row_pairs()).map(|(first, warps)| self.out_of_rows(b, first, warps)).collect();
+        let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
+        let columns = plan.shape.columns as i32;
+        // Where in what a thread holds of a plane a row stands.
+        let row_of = |round: i32, phase: Phase| (2 * round + phase.parity() as i32) * columns;
+        let take = |b: &mut Builder, z: Phase| {
+            let front = line.row(z, 0);
+            for round in &ahead.rounds {
+                self.with_pair(b, round.warps, |b| {
+                    for (source, _, raw) in &round.sources[z.parity() as usize] {
+                        let first = front.first.clone() + row_of(round.index, source.row);
+                        source.see(b, frame, &Row { array: front.array, first }, *raw);
+                    }
+                });
+            }
+        };
+        self.walk(b, &ahead, |b, pair, next| {
+            PHASES.into_iter().for_each(|z| take(b, z));
+            line.scale_first(b, pair);
+            line.lift(b, pair);
+            let delay = plan.descent.delay as i32;
+            let done = b.let_("done", Scalar::I32, pair.clone() - delay);
+            for z in PHASES {
+                next(b, z);
+                b.if_(Expr::from(done).ge(self.first.into()).and(self.exists(z, done)), |b| {
+                    let result = b.array("result", frame.arith.work, self.deep.columns);
+                    line.result(b, z, delay, result);
+                    for round in &ahead.rounds {
+                        self.with_pair(b, round.warps, |b| {
+                            for phase in PHASES {
+                                let row = Row { array: result, first: row_of(round.index, phase).into() };
+                                self.cells[0].put(b, self.cells[0].row(round.pair, phase), &row);
+                            }
+                        });
+                    }
+                    self.leave(b, &held, &column, &out);
+                });
+            }
+            line.shift(b);
+        });
+    }
+
+    /// Where a warp stores a pair of rows of each plane.
+    fn out_of_rows(&self, b: &mut Builder, first: i32, warps: i32) -> Out {
+        let frame = &self.frame;
+        let pair = b.let_("row_pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
+        let done = b.let_("done_row", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair));
+        let rows = PHASES.map(|phase| {
+            let starts = Expr::from(done).ge(frame.first_index(1, phase));
+            let exists = starts.and(Expr::from(done).le(frame.last_index(1, phase)));
+            let exists = if frame.is_aligned() { exists.and(frame.useful.into()) } else { exists };
+            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
+            let x = if frame.is_aligned() { frame.x } else { frame.base };
+            let start = frame.index(0, y, Expr::from(x) - frame.start(0));
+            let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
+            self.cursor(b, 0, exists, start, plane)
+        });
+        Out { warps, pair, rows }
+    }
+
+    /// Columns and rows of a plane that is done along z.
+    fn leave(&self, b: &mut Builder, held: &Held, column: &Column, out: &[Out]) {
+        let plan = self.plan;
+        let [rows, columns] = self.cells;
+        b.barrier();
+        let first = Expr::from(self.first_row) + Expr::from(column.above);
+        let pairs = plan.shape.pairs as i32;
+        let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
+        rows.take_column(b, &slab, column);
+        slab.lift(b);
+        columns.put_column(b, &slab, column);
+        b.barrier();
+        for out in out {
+            self.with_pair(b, out.warps, |b| self.leave_rows(b, out));
+        }
+    }
+
+    /// A pair of rows of a plane.
+    fn leave_rows(&self, b: &mut Builder, out: &Out) {
+        let (frame, plan, cells) = (&self.frame, self.plan, self.cells[1]);
+        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
+        let rows = PHASES.map(|phase| {
+            let name = format!("{}_row", phase.name());
+            let row = Row { array: b.array(&name, frame.arith.work, plan.shape.columns), first: 0.into() };
+            cells.take(b, cells.row(out.pair, phase), &row);
+            row
+        });
+        rows.iter().for_each(|row| across.lift(b, row));
+        for ((phase, row), cursor) in PHASES.into_iter().zip(&rows).zip(out.rows) {
+            let at = || Expr::from(cursor);
+            // Of rows that need not be aligned, a lane stores none of its own, or the index of the warp's first column may be below 0: that of the row is not.
+            b.if_(at().ge(self.least()), |b| {
+                if frame.is_aligned() {
+                    store_signal_at(b, frame, row, at());
+                } else {
+                    cells.spread(b, frame, (cells.row(out.pair, phase), row), at(), plan.results());
+                }
+            });
+            self.advance(b, 0, cursor);
+        }
+    }
+
+    /// An index below all at which something is stored: the first tile's rows begin with a halo.
+    fn least(&self) -> Expr {
+        Expr::i64(i64::from(-32 * self.frame.columns()))
+    }
+}
+
+/// Where a warp stores a pair of rows of each plane.
+struct Out {
+    /// Warps that have such a pair.
+    warps: i32,
+    /// The pair, counted from the first in shared memory.
+    pair: LocalId,
+    /// Where in the next plane the rows' first sample is: the lane's, or the warp's where rows need not be aligned.
+    rows: [LocalId; 2],
+}

@@ -1,0 +1,508 @@
+//! rewrite: a scheme along all three axes of a volume → blocks that walk along z with a tile of a plane, the z axis a delay line in registers
+//!
+//! A block owns a tile in x and y, and walks along a chunk of planes, a pair at a time. A plane goes through it as an image goes through `schedule::tile`: along rows a
+//! warp lifts a pair at a time, lanes exchanging edge values by shuffles; along columns a thread has one column and a few row pairs; in between, the tile stands in
+//! shared memory. What a thread has of a plane joins its delay line ([`DelayLine`]) along z. So every sample is read once and written once for
+//! all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
+//!
+//! Analysis lifts x, y, z: rows are loaded, lifted and handed over, one barrier a plane, as planes of even and of odd index have shared memory of their own; a
+//! thread's results along columns are what its delay line holds, and its threads store. Synthesis undoes them in reverse: a delay line holds what a warp loads of the eight bands, rows with their
+//! halo; each finished plane is handed over for the columns, and once more for the rows, with a barrier each. Other orders of the axes are for other schedules.
+//!
+//! Planes are loaded two ahead: into registers, as soon as those of the plane before have been used.
+//!
+//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`.
+//!
+//! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern CPUs and GPUs" (a tile in two axes streams along the third one),
+//! with the lifting steps' lags for the time steps.
+
+mod forward;
+mod inverse;
+mod launch;
+mod shape;
+
+pub use shape::Shape;
+
+use super::level::{
+    Axis, Border, Cells, Column, Descent, Frame, Held, PHASES, Params, Rows, Source, cell_of, is_local, is_symmetric,
+    served_column, vectors_or_served,
+};
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::valid::MAX_SHARED;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar};
+use crate::window::Halo;
+use lifting_dsl::{Boundary, Phase, Scheme};
+
+/// 32-bit registers that the threads of a block may have together.
+const REGISTERS: i64 = 65536;
+/// Most registers of a thread.
+const MOST_REGISTERS: i64 = 255;
+/// Registers of a thread besides samples.
+const AROUND: i64 = 32;
+
+/// How a scheme meets a volume: what is derived from it before any code is written.
+#[derive(Clone, Debug)]
+pub struct Block {
+    options: Options,
+    shape: Shape,
+    arith: Arithmetic,
+    /// Along rows and columns.
+    border: Border,
+    /// Along z.
+    deep_border: Border,
+    axis: Axis,
+    /// Of the lifting steps.
+    halo: Halo,
+    /// Along z.
+    descent: Descent,
+    /// Halo lanes on the left.
+    left: i64,
+    /// Lanes with results.
+    useful: i64,
+}
+
+/// Derives how a scheme meets a volume.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if the shape does not suit the samples, if a
+/// thread has more samples than registers, or if the tile is all halo or more than shared memory holds.
+pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?.in_registers();
+    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
+        schedule: "volume",
+        wavelet: scheme.name().to_owned(),
+        what,
+        required,
+        available,
+    };
+    let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
+    let bytes = options.sample.bytes() as i64;
+    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
+        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
+    }
+    if !(1..=32).contains(&warps) || warps % c != 0 {
+        return Err(refuse("the number of warps a block, a multiple of the columns a lane,", warps, 32));
+    }
+    if pairs < 1 {
+        return Err(refuse("the number of row pairs a thread, at least 1,", pairs, 1));
+    }
+    let axis = Axis::new(scheme, options);
+    let steps = options.direction.steps(scheme);
+    let border = Border::of(options.boundary, &steps);
+    // A rule that is never asked extends nothing, as `zero` does.
+    let (deep_border, deep_boundary) = match border {
+        Border::Mirror if axis.actions.iter().all(is_local) => (Border::Untouched, Boundary::Zero),
+        other => (other, options.boundary),
+    };
+    if deep_border == Border::Mirror {
+        let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
+        return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+    }
+    let between = axis.scalings_between();
+    if deep_border == Border::Edge && between > 0 {
+        return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
+    }
+    let halo = Halo::of(&axis.actions, options.boundary);
+    let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
+    let useful = 32 - left - right;
+    if useful < 1 {
+        return Err(refuse("the halo of a tile, in lanes,", left + right, 31));
+    }
+    let sides = halo.pairs_before() + halo.pairs_after();
+    let held = pairs * (warps / c) + sides;
+    let rounds = (held + warps - 1) / warps;
+    let line = if options.direction == Direction::Forward { 2 * pairs } else { 2 * c * rounds };
+    let deep_halo = Halo::of(&axis.actions, deep_boundary);
+    let descent = Descent::new(&axis, &deep_halo, deep_boundary, deep_border, arith, line as u32);
+    let words = |scalar: Scalar, n: i64| n * scalar.bytes() as i64 / 4;
+    let ahead = words(options.sample, 4 * c * rounds);
+    let column = words(arith.work, 2 * (pairs + sides));
+    let registers = descent.registers + ahead + column + AROUND;
+    let available = (REGISTERS / (32 * warps)).min(MOST_REGISTERS);
+    if registers > available {
+        return Err(refuse("what a thread holds of planes, in registers,", registers, available));
+    }
+    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful };
+    let bytes =
+        plan.cells_rows().iter().map(|rows| i64::from(*rows)).sum::<i64>() * 32 * c * cell_of(arith).bytes() as i64;
+    if bytes > MAX_SHARED as i64 {
+        return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
+    }
+    Ok(plan)
+}
+
+impl Block {
+    /// Columns of a tile, halo left out.
+    pub fn columns(&self) -> i64 {
+        self.useful * i64::from(self.shape.columns)
+    }
+
+    /// Rows of a tile, halo left out.
+    pub fn rows(&self) -> i64 {
+        2 * i64::from(self.row_pairs())
+    }
+
+    /// Plane pairs that a block walks beyond its chunk.
+    pub fn halo_pairs(&self) -> i64 {
+        self.descent.halo_pairs()
+    }
+
+    /// Whether the kernel takes aligned rows only.
+    pub fn is_for_aligned(&self) -> bool {
+        self.shape.aligned
+    }
+
+    /// How many times each sample of a plane is loaded.
+    pub fn reads(&self) -> f64 {
+        let loaded = 32 * i64::from(self.shape.columns) * 2 * i64::from(self.held_pairs());
+        loaded as f64 / (self.columns() * self.rows()) as f64
+    }
+
+    /// Pairs of samples that a thread lifts along all axes for each pair of planes, halo included.
+    pub fn pairs_a_step(&self) -> f64 {
+        let Shape { columns, pairs, warps, .. } = self.shape;
+        let sides = (self.halo.pairs_before() + self.halo.pairs_after()) as f64;
+        let (columns, pairs, held) = (f64::from(columns), f64::from(pairs), f64::from(self.held_pairs()));
+        let loads = 2.0 * columns * held / f64::from(warps);
+        let stores = 2.0 * columns * f64::from(self.row_pairs()) / f64::from(warps);
+        let [rows, along_z] = match self.options.direction {
+            Direction::Forward => [loads, 2.0 * pairs],
+            Direction::Inverse => [stores, loads],
+        };
+        rows + 2.0 * pairs + sides + along_z
+    }
+
+    /// Row pairs of results.
+    fn row_pairs(&self) -> i32 {
+        (self.shape.pairs * self.shape.warps / self.shape.columns) as i32
+    }
+
+    /// Row pairs that are loaded.
+    fn held_pairs(&self) -> i32 {
+        self.row_pairs() + (self.halo.pairs_before() + self.halo.pairs_after()) as i32
+    }
+
+    /// Rows of the two arrays in shared memory: planes of even and odd index, or before and after the columns.
+    fn cells_rows(&self) -> [i32; 2] {
+        match self.options.direction {
+            Direction::Forward => [2 * self.held_pairs(); 2],
+            Direction::Inverse => [2 * self.held_pairs(), 2 * self.row_pairs()],
+        }
+    }
+
+    /// First and last of a warp's columns that are stored; the last one does not belong to them.
+    fn results(&self) -> [i32; 2] {
+        let lane = i64::from(self.shape.columns);
+        [self.left * lane, (self.left + self.useful) * lane].map(|n| n as i32)
+    }
+
+    /// The planes, as threads hold so many columns of them.
+    fn held(&self, params: &Params, columns: u32) -> Held {
+        let aligned = self.shape.aligned;
+        let held = params.held(self.options, self.arith, self.border, columns, aligned);
+        if aligned { held.at_even_positions() } else { held }
+    }
+
+    /// The volume, as threads hold so many samples of a plane.
+    fn held_along_z(&self, params: &Params, samples: u32) -> Held {
+        params.held(self.options, self.arith, self.deep_border, samples, self.shape.aligned)
+    }
+}
+
+/// What all parts of the kernel share.
+struct Walk<'a> {
+    frame: Frame<'a>,
+    plan: &'a Block,
+    cells: [Cells; 2],
+    /// The volume, as a thread's delay line holds it.
+    deep: Held,
+    /// First row pair of the tile's results.
+    first_row: LocalId,
+    /// First plane pair of the chunk's results.
+    first: LocalId,
+    /// Plane pairs that are walked: the first one, and the one after the last.
+    range: (LocalId, LocalId),
+    /// Samples from plane to plane, of type i32: signal, lll, the other bands.
+    planes: [LocalId; 3],
+}
+
+/// Pairs of rows that the warps of a block load at once, one each.
+struct Round {
+    /// Which of a warp's rounds this is.
+    index: i32,
+    /// The warp's pair, counted from the first in shared memory.
+    pair: LocalId,
+    /// Warps that have one.
+    warps: i32,
+    /// For both phases of planes: what is loaded, from which index in the first plane, to which registers.
+    sources: [Vec<(Source, LocalId, LocalId)>; 2],
+}
+
+/// What is loaded of planes that are still ahead.
+struct Ahead {
+    /// Whether rows are loaded as vectors.
+    vectors: LocalId,
+    /// If not, where each column's sample is, counted from the lane's first.
+    served: Vec<LocalId>,
+    /// For both phases of planes: the arrays that they are loaded from, and samples from the first plane to the one that was loaded last.
+    planes: [Vec<(usize, LocalId)>; 2],
+    rounds: Vec<Round>,
+}
+
+impl Walk<'_> {
+    /// Does something in the warps that have a pair in a round; `warps` of them.
+    fn with_pair(&self, b: &mut Builder, warps: i32, body: impl FnOnce(&mut Builder)) {
+        if warps == self.plan.shape.warps as i32 {
+            body(b)
+        } else {
+            b.if_(Expr::from(Builtin::ThreadY).lt(warps.into()), body)
+        }
+    }
+
+    /// The rounds in which warps take so many pairs of rows: each one's first pair, and how many warps have one.
+    fn rounds(&self, pairs: i32) -> impl Iterator<Item = (i32, i32)> + use<> {
+        let warps = self.plan.shape.warps as i32;
+        (0..pairs).step_by(warps as usize).map(move |first| (first, (pairs - first).min(warps)))
+    }
+
+    /// Whether the lane's columns are loaded as vectors, and if not, where each column's sample is.
+    fn columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
+        let frame = &self.frame;
+        if !frame.is_aligned() {
+            return vectors_or_served(b, frame);
+        }
+        // Lanes beyond a border, and those of which it cuts a vector, are few.
+        let inside = (Expr::from(frame.x).ge(0.into())).and((Expr::from(frame.x) + frame.columns()).le(frame.end(0)));
+        let vectors = b.let_("vectors", Scalar::Bool, inside);
+        let served = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
+        (vectors, served)
+    }
+
+    /// Declares what planes are loaded to, and where from.
+    fn ahead(&self, b: &mut Builder) -> Ahead {
+        let (frame, plan) = (&self.frame, self.plan);
+        let (vectors, served) = self.columns(b);
+        b.comment("counted from the lane's first sample");
+        for source in Source::of_plane(frame, Phase::Even).iter().filter(|source| source.row == Phase::Even) {
+            for c in source.columns(frame) {
+                let from_first = Expr::from(served[c as usize]) - source.first(frame, frame.x);
+                b.set(Place::Local(served[c as usize]), from_first);
+            }
+        }
+        let before = plan.halo.pairs_before() as i32;
+        let rounds = self.rounds(plan.held_pairs()).enumerate().map(|(index, (first, warps))| {
+            let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
+            let row = b.let_("front", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair) - before);
+            let sources = PHASES.map(|z| {
+                let of_plane = Source::of_plane(frame, z).into_iter();
+                of_plane
+                    .map(|source| {
+                        let row_start = source.served_start(b, frame, row.into());
+                        let start = Expr::from(row_start) + source.first(frame, frame.x).cast(Scalar::I64);
+                        let start = b.let_("start", Scalar::I64, start);
+                        let raw = source.raw(b, frame);
+                        (source, start, raw)
+                    })
+                    .collect()
+            });
+            Round { index: index as i32, pair, warps, sources }
+        });
+        let rounds = rounds.collect();
+        let planes = PHASES.map(|z| {
+            let arrays = match (frame.options.direction, z) {
+                (Direction::Forward, _) => 0..1,
+                (Direction::Inverse, Phase::Even) => 1..3,
+                (Direction::Inverse, Phase::Odd) => 2..3,
+            };
+            arrays.map(|array| (array, b.declare("plane_start", Scalar::I64))).collect()
+        });
+        Ahead { vectors, served, planes, rounds }
+    }
+
+    /// Starts loading the planes of a phase: the first one, or the one that follows the last.
+    fn request(&self, b: &mut Builder, ahead: &Ahead, z: Phase, pair: Expr, is_first: bool) {
+        let frame = &self.frame;
+        let planes = &ahead.planes[z.parity() as usize];
+        if is_first {
+            self.find(b, planes, z, pair);
+        } else {
+            let follows =
+                (pair.clone().gt(self.deep.first_index(2, z))).and(pair.clone().le(self.deep.last_index(2, z)));
+            let apart = if frame.options.direction == Direction::Forward { 2 } else { 1 };
+            b.if_else(
+                follows,
+                |b| {
+                    for &(array, at) in planes {
+                        let step = Expr::from(self.planes[array]).cast(Scalar::I64) * Expr::i64(apart);
+                        b.set(Place::Local(at), Expr::from(at) + step);
+                    }
+                },
+                |b| self.find(b, planes, z, pair.clone()),
+            );
+        }
+        for round in &ahead.rounds {
+            self.with_pair(b, round.warps, |b| {
+                let at = |(source, start, raw): &(Source, LocalId, LocalId)| {
+                    let (_, plane) = planes.iter().find(|plane| plane.0 == source.array()).expect("it is read");
+                    (Expr::from(*start) + Expr::from(*plane), *raw)
+                };
+                let sources = &round.sources[z.parity() as usize];
+                let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
+                    for loaded in sources {
+                        let (at, raw) = at(loaded);
+                        load(b, &loaded.0, raw, at);
+                    }
+                };
+                b.if_else(
+                    ahead.vectors,
+                    |b| each(b, &|b, source, raw, at| source.fetch(b, frame, raw, at)),
+                    |b| each(b, &|b, source, raw, at| source.fetch_each(b, frame, raw, &at, &ahead.served)),
+                );
+            });
+        }
+    }
+
+    /// Finds the plane that serves a pair, wherever that is.
+    fn find(&self, b: &mut Builder, planes: &[(usize, LocalId)], z: Phase, pair: Expr) {
+        let deep = &self.deep;
+        let k = b.let_("plane", Scalar::I32, pair);
+        if deep.border != Border::Untouched {
+            let outside = Expr::from(k).lt(deep.first_index(2, z)).or(Expr::from(k).gt(deep.last_index(2, z)));
+            b.if_(outside, |b| {
+                let served = deep.serve(2, z, k.into());
+                b.set(Place::Local(k), served);
+            });
+        }
+        let plane = match self.frame.options.direction {
+            Direction::Forward => (Expr::from(k) << 1) + z.parity() as i32 - deep.start(2),
+            Direction::Inverse => deep.in_band(2, z, k.into()),
+        };
+        b.set(Place::Local(k), plane);
+        for &(array, at) in planes {
+            b.set(Place::Local(at), self.plane_start(array, k.into()));
+        }
+    }
+
+    /// Samples from the first plane of an array to another one.
+    fn plane_start(&self, array: usize, plane: Expr) -> Expr {
+        plane.cast(Scalar::I64) * Expr::from(self.planes[array]).cast(Scalar::I64)
+    }
+
+    /// Where a thread stores next, if it stores at all; else the index is below 0, and stays there. (It is this one number that moves from plane to plane, as compilers would
+    /// otherwise derive all of it again in each.)
+    fn cursor(&self, b: &mut Builder, array: usize, stores: Expr, index: Expr, plane: Expr) -> LocalId {
+        let at = index + self.plane_start(array, plane);
+        b.let_("cursor", Scalar::I64, stores.select(at, Expr::i64(i64::MIN / 2)))
+    }
+
+    /// Moves to the next plane.
+    fn advance(&self, b: &mut Builder, array: usize, cursor: LocalId) {
+        b.set(Place::Local(cursor), Expr::from(cursor) + Expr::from(self.planes[array]).cast(Scalar::I64));
+    }
+
+    /// Whether the plane of a phase exists that is in the pair `done`.
+    fn exists(&self, z: Phase, done: LocalId) -> Expr {
+        let done = || Expr::from(done);
+        done().ge(self.deep.first_index(2, z)).and(done().le(self.deep.last_index(2, z)))
+    }
+
+    /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of each phase once there is room for it.
+    fn walk(
+        &self,
+        b: &mut Builder,
+        ahead: &Ahead,
+        step: impl FnOnce(&mut Builder, &Expr, &dyn Fn(&mut Builder, Phase)),
+    ) {
+        let (from, to) = self.range;
+        for z in PHASES {
+            self.request(b, ahead, z, from.into(), true);
+        }
+        b.for_("pair", from, to, 1, |b, pair| {
+            let next = |b: &mut Builder, z: Phase| {
+                let next = pair.clone() + 1;
+                b.comment("the next plane is on its way");
+                b.if_(next.clone().lt(to.into()), |b| self.request(b, ahead, z, next, false));
+            };
+            step(b, &pair, &next);
+        });
+    }
+}
+
+/// The kernel of one level, all three axes: x, y and z in analysis, z, y and x in synthesis.
+///
+/// # Errors
+/// As [`block`].
+pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let plan = &block(scheme, options, shape)?;
+    let name = options.kernel_name(scheme, if shape.aligned { "volume_aligned" } else { "volume" });
+    let mut builder = Builder::new(name);
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of all three axes in one pass: blocks walk along z with a tile of a plane.",
+        Direction::Inverse => "Synthesis of all three axes in one pass: blocks walk along z with a tile of a plane.",
+    });
+    b.doc(format!(
+        "A tile is {} x {} samples and its halo; {} columns a lane along rows, {} row pairs a thread along columns; results are {} plane pairs behind the front; border rule {}.",
+        plan.columns(),
+        plan.rows(),
+        shape.columns,
+        shape.pairs,
+        plan.descent.delay,
+        options.boundary
+    ));
+    let params = Params::declare_deep(b, options);
+    let held = plan.held(&params, shape.columns);
+    let (end_x, end_y) = (held.end(0), held.end(1));
+    let line = match options.direction {
+        Direction::Forward => 2 * shape.pairs,
+        Direction::Inverse => 2 * shape.columns * (plan.held_pairs() as u32).div_ceil(shape.warps),
+    };
+    let deep = plan.held_along_z(&params, line);
+    let chunk = || Expr::from(params.chunk);
+    let pairs_z = (deep.end(2) + 1) >> 1;
+    let chunks = (pairs_z.clone() + chunk() - 1) / chunk();
+    let count = b.let_("chunks", Scalar::I32, chunks.clone());
+    let volume = b.let_("volume", Scalar::I32, Expr::from(Builtin::BlockZ) / Expr::from(count));
+    let part = Expr::from(Builtin::BlockZ) - Expr::from(volume) * Expr::from(count);
+    let first = b.let_("first_pair", Scalar::I32, part * chunk());
+    let stop = (Expr::from(first) + chunk()).min(pairs_z);
+    let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - plan.descent.above as i32);
+    let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
+    let first_row = b.let_("first_row_pair", Scalar::I32, Expr::from(Builtin::BlockY) * plan.row_pairs());
+    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
+    let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), &volume.into());
+    let planes = params.narrow_planes(b);
+    let c = shape.columns as i32;
+    let mut cells = |name: &str, rows: i32| {
+        let shared = b.shared(name, cell_of(plan.arith), (rows * 32 * c) as u32);
+        Cells { shared, arith: plan.arith, columns: c, split: true }
+    };
+    let [one, other] = plan.cells_rows();
+    let cells = match options.direction {
+        Direction::Forward => [cells("even_cells", one), cells("odd_cells", other)],
+        Direction::Inverse => [cells("rows", one), cells("columns", other)],
+    };
+    let walk = Walk { frame, plan, cells, deep, first_row, first, range: (from, to), planes };
+    match options.direction {
+        Direction::Forward => walk.forward(b),
+        Direction::Inverse => walk.inverse(b),
+    }
+    let tiles = |end: Expr, size: i32| (end + (size - 1)) / size;
+    let grid = [
+        tiles(end_x, plan.columns() as i32),
+        tiles((end_y + 1) >> 1, plan.row_pairs()),
+        chunks * Expr::from(params.batch),
+    ];
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = shape.min_blocks.max(1);
+    Ok(kernel)
+}
+
+impl Walk<'_> {
+    /// The part of the columns that a thread has: there are as many parts as warps.
+    fn column(&self, b: &mut Builder) -> Column {
+        let shape = self.plan.shape;
+        Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32)
+    }
+}
