@@ -37,10 +37,8 @@ impl Walk<'_> {
                     let see = |b: &mut Builder| {
                         sources.iter().zip(rows).for_each(|((source, _, raw), row)| source.see(b, frame, row, *raw));
                     };
-                    if frame.is_aligned() {
-                        return see(b);
-                    }
-                    b.if_else(ahead.vectors, see, |b| {
+                    let Some((vectors, _)) = &ahead.by_columns else { return see(b) };
+                    b.if_else(*vectors, see, |b| {
                         b.comment("columns beside one another were loaded by lanes beside one another");
                         for (source, _, raw) in sources {
                             for c in 0..frame.columns() {
@@ -59,6 +57,9 @@ impl Walk<'_> {
             }
             for (round, rows) in ahead.rounds.iter().zip(&rounds) {
                 self.with_pair(b, round.warps, |b| {
+                    if frame.is_aligned() {
+                        frame.extend(b, rows);
+                    }
                     rows.iter().for_each(|row| across.lift(b, row));
                     for (phase, row) in PHASES.into_iter().zip(rows) {
                         cells.put(b, cells.row(round.pair, phase), row);

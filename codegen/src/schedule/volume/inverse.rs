@@ -102,6 +102,9 @@ impl Walk<'_> {
             cells.take(b, cells.row(out.pair, phase), &row);
             row
         });
+        if frame.is_aligned() {
+            frame.extend(b, &rows);
+        }
         rows.iter().for_each(|row| across.lift(b, row));
         for ((phase, row), cursor) in PHASES.into_iter().zip(&rows).zip(out.rows) {
             let at = || Expr::from(cursor);

@@ -65,14 +65,23 @@ impl Block {
                 planes.depth, planes.parity
             ));
         }
-        let aligned = self.aligned(job, &planes) == SIGNAL_ALIGNED | BANDS_ALIGNED;
-        if self.shape.aligned && (!aligned || job.parity != [0, 0]) {
+        if !self.shape.aligned {
+            return Ok(planes);
+        }
+        let columns = self.shape.columns as i32;
+        if self.aligned(job, &planes) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity != [0, 0] {
             return refuse(format!(
-                "rows must be aligned to {} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
-                self.shape.columns,
-                self.shape.columns / 2,
+                "rows must be aligned to {columns} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
+                columns / 2,
                 job.parity[0],
                 job.parity[1]
+            ));
+        }
+        let halo = self.left.max(32 - self.left - self.useful) as i32 * columns;
+        if job.width % columns != 0 || job.width <= halo {
+            return refuse(format!(
+                "the width is {}, it must be a multiple of {columns} and more than {halo}",
+                job.width
             ));
         }
         Ok(planes)

@@ -11,7 +11,8 @@
 //!
 //! Planes are loaded two ahead: into registers, as soon as those of the plane before have been used.
 //!
-//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`.
+//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast kernels are for rows of whole vectors: lanes beyond a border take what
+//! stands for their columns from others ([`super::level::Lanes`]).
 //!
 //! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern CPUs and GPUs" (a tile in two axes streams along the third one),
 //! with the lifting steps' lags for the time steps.
@@ -25,7 +26,7 @@ pub use shape::Shape;
 
 use super::level::{
     Axis, Border, Cells, Column, Descent, Frame, Held, PHASES, Params, Rows, Source, cell_of, is_local, is_symmetric,
-    served_column, vectors_or_served,
+    vectors_or_served,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -241,10 +242,8 @@ struct Round {
 
 /// What is loaded of planes that are still ahead.
 struct Ahead {
-    /// Whether rows are loaded as vectors.
-    vectors: LocalId,
-    /// If not, where each column's sample is, counted from the lane's first.
-    served: Vec<LocalId>,
+    /// [`Walk::by_columns`], where rows need not be whole vectors.
+    by_columns: Option<(LocalId, Vec<LocalId>)>,
     /// For both phases of planes: the arrays that they are loaded from, and samples from the first plane to the one that was loaded last.
     planes: [Vec<(usize, LocalId)>; 2],
     rounds: Vec<Round>,
@@ -266,23 +265,10 @@ impl Walk<'_> {
         (0..pairs).step_by(warps as usize).map(move |first| (first, (pairs - first).min(warps)))
     }
 
-    /// Whether the lane's columns are loaded as vectors, and if not, where each column's sample is.
-    fn columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
+    /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each column's sample is, counted from the lane's first.
+    fn by_columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
         let frame = &self.frame;
-        if !frame.is_aligned() {
-            return vectors_or_served(b, frame);
-        }
-        // Lanes beyond a border, and those of which it cuts a vector, are few.
-        let inside = (Expr::from(frame.x).ge(0.into())).and((Expr::from(frame.x) + frame.columns()).le(frame.end(0)));
-        let vectors = b.let_("vectors", Scalar::Bool, inside);
-        let served = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
-        (vectors, served)
-    }
-
-    /// Declares what planes are loaded to, and where from.
-    fn ahead(&self, b: &mut Builder) -> Ahead {
-        let (frame, plan) = (&self.frame, self.plan);
-        let (vectors, served) = self.columns(b);
+        let (vectors, served) = vectors_or_served(b, frame);
         b.comment("counted from the lane's first sample");
         for source in Source::of_plane(frame, Phase::Even).iter().filter(|source| source.row == Phase::Even) {
             for c in source.columns(frame) {
@@ -290,6 +276,16 @@ impl Walk<'_> {
                 b.set(Place::Local(served[c as usize]), from_first);
             }
         }
+        (vectors, served)
+    }
+
+    /// Declares what planes are loaded to, and where from.
+    fn ahead(&self, b: &mut Builder) -> Ahead {
+        let (frame, plan) = (&self.frame, self.plan);
+        let (by_columns, x) = match frame.is_aligned() {
+            true => (None, frame.inner_x(b)),
+            false => (Some(self.by_columns(b)), frame.x),
+        };
         let before = plan.halo.pairs_before() as i32;
         let rounds = self.rounds(plan.held_pairs()).enumerate().map(|(index, (first, warps))| {
             let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
@@ -299,7 +295,7 @@ impl Walk<'_> {
                 of_plane
                     .map(|source| {
                         let row_start = source.served_start(b, frame, row.into());
-                        let start = Expr::from(row_start) + source.first(frame, frame.x).cast(Scalar::I64);
+                        let start = Expr::from(row_start) + source.first(frame, x).cast(Scalar::I64);
                         let start = b.let_("start", Scalar::I64, start);
                         let raw = source.raw(b, frame);
                         (source, start, raw)
@@ -317,7 +313,7 @@ impl Walk<'_> {
             };
             arrays.map(|array| (array, b.declare("plane_start", Scalar::I64))).collect()
         });
-        Ahead { vectors, served, planes, rounds }
+        Ahead { by_columns, planes, rounds }
     }
 
     /// Starts loading the planes of a phase: the first one, or the one that follows the last.
@@ -354,11 +350,13 @@ impl Walk<'_> {
                         load(b, &loaded.0, raw, at);
                     }
                 };
-                b.if_else(
-                    ahead.vectors,
-                    |b| each(b, &|b, source, raw, at| source.fetch(b, frame, raw, at)),
-                    |b| each(b, &|b, source, raw, at| source.fetch_each(b, frame, raw, &at, &ahead.served)),
-                );
+                let at_once = |b: &mut Builder| each(b, &|b, source, raw, at| source.fetch(b, frame, raw, at));
+                match &ahead.by_columns {
+                    None => at_once(b),
+                    Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
+                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, raw, &at, served));
+                    }),
+                }
             });
         }
     }
@@ -470,7 +468,7 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - plan.descent.above as i32);
     let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
     let first_row = b.let_("first_row_pair", Scalar::I32, Expr::from(Builtin::BlockY) * plan.row_pairs());
-    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
+    let takes = if shape.aligned { Rows::Whole } else { Rows::Any };
     let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), &volume.into());
     let planes = params.narrow_planes(b);
     let c = shape.columns as i32;

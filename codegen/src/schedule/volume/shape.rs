@@ -15,8 +15,8 @@ pub struct Shape {
     pub warps: u32,
     /// Resident blocks a multiprocessor to ask for; 0 asks for one.
     pub min_blocks: u32,
-    /// Whether the kernel takes only rows that begin where a lane's vector begins, and planes whose first column and row are at even positions: it is
-    /// faster.
+    /// Whether the kernel takes only rows that begin where a lane's vector begins and consist of whole vectors, and planes whose first column and row are at even
+    /// positions: it is faster.
     pub aligned: bool,
 }
 
