@@ -60,9 +60,14 @@ impl Source {
 
     /// Index of the source's first sample in the row that serves a pair.
     pub fn served_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
-        let served = frame.serve_row(b, self.row, pair);
-        let row = if self.columns.is_some() { frame.band_row(self.row, served) } else { served };
+        let row = self.served_row(b, frame, pair);
         b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
+    }
+
+    /// The source's row that serves a pair, counted from its first.
+    pub fn served_row(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> Expr {
+        let served = frame.serve_row(b, self.row, pair);
+        if self.columns.is_some() { frame.band_row(self.row, served) } else { served }
     }
 
     /// The columns of a lane that the source has.

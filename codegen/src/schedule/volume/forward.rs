@@ -131,7 +131,7 @@ impl Walk<'_> {
         let (frame, pairs) = (&self.frame, self.plan.shape.pairs as i32);
         let cursors: Vec<(usize, LocalId)> =
             out.cursors.iter().filter(|cursor| cursor.1 == z).map(|&(array, _, cursor)| (array, cursor)).collect();
-        b.if_(Expr::from(cursors[0].1).ge(Expr::i64(0)), |b| {
+        b.if_(self.stores(cursors[0].1), |b| {
             self.cells[0].kinds(b, column, |b, kind| {
                 let kind = kind.expect("columns of even and of odd index stand apart");
                 let outs = PHASES.map(|phase| {

@@ -62,17 +62,22 @@ impl Walk<'_> {
         let frame = &self.frame;
         let pair = b.let_("row_pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
         let done = b.let_("done_row", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair));
-        let rows = PHASES.map(|phase| {
-            let starts = Expr::from(done).ge(frame.first_index(1, phase));
-            let exists = starts.and(Expr::from(done).le(frame.last_index(1, phase)));
-            let exists = if frame.is_aligned() { exists.and(frame.useful.into()) } else { exists };
-            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
-            let x = if frame.is_aligned() { frame.x } else { frame.base };
-            let start = frame.index(0, y, Expr::from(x) - frame.start(0));
-            let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
-            self.cursor(b, 0, exists, start, plane)
-        });
-        Out { warps, pair, rows }
+        let y = (Expr::from(done) << 1) - frame.start(1);
+        let (x, stores) = match frame.is_aligned() {
+            true => (frame.x, frame.useful.into()),
+            // Which of a row's samples are stored is asked of each of them.
+            false => (frame.base, self.row_exists(done, Phase::Odd).or(self.row_exists(done, Phase::Even))),
+        };
+        let start = frame.index(0, y, Expr::from(x) - frame.start(0));
+        let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
+        let cursor = self.cursor(b, 0, stores, start, plane);
+        Out { warps, pair, done, cursor }
+    }
+
+    /// Whether the row of a phase in a row pair exists.
+    fn row_exists(&self, pair: LocalId, phase: Phase) -> Expr {
+        let pair = || Expr::from(pair);
+        pair().ge(self.frame.first_index(1, phase)).and(pair().le(self.frame.last_index(1, phase)))
     }
 
     /// Columns and rows of a plane that is done along z.
@@ -106,23 +111,20 @@ impl Walk<'_> {
             frame.extend(b, &rows);
         }
         rows.iter().for_each(|row| across.lift(b, row));
-        for ((phase, row), cursor) in PHASES.into_iter().zip(&rows).zip(out.rows) {
-            let at = || Expr::from(cursor);
-            // Of rows that need not be aligned, a lane stores none of its own, or the index of the warp's first column may be below 0: that of the row is not.
-            b.if_(at().ge(self.least()), |b| {
-                if frame.is_aligned() {
-                    store_signal_at(b, frame, row, at());
-                } else {
-                    cells.spread(b, frame, (cells.row(out.pair, phase), row), at(), plan.results());
-                }
-            });
-            self.advance(b, 0, cursor);
-        }
-    }
-
-    /// An index below all at which something is stored: the first tile's rows begin with a halo.
-    fn least(&self) -> Expr {
-        Expr::i64(i64::from(-32 * self.frame.columns()))
+        b.if_(self.stores(out.cursor), |b| {
+            for (phase, row) in PHASES.into_iter().zip(&rows) {
+                b.if_(self.row_exists(out.done, phase), |b| {
+                    let below = i64::from(phase.parity() as i32);
+                    let at = Expr::from(out.cursor) + Expr::from(frame.pitches[0]).cast(Scalar::I64) * Expr::i64(below);
+                    if frame.is_aligned() {
+                        store_signal_at(b, frame, row, at);
+                    } else {
+                        cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());
+                    }
+                });
+            }
+        });
+        self.advance(b, 0, out.cursor);
     }
 }
 
@@ -132,6 +134,8 @@ struct Out {
     warps: i32,
     /// The pair, counted from the first in shared memory.
     pair: LocalId,
-    /// Where in the next plane the rows' first sample is: the lane's, or the warp's where rows need not be aligned.
-    rows: [LocalId; 2],
+    /// The pair, of the planes.
+    done: LocalId,
+    /// Where in the next plane the even row's first sample is: the lane's, or the warp's where rows need not be aligned.
+    cursor: LocalId,
 }

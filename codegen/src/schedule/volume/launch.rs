@@ -44,8 +44,12 @@ impl Block {
                 planes.depth, planes.parity
             ));
         }
-        if let Some(plane) = planes.steps.into_iter().find(|&plane| i32::try_from(plane).is_err()) {
-            return refuse(format!("there are {plane} samples from plane to plane, they must fit into 32 bits"));
+        // Samples of a plane are counted in 32 bits.
+        let rows = [job.signal, job.bands[0], low].map(|array| array.pitch.saturating_mul(job.height.into()));
+        if let Some(far) = planes.steps.into_iter().chain(rows).find(|&n| i32::try_from(n).is_err()) {
+            return refuse(format!(
+                "from plane to plane, or from first row to last, are {far} samples, they must fit into 32 bits"
+            ));
         }
         let chunks = MAX_BLOCKS / i64::from(job.batch);
         if chunks == 0 {

@@ -39,8 +39,8 @@ use lifting_dsl::{Boundary, Phase, Scheme};
 const REGISTERS: i64 = 65536;
 /// Most registers of a thread.
 const MOST_REGISTERS: i64 = 255;
-/// Registers of a thread besides samples.
-const AROUND: i64 = 32;
+/// Registers of a thread besides samples, for samples of up to 4 bytes and for those of 8: with less left, nvcc spills.
+const AROUND: [i64; 2] = [42, 56];
 
 /// How a scheme meets a volume: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
@@ -116,10 +116,9 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let line = if options.direction == Direction::Forward { 2 * pairs } else { 2 * c * rounds };
     let deep_halo = Halo::of(&axis.actions, deep_boundary);
     let descent = Descent::new(&axis, &deep_halo, deep_boundary, deep_border, arith, line as u32);
-    let words = |scalar: Scalar, n: i64| n * scalar.bytes() as i64 / 4;
-    let ahead = words(options.sample, 4 * c * rounds);
-    let column = words(arith.work, 2 * (pairs + sides));
-    let registers = descent.registers + ahead + column + AROUND;
+    let words = |n: i64| n * (arith.work.bytes() as i64).max(4) / 4;
+    let samples = descent.registers + words(4 * c * rounds) + words(2 * (pairs + sides));
+    let registers = samples + AROUND[usize::from(arith.work.bytes() > 4)];
     let available = (REGISTERS / (32 * warps)).min(MOST_REGISTERS);
     if registers > available {
         return Err(refuse("what a thread holds of planes, in registers,", registers, available));
@@ -236,7 +235,7 @@ struct Round {
     pair: LocalId,
     /// Warps that have one.
     warps: i32,
-    /// For both phases of planes: what is loaded, from which index in the first plane, to which registers.
+    /// For both phases of planes: what is loaded, from which sample of a plane, to which registers.
     sources: [Vec<(Source, LocalId, LocalId)>; 2],
 }
 
@@ -244,7 +243,7 @@ struct Round {
 struct Ahead {
     /// [`Walk::by_columns`], where rows need not be whole vectors.
     by_columns: Option<(LocalId, Vec<LocalId>)>,
-    /// For both phases of planes: the arrays that they are loaded from, and samples from the first plane to the one that was loaded last.
+    /// For both phases of planes: the arrays that they are loaded from, and the index of the first sample of the plane that was loaded last.
     planes: [Vec<(usize, LocalId)>; 2],
     rounds: Vec<Round>,
 }
@@ -294,9 +293,9 @@ impl Walk<'_> {
                 let of_plane = Source::of_plane(frame, z).into_iter();
                 of_plane
                     .map(|source| {
-                        let row_start = source.served_start(b, frame, row.into());
-                        let start = Expr::from(row_start) + source.first(frame, x).cast(Scalar::I64);
-                        let start = b.let_("start", Scalar::I64, start);
+                        let row = source.served_row(b, frame, row.into());
+                        let start = row * Expr::from(frame.pitches[source.array()]) + source.first(frame, x);
+                        let start = b.let_("start", Scalar::I32, start);
                         let raw = source.raw(b, frame);
                         (source, start, raw)
                     })
@@ -341,7 +340,7 @@ impl Walk<'_> {
             self.with_pair(b, round.warps, |b| {
                 let at = |(source, start, raw): &(Source, LocalId, LocalId)| {
                     let (_, plane) = planes.iter().find(|plane| plane.0 == source.array()).expect("it is read");
-                    (Expr::from(*start) + Expr::from(*plane), *raw)
+                    (Expr::from(*plane) + Expr::from(*start).cast(Scalar::I64), *raw)
                 };
                 let sources = &round.sources[z.parity() as usize];
                 let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
@@ -378,7 +377,8 @@ impl Walk<'_> {
         };
         b.set(Place::Local(k), plane);
         for &(array, at) in planes {
-            b.set(Place::Local(at), self.plane_start(array, k.into()));
+            let start = Expr::from(self.frame.offsets[array]) + self.plane_start(array, k.into());
+            b.set(Place::Local(at), start);
         }
     }
 
@@ -387,11 +387,16 @@ impl Walk<'_> {
         plane.cast(Scalar::I64) * Expr::from(self.planes[array]).cast(Scalar::I64)
     }
 
-    /// Where a thread stores next, if it stores at all; else the index is below 0, and stays there. (It is this one number that moves from plane to plane, as compilers would
+    /// Where a thread stores next; if it stores at all, else far below any index. (It is this one number that moves from plane to plane, as compilers would
     /// otherwise derive all of it again in each.)
     fn cursor(&self, b: &mut Builder, array: usize, stores: Expr, index: Expr, plane: Expr) -> LocalId {
         let at = index + self.plane_start(array, plane);
         b.let_("cursor", Scalar::I64, stores.select(at, Expr::i64(i64::MIN / 2)))
+    }
+
+    /// Whether a thread stores at a cursor.
+    fn stores(&self, cursor: LocalId) -> Expr {
+        Expr::from(cursor).ge(Expr::i64(i64::MIN / 4))
     }
 
     /// Moves to the next plane.

@@ -23,28 +23,20 @@ pub struct Shape {
 /// Columns a lane at most: 16 bytes of samples of 4 bytes.
 const COLUMNS: u32 = 4;
 
+/// Row pairs a thread and warps a block, the best first: as many threads as a multiprocessor has registers for at 128 each, and as large a tile as they hold.
+const CANDIDATES: [(u32, u32); 5] = [(3, 16), (2, 16), (1, 16), (2, 8), (1, 8)];
+
 impl Shape {
-    /// Shapes worth considering, the best for large volumes first.
+    /// Shapes worth considering: the largest tile that the threads of a block hold.
     ///
     /// # Errors
-    /// If no shape holds the scheme: what stands against the first.
+    /// If no shape holds the scheme: what stands against the largest.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let columns = (16 / options.sample.bytes() as u32).min(COLUMNS);
-        let candidates = [(3, 16), (6, 8), (4, 8), (2, 8), (1, 8)];
-        let mut shapes = Vec::new();
-        let mut refusal = None;
-        for (pairs, warps) in candidates {
-            let shape = Shape { columns, pairs, warps, min_blocks: 0, aligned: false };
-            match block(scheme, options, shape) {
-                Ok(_) => shapes.push(shape),
-                Err(e) => {
-                    refusal.get_or_insert(e);
-                }
-            }
-        }
-        match refusal {
-            Some(e) if shapes.is_empty() => Err(e),
-            _ => Ok(shapes),
-        }
+        let shape = |(pairs, warps)| Shape { columns, pairs, warps, min_blocks: 0, aligned: false };
+        let mut made = CANDIDATES.map(shape).into_iter().map(|shape| block(scheme, options, shape).map(|_| shape));
+        let first = made.next().expect("there are candidates");
+        let found = first.or_else(|e| made.find_map(Result::ok).ok_or(e));
+        found.map(|shape| vec![shape])
     }
 }
