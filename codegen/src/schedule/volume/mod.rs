@@ -37,8 +37,8 @@ use lifting_dsl::{Boundary, Phase, Scheme};
 
 /// 32-bit registers that the threads of a block may have together.
 const REGISTERS: i64 = 65536;
-/// Most registers of a thread.
-const MOST_REGISTERS: i64 = 255;
+/// Most registers of a thread: of the 255 that there are, nvcc wants some more of long steps.
+const MOST_REGISTERS: i64 = 200;
 /// Registers of a thread besides samples, for samples of up to 4 bytes and for those of 8: with less left, nvcc spills.
 const AROUND: [i64; 2] = [42, 56];
 
