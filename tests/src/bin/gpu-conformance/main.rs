@@ -42,6 +42,7 @@ fn few() -> Vec<Size> {
         size(&[53, 67], 3),
         Size { origins: vec![1, -3], order: vec![0, 1], ..size(&[38, 130], 2) },
         size(&[1025], 4),
+        size(&[22, 26, 132], 2),
         Size { levels: vec![2, 2, 0], order: vec![1, 0], ..size(&[40, 36, 3], 0) },
     ]
 }
