@@ -80,6 +80,7 @@ fn large() -> Vec<Size> {
         size(&[100_000, 1], 3),
         size(&[1080, 1920], 3),
         size(&[257, 257, 257], 2),
+        size(&[96, 200, 264], 2),
         // Batches that go in parts, the last of them smaller.
         Size { levels: vec![0, 3, 3], order: vec![2, 1], ..size(&[23, 512, 512], 0) },
         Size { levels: vec![0, 2, 3], order: vec![1, 2], ..size(&[7, 1081, 1920], 0) },
