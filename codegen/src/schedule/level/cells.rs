@@ -59,12 +59,12 @@ impl Cells {
     }
 
     /// A value as it stands in shared memory.
-    pub fn to_cell(&self, value: Expr) -> Expr {
+    pub fn to_cell(self, value: Expr) -> Expr {
         if self.scalar() == self.arith.work { value } else { self.arith.narrow(value) }
     }
 
     /// The value of a cell.
-    pub fn of_cell(&self, value: Expr) -> Expr {
+    pub fn of_cell(self, value: Expr) -> Expr {
         if self.scalar() == self.arith.work { value } else { self.arith.widen(value) }
     }
 
