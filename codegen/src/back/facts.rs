@@ -191,22 +191,29 @@ pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
 
 /// Whether a statement reads or writes memory that other kernels see.
 pub fn touches_global(s: &Stmt) -> bool {
-    let any = |body: &[Stmt]| body.iter().any(touches_global);
-    match s {
-        Stmt::Load { space, .. } | Stmt::Store { space, .. } => matches!(space, Space::Global(_)),
-        Stmt::CopyAsync { .. } => true,
-        Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
-        Stmt::For { body, .. } | Stmt::While { body, .. } => any(body),
-        Stmt::Comment(_)
-        | Stmt::Let(..)
-        | Stmt::Declare(_)
-        | Stmt::Set(..)
-        | Stmt::Shuffle { .. }
-        | Stmt::Barrier
-        | Stmt::CommitCopies
-        | Stmt::WaitCopies(_)
-        | Stmt::SyncWarp => false,
-    }
+    reads_global(s) || writes_global(s)
+}
+
+/// Whether a statement, or one within it, reads from an array in global memory.
+pub fn reads_global(s: &Stmt) -> bool {
+    let reads = |s: &Stmt| matches!(s, Stmt::Load { space: Space::Global(_), .. } | Stmt::CopyAsync { .. });
+    any_within(s, &reads)
+}
+
+/// Whether a statement, or one within it, writes to an array in global memory.
+pub fn writes_global(s: &Stmt) -> bool {
+    any_within(s, &|s| matches!(s, Stmt::Store { space: Space::Global(_), .. }))
+}
+
+/// Whether something holds for a statement or for one within it.
+fn any_within(s: &Stmt, holds: &impl Fn(&Stmt) -> bool) -> bool {
+    let any = |body: &[Stmt]| body.iter().any(|s| any_within(s, holds));
+    holds(s)
+        || match s {
+            Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
+            Stmt::For { body, .. } | Stmt::While { body, .. } => any(body),
+            _ => false,
+        }
 }
 
 /// The scalars that a body sets (not those that it declares).

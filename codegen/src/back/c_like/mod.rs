@@ -15,7 +15,7 @@ mod expr;
 use super::Unsupported;
 use super::comment_line;
 use super::dialect::Dialect;
-use super::facts::{Facts, assigned_in, touches_global, visit};
+use super::facts::{Facts, assigned_in, reads_global, touches_global, visit, writes_global};
 use super::helpers::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
@@ -37,6 +37,7 @@ pub fn write_kernel(
         facts: Facts::of(kernel, info),
         dialect,
         overlaps,
+        allowed: false,
         namer,
         helpers,
         params: Vec::new(),
@@ -62,6 +63,7 @@ pub fn write_host_expression((kernel, info): (&Kernel, &KernelInfo), e: &Expr) -
         facts: Facts::of(kernel, info),
         dialect: Dialect::Cuda,
         overlaps: false,
+        allowed: false,
         namer: &mut namer,
         helpers: &mut helpers,
         params: kernel.params.iter().map(|p| p.name.clone()).collect(),
@@ -79,6 +81,8 @@ struct Writer<'a> {
     dialect: Dialect,
     /// Whether launches before it may still run when it begins.
     overlaps: bool,
+    /// Whether it has been written that the next launch may begin.
+    allowed: bool,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
     params: Vec<String>,
@@ -164,7 +168,6 @@ impl Writer<'_> {
         }
         let kernel = self.kernel;
         if self.overlaps {
-            self.nullary(Helper::AllowLaunch);
             self.waiting(&kernel.body)?;
         } else {
             self.statements(&kernel.body)?;
@@ -225,6 +228,12 @@ impl Writer<'_> {
                 self.declare(*id, constness, Some(&value));
                 rest = &tail[1..];
                 continue;
+            }
+            // The next launch may come when this one's blocks have nothing left to do but to store: earlier, its own would crowd the multiprocessors that are free first. Threads that end
+            // without having said so have said it.
+            if self.overlaps && !self.allowed && writes_global(first) && !reads_global(first) {
+                self.allowed = true;
+                self.nullary(Helper::AllowLaunch);
             }
             self.statement(first)?;
             rest = tail;
