@@ -62,16 +62,20 @@ impl Walk<'_> {
         let frame = &self.frame;
         let pair = b.let_("row_pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
         let done = b.let_("done_row", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair));
-        let y = (Expr::from(done) << 1) - frame.start(1);
-        let (x, stores) = match frame.is_aligned() {
-            true => (frame.x, frame.useful.into()),
-            // Which of a row's samples are stored is asked of each of them.
-            false => (frame.base, self.row_exists(done, Phase::Odd).or(self.row_exists(done, Phase::Even))),
-        };
-        let start = frame.index(0, y, Expr::from(x) - frame.start(0));
         let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
-        let cursor = self.cursor(b, 0, stores, start, plane);
-        Out { warps, pair, done, cursor }
+        let mut cursor = |phase: Phase, x: LocalId, stores: Expr| {
+            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
+            let start = frame.index(0, y, Expr::from(x) - frame.start(0));
+            self.cursor(b, 0, stores, start, plane.clone())
+        };
+        let exists = |phase: Phase| self.row_exists(done, phase);
+        let cursors = if frame.is_aligned() {
+            PHASES.map(|phase| cursor(phase, frame.x, exists(phase).and(frame.useful.into()))).into()
+        } else {
+            // Which of a row's samples are stored is asked of each of them.
+            vec![cursor(Phase::Even, frame.base, exists(Phase::Odd).or(exists(Phase::Even)))]
+        };
+        Out { warps, pair, done, cursors }
     }
 
     /// Whether the row of a phase in a row pair exists.
@@ -111,20 +115,22 @@ impl Walk<'_> {
             frame.extend(b, &rows);
         }
         rows.iter().for_each(|row| across.lift(b, row));
-        b.if_(self.stores(out.cursor), |b| {
-            for (phase, row) in PHASES.into_iter().zip(&rows) {
-                b.if_(self.row_exists(out.done, phase), |b| {
-                    let below = i64::from(phase.parity() as i32);
-                    let at = Expr::from(out.cursor) + Expr::from(frame.pitches[0]).cast(Scalar::I64) * Expr::i64(below);
-                    if frame.is_aligned() {
-                        store_signal_at(b, frame, row, at);
-                    } else {
-                        cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());
-                    }
-                });
+        if let [even, odd] = out.cursors[..] {
+            for (cursor, row) in [even, odd].into_iter().zip(&rows) {
+                b.if_(self.stores(cursor), |b| store_signal_at(b, frame, row, cursor.into()));
             }
-        });
-        self.advance(b, 0, out.cursor);
+        } else {
+            b.if_(self.stores(out.cursors[0]), |b| {
+                for (phase, row) in PHASES.into_iter().zip(&rows) {
+                    b.if_(self.row_exists(out.done, phase), |b| {
+                        let below = Expr::from(frame.pitches[0]).cast(Scalar::I64) * Expr::i64(phase.parity());
+                        let at = Expr::from(out.cursors[0]) + below;
+                        cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());
+                    });
+                }
+            });
+        }
+        out.cursors.iter().for_each(|&cursor| self.advance(b, 0, cursor));
     }
 }
 
@@ -136,6 +142,6 @@ struct Out {
     pair: LocalId,
     /// The pair, of the planes.
     done: LocalId,
-    /// Where in the next plane the even row's first sample is: the lane's, or the warp's where rows need not be aligned.
-    cursor: LocalId,
+    /// Where in the next plane the lane's first samples of both rows are; or the warp's first of the even row, where rows need not be aligned: registers are short there.
+    cursors: Vec<LocalId>,
 }
