@@ -125,8 +125,8 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
 
 /// By how much blocks cost more instructions and sectors where rows are not aligned; and by how much walks (analysis, synthesis) and tiles, which take such rows through shared memory, are slower.
 const UNALIGNED: [f64; 2] = [3.0, 1.05];
-/// By how much blocks take more instructions where rows are aligned, and end in parts of vectors.
-const IN_PARTS: f64 = 1.35;
+/// By how much blocks take more instructions (analysis, synthesis) where rows are aligned, and end in parts of vectors.
+const IN_PARTS: [f64; 2] = [1.35, 1.1];
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.1];
 
@@ -274,7 +274,7 @@ impl Model<'_> {
         };
         let inverse = usize::from(direction == Direction::Inverse);
         let ([more_work, more_sectors], slower) = match walk {
-            Walk::Warp(shape) if shape.takes() == Rows::Aligned => ([IN_PARTS, 1.0], 1.0),
+            Walk::Warp(shape) if shape.takes() == Rows::Aligned => ([IN_PARTS[inverse], 1.0], 1.0),
             _ if aligned => ([1.0; 2], 1.0),
             Walk::Warp(_) => (UNALIGNED, 1.0),
             Walk::Stream(_) => ([1.0; 2], UNALIGNED_WALK[inverse]),
