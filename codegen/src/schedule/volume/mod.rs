@@ -2,7 +2,7 @@
 //!
 //! A block owns a tile in x and y, and walks along a chunk of planes, a pair at a time. A plane goes through it as an image goes through `schedule::tile`: along rows a
 //! warp lifts a pair at a time, lanes exchanging edge values by shuffles; along columns a thread has one column and a few row pairs; in between, the tile stands in
-//! shared memory. What a thread has of a plane joins its delay line ([`DelayLine`]) along z. So every sample is read once and written once for
+//! shared memory. What a thread has of a plane joins its delay line (`super::level`) along z. So every sample is read once and written once for
 //! all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
 //!
 //! Analysis lifts x, y, z: rows are loaded, lifted and handed over, one barrier a plane, as planes of even and of odd index have shared memory of their own; a
