@@ -49,7 +49,7 @@ fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
     THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
 }
 
-/// One for each shape, which its name tells, and each kind of rows.
+/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape.
 fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: warp::Shape| {
         let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
@@ -57,10 +57,11 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
         Ok(kernel)
     };
     match warp::Shape::proposed(scheme, options) {
-        Ok(shapes) => shapes
-            .into_iter()
-            .flat_map(|shape| warp::Rows::ALL.map(|takes| make(warp::Shape { takes, ..shape })))
-            .collect(),
+        Ok(shapes) => {
+            let others = [warp::Rows::Aligned, warp::Rows::Any].map(|takes| warp::Shape { takes, ..shapes[0] });
+            let whole = shapes.iter().map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
+            whole.chain(others).map(make).collect()
+        }
         Err(e) => vec![Err(e)],
     }
 }
