@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, types, wavelets};
+use support::{full, ran_or_names_a_limit, types, wavelets};
 
 /// The pass schedules; that of whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -495,14 +495,12 @@ fn the_catalogue() {
                     }
                     let sample = types(scheme)[i % types(scheme).len()];
                     let options = Options { sample, boundary, direction: Direction::Forward, gain: false };
-                    match kernel(scheme, schedule, options) {
-                        Ok(_) => check_type(scheme, schedule, boundary, case, sample, i as u64),
+                    if ran_or_names_a_limit(scheme, kernel(scheme, schedule, options).map(|_| true)) {
+                        check_type(scheme, schedule, boundary, case, sample, i as u64);
+                    } else {
                         // Beyond 64 taps the halo of a horizontal slice is wider than a warp.
-                        Err(ScheduleError::Reach { required, available, .. }) => {
-                            let longest = schedule == Schedule::Horizontal && scheme.steps().len() > 32;
-                            assert!(longest && required > available, "{} {schedule:?} {boundary}", scheme.name());
-                        }
-                        Err(e) => panic!("{}: {e}", scheme.name()),
+                        let longest = schedule == Schedule::Horizontal && scheme.steps().len() > 32;
+                        assert!(longest, "{} {schedule:?} {boundary}", scheme.name());
                     }
                 }
             }

@@ -12,7 +12,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, types, wavelets};
+use support::{full, ran_or_names_a_limit, types, wavelets};
 
 /// One launch. Axes are z, y, x.
 #[derive(Clone, Copy, Debug)]
@@ -348,14 +348,7 @@ fn runs_or_names_a_limit(
     scalar: Scalar,
     seed: u64,
 ) -> bool {
-    match check_type(scheme, boundary, shape, case, scalar, seed) {
-        Ok(ran) => ran,
-        Err(ScheduleError::Reach { required, available, what, .. }) => {
-            assert!(required > available, "{}: {what} is {required} of {available}", scheme.name());
-            false
-        }
-        Err(e) => panic!("{}: {e}", scheme.name()),
-    }
+    ran_or_names_a_limit(scheme, check_type(scheme, boundary, shape, case, scalar, seed))
 }
 
 /// Steps within a pair ask no border rule along z, where no pair is cut.

@@ -166,3 +166,13 @@ pub enum ScheduleError {
         available: i64,
     },
 }
+
+impl ScheduleError {
+    /// What refuses a scheme that a schedule cannot hold: by what is asked of it, how much of that, and how much there can be.
+    fn limit(schedule: &'static str, scheme: &Scheme) -> impl Fn(&'static str, i64, i64) -> ScheduleError {
+        move |what, required, available| {
+            let wavelet = scheme.name().to_owned();
+            ScheduleError::Reach { schedule, wavelet, what, required, available }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! One level of both axes, by the kernels of a schedule on the interpreter, against the oracle: every border rule, both orders of the axes,
 //! awkward sizes, parities, sample types, directions, heights of chunks, alignments, batches, gains.
 
-use crate::support::types;
+use crate::support::{ran_or_names_a_limit, types};
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
@@ -338,12 +338,5 @@ pub fn runs_or_names_a_limit(
     scalar: Scalar,
     seed: u64,
 ) -> bool {
-    match check_type(scheme, boundary, schedule, case, scalar, seed) {
-        Ok(ran) => ran,
-        Err(ScheduleError::Reach { required, available, what, .. }) => {
-            assert!(required > available, "{}: {what} is {required} of {available}", scheme.name());
-            false
-        }
-        Err(e) => panic!("{}: {e}", scheme.name()),
-    }
+    ran_or_names_a_limit(scheme, check_type(scheme, boundary, schedule, case, scalar, seed))
 }

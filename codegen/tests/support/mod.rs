@@ -1,6 +1,7 @@
 //! What the tests of schedules share: wavelets, their sample types, and samples from a seed.
 
 use lifting_codegen::ir::Scalar;
+use lifting_codegen::schedule::ScheduleError;
 use lifting_dsl::{Domain, Scheme, testing};
 
 /// A small deterministic source of bits.
@@ -65,4 +66,16 @@ macro_rules! with_samples {
             other => panic!("{} is no sample type", other.name()),
         }
     }};
+}
+
+/// Whether a case ran; if it was refused, by a limit that it names.
+pub fn ran_or_names_a_limit(scheme: &Scheme, ran: Result<bool, ScheduleError>) -> bool {
+    match ran {
+        Ok(ran) => ran,
+        Err(ScheduleError::Reach { required, available, what, .. }) => {
+            assert!(required > available, "{}: {what} is {required} of {available}", scheme.name());
+            false
+        }
+        Err(e) => panic!("{}: {e}", scheme.name()),
+    }
 }

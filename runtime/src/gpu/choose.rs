@@ -9,7 +9,7 @@ use crate::error::PlanError;
 use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Block, Schedule};
 use crate::wisdom::{Case, Key as Known};
-use lifting_codegen::schedule::stream::{Order, Rows};
+use lifting_codegen::schedule::stream::{Job, Order, Rows};
 use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 
 /// A part of a level: launches that may all run side by side.
@@ -68,6 +68,25 @@ struct Both {
     measured: Option<Block>,
     /// What cannot be, what was measured included.
     refused: Vec<Refused>,
+}
+
+/// The launches of a pass over several axes.
+struct Launched {
+    /// The first.
+    job: Job,
+    count: usize,
+}
+
+/// A block for them.
+struct Built {
+    /// With its chunks.
+    block: Block,
+    chunk: u32,
+    /// What its kernel takes.
+    rows: Rows,
+    cost: Cost,
+    /// Whether all arrays are aligned.
+    aligned: bool,
 }
 
 impl Lowering<'_> {
@@ -245,24 +264,10 @@ impl Lowering<'_> {
         let parity = [x, y].map(|axis| (origins[axis] & 1) as usize);
         let pair = Pair { direction, level, axes: [x, y], order: lifted, deep: None, extent: shape, parity, gain: 0 };
         let quad = quad(self, axes.len() - 1, first, &pair);
-        if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[x] != 1) {
-            return Err("samples along the innermost axis are not beside each other".into());
-        }
-        let jobs = pair.jobs(&quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
-        let mut job = jobs.job;
-        self.misplace(&mut job, &jobs.arrays);
-        let launches = jobs.launches();
-        if launches > MOST_LAUNCHES {
-            return Err(format!("it would take {launches} launches"));
-        }
+        let launched = self.launched(&pair, &quad)?;
+        let job = launched.job;
         let build = |block: Block| {
-            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, &job)?;
-            let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
-            let chunk = wanted.max(walk.least_chunk(&job)) as u32;
-            let block = block.with_chunk(chunk);
-            let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, &job, chunk);
-            let times = launches as f64;
-            let mut cost = Cost { launches: launches * each, bytes: times * bytes, time: times * time };
+            let Built { block, chunk, rows, mut cost, aligned } = self.built(direction, block, &launched)?;
             for i in (0..axes.len()).filter(|i| ![at, other].contains(i)) {
                 cost += self.axis_cost(question, shape, &axes, i);
             }
@@ -272,9 +277,9 @@ impl Lowering<'_> {
             let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Block::Separate)).collect();
             stages.splice(
                 first..first + 2,
-                [Stage::Both { axes: [x, y], order: lifted, deep: None, block, chunk, rows: walk.rows() }],
+                [Stage::Both { axes: [x, y], order: lifted, deep: None, block, chunk, rows }],
             );
-            Ok((stages, block, cost, tuning.aligned == 3))
+            Ok((stages, block, cost, aligned))
         };
         let tuning = self.kernels.tuning;
         let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
@@ -300,7 +305,7 @@ impl Lowering<'_> {
             refused.extend(reason.flatten().map(|e| Refused { schedule, reason: e.to_string() }));
         }
         let Some(aligned) = is_aligned else { return Ok(Err(refused)) };
-        let images = i32::try_from(launches).unwrap_or(i32::MAX).saturating_mul(job.batch);
+        let images = i32::try_from(launched.count).unwrap_or(i32::MAX).saturating_mul(job.batch);
         let case = Case {
             device: &tuning.device,
             scheme: self.kernels.scheme,
@@ -331,9 +336,35 @@ impl Lowering<'_> {
         }
         Ok(Ok(Both { ways, case, measured, refused }))
     }
-}
 
-impl Lowering<'_> {
+    /// What a pass would launch.
+    fn launched(&self, pair: &Pair, quad: &Quad) -> Result<Launched, String> {
+        if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[pair.axes[0]] != 1) {
+            return Err("samples along the innermost axis are not beside each other".into());
+        }
+        let jobs = pair.jobs(quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
+        let mut job = jobs.job;
+        self.misplace(&mut job, &jobs.arrays);
+        let count = jobs.launches();
+        if count > MOST_LAUNCHES {
+            return Err(format!("it would take {count} launches"));
+        }
+        Ok(Launched { job, count })
+    }
+
+    /// A block that could do it, and what its launches would cost.
+    fn built(&self, direction: Direction, block: Block, launched: &Launched) -> Result<Built, ScheduleError> {
+        let Launched { job, count } = launched;
+        let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, job)?;
+        let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
+        let chunk = wanted.max(walk.least_chunk(job)) as u32;
+        let block = block.with_chunk(chunk);
+        let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, job, chunk);
+        let times = *count as f64;
+        let cost = Cost { launches: count * each, bytes: times * bytes, time: times * time };
+        Ok(Built { block, chunk, rows: walk.rows(), cost, aligned: tuning.aligned == 3 })
+    }
+
     /// All ways with a pass over three axes, or why there is none.
     fn volumes(
         &self,
@@ -356,28 +387,14 @@ impl Lowering<'_> {
         let (lifted, deep, parity) = (Order::HorizontalFirst, Some((z, parity_z)), [parity_x, parity_y]);
         let pair = Pair { direction, level, axes: [x, y], order: lifted, deep, extent: shape, parity, gain: 0 };
         let quad = quad(self, 1, 0, &pair);
-        if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[x] != 1) {
-            return Err("samples along the innermost axis are not beside each other".into());
-        }
-        let jobs = pair.jobs(&quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
-        let mut job = jobs.job;
-        self.misplace(&mut job, &jobs.arrays);
-        let launches = jobs.launches();
-        if launches > MOST_LAUNCHES {
-            return Err(format!("it would take {launches} launches"));
-        }
+        let launched = self.launched(&pair, &quad)?;
+        let job = launched.job;
         let build = |block: Block| -> Result<(Vec<Stage>, Block, Cost), ScheduleError> {
-            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, &job)?;
-            let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
-            let chunk = wanted.max(walk.least_chunk(&job)) as u32;
-            let block = block.with_chunk(chunk);
-            let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, &job, chunk);
-            let times = launches as f64;
-            let mut cost = Cost { launches: launches * each, bytes: times * bytes, time: times * time };
+            let Built { block, chunk, rows, mut cost, .. } = self.built(direction, block, &launched)?;
             if copies {
                 cost += self.model().copy(shape.iter().product());
             }
-            let stage = Stage::Both { axes: [x, y], order: lifted, deep: Some(z), block, chunk, rows: walk.rows() };
+            let stage = Stage::Both { axes: [x, y], order: lifted, deep: Some(z), block, chunk, rows };
             Ok((vec![stage], block, cost))
         };
         let blocks = match self.kernels.tuning.only {

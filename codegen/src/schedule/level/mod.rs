@@ -18,7 +18,7 @@ pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
 pub(super) use slab::Slab;
 pub(super) use source::{Source, served_column, served_index, vectors_or_served};
 
-use super::{Arithmetic, Direction, Options};
+use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Expr, LocalId, ParamId, Scalar};
@@ -124,10 +124,61 @@ impl Axis {
         u32::from(matches!(self.actions.first(), Some(Action::Stage(_))))
     }
 
+    /// Whether what lies beyond a border stays what the border rule says while a walk passes it ([`DelayLine`]).
+    ///
+    /// # Errors
+    /// What `refuse` makes of the steps that do not keep it.
+    pub(super) fn check_walk(
+        &self,
+        border: Border,
+        steps: &[Step],
+        refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
+    ) -> Result<(), ScheduleError> {
+        if border == Border::Mirror {
+            let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
+            return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+        }
+        let between = self.scalings_between();
+        if border == Border::Edge && between > 0 {
+            return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
+        }
+        Ok(())
+    }
+
     /// How many scalings stand between lifting steps.
     pub(super) fn scalings_between(&self) -> i64 {
         self.actions.iter().filter(|a| a.is_scaling()).count() as i64
     }
+}
+
+/// Whether a lane's columns are a vector.
+///
+/// # Errors
+/// What `refuse` makes of their number.
+pub(super) fn check_columns(
+    columns: u32,
+    sample: Scalar,
+    refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
+) -> Result<(), ScheduleError> {
+    let most = 16 / sample.bytes() as u32;
+    if columns.is_power_of_two() && (2..=most).contains(&columns) {
+        return Ok(());
+    }
+    Err(refuse("the number of columns a lane, a power of two of at least 2,", columns.into(), most.into()))
+}
+
+/// Whether a block can have so many warps.
+///
+/// # Errors
+/// What `refuse` makes of their number.
+pub(super) fn check_warps(
+    warps: u32,
+    refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
+) -> Result<(), ScheduleError> {
+    if (1..=32).contains(&warps) {
+        return Ok(());
+    }
+    Err(refuse("the number of warps a block, at least 1,", warps.into(), 32))
 }
 
 /// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
@@ -421,6 +472,12 @@ impl Held {
         (self.end(axis) - 1 - phase.parity() as i32) >> 1
     }
 
+    /// Whether the sample of index k of a phase along an axis is inside the signal.
+    pub(super) fn exists(&self, axis: usize, phase: Phase, k: impl Into<Expr>) -> Expr {
+        let k = k.into();
+        k.clone().ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
+    }
+
     /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
     pub(super) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
         let length = || Box::new(self.length(axis));
@@ -498,6 +555,21 @@ pub(super) struct Lanes {
     pub(super) at_border: LocalId,
 }
 
+impl Lanes {
+    /// Those of a tile, and whether a lane has results: blocks beside one another have tiles beside one another, each of so many lanes with results, after halo lanes on the left.
+    pub(super) fn of_tile(b: &mut Builder, held: Held, (left, useful): (i64, i64)) -> (Lanes, LocalId) {
+        let (c, left, useful) = (held.columns(), left as i32, useful as i32);
+        let lane = || Expr::from(Builtin::ThreadX);
+        let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
+        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+        let starts = Expr::from(base).lt(held.start(0));
+        let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
+        let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
+        let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
+        (Lanes { held, base, x, at_border }, useful)
+    }
+}
+
 impl std::ops::Deref for Lanes {
     type Target = Held;
 
@@ -539,23 +611,26 @@ impl<'a> Frame<'a> {
         (left, useful): (i64, i64),
         image: &Expr,
     ) -> Frame<'a> {
-        let (c, left, useful) = (held.columns(), left as i32, useful as i32);
-        let lane = || Expr::from(Builtin::ThreadX);
-        let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
-        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-        let starts = Expr::from(base).lt(held.start(0));
-        let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
-        let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
-        let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
+        let (lanes, useful) = Lanes::of_tile(b, held, (left, useful));
         let offsets = params.offsets(b, image);
         let pitches = params.narrow_pitches(b);
-        let lanes = Lanes { held, base, x, at_border };
         Frame { options, lanes, takes, params, useful, offsets, pitches }
     }
 
     /// Whether rows are known to be aligned, with the first column at an even position.
     pub(super) fn is_aligned(&self) -> bool {
         self.takes != Rows::Any
+    }
+
+    /// Whether the warp's rows are loaded as vectors: they are aligned, and it reaches beyond no border.
+    pub(super) fn vectors(&self, b: &mut Builder) -> LocalId {
+        let aligned = match self.options.direction {
+            Direction::Forward => SIGNAL_ALIGNED,
+            Direction::Inverse => BANDS_ALIGNED,
+        };
+        let inside = !Expr::from(self.at_border);
+        let vectors = if self.is_aligned() { inside } else { self.params.has(aligned).and(inside) };
+        b.let_("vectors", Scalar::Bool, vectors)
     }
 
     /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not change from row to row stands

@@ -1,6 +1,6 @@
 //! What rows are loaded from, without a detour: as vectors, or each sample where the border rule finds it.
 
-use super::{BANDS_ALIGNED, Frame, PHASES, Row, SIGNAL_ALIGNED, beside};
+use super::{Frame, PHASES, Row, beside};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, ParamId, Place, Scalar, Space};
 use crate::schedule::Direction;
@@ -185,13 +185,7 @@ impl Source {
 
 /// Whether rows are loaded as vectors, and if not, where each column's sample is: of analysis, each column that is [`beside`] those of other lanes.
 pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalId>) {
-    let aligned = match frame.options.direction {
-        Direction::Forward => SIGNAL_ALIGNED,
-        Direction::Inverse => BANDS_ALIGNED,
-    };
-    let inside = !Expr::from(frame.at_border);
-    let vectors = if frame.is_aligned() { inside } else { frame.params.has(aligned).and(inside) };
-    let vectors = b.let_("vectors", Scalar::Bool, vectors);
+    let vectors = frame.vectors(b);
     let served: Vec<LocalId> = (0..frame.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
     b.if_else(
         vectors,

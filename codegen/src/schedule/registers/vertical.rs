@@ -285,8 +285,7 @@ impl<'a> Strip<'a> {
                         (Expr::from(pair) << 1) + phase.parity() as i32 - self.held.start(1),
                     ),
                 };
-                let exists = Expr::from(pair).ge(self.held.first_index(1, phase));
-                let exists = exists.and(Expr::from(pair).le(self.held.last_index(1, phase)));
+                let exists = self.held.exists(1, phase, pair);
                 b.if_(exists, |b| {
                     let values = (0..self.held.columns())
                         .map(|c| self.pass.given(Expr::Elem(row, Box::new(c.into())), self.types[1]))

@@ -34,8 +34,8 @@ pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, Rows, SIGNAL_
 pub(super) use output::{store_band, store_band_at, store_signal, store_signal_at};
 
 use super::level::{
-    self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, is_local,
-    is_symmetric, useful_lanes,
+    self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, check_warps, is_local,
+    useful_lanes,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -147,13 +147,7 @@ impl Walk {
 pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let axis = Axis::new(scheme, options);
-    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
-        schedule: "stream",
-        wavelet: scheme.name().to_owned(),
-        what,
-        required,
-        available,
-    };
+    let refuse = ScheduleError::limit("stream", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || !(8..=16).contains(&(c * bytes)) || c < 2 {
         return Err(refuse(
@@ -167,14 +161,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let is_local = axis.actions.iter().all(is_local);
     let options = if is_local { Options { boundary: Boundary::Zero, ..options } } else { options };
     let border = if is_local { Border::Untouched } else { Border::of(options.boundary, &steps) };
-    if border == Border::Mirror {
-        let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
-        return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
-    }
-    let between = axis.scalings_between();
-    if border == Border::Edge && between > 0 {
-        return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
-    }
+    axis.check_walk(border, &steps, &refuse)?;
     let halo = Halo::of(&axis.actions, options.boundary);
     // Rows that are not aligned cost up to c − 1 columns on the right.
     let skew = if shape.is_aligned() { 0 } else { c - 1 };
@@ -198,17 +185,13 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let slot_len = slot_len(&plan);
     let ring_bytes =
         i64::from(shape.warps) * i64::from(shape.ring) * i64::from(slot_len) * options.sample.bytes() as i64;
-    let refuse = |what: &'static str, required: i64, available: i64| {
-        Err(ScheduleError::Reach { schedule: "stream", wavelet: scheme.name().to_owned(), what, required, available })
-    };
+    let refuse = ScheduleError::limit("stream", scheme);
     if shape.ring < 2 {
-        return refuse("the number of row pairs in the ring", 2, shape.ring.into());
+        return Err(refuse("the number of row pairs in the ring", 2, shape.ring.into()));
     }
-    if !(1..=32).contains(&shape.warps) {
-        return refuse("the number of warps a block, at least 1,", shape.warps.into(), 32);
-    }
+    check_warps(shape.warps, &refuse)?;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
-        return refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64);
+        return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }
 
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.rows.kernel("stream")));

@@ -27,8 +27,7 @@ pub fn store(
             if let Some(across) = across {
                 across.lift(b, &row);
             }
-            let exists =
-                Expr::from(pair).ge(strip.first_index(1, phase)).and(Expr::from(pair).le(strip.last_index(1, phase)));
+            let exists = strip.exists(1, phase, pair);
             b.if_(exists.and(strip.useful.into()), |b| match strip.options.direction {
                 Direction::Forward => {
                     for columns in [Phase::Even, Phase::Odd] {

@@ -68,8 +68,7 @@ impl Tile<'_> {
                     self.cells.put(b, self.cells.row(held.pair, phase), row);
                     continue;
                 }
-                let exists = (Expr::from(pair).ge(frame.first_index(1, phase)))
-                    .and(Expr::from(pair).le(frame.last_index(1, phase)));
+                let exists = frame.exists(1, phase, pair);
                 let useful = || Expr::from(frame.useful);
                 match frame.options.direction {
                     Direction::Forward => b.if_(exists.and(useful()), |b| {

@@ -26,7 +26,7 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Cells, Frame, Held, Order, Params, Rows, cell_of};
+use super::level::{Axis, Border, Cells, Frame, Held, Order, Params, Rows, cell_of, check_columns, check_warps};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -60,21 +60,10 @@ pub struct Block {
 /// the tile is all halo or more than shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
-    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
-        schedule: "tile",
-        wavelet: scheme.name().to_owned(),
-        what,
-        required,
-        available,
-    };
+    let refuse = ScheduleError::limit("tile", scheme);
     let (c, rows, pairs) = (i64::from(shape.columns), i64::from(shape.rows), i64::from(shape.pairs));
-    let bytes = options.sample.bytes() as i64;
-    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
-        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
-    }
-    if !(1..=32).contains(&shape.warps) {
-        return Err(refuse("the number of warps a block, at least 1,", shape.warps.into(), 32));
-    }
+    check_columns(shape.columns, options.sample, &refuse)?;
+    check_warps(shape.warps, &refuse)?;
     if pairs < 1 || rows < 2 || rows % (2 * pairs) != 0 {
         return Err(refuse("the number of rows, a multiple of those that a thread lifts at once,", 2 * pairs, rows));
     }

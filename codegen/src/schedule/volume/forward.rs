@@ -89,7 +89,7 @@ impl Walk<'_> {
             let done = b.let_("done", Scalar::I32, pair.clone() - delay);
             b.if_(Expr::from(done).ge(self.first.into()), |b| {
                 for z in PHASES {
-                    b.if_(self.exists(z, done), |b| {
+                    b.if_(self.deep.exists(2, z, done), |b| {
                         let result = b.array("result", frame.arith.work, 2 * plan.shape.pairs);
                         line.result(b, z, delay, result);
                         self.store(b, &column, &out, z, result);
@@ -166,10 +166,8 @@ impl Walk<'_> {
                     |b| {
                         for to in outs {
                             b.unrolled("row", 0, pairs, 1, |b, k| {
-                                let pair = || Expr::from(out.first_row) + k.clone();
-                                let exists =
-                                    pair().ge(frame.first_index(1, to.0)).and(pair().le(frame.last_index(1, to.0)));
-                                b.if_(exists, |b| put(b, to, &k));
+                                let pair = Expr::from(out.first_row) + k.clone();
+                                b.if_(frame.exists(1, to.0, pair), |b| put(b, to, &k));
                             });
                         }
                     },

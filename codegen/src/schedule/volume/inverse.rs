@@ -39,7 +39,7 @@ impl Walk<'_> {
             let done = b.let_("done", Scalar::I32, pair.clone() - delay);
             for z in PHASES {
                 next(b, z);
-                b.if_(Expr::from(done).ge(self.first.into()).and(self.exists(z, done)), |b| {
+                b.if_(Expr::from(done).ge(self.first.into()).and(self.deep.exists(2, z, done)), |b| {
                     let result = b.array("result", frame.arith.work, self.deep.columns);
                     line.result(b, z, delay, result);
                     for round in &ahead.rounds {
@@ -68,7 +68,7 @@ impl Walk<'_> {
             let start = frame.index(0, y, Expr::from(x) - frame.start(0));
             self.cursor(b, 0, stores, start, plane.clone())
         };
-        let exists = |phase: Phase| self.row_exists(done, phase);
+        let exists = |phase: Phase| frame.exists(1, phase, done);
         let cursors = if frame.is_aligned() {
             PHASES.map(|phase| cursor(phase, frame.x, exists(phase).and(frame.useful.into()))).into()
         } else {
@@ -76,12 +76,6 @@ impl Walk<'_> {
             vec![cursor(Phase::Even, frame.base, exists(Phase::Odd).or(exists(Phase::Even)))]
         };
         Out { warps, pair, done, cursors }
-    }
-
-    /// Whether the row of a phase in a row pair exists.
-    fn row_exists(&self, pair: LocalId, phase: Phase) -> Expr {
-        let pair = || Expr::from(pair);
-        pair().ge(self.frame.first_index(1, phase)).and(pair().le(self.frame.last_index(1, phase)))
     }
 
     /// Columns and rows of a plane that is done along z.
@@ -122,7 +116,7 @@ impl Walk<'_> {
         } else {
             b.if_(self.stores(out.cursors[0]), |b| {
                 for (phase, row) in PHASES.into_iter().zip(&rows) {
-                    b.if_(self.row_exists(out.done, phase), |b| {
+                    b.if_(self.frame.exists(1, phase, out.done), |b| {
                         let below = Expr::from(frame.pitches[0]).cast(Scalar::I64) * Expr::i64(phase.parity());
                         let at = Expr::from(out.cursors[0]) + below;
                         cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());

@@ -25,7 +25,7 @@ mod shape;
 pub use shape::Shape;
 
 use super::level::{
-    Axis, Border, Cells, Column, Descent, Frame, Held, PHASES, Params, Rows, Source, cell_of, is_local, is_symmetric,
+    Axis, Border, Cells, Column, Descent, Frame, Held, PHASES, Params, Rows, Source, cell_of, check_columns, is_local,
     vectors_or_served,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -70,18 +70,9 @@ pub struct Block {
 /// thread has more samples than registers, or if the tile is all halo or more than shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
-    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
-        schedule: "volume",
-        wavelet: scheme.name().to_owned(),
-        what,
-        required,
-        available,
-    };
+    let refuse = ScheduleError::limit("volume", scheme);
     let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
-    let bytes = options.sample.bytes() as i64;
-    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
-        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
-    }
+    check_columns(shape.columns, options.sample, &refuse)?;
     if !(1..=32).contains(&warps) || warps % c != 0 {
         return Err(refuse("the number of warps a block, a multiple of the columns a lane,", warps, 32));
     }
@@ -96,14 +87,7 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
         Border::Mirror if axis.actions.iter().all(is_local) => (Border::Untouched, Boundary::Zero),
         other => (other, options.boundary),
     };
-    if deep_border == Border::Mirror {
-        let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
-        return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
-    }
-    let between = axis.scalings_between();
-    if deep_border == Border::Edge && between > 0 {
-        return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
-    }
+    axis.check_walk(deep_border, &steps, &refuse)?;
     let halo = Halo::of(&axis.actions, options.boundary);
     let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
     let useful = 32 - left - right;
@@ -249,6 +233,12 @@ struct Ahead {
 }
 
 impl Walk<'_> {
+    /// The part of the columns that a thread has: there are as many parts as warps.
+    fn column(&self, b: &mut Builder) -> Column {
+        let shape = self.plan.shape;
+        Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32)
+    }
+
     /// Does something in the warps that have a pair in a round; `warps` of them.
     fn with_pair(&self, b: &mut Builder, warps: i32, body: impl FnOnce(&mut Builder)) {
         if warps == self.plan.shape.warps as i32 {
@@ -404,12 +394,6 @@ impl Walk<'_> {
         b.set(Place::Local(cursor), Expr::from(cursor) + Expr::from(self.planes[array]).cast(Scalar::I64));
     }
 
-    /// Whether the plane of a phase exists that is in the pair `done`.
-    fn exists(&self, z: Phase, done: LocalId) -> Expr {
-        let done = || Expr::from(done);
-        done().ge(self.deep.first_index(2, z)).and(done().le(self.deep.last_index(2, z)))
-    }
-
     /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of each phase once there is room for it.
     fn walk(
         &self,
@@ -500,12 +484,4 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks.max(1);
     Ok(kernel)
-}
-
-impl Walk<'_> {
-    /// The part of the columns that a thread has: there are as many parts as warps.
-    fn column(&self, b: &mut Builder) -> Column {
-        let shape = self.plan.shape;
-        Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32)
-    }
 }

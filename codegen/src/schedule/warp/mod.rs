@@ -20,7 +20,7 @@ pub use super::level::Rows;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, BANDS_ALIGNED, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, SIGNAL_ALIGNED, Slab, Source,
+    Across, Axis, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, Slab, Source, check_columns, check_warps,
     is_symmetric, served_column,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
@@ -71,20 +71,10 @@ pub struct Block {
 /// it is all halo.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
-    let refuse = |what: &'static str, required: i64, available: i64| ScheduleError::Reach {
-        schedule: "warp",
-        wavelet: scheme.name().to_owned(),
-        what,
-        required,
-        available,
-    };
-    let (c, rows, bytes) = (i64::from(shape.columns), i64::from(shape.rows), options.sample.bytes() as i64);
-    if !shape.columns.is_power_of_two() || !(2..=16 / bytes).contains(&c) {
-        return Err(refuse("the number of columns a lane, a power of two of at least 2,", c, 16 / bytes));
-    }
-    if !(1..=32).contains(&shape.warps) {
-        return Err(refuse("the number of warps a block, at least 1,", shape.warps.into(), 32));
-    }
+    let refuse = ScheduleError::limit("warp", scheme);
+    let (c, rows) = (i64::from(shape.columns), i64::from(shape.rows));
+    check_columns(shape.columns, options.sample, &refuse)?;
+    check_warps(shape.warps, &refuse)?;
     if rows % 2 != 0 {
         return Err(refuse("the number of rows of a block, which is even,", rows, rows - 1));
     }
@@ -196,41 +186,31 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         options.boundary
     ));
     let params = Params::declare(b, options);
-    let c = shape.columns as i32;
-    let lane = || Expr::from(Builtin::ThreadX);
-    let base = Expr::from(Builtin::BlockX) * plan.columns() as i32 - plan.left as i32 * c;
-    let base = b.let_("base", Scalar::I32, base);
-    let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
     let held = plan.held(&params);
     let (end_x, end_y) = (held.end(0), held.end(1));
-    let starts = Expr::from(base).lt(held.start(0));
-    let at_border = starts.or((Expr::from(base) + 32 * c).gt(end_x.clone()));
-    let at_border = b.let_("at_border", Scalar::Bool, at_border);
-    let in_block = lane().ge((plan.left as i32).into()).and(lane().lt(((plan.left + plan.useful) as i32).into()));
-    let useful = b.let_("useful", Scalar::Bool, in_block.and(Expr::from(x).lt(end_x.clone())));
+    let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful));
     let pairs_y = (end_y.clone() + 1) >> 1;
     // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
     let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
     let pitches = params.narrow_pitches(b);
     let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
     let steps = (&plan.axis, &plan.halo);
-    let block = |b: &mut Builder, held: Held, image: Expr, pair: Expr, stop: Option<LocalId>| {
+    let block = |b: &mut Builder, image: Expr, pair: Expr, stop: Option<LocalId>| {
         let offsets = params.offsets(b, &image);
-        let lanes = Lanes { held, base, x, at_border };
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
         let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, pairs));
         Tile { frame: &frame, slab, plan: &plan }.lift(b, order, stop);
     };
     let (chunks, images) = if shape.is_aligned() {
         let first = b.let_("first_pair", Scalar::I32, warp * pairs);
-        b.if_(Expr::from(first).lt(pairs_y.clone()), |b| block(b, held, Builtin::BlockZ.into(), first.into(), None));
+        b.if_(Expr::from(first).lt(pairs_y.clone()), |b| block(b, Builtin::BlockZ.into(), first.into(), None));
         ((pairs_y + (pairs - 1)) / pairs, params.batch.into())
     } else {
         let chunk = || Expr::from(params.chunk);
         let first = b.let_("first_pair", Scalar::I32, warp * chunk());
         let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
         b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
-            b.for_("pair", first, stop, pairs, |b, pair| block(b, plan.held(&params), image.clone(), pair, Some(stop)));
+            b.for_("pair", first, stop, pairs, |b, pair| block(b, image, pair, Some(stop)));
         });
         ((pairs_y + chunk() - 1) / chunk(), Expr::from(params.batch).min(Expr::i32(65535)))
     };
@@ -283,13 +263,7 @@ impl Tile<'_> {
             }
             return;
         }
-        let aligned = match frame.options.direction {
-            Direction::Forward => SIGNAL_ALIGNED,
-            Direction::Inverse => BANDS_ALIGNED,
-        };
-        let inner = !Expr::from(frame.at_border);
-        let vectors = if frame.is_aligned() { inner } else { frame.params.has(aligned).and(inner) };
-        let vectors = b.let_("vectors", Scalar::Bool, vectors);
+        let vectors = frame.vectors(b);
         b.if_else(
             Expr::from(vectors).and(!Expr::from(slab.at_edge)),
             |b| {
