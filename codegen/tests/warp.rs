@@ -27,6 +27,10 @@ impl Schedule for Shape {
         let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
         takes.map(|takes| Shape { takes, ..*self }).collect()
     }
+
+    fn for_image(&self) -> Option<Shape> {
+        Some(Shape { takes: Rows::Image, ..*self })
+    }
 }
 
 /// One of the shapes that are proposed, or the last of them; and the rows that its kernel takes.
@@ -47,6 +51,10 @@ impl Schedule for Proposed {
         let takes = [Some(Rows::Aligned), case.width.is_multiple_of(8).then_some(Rows::Whole)];
         let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
         takes.map(|takes| Proposed(self.0, takes)).collect()
+    }
+
+    fn for_image(&self) -> Option<Proposed> {
+        Some(Proposed(self.0, Rows::Image))
     }
 }
 
@@ -201,15 +209,16 @@ fn the_papers_figures() {
     for (scheme, sample, [columns, rows], figure) in
         [(legall53, Scalar::I32, [60, 16], "2.33"), (cdf97, Scalar::F32, [56, 12], "2.90")]
     {
+        let shape = Shape { takes: Rows::Whole, ..Shape::paper() };
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
             let whole = Geometry::uniform(&[rows * 4, columns * 3], 1).expect("a geometry");
-            let moved = fused(&scheme, options, Shape::paper(), &whole);
+            let moved = fused(&scheme, options, shape, &whole);
             assert!((moved - 1.0 - (64 * 20) as f64 / (columns * rows) as f64).abs() < 1e-9, "{moved}");
             assert_eq!(format!("{moved:.2}"), figure);
             // Blocks that are not whole at the ends of later levels cost a little.
             let levels = Geometry::uniform(&[rows * 32, columns * 16], 4).expect("a geometry");
-            let more = fused(&scheme, options, Shape::paper(), &levels);
+            let more = fused(&scheme, options, shape, &levels);
             assert!(more >= moved && more < 1.02 * moved, "{more} of {moved}");
         }
     }
@@ -225,21 +234,26 @@ proptest! {
         parity in [0usize..=1, 0usize..=1],
         chunk in 1usize..=9,
         vertical_first in any::<bool>(),
-        aligned in any::<bool>(),
+        (aligned, bands_anywhere) in any::<(bool, bool)>(),
+        rows in prop::sample::select(&[Rows::Any, Rows::Image]),
         chosen in prop::option::of(0usize..4),
         which in 0usize..4,
         seed in any::<u64>(),
     ) {
         let order = if vertical_first { Order::VerticalFirst } else { Order::HorizontalFirst };
         let scalar = types(&scheme)[which % types(&scheme).len()];
-        let mut case = Case { parity, order, chunk, aligned, ..Case::new(width, height) };
+        let mut case = Case { parity, order, chunk, aligned, bands_anywhere, ..Case::new(width, height) };
+        if rows == Rows::Image {
+            case = Case { parity: [0, 0], aligned: true, ..case };
+        }
         if scheme.boundary() == Boundary::Periodic {
             case = Case { width: width & !1, height: height & !1, ..case };
         }
         if let Some(chosen) = chosen {
-            runs_or_names_a_limit(&scheme, scheme.boundary(), Proposed(chosen, Rows::Any), case, scalar, seed);
+            runs_or_names_a_limit(&scheme, scheme.boundary(), Proposed(chosen, rows), case, scalar, seed);
         } else {
-            runs_or_names_a_limit(&scheme, scheme.boundary(), small(scalar), case, scalar, seed);
+            let shape = Shape { takes: rows, ..small(scalar) };
+            runs_or_names_a_limit(&scheme, scheme.boundary(), shape, case, scalar, seed);
         }
     }
 }
@@ -304,7 +318,7 @@ fn proposed_shapes() {
         for &sample in types(scheme) {
             let options = Options { sample, boundary: scheme.boundary(), direction: Direction::Forward, gain: false };
             for shape in Shape::proposed(scheme, options).expect("a shape") {
-                let block = warp::block(scheme, options, shape).expect("a block");
+                let block = warp::block(scheme, options, Shape { takes: Rows::Whole, ..shape }).expect("a block");
                 text += &format!(
                     "{name} {}: {} columns a lane, {} rows; stores {} x {}, loads {:.2} a sample\n",
                     sample.name(),

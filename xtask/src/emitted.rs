@@ -58,7 +58,8 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     };
     match warp::Shape::proposed(scheme, options) {
         Ok(shapes) => {
-            let others = [warp::Rows::Aligned, warp::Rows::Any].map(|takes| warp::Shape { takes, ..shapes[0] });
+            let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any];
+            let others = others.map(|takes| warp::Shape { takes, ..shapes[0] });
             let whole = shapes.iter().map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
             whole.chain(others).map(make).collect()
         }
@@ -69,7 +70,8 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
 /// One for each kind of rows.
 fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 3] {
     let shape = stream::Shape::for_sample(options.sample);
-    stream::Rows::ALL.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
+    let rows = [stream::Rows::Whole, stream::Rows::Aligned, stream::Rows::Any];
+    rows.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
 }
 
 /// One for each shape, which its name tells, for aligned rows and for any.

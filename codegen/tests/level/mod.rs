@@ -5,7 +5,7 @@ use crate::support::{ran_or_names_a_limit, types};
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::schedule::level::{Array, Job, Order, Tuning};
+use lifting_codegen::schedule::level::{Array, BANDS_ALIGNED, Job, Order, SIGNAL_ALIGNED, Tuning};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
@@ -24,12 +24,15 @@ pub struct Case {
     pub gain: Option<u32>,
     /// Rows of all arrays begin where vectors begin.
     pub aligned: bool,
+    /// But those of bands begin anywhere.
+    pub bands_anywhere: bool,
 }
 
 impl Case {
     pub fn new(width: usize, height: usize) -> Case {
         let order = Order::HorizontalFirst;
-        Case { width, height, parity: [0, 0], order, chunk: 8, batch: 1, gain: None, aligned: false }
+        let (aligned, bands_anywhere) = (false, false);
+        Case { width, height, parity: [0, 0], order, chunk: 8, batch: 1, gain: None, aligned, bands_anywhere }
     }
 
     /// Columns and rows of the image and of the four bands.
@@ -54,16 +57,17 @@ struct Place {
 /// Samples of every array stand at their positions: an aligned row begins a vector at position 0.
 fn places(case: &Case) -> [Place; 5] {
     let shapes = case.shapes();
+    let aligned = |i: usize| case.aligned && (i == 0 || !case.bands_anywhere);
     let pitch = |i: usize| {
         let widest = if i < 2 { shapes[i].0 } else { shapes[2].0.max(shapes[3].0) };
-        if case.aligned { (widest + 2).next_multiple_of(16) } else { widest + 3 }
+        if aligned(i) { (widest + 2).next_multiple_of(16) } else { widest + 3 }
     };
     std::array::from_fn(|i| {
         let (columns, rows) = shapes[i];
         let at_odd = case.parity[0] == 1 && [0, 1, 3].contains(&i);
-        let lead = if case.aligned { usize::from(at_odd) } else { [1, 2, 3, 0, 5][i] };
+        let lead = if aligned(i) { usize::from(at_odd) } else { [1, 2, 3, 0, 5][i] };
         let tallest = if i < 2 { rows } else { shapes[2].1.max(shapes[3].1) };
-        let stride = pitch(i) * tallest + if case.aligned { 16 } else { 1 };
+        let stride = pitch(i) * tallest + if aligned(i) { 16 } else { 1 };
         Place { columns, rows, lead, pitch: pitch(i), stride }
     })
 }
@@ -101,6 +105,11 @@ pub trait Schedule: Copy + std::fmt::Debug {
     fn for_aligned(&self, _case: &Case) -> Vec<Self> {
         Vec::new()
     }
+
+    /// The kernel for images whose rows are aligned and begin at even positions, with bands anywhere, if there is one of its own.
+    fn for_image(&self) -> Option<Self> {
+        None
+    }
 }
 
 fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
@@ -117,7 +126,8 @@ fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
     };
     match (made.tuning)(&job) {
         Ok(tuning) => {
-            assert!(!case.aligned || tuning.aligned == 3, "{case:?}");
+            let wanted = if case.bands_anywhere { SIGNAL_ALIGNED } else { SIGNAL_ALIGNED | BANDS_ALIGNED };
+            assert!(!case.aligned || tuning.aligned & wanted == wanted, "{case:?}");
             Some(tuning)
         }
         Err(ScheduleError::Launch { .. }) => None,
@@ -241,8 +251,13 @@ pub fn must(
     scalar: Scalar,
     seed: u64,
 ) -> bool {
-    let other = if case.aligned && case.parity[0] == 0 { schedule.for_aligned(&case) } else { Vec::new() };
-    std::iter::once(schedule).chain(other).all(|schedule| {
+    let is_even = case.aligned && case.parity[0] == 0;
+    let aligned = if is_even { schedule.for_aligned(&case) } else { Vec::new() };
+    let anywhere = Case { bands_anywhere: true, ..case };
+    let image = schedule.for_image().filter(|_| is_even && case.parity[1] == 0);
+    let of_image = image.into_iter().flat_map(|schedule| [(schedule, case), (schedule, anywhere)]);
+    let others = aligned.into_iter().map(|schedule| (schedule, case)).chain(of_image);
+    std::iter::once((schedule, case)).chain(others).all(|(schedule, case)| {
         match check_type(scheme, boundary, schedule, case, scalar, seed) {
             Ok(ran) => {
                 assert!(ran || boundary == Boundary::Periodic, "{} {case:?}", scheme.name());

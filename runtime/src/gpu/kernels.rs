@@ -194,13 +194,15 @@ impl<'a> Kernels<'a> {
             let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
             Ok((walk, tuning))
         };
-        match block {
-            Block::Stream(_) | Block::Warp(_) => {
-                try_(Rows::Whole).or_else(|_| try_(Rows::Aligned)).or_else(|_| try_(Rows::Any))
-            }
-            Block::Tile(_) | Block::Volume(_) => try_(Rows::Aligned).or_else(|_| try_(Rows::Any)),
-            _ => try_(Rows::Any),
-        }
+        let rows: &[Rows] = match block {
+            Block::Warp(_) => &Rows::ALL,
+            Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
+            Block::Tile(_) | Block::Volume(_) => &[Rows::Aligned, Rows::Any],
+            Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
+        };
+        let mut tried = rows.iter().map(|&rows| try_(rows));
+        let last = tried.next_back().expect("a schedule takes some rows");
+        tried.find(Result::is_ok).unwrap_or(last)
     }
 
     /// How a kernel of both axes would meet a level.

@@ -123,10 +123,11 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
     (a.powf(power) + b.powf(power)).powf(1.0 / power)
 }
 
-/// By how much blocks cost more instructions and sectors where rows are not aligned; and by how much walks (analysis, synthesis) and tiles, which take such rows through shared memory, are slower.
-const UNALIGNED: [f64; 2] = [3.0, 1.05];
-/// By how much blocks take more instructions (analysis, synthesis) where rows are aligned, and end in parts of vectors.
-const IN_PARTS: [f64; 2] = [1.35, 1.1];
+/// By how much blocks take more instructions (analysis, synthesis) where rows end in parts of vectors, where bands begin anywhere, and where all rows do.
+const IN_PARTS: [f64; 2] = [1.05, 1.05];
+const BANDS_ANYWHERE: [f64; 2] = [1.15, 1.15];
+const ANYWHERE: [f64; 2] = [1.4, 1.4];
+/// By how much walks (analysis, synthesis) and tiles, which take rows that begin anywhere through shared memory, are slower.
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.1];
 
@@ -261,7 +262,7 @@ impl Model<'_> {
                 (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), WALKING)
             }
             (Walk::Warp(shape), Block::Warp(block)) => {
-                (self.in_blocks(direction, shape, block, job, chunk), shape.takes() != Rows::Any, BLOCKS)
+                (self.in_blocks(direction, shape, block, job, chunk), shape.takes().is_aligned(), BLOCKS)
             }
             (Walk::Tile(tile), Block::Tile(block)) => {
                 (self.in_tiles(direction, tile, block, job), tile.is_for_aligned(), TILES)
@@ -273,14 +274,18 @@ impl Model<'_> {
             (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_), _) => unreachable!("a walk is its block's"),
         };
         let inverse = usize::from(direction == Direction::Inverse);
-        let ([more_work, more_sectors], slower) = match walk {
-            Walk::Warp(shape) if shape.takes() == Rows::Aligned => ([IN_PARTS[inverse], 1.0], 1.0),
-            _ if aligned => ([1.0; 2], 1.0),
-            Walk::Warp(_) => (UNALIGNED, 1.0),
-            Walk::Stream(_) => ([1.0; 2], UNALIGNED_WALK[inverse]),
-            Walk::Tile(_) | Walk::Volume(_) => ([1.0; 2], UNALIGNED_TILE[inverse]),
+        let (more_work, slower) = match walk {
+            Walk::Warp(shape) => match shape.takes() {
+                Rows::Whole => (1.0, 1.0),
+                Rows::Aligned => (IN_PARTS[inverse], 1.0),
+                Rows::Image => (BANDS_ANYWHERE[inverse], 1.0),
+                Rows::Any => (ANYWHERE[inverse], 1.0),
+            },
+            _ if aligned => (1.0, 1.0),
+            Walk::Stream(_) => (1.0, UNALIGNED_WALK[inverse]),
+            Walk::Tile(_) | Walk::Volume(_) => (1.0, UNALIGNED_TILE[inverse]),
         };
-        let bytes = samples * self.sample.bytes() as f64 * (demand.moved + more_sectors);
+        let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
         let issue = self.issue(samples * demand.instructions * more_work);
         let throughput = together(THROUGHPUT, self.memory(bytes), issue);
         Cost { launches: 1, bytes, time: LAUNCH + slower * together(power, throughput, demand.latency) }

@@ -1,6 +1,6 @@
 //! A launch as its arrays have it: whether they suit, what is aligned.
 
-use super::{BANDS_ALIGNED, SIGNAL_ALIGNED};
+use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, SKEW_BITS};
 use crate::ir::Scalar;
 use crate::schedule::ScheduleError;
 use lifting_dsl::Boundary;
@@ -55,7 +55,7 @@ pub struct Tuning {
     pub chunk: i32,
     /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`].
     pub aligned: i32,
-    /// Of each array that is read, 8 bits: samples by which it begins past a lane's vector.
+    /// Of the signal and of each band, 6 bits: samples by which it begins past a lane's vector, or half.
     pub skew: i32,
 }
 
@@ -125,7 +125,7 @@ impl Job {
         Err(ScheduleError::Launch { schedule, what })
     }
 
-    /// Whether all rows begin where a lane's vector begins, and the first column and row are at even positions.
+    /// Whether rows begin where a lane's vector begins, those of bands where half a vector does if they must, too, and the first column and row are at even positions.
     ///
     /// # Errors
     /// If not, with what is asked.
@@ -134,15 +134,16 @@ impl Job {
         schedule: &'static str,
         sample: Scalar,
         columns: u32,
+        bands: bool,
     ) -> Result<(), ScheduleError> {
-        if self.aligned(sample, columns) == SIGNAL_ALIGNED | BANDS_ALIGNED && self.parity == [0, 0] {
+        let wanted = SIGNAL_ALIGNED | if bands { BANDS_ALIGNED } else { 0 };
+        if self.aligned(sample, columns) & wanted == wanted && self.parity == [0, 0] {
             return Ok(());
         }
+        let of_bands = if bands { format!(", those of bands to {}", columns / 2) } else { String::new() };
         let what = format!(
-            "rows must be aligned to {columns} samples, those of bands to {}, and the first column's and row's positions ({} and {}) must be even",
-            columns / 2,
-            self.parity[0],
-            self.parity[1]
+            "rows must be aligned to {columns} samples{of_bands}, and the first column's and row's positions ({} and {}) must be even",
+            self.parity[0], self.parity[1]
         );
         Err(ScheduleError::Launch { schedule, what })
     }
@@ -153,6 +154,13 @@ impl Job {
         let start = (array.address % (samples * bytes) as u64) as i64 - i64::from(parity) * bytes;
         let steps = [(self.height > 1, array.pitch), (self.batch > 1, array.stride)];
         start % (samples * bytes) == 0 && steps.iter().all(|(matters, step)| !matters || step % samples == 0)
+    }
+
+    /// [`Tuning::skew`], for so many columns a lane.
+    pub(in crate::schedule) fn skew(&self, sample: Scalar, columns: u32) -> i32 {
+        let past = |array: &Array, samples: u32| (array.address / sample.bytes() as u64 % u64::from(samples)) as i32;
+        let bands = self.bands.iter().rev().fold(0, |skew, band| skew << SKEW_BITS | past(band, columns / 2));
+        bands << SKEW_BITS | past(&self.signal, columns)
     }
 
     /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`], for so many columns a lane.

@@ -7,6 +7,8 @@ mod descent;
 mod down;
 mod extend;
 mod job;
+mod shift;
+mod sink;
 mod slab;
 mod source;
 
@@ -15,6 +17,8 @@ pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
+pub(super) use shift::{Neighbour, Shifts, shifted};
+pub(super) use sink::Sink;
 pub(super) use slab::Slab;
 pub(super) use source::{Source, served_column, served_index, vectors_or_served};
 
@@ -46,7 +50,10 @@ impl Order {
 pub enum Rows {
     /// All.
     Any,
-    /// Those that begin where a lane's vector begins, with the first column at an even position.
+    /// Those whose image begins where a lane's vector begins, with the first column at an even position; bands begin anywhere. A schedule that has no kernel for them has
+    /// one for [`Rows::Any`].
+    Image,
+    /// Those of them whose bands begin where half a lane's vector begins, too.
     Aligned,
     /// Those of them that consist of whole vectors.
     Whole,
@@ -54,12 +61,18 @@ pub enum Rows {
 
 impl Rows {
     /// All kinds, the fastest first.
-    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Aligned, Rows::Any];
+    pub const ALL: [Rows; 4] = [Rows::Whole, Rows::Aligned, Rows::Image, Rows::Any];
+
+    /// Whether all arrays are known to be aligned.
+    pub fn is_aligned(self) -> bool {
+        matches!(self, Rows::Aligned | Rows::Whole)
+    }
 
     /// What a schedule's kernel is called that takes such rows.
     pub(super) fn kernel(self, schedule: &str) -> String {
         match self {
             Rows::Any => schedule.to_owned(),
+            Rows::Image => format!("{schedule}_image"),
             Rows::Aligned => format!("{schedule}_aligned"),
             Rows::Whole => format!("{schedule}_whole"),
         }
@@ -282,6 +295,8 @@ const BANDS: [&[(&str, &str)]; 2] = [
 pub const SIGNAL_ALIGNED: i32 = 1;
 /// Bit of `aligned`: the same for the rows of all bands, and half a lane's vector.
 pub const BANDS_ALIGNED: i32 = 2;
+/// Bits of an array in `skew`.
+pub(super) const SKEW_BITS: i32 = 6;
 
 impl Params {
     /// Of an image.
@@ -344,7 +359,8 @@ impl Params {
             "aligned",
             &format!("1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"),
         );
-        let skew = i32s("skew", "of each array that is read, 8 bits: samples by which it begins past a lane's vector");
+        let skews = format!("of {side} and each band, 6 bits each: samples by which it begins past a lane's vector");
+        let skew = i32s("skew", &skews);
         let gain = options.gain.then(|| {
             b.scalar("gain", Scalar::I32, "bits of headroom that this level adds (forward) or removes (inverse)")
         });
@@ -557,12 +573,13 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Those of a tile, and whether a lane has results: blocks beside one another have tiles beside one another, each of so many lanes with results, after halo lanes on the left.
-    pub(super) fn of_tile(b: &mut Builder, held: Held, (left, useful): (i64, i64)) -> (Lanes, LocalId) {
+    /// A border is near if it is so many columns `before` the first lane's.
+    pub(super) fn of_tile(b: &mut Builder, held: Held, (left, useful): (i64, i64), before: i32) -> (Lanes, LocalId) {
         let (c, left, useful) = (held.columns(), left as i32, useful as i32);
         let lane = || Expr::from(Builtin::ThreadX);
         let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-        let starts = Expr::from(base).lt(held.start(0));
+        let starts = Expr::from(base).lt(held.start(0) + before);
         let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
         let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
         let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
@@ -611,7 +628,7 @@ impl<'a> Frame<'a> {
         (left, useful): (i64, i64),
         image: &Expr,
     ) -> Frame<'a> {
-        let (lanes, useful) = Lanes::of_tile(b, held, (left, useful));
+        let (lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
         let offsets = params.offsets(b, image);
         let pitches = params.narrow_pitches(b);
         Frame { options, lanes, takes, params, useful, offsets, pitches }
@@ -619,7 +636,7 @@ impl<'a> Frame<'a> {
 
     /// Whether rows are known to be aligned, with the first column at an even position.
     pub(super) fn is_aligned(&self) -> bool {
-        self.takes != Rows::Any
+        self.takes.is_aligned()
     }
 
     /// Whether the warp's rows are loaded as vectors: they are aligned, and it reaches beyond no border.

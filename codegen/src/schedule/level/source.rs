@@ -44,6 +44,11 @@ impl Source {
         }
     }
 
+    /// What is loaded from.
+    pub fn pointer(&self) -> ParamId {
+        self.pointer
+    }
+
     /// The array: 0 is the signal, 1 the low band, 2 are the other bands.
     pub fn array(&self) -> usize {
         self.array
@@ -51,11 +56,16 @@ impl Source {
 
     /// Index of the source's first sample in the row of a pair that is inside the image.
     pub fn row_start(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> LocalId {
-        let row = match (self.columns, self.row) {
-            (None, phase) => (pair << 1) + phase.parity() as i32 - frame.start(1),
-            (Some(_), phase) => frame.in_band(1, phase, pair),
-        };
+        let row = self.row_of(frame, pair);
         b.let_("row_start", Scalar::I64, frame.index(self.array, row, 0.into()))
+    }
+
+    /// The source's row in a pair that is inside the image, counted from its first.
+    pub fn row_of(&self, frame: &Frame, pair: Expr) -> Expr {
+        match self.columns {
+            None => (pair << 1) + self.row.parity() as i32 - frame.start(1),
+            Some(_) => frame.in_band(1, self.row, pair),
+        }
     }
 
     /// Index of the source's first sample in the row that serves a pair.
@@ -158,7 +168,7 @@ impl Source {
     }
 
     /// The same of a single sample.
-    pub fn seen(&self, frame: &Frame, raw: LocalId, element: i32) -> Expr {
+    pub fn seen(&self, frame: &Frame, raw: LocalId, element: impl Into<Expr>) -> Expr {
         seen(frame, Expr::Elem(raw, Box::new(element.into())))
     }
 

@@ -4,7 +4,7 @@ use super::{Rows, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
-use crate::schedule::level::{BANDS_ALIGNED, DelayLine, PHASES, SIGNAL_ALIGNED};
+use crate::schedule::level::{BANDS_ALIGNED, DelayLine, PHASES, SIGNAL_ALIGNED, SKEW_BITS};
 use lifting_dsl::{Boundary, Phase};
 
 /// The input side of a strip.
@@ -36,7 +36,7 @@ struct Part {
 
 /// One stream of a pair of rows: a row of the image, or a row of one band.
 struct Stream {
-    /// Which array: its place in `skew`, and its kind (0: signal, 1: ll, 2: the other bands).
+    /// Which array: its place in `skew` (0: signal, 1 to 4: ll, hl, lh, hh), and its kind (0: signal, 1: ll, 2: the other bands).
     array: i32,
     kind: usize,
     pointer: ParamId,
@@ -115,7 +115,7 @@ impl<'a> Input<'a> {
                 .into(),
             Direction::Inverse => (0..4)
                 .map(|band: usize| Stream {
-                    array: band as i32,
+                    array: 1 + band as i32,
                     kind: 1 + band.min(1),
                     pointer: params.bands[band],
                     row: PHASES[band / 2],
@@ -179,7 +179,8 @@ impl<'a> Input<'a> {
         let mask = self.lanes(stream) - 1;
         // The lane's x is a multiple of the vector, so only the row matters.
         let Some(is_aligned) = self.is_aligned() else { return 0.into() };
-        let skew = (Expr::from(self.strip.params.skew) >> (8 * stream.array)).and(0xff.into());
+        let skew =
+            (Expr::from(self.strip.params.skew) >> (SKEW_BITS * stream.array)).and(((1 << SKEW_BITS) - 1).into());
         let row = Expr::from(row_start).cast(Scalar::I32) + self.lane_start(stream, 0.into());
         is_aligned.select(0.into(), (skew + row).and(mask.into()))
     }

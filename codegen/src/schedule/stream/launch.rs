@@ -1,7 +1,7 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::{Rows, Walk};
-use crate::schedule::level::{Array, BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
@@ -66,7 +66,11 @@ impl Walk {
     /// As [`Walk::accepts`].
     pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
-        Ok(Tuning { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: self.skew(job) })
+        Ok(Tuning {
+            chunk: self.chunk(job, multiprocessors),
+            aligned: self.aligned(job),
+            skew: job.skew(self.options.sample, self.shape.columns),
+        })
     }
 
     /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by neighbours, too.
@@ -132,15 +136,6 @@ impl Walk {
     fn aligned(&self, job: &Job) -> i32 {
         job.aligned(self.options.sample, self.shape.columns)
     }
-
-    fn skew(&self, job: &Job) -> i32 {
-        let bytes = self.options.sample.bytes() as u64;
-        let (read, samples): (&[Array], u32) = match self.options.direction {
-            Direction::Forward => (std::slice::from_ref(&job.signal), self.shape.columns),
-            Direction::Inverse => (&job.bands, self.shape.columns / 2),
-        };
-        read.iter().rev().fold(0, |skew, a| skew << 8 | (a.address / bytes % u64::from(samples)) as i32)
-    }
 }
 
 fn ceil(n: i64, unit: i64) -> i64 {
@@ -153,7 +148,7 @@ mod tests {
     use super::*;
     use crate::ir::Scalar;
     use crate::schedule::Options;
-    use crate::schedule::level::MAX_BATCH;
+    use crate::schedule::level::{Array, MAX_BATCH};
     use lifting_dsl::testing;
 
     fn legall(direction: Direction, boundary: Boundary) -> Walk {
@@ -247,7 +242,7 @@ mod tests {
         assert_eq!(tuning(&bands).aligned, SIGNAL_ALIGNED);
         let walk = legall(Direction::Inverse, Boundary::WholeSymmetric);
         bands.bands[0].address += 6;
-        assert_eq!(walk.tuning(&bands, 132).unwrap().skew, 3 | 1 << 24);
+        assert_eq!(walk.tuning(&bands, 132).unwrap().skew, 3 << 6 | 1 << 24);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Shape {
 
     /// Whether the kernel takes aligned rows only.
     fn is_aligned(self) -> bool {
-        self.rows != Rows::Any
+        self.rows.is_aligned()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::Strip;
 use crate::ir::build::Builder;
-use crate::ir::{Cache, Expr, LocalId, ParamId, Scalar, Space};
+use crate::ir::{Expr, LocalId, Scalar, Space};
 use crate::schedule::Direction;
-use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, Rows, SIGNAL_ALIGNED};
+use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, Rows, SIGNAL_ALIGNED, Sink};
 use lifting_dsl::Phase;
 
 /// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.
@@ -52,75 +52,54 @@ pub(in crate::schedule) fn store_band(
     let y = strip.in_band(1, phase, pair.into());
     let x = strip.in_band(0, columns, Expr::from(strip.x) >> 1);
     let index = strip.index(1 + band.min(1), y, x);
-    store_band_at(b, strip, row, (phase, columns), index);
+    store_band_at(b, strip, row, (phase, columns), index, false);
 }
 
-/// Stores a lane's samples of a band's row from an index on.
+/// Stores a lane's samples of a band's row from an index on; all of them are `inside` the image, or that is found out.
 pub(in crate::schedule) fn store_band_at(
     b: &mut Builder,
     strip: &Frame,
     row: &Row,
     (phase, columns): (Phase, Phase),
     index: Expr,
+    inside: bool,
 ) {
-    let params = strip.params;
-    let band = 2 * phase.parity() as usize + columns.parity() as usize;
-    let q = columns.parity() as i32;
-    let samples = (0..strip.columns() / 2).map(|e| (2 * e + q, strip.arith.narrow(row.at(2 * e + q)))).collect();
-    // The low band is read again by the next level; nobody reads the others soon.
-    let cache = if band == 0 { Cache::Default } else { Cache::Streaming };
-    put(b, strip, (params.bands[band], index), BANDS_ALIGNED, samples, cache);
+    put(b, strip, &Sink { row: phase, columns: Some(columns) }, row, index, inside);
 }
 
 pub(in crate::schedule) fn store_signal(b: &mut Builder, strip: &Frame, row: &Row, phase: Phase, pair: LocalId) {
     let y = (Expr::from(pair) << 1) + phase.parity() as i32 - strip.start(1);
     let x = Expr::from(strip.x) - strip.start(0);
     let index = strip.index(0, y, x);
-    store_signal_at(b, strip, row, index);
+    store_signal_at(b, strip, row, index, false);
 }
 
-/// Stores a lane's samples of a row of the image from an index on.
-pub(in crate::schedule) fn store_signal_at(b: &mut Builder, strip: &Frame, row: &Row, index: Expr) {
-    let params = strip.params;
-    let samples = (0..strip.columns())
-        .map(|c| {
-            let mut value = row.at(c);
-            if let Some(gain) = params.gain {
-                value = strip.arith.shift_down(value, gain.into());
-            }
-            (c, strip.arith.narrow(value))
-        })
-        .collect();
-    put(b, strip, (params.signal, index), SIGNAL_ALIGNED, samples, Cache::Default);
+/// Stores a lane's samples of a row of the image from an index on; as [`store_band_at`].
+pub(in crate::schedule) fn store_signal_at(b: &mut Builder, strip: &Frame, row: &Row, index: Expr, inside: bool) {
+    put(b, strip, &Sink { row: Phase::Even, columns: None }, row, index, inside);
 }
 
-/// Stores the lane's samples, each with its column: at once where rows are aligned and all are inside, else one by one.
-fn put(
-    b: &mut Builder,
-    strip: &Frame,
-    (pointer, index): (ParamId, Expr),
-    aligned: i32,
-    samples: Vec<(i32, Expr)>,
-    cache: Cache,
-) {
-    if strip.takes == Rows::Whole {
-        // A lane that stores has all its columns.
-        let values = samples.into_iter().map(|(_, value)| value).collect();
+/// Stores the lane's samples of a row: at once where rows are aligned and all are inside, else one by one.
+fn put(b: &mut Builder, strip: &Frame, sink: &Sink, row: &Row, index: Expr, inside: bool) {
+    let (pointer, cache) = sink.memory(strip);
+    let values: Vec<Expr> = sink.values(strip, row).into_iter().map(|value| strip.arith.narrow(value)).collect();
+    // Of whole vectors, a lane that stores has all its columns.
+    if inside || strip.takes == Rows::Whole {
         return b.store_wide(Space::Global(pointer), index, values, cache);
     }
+    let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };
     let index = b.let_("out", Scalar::I64, index);
     let ends_inside = (Expr::from(strip.x) + strip.columns()).le(strip.end(0));
     let starts_inside = || Expr::from(strip.x).ge(strip.start(0));
     // A lane that stores begins at position 0 at the earliest.
     let whole =
         if strip.is_aligned() { ends_inside } else { strip.params.has(aligned).and(starts_inside().and(ends_inside)) };
-    let values = samples.iter().map(|(_, v)| v.clone()).collect();
     b.if_else(
         whole,
-        |b| b.store_wide(Space::Global(pointer), index, values, cache),
+        |b| b.store_wide(Space::Global(pointer), index, values.clone(), cache),
         |b| {
-            for (e, (column, value)) in samples.iter().enumerate() {
-                let x = || Expr::from(strip.x) + *column;
+            for (e, (column, value)) in sink.columns(strip).into_iter().zip(&values).enumerate() {
+                let x = || Expr::from(strip.x) + column;
                 b.if_(x().ge(strip.start(0)).and(x().lt(strip.end(0))), |b| {
                     let at = Expr::from(index) + Expr::i64(e as i64);
                     b.store_wide(Space::Global(pointer), at, vec![value.clone()], cache);

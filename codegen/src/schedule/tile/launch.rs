@@ -19,7 +19,7 @@ impl Block {
         }
         job.check_pairs("tile", self.options.boundary)?;
         if self.shape.aligned {
-            job.check_alignment("tile", self.options.sample, self.shape.columns)?;
+            job.check_alignment("tile", self.options.sample, self.shape.columns, true)?;
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ impl Walk<'_> {
         rows.iter().for_each(|row| across.lift(b, row));
         if let [even, odd] = out.cursors[..] {
             for (cursor, row) in [even, odd].into_iter().zip(&rows) {
-                b.if_(self.stores(cursor), |b| store_signal_at(b, frame, row, cursor.into()));
+                b.if_(self.stores(cursor), |b| store_signal_at(b, frame, row, cursor.into(), false));
             }
         } else {
             b.if_(self.stores(out.cursors[0]), |b| {

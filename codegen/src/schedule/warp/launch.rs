@@ -15,13 +15,13 @@ impl Block {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("warp", self.options.sample)?;
         job.check_pairs("warp", self.options.boundary)?;
-        if self.shape.is_aligned() {
+        if self.shape.is_even() {
             job.check_batch("warp")?;
             if self.shape.takes == Rows::Whole && job.width % self.shape.columns as i32 != 0 {
                 let what = format!("the width is {}, it must be a multiple of {}", job.width, self.shape.columns);
                 return Err(ScheduleError::Launch { schedule: "warp", what });
             }
-            job.check_alignment("warp", self.options.sample, self.shape.columns)?;
+            job.check_alignment("warp", self.options.sample, self.shape.columns, self.shape.takes.is_aligned())?;
             if self.blocks(job) > MAX_BLOCKS * i64::from(self.shape.warps) {
                 let what = format!("the height is {}, more than a grid has blocks of {} rows", job.height, self.rows());
                 return Err(ScheduleError::Launch { schedule: "warp", what });
@@ -49,6 +49,7 @@ impl Block {
         self.accepts(job)?;
         let each = 1 + (self.blocks(job) - 1) / (MAX_BLOCKS * i64::from(self.shape.warps));
         let aligned = job.aligned(self.options.sample, self.shape.columns);
-        Ok(Tuning { chunk: (each * self.pairs) as i32, aligned, skew: 0 })
+        let skew = job.skew(self.options.sample, self.shape.columns);
+        Ok(Tuning { chunk: (each * self.pairs) as i32, aligned, skew })
     }
 }

@@ -11,7 +11,11 @@
 //!
 //! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds it, and what
 //! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`
-//! is possible for steps that are not symmetric, too. Rows that are not aligned are loaded and stored sample by sample, too.
+//! is possible for steps that are not symmetric, too.
+//!
+//! Rows that begin anywhere, or whose bands do ([`Rows::Image`]: an odd number of columns in the Mallat layout), are loaded and stored as whole vectors at their own
+//! addresses all the same, and shuffled to where lanes hold them ([`Shifts`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
+//! the row's shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded and stored one by one.
 
 mod launch;
 mod shape;
@@ -20,14 +24,14 @@ pub use super::level::Rows;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, Slab, Source, check_columns, check_warps,
-    is_symmetric, served_column,
+    Across, Axis, Border, Frame, Held, Lanes, Neighbour, Order, PHASES, Params, Row, Shifts, Sink, Slab, Source,
+    check_columns, check_warps, is_symmetric, served_column, shifted,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Scalar};
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
 use crate::window::Halo;
 use lifting_dsl::{Phase, Scheme, Step};
 
@@ -62,6 +66,9 @@ pub struct Block {
     useful: i64,
     /// Row pairs of results.
     pairs: i64,
+    /// Most columns by which rows that are stored are shifted, and rows that are loaded.
+    gives: i64,
+    has: i64,
 }
 
 /// Derives how a scheme meets a block.
@@ -90,13 +97,27 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if pairs < 1 {
         return Err(refuse("the height of a block that has results", 2 * sides + 2, rows));
     }
-    let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
+    // What is shifted is had of all lanes but the last, and given by all but the first.
+    let [gives, has] = shape.shifts(options.direction);
+    let (left, right) = ((halo.before + gives + c - 1) / c, (halo.after + has + c - 1) / c);
     let unit = if shape.whole_sectors { sector_lanes(options, c) } else { 1 };
     let useful = (32 - left - right) / unit * unit;
     if useful < unit {
         return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
     }
-    Ok(Block { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful, pairs })
+    Ok(Block {
+        options,
+        shape,
+        arith,
+        border: Border::of(options.boundary, &steps),
+        axis,
+        halo,
+        left,
+        useful,
+        pairs,
+        gives,
+        has,
+    })
 }
 
 /// 32-bit registers that a value takes.
@@ -148,8 +169,8 @@ impl Block {
     /// The image, as lanes hold columns of it.
     fn held(&self, params: &Params) -> Held {
         let Block { options, arith, border, shape, .. } = *self;
-        let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
-        if shape.is_aligned() { held.at_even_positions() } else { held }
+        let held = params.held(options, arith, border, shape.columns, shape.is_even());
+        if shape.is_even() { held.at_even_positions() } else { held }
     }
 
     /// Whether a warp that reaches beyond a border has what stands for the columns there: it has as much of the image as a halo on the other side and a lane.
@@ -188,7 +209,9 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let params = Params::declare(b, options);
     let held = plan.held(&params);
     let (end_x, end_y) = (held.end(0), held.end(1));
-    let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful));
+    let shifts = shape.takes == Rows::Any || plan.gives + plan.has > 0;
+    let before = if shifts { shape.columns as i32 } else { 0 };
+    let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), before);
     let pairs_y = (end_y.clone() + 1) >> 1;
     // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
     let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
@@ -199,9 +222,10 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let offsets = params.offsets(b, &image);
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
         let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, pairs));
-        Tile { frame: &frame, slab, plan: &plan }.lift(b, order, stop);
+        let shifts = shifts.then(|| Shifts::declare(b, &frame));
+        Tile { frame: &frame, slab, plan: &plan, shifts }.lift(b, order, stop);
     };
-    let (chunks, images) = if shape.is_aligned() {
+    let (chunks, images) = if shape.is_even() {
         let first = b.let_("first_pair", Scalar::I32, warp * pairs);
         b.if_(Expr::from(first).lt(pairs_y.clone()), |b| block(b, Builtin::BlockZ.into(), first.into(), None));
         ((pairs_y + (pairs - 1)) / pairs, params.batch.into())
@@ -215,7 +239,8 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         ((pairs_y + chunk() - 1) / chunk(), Expr::from(params.batch).min(Expr::i32(65535)))
     };
     let strip = plan.columns() as i32;
-    let grid = [(end_x + (strip - 1)) / strip, (chunks + (warps - 1)) / warps, images];
+    // The last vector of a row may begin in the columns after the last.
+    let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (chunks + (warps - 1)) / warps, images];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
     Ok(kernel)
@@ -226,6 +251,8 @@ struct Tile<'a> {
     frame: &'a Frame<'a>,
     slab: Slab<'a>,
     plan: &'a Block,
+    /// Where rows may begin anywhere.
+    shifts: Option<Shifts>,
 }
 
 impl Tile<'_> {
@@ -263,19 +290,49 @@ impl Tile<'_> {
             }
             return;
         }
+        if let (Some(shifts), true) = (&self.shifts, self.plan.has > 0 || frame.takes == Rows::Any) {
+            return b.if_else(frame.at_border, |b| self.gather(b, None), |b| self.load_shifted(b, shifts));
+        }
         let vectors = frame.vectors(b);
         b.if_else(
             Expr::from(vectors).and(!Expr::from(slab.at_edge)),
-            |b| {
-                if frame.is_aligned() {
-                    return self.load_inside(b, frame.x);
-                }
-                self.each_row(b, &|b, k, source| {
-                    let start = source.row_start(b, frame, Expr::from(slab.front) + k.clone());
-                    source.vector(b, frame, &slab.row(source.row, k), start);
-                });
-            },
+            |b| self.load_inside(b, frame.x),
             |b| self.gather(b, Some(vectors)),
+        );
+    }
+
+    /// Rows that begin anywhere: all vectors first, then to where they belong.
+    fn load_shifted(&self, b: &mut Builder, shifts: &Shifts) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let (sources, height) = (Source::all(frame), slab.height());
+        let load = |b: &mut Builder, row: &dyn Fn(&mut Builder, &Source, Expr) -> Expr| {
+            let samples = |source: &Source| source.columns(frame).count() as i32;
+            let room: Vec<(LocalId, LocalId)> = (sources.iter())
+                .map(|source| {
+                    let raw = b.array("raw", frame.options.sample, (samples(source) * height) as u32);
+                    (raw, b.array("shift_of", Scalar::I32, height as u32))
+                })
+                .collect();
+            b.unrolled("row", 0, height, 1, |b, k| {
+                for (source, (raw, shift_of)) in sources.iter().zip(&room) {
+                    let row = row(b, source, Expr::from(slab.front) + k.clone());
+                    let to = Place::Elem(*raw, k.clone() * samples(source));
+                    let shift = source.fetch_shifted(b, frame, shifts, to, row);
+                    b.set(Place::Elem(*shift_of, k.clone()), shift);
+                }
+            });
+            b.unrolled("row", 0, height, 1, |b, k| {
+                for (source, (raw, shift_of)) in sources.iter().zip(&room) {
+                    let (row, first) = (slab.row(source.row, k.clone()), k.clone() * samples(source));
+                    let shift = Expr::Elem(*shift_of, Box::new(k.clone()));
+                    source.see_shifted(b, frame, &row, (*raw, first), shift);
+                }
+            });
+        };
+        b.if_else(
+            slab.at_edge,
+            |b| load(b, &|b, source, pair| source.served_row(b, frame, pair)),
+            |b| load(b, &|_, source, pair| source.row_of(frame, pair)),
         );
     }
 
@@ -323,8 +380,8 @@ impl Tile<'_> {
     fn gather(&self, b: &mut Builder, vectors: Option<LocalId>) {
         let (frame, slab) = (self.frame, &self.slab);
         b.comment(match vectors {
-            Some(_) => "at a border, or where rows are not aligned",
-            None => "the image is as narrow as what lies beyond its borders",
+            None if frame.takes == Rows::Whole => "the image is as narrow as what lies beyond its borders",
+            _ => "at a border",
         });
         let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
         self.each_row(b, &|b, k, source| {
@@ -340,13 +397,84 @@ impl Tile<'_> {
 
     fn store(&self, b: &mut Builder, stop: Option<LocalId>) {
         let (frame, slab) = (self.frame, &self.slab);
-        if !frame.is_aligned() {
-            return self.store_rows(b, stop);
+        let last = || Expr::from(slab.front) + (slab.first() + slab.pairs - 1);
+        let ends = last().le(frame.last_index(1, Phase::Odd));
+        let inside = match stop {
+            Some(stop) => {
+                let starts = (Expr::from(slab.front) + slab.first()).ge(frame.first_index(1, Phase::Even));
+                starts.and(ends).and(last().lt(stop.into()))
+            }
+            None => ends,
+        };
+        if let (Some(shifts), true) = (&self.shifts, self.plan.gives > 0 || frame.takes == Rows::Any) {
+            let inside = inside.and(!Expr::from(frame.at_border));
+            return b.if_else(inside, |b| self.store_shifted(b, shifts), |b| self.store_owned(b, shifts, stop));
         }
-        let last = Expr::from(slab.front) + (slab.first() + slab.pairs - 1);
-        let inside = last.le(frame.last_index(1, Phase::Odd));
+        let inside = if frame.takes == Rows::Whole { inside } else { inside.and(!Expr::from(frame.at_border)) };
         b.if_(frame.useful, |b| {
             b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b, stop));
+        });
+    }
+
+    /// Stores all rows, where all exist and the block is inside the image: vectors as they stand in memory.
+    fn store_shifted(&self, b: &mut Builder, shifts: &Shifts) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
+            for sink in Sink::all(frame) {
+                let (index, shift) = self.begin(b, shifts, &sink, Expr::from(slab.front) + k.clone());
+                let samples = sink.values(frame, &slab.row(sink.row, k.clone()));
+                let samples = shifted(b, frame.arith.work, samples, shift, Neighbour::Left);
+                let samples = samples.into_iter().map(|sample| frame.arith.narrow(sample)).collect();
+                let index = Expr::from(index) - Expr::from(shift).cast(Scalar::I64);
+                let (pointer, cache) = sink.memory(frame);
+                b.if_(frame.useful, |b| b.store_wide(Space::Global(pointer), index, samples, cache));
+            }
+        });
+    }
+
+    /// Index of the lane's first sample in a row of a pair, and by how much the row is shifted.
+    fn begin(&self, b: &mut Builder, shifts: &Shifts, sink: &Sink, pair: Expr) -> (LocalId, LocalId) {
+        let frame = self.frame;
+        let row = b.let_("row", Scalar::I32, sink.row_of(frame, pair));
+        let shift = shifts.of_row(b, frame, sink.array(), row.into(), sink.columns(frame).len() as i32);
+        (b.let_("out", Scalar::I64, sink.index(frame, row.into())), shift)
+    }
+
+    /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist, above `stop` if there is one.
+    fn store_owned(&self, b: &mut Builder, shifts: &Shifts, stop: Option<LocalId>) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let lanes = |n: i64| n as i32 * frame.columns();
+        b.comment("at a border");
+        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
+            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
+            for sink in Sink::all(frame) {
+                let columns = sink.columns(frame);
+                let exists = frame.exists(1, sink.row, pair);
+                let wanted = match stop {
+                    Some(stop) => Expr::from(pair).lt(stop.into()).and(exists),
+                    None => exists,
+                };
+                let values = sink.values(frame, &slab.row(sink.row, k.clone()));
+                let (pointer, cache) = sink.memory(frame);
+                b.if_(wanted, |b| {
+                    let (index, shift) = self.begin(b, shifts, &sink, pair.into());
+                    // In columns, of which an array has all or half.
+                    let earlier = Expr::from(shift) * (frame.columns() / columns.len() as i32);
+                    let first = Expr::from(frame.base) + lanes(self.plan.left) - earlier;
+                    let first = b.let_("first", Scalar::I32, first);
+                    for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
+                        // Of a band, what belongs to a block is counted in pairs of columns.
+                        let unit = if sink.columns.is_some() { c & !1 } else { c };
+                        let own = Expr::from(frame.x) + unit - Expr::from(first);
+                        let x = || Expr::from(frame.x) + c;
+                        let own = own.clone().ge(0.into()).and(own.lt(lanes(self.plan.useful).into()));
+                        b.if_(own.and(x().ge(frame.start(0)).and(x().lt(frame.end(0)))), |b| {
+                            let at = Expr::from(index) + Expr::i64(e as i64);
+                            b.store_wide(Space::Global(pointer), at, vec![frame.arith.narrow(value)], cache);
+                        });
+                    }
+                });
+            }
         });
     }
 
@@ -366,7 +494,7 @@ impl Tile<'_> {
                     {
                         let array = if (phase, columns) == (Phase::Even, Phase::Even) { 1 } else { 2 };
                         let index = frame.below(array, starts[array - 1], below);
-                        store_band_at(b, frame, &slab.row(phase, k.into()), (phase, columns), index);
+                        store_band_at(b, frame, &slab.row(phase, k.into()), (phase, columns), index, true);
                     }
                 }
             }
@@ -376,7 +504,7 @@ impl Tile<'_> {
                 for (below, k) in rows {
                     for phase in PHASES {
                         let index = frame.below(0, start, 2 * below + phase.parity() as i32);
-                        store_signal_at(b, frame, &slab.row(phase, k.into()), index);
+                        store_signal_at(b, frame, &slab.row(phase, k.into()), index, true);
                     }
                 }
             }
@@ -391,7 +519,7 @@ impl Tile<'_> {
             for phase in PHASES {
                 let ends = Expr::from(pair).le(frame.last_index(1, phase));
                 let starts = || Expr::from(pair).ge(frame.first_index(1, phase));
-                let inside = if frame.is_aligned() { ends } else { starts().and(ends) };
+                let inside = if self.plan.shape.is_even() { ends } else { starts().and(ends) };
                 let inside = inside.and(frame.useful.into());
                 let wanted = match stop {
                     Some(stop) => Expr::from(pair).lt(stop.into()).and(inside),

@@ -10,7 +10,7 @@
 
 use super::{Axis, MAX_REGISTERS, block, words};
 use crate::schedule::level::Rows;
-use crate::schedule::{Arithmetic, Options, ScheduleError};
+use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
@@ -32,9 +32,22 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Whether the kernel takes aligned rows only.
-    pub(super) fn is_aligned(self) -> bool {
+    /// Whether the kernel takes only images whose first column and row are at even positions, and whose rows are aligned.
+    pub(super) fn is_even(self) -> bool {
         self.takes != Rows::Any
+    }
+
+    /// Most columns by which a lane's run of a row may be off its vector in memory, where rows may begin anywhere: of rows that are stored, in whole pairs, and of rows that are
+    /// loaded.
+    pub(super) fn shifts(self, direction: Direction) -> [i64; 2] {
+        let columns = i64::from(self.columns);
+        let [pairs, signal] = if self.takes == Rows::Any { [columns, columns - 1] } else { [0; 2] };
+        // A band has a column of each pair.
+        let bands = if self.takes.is_aligned() { 0 } else { columns - 2 };
+        match direction {
+            Direction::Forward => [bands, signal],
+            Direction::Inverse => [pairs, bands],
+        }
     }
 }
 
@@ -68,8 +81,10 @@ impl Shape {
         let large = widths.map(|columns| shape(columns, sides + 1));
         let small = shape(2, ((sides + 2) / 4).max(1));
         let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
+        // Ranked by the rows that are the most.
+        let whole = |shape: Shape| block(scheme, options, Shape { takes: Rows::Whole, ..shape });
         for shape in large {
-            match block(scheme, options, shape) {
+            match whole(shape) {
                 Ok(block) => held.push((block.reads(), shape)),
                 Err(e) => {
                     refusal.get_or_insert(e);
@@ -81,7 +96,7 @@ impl Shape {
         // Registers may have left next to nothing of the widest.
         let most = held.first().map_or(f64::INFINITY, |(reads, _)| 1.5 * reads);
         let mut shapes: Vec<Shape> = held.into_iter().filter(|(reads, _)| *reads <= most).map(|(_, s)| s).collect();
-        if !shapes.contains(&small) && block(scheme, options, small).is_ok() {
+        if !shapes.contains(&small) && whole(small).is_ok() {
             shapes.push(small);
         }
         match refusal {
