@@ -17,7 +17,7 @@ pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
-pub(super) use shift::{Neighbour, Shifts, shifted};
+pub(super) use shift::Runs;
 pub(super) use sink::Sink;
 pub(super) use slab::Slab;
 pub(super) use source::{Source, served_column, served_index, vectors_or_served};

@@ -1,11 +1,13 @@
 //! Rows that begin anywhere: whole vectors are loaded and stored at their own addresses nevertheless, and shuffles move samples between these and the lanes that hold them.
 //!
 //! A lane's run of V samples begins `m` samples past an address at which a vector may stand, the same `m` in all lanes. It is found in the vector there and the one that the lane on
-//! its right loads; and it is stored together with what the lane on its left has of the vector that begins `m` samples earlier.
+//! its right loads; and it is stored together with what the lane on its left has of the vector that begins `m` samples earlier. 16-bit integers move in pairs, as they stand in memory.
 
+use super::source::scaled;
 use super::{Frame, Row, SKEW_BITS, Sink, Source};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, Lane, LocalId, Place, Scalar, Space};
+use crate::schedule::Arithmetic;
 
 /// Where the other samples of a vector are that a lane wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,83 +18,196 @@ pub enum Neighbour {
     Left,
 }
 
-/// By how much the rows of arrays are shifted.
-pub struct Shifts {
-    /// Of signal, ll, hl, lh, hh: samples from where a vector may stand to the sample at position 0, in the first row of the image at hand; modulo its length.
-    skews: [LocalId; 5],
+/// A lane's runs of rows of an array that stand below one another, so few that samples from the first of them to the last are counted in 32 bits ([`Runs::REACH`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// 0: signal, 1: ll, 2: the other bands.
+    array: usize,
+    /// Index, of type i64, of the vector in which the first run begins.
+    first: LocalId,
+    /// The first run's samples begin so many samples later.
+    shift: LocalId,
+    /// Samples of a vector.
+    samples: i32,
 }
 
-impl Shifts {
-    /// Those of an image.
-    pub fn declare(b: &mut Builder, frame: &Frame) -> Shifts {
-        let skews = std::array::from_fn(|array| {
-            let skew = (Expr::from(frame.params.skew) >> (SKEW_BITS * array as i32)).and(((1 << SKEW_BITS) - 1).into());
-            let base = Expr::from(frame.offsets[array.min(2)]).cast(Scalar::I32);
-            // Where the first sample is at position 1, it is the first of the odd columns.
-            let lead = if [0, 1, 3].contains(&array) { frame.start(0) } else { 0.into() };
-            let name = ["signal_skew", "ll_skew", "hl_skew", "lh_skew", "hh_skew"][array];
-            b.let_(name, Scalar::I32, skew + base - lead)
-        });
-        Shifts { skews }
+impl Runs {
+    /// Rows from one on.
+    pub fn from(b: &mut Builder, frame: &Frame, sink: &Sink, row: Expr) -> Runs {
+        let samples = sink.columns(frame).len() as i32;
+        let index = b.let_("begins", Scalar::I64, sink.index(frame, row));
+        let shift = (Expr::from(index).cast(Scalar::I32) + skew_of(frame, sink)).and((samples - 1).into());
+        let shift = b.let_("shift", Scalar::I32, shift);
+        let first = b.let_("first", Scalar::I64, Expr::from(index) - Expr::from(shift).cast(Scalar::I64));
+        Runs { array: sink.array().min(2), first, shift, samples }
     }
 
-    /// Samples by which lanes' runs of a row of an array (0: signal, 1 to 4: ll, hl, lh, hh) begin past where vectors stand, for vectors of so many.
-    pub fn of_row(&self, b: &mut Builder, frame: &Frame, array: usize, row: Expr, samples: i32) -> LocalId {
-        let shift = Expr::from(self.skews[array]) + row * Expr::from(frame.pitches[array.min(2)]);
-        b.let_("shift", Scalar::I32, shift.and((samples - 1).into()))
+    /// Rows times pitch up to which runs are counted rightly.
+    pub const REACH: i64 = i32::MAX as i64 - 64;
+
+    /// Of the run so many rows below the first: samples from where the first vector stands.
+    fn below(&self, frame: &Frame, rows: Expr) -> Expr {
+        Expr::from(self.shift) + rows * Expr::from(frame.pitches[self.array])
+    }
+
+    /// Index at which the vector stands that such a run begins in.
+    pub fn vector(&self, frame: &Frame, rows: Expr) -> Expr {
+        Expr::from(self.first) + self.below(frame, rows).and((-self.samples).into()).cast(Scalar::I64)
+    }
+
+    /// The lane's samples in such a run begin so many samples later, modulo the length of a vector.
+    pub fn shift(&self, b: &mut Builder, frame: &Frame, rows: Expr) -> LocalId {
+        b.let_("shift", Scalar::I32, self.below(frame, rows))
+    }
+
+    /// Whether no row of an array is shifted; the same for all lanes.
+    pub fn stand_aligned(frame: &Frame, sink: &Sink) -> Expr {
+        let (array, samples) = (sink.array().min(2), sink.columns(frame).len() as i32);
+        let column = match sink.columns {
+            None => -frame.start(0),
+            Some(phase) => frame.in_band(0, phase, 0.into()),
+        };
+        let first = skew_of(frame, sink) + Expr::from(frame.offsets[array]).cast(Scalar::I32) + column;
+        first.or(frame.pitches[array].into()).and((samples - 1).into()).eq_(0.into())
+    }
+
+    /// By how much the first run is shifted.
+    pub fn first_shift(&self) -> LocalId {
+        self.shift
+    }
+
+    /// Index of the vector in which the first run begins.
+    pub fn first_vector(&self) -> LocalId {
+        self.first
     }
 }
 
-/// A lane's samples, `shift` samples later than it has them, or earlier: in stages, each for a bit of the shift. All lanes of the warp take part.
-pub fn shifted(
+/// Samples by which an array begins past where a vector stands.
+fn skew_of(frame: &Frame, sink: &Sink) -> Expr {
+    (Expr::from(frame.params.skew) >> (SKEW_BITS * sink.array() as i32)).and(((1 << SKEW_BITS) - 1).into())
+}
+
+/// A lane's samples, `shift` samples later than it has them, or earlier: in stages, each for a bit of the shift. All lanes of the warp take part. An element is so many samples.
+fn moved(
     b: &mut Builder,
-    work: Scalar,
-    samples: Vec<Expr>,
-    shift: impl Into<Expr>,
+    (scalar, each): (Scalar, usize),
+    elements: Vec<Expr>,
+    shift: &Expr,
     rest: Neighbour,
 ) -> Vec<Expr> {
-    let (len, shift) = (samples.len(), shift.into());
-    let mut samples = samples;
+    let len = elements.len();
+    let mut elements = elements;
     for step in (0..len.ilog2()).map(|bit| 1usize << bit) {
         let (from, lane) = match rest {
             Neighbour::Right => (0, Lane::Down(1)),
             Neighbour::Left => (len - step, Lane::Up(1)),
         };
-        let others: Vec<Expr> = samples[from..from + step]
+        let others: Vec<Expr> = elements[from..from + step]
             .iter()
-            .map(|s| b.shuffle("other", work, s.clone(), lane.clone()).into())
+            .map(|s| b.shuffle("other", scalar, s.clone(), lane.clone()).into())
             .collect();
-        let moved: Vec<Expr> = match rest {
-            Neighbour::Right => samples[step..].iter().chain(&others).cloned().collect(),
-            Neighbour::Left => others.iter().chain(&samples[..len - step]).cloned().collect(),
+        let later: Vec<Expr> = match rest {
+            Neighbour::Right => elements[step..].iter().chain(&others).cloned().collect(),
+            Neighbour::Left => others.iter().chain(&elements[..len - step]).cloned().collect(),
         };
-        let moves = b.let_("moves", Scalar::Bool, shift.clone().and((step as i32).into()).ne_(0.into()));
-        let select = |(moved, stays)| Expr::from(moves).select(moved, stays);
-        let chosen: Vec<Expr> = moved.into_iter().zip(samples).map(select).collect();
-        samples = chosen.into_iter().map(|value| b.let_("sample", work, value).into()).collect();
+        elements = chosen(b, scalar, (shift, step * each), later, elements);
     }
-    samples
+    elements
+}
+
+/// One of two for each element, by a bit of the shift.
+fn chosen(
+    b: &mut Builder,
+    scalar: Scalar,
+    (shift, bit): (&Expr, usize),
+    moved: Vec<Expr>,
+    stays: Vec<Expr>,
+) -> Vec<Expr> {
+    let moves = b.let_("moves", Scalar::Bool, shift.clone().and((bit as i32).into()).ne_(0.into()));
+    let select = |(moved, stays)| Expr::from(moves).select(moved, stays);
+    let chosen: Vec<Expr> = moved.into_iter().zip(stays).map(select).collect();
+    chosen.into_iter().map(|value| b.let_("sample", scalar, value).into()).collect()
+}
+
+/// The same of 16-bit integers, two an element, in the order of memory.
+fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: &Expr, rest: Neighbour) -> Vec<Expr> {
+    let word = |s: &Expr| s.clone().cast(Scalar::U32);
+    let pairs = samples.chunks_exact(2);
+    let pairs: Vec<Expr> =
+        pairs.map(|p| word(&p[0]).and(Expr::int(0xffff, Scalar::U32)).or(word(&p[1]) << 16)).collect();
+    let pairs: Vec<Expr> = pairs.into_iter().map(|pair| b.let_("pair", Scalar::U32, pair).into()).collect();
+    let pairs = moved(b, (Scalar::U32, 2), pairs, shift, rest);
+    // By one sample: the upper half of one and the lower half of the next.
+    let (lane, end) = match rest {
+        Neighbour::Right => (Lane::Down(1), 0),
+        Neighbour::Left => (Lane::Up(1), pairs.len() - 1),
+    };
+    let other: Expr = b.shuffle("other", Scalar::U32, pairs[end].clone(), lane).into();
+    let all: Vec<Expr> = match rest {
+        Neighbour::Right => pairs.iter().cloned().chain([other]).collect(),
+        Neighbour::Left => [other].into_iter().chain(pairs.iter().cloned()).collect(),
+    };
+    let between = all.windows(2).map(|w| (w[0].clone() >> 16).or(w[1].clone() << 16)).collect();
+    let pairs = chosen(b, Scalar::U32, (shift, 1), between, pairs);
+    pairs.into_iter().flat_map(|pair| [pair.clone().cast(Scalar::I16), (pair >> 16).cast(Scalar::I16)]).collect()
+}
+
+/// A lane's samples, of type `work`, moved by a row's shift.
+fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalId, rest: Neighbour) -> Vec<Expr> {
+    let shift = shift.into();
+    if arith.storage == Scalar::I16 && samples.len() > 1 {
+        return moved_pairs(b, &samples, &shift, rest).into_iter().map(|sample| arith.widen(sample)).collect();
+    }
+    moved(b, (arith.work, 1), samples, &shift, rest)
 }
 
 impl Source {
-    /// Starts loading the vectors that hold the lane's samples of a row inside the image, into an array from an element on; says by how much these are shifted.
-    pub fn fetch_shifted(&self, b: &mut Builder, frame: &Frame, shifts: &Shifts, to: Place, row: Expr) -> LocalId {
-        let array = Sink { row: self.row, columns: self.columns }.array();
-        let row = b.let_("row", Scalar::I32, row);
-        let samples = self.columns(frame).count() as u32;
-        let shift = shifts.of_row(b, frame, array, row.into(), samples as i32);
-        let index = frame.index(self.array(), row.into(), self.first(frame, frame.x) - Expr::from(shift));
-        b.load(to, Space::Global(self.pointer()), index, samples, Cache::Default);
-        shift
+    /// As what it would be stored to.
+    pub fn sink(&self) -> Sink {
+        Sink { row: self.row, columns: self.columns }
     }
 
-    /// What such vectors hold of the lane's samples, as the steps see it.
-    pub fn see_shifted(&self, b: &mut Builder, frame: &Frame, row: &Row, (raw, first): (LocalId, Expr), shift: Expr) {
+    /// Starts loading the vector in which the lane's samples of a row begin, into an array from an element on.
+    pub fn fetch_vector(&self, b: &mut Builder, frame: &Frame, index: Expr, to: Place) {
+        let samples = self.columns(frame).count() as u32;
+        b.load(to, Space::Global(self.pointer()), index, samples, Cache::Default);
+    }
+
+    /// What such vectors hold of the lane's samples, as the steps see it; of rows that are not shifted, without a shift.
+    pub fn see_shifted(
+        &self,
+        b: &mut Builder,
+        frame: &Frame,
+        row: &Row,
+        (raw, first): (LocalId, Expr),
+        shift: Option<LocalId>,
+    ) {
         let columns: Vec<i32> = self.columns(frame).collect();
-        let samples = (0..columns.len()).map(|e| self.seen(frame, raw, first.clone() + e as i32)).collect();
-        let samples = shifted(b, frame.arith.work, samples, shift, Neighbour::Right);
+        let sample = |e| frame.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
+        let samples: Vec<Expr> = (0..columns.len()).map(sample).collect();
+        let samples: Vec<Expr> = match shift {
+            Some(shift) => shifted(b, frame.arith, samples, shift, Neighbour::Right),
+            None => samples,
+        };
         for (column, sample) in columns.into_iter().zip(samples) {
+            b.set(row.place(column), scaled(frame, sample));
+        }
+    }
+}
+
+impl Sink {
+    /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
+    pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
+        let samples = shifted(b, frame.arith, self.values(frame, row), shift, Neighbour::Left);
+        for (column, sample) in self.columns(frame).into_iter().zip(samples) {
             b.set(row.place(column), sample);
         }
+    }
+
+    /// Stores such a vector.
+    pub fn store_vector(&self, b: &mut Builder, frame: &Frame, row: &Row, runs: &Runs, rows: Expr) {
+        let samples = self.columns(frame).into_iter().map(|c| frame.arith.narrow(row.at(c))).collect();
+        let (pointer, cache) = self.memory(frame);
+        b.store_wide(Space::Global(pointer), runs.vector(frame, rows), samples, cache);
     }
 }

@@ -240,7 +240,11 @@ pub fn served_column(b: &mut Builder, frame: &Frame, c: i32) -> LocalId {
 
 /// A sample as it stands in memory, as the steps see it.
 fn seen(frame: &Frame, sample: Expr) -> Expr {
-    let value = frame.arith.widen(sample);
+    scaled(frame, frame.arith.widen(sample))
+}
+
+/// A sample of type `work`, with the headroom that this level adds.
+pub(super) fn scaled(frame: &Frame, value: Expr) -> Expr {
     match (frame.params.gain, frame.options.direction) {
         (Some(gain), Direction::Forward) => frame.arith.shift_up(value, gain.into()),
         _ => value,

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, Rows, Tuning};
+use crate::schedule::level::{Job, Rows, Runs, Tuning};
 
 /// Blocks in y.
 const MAX_BLOCKS: i64 = 65535;
@@ -15,17 +15,23 @@ impl Block {
     pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
         job.check("warp", self.options.sample)?;
         job.check_pairs("warp", self.options.boundary)?;
+        let pitches = [job.signal, job.bands[0], job.bands[1]].map(|array| array.pitch.abs());
+        let (pitch, most) = (pitches.into_iter().max().unwrap_or(0), Runs::REACH / i64::from(self.shape.rows));
+        if self.gives + self.has > 0 && pitch > most {
+            let what = format!("a pitch is {pitch}, it must be at most {most} where rows begin anywhere");
+            return Err(ScheduleError::Launch { schedule: "warp", what });
+        }
+        job.check_batch("warp")?;
         if self.shape.is_even() {
-            job.check_batch("warp")?;
             if self.shape.takes == Rows::Whole && job.width % self.shape.columns as i32 != 0 {
                 let what = format!("the width is {}, it must be a multiple of {}", job.width, self.shape.columns);
                 return Err(ScheduleError::Launch { schedule: "warp", what });
             }
             job.check_alignment("warp", self.options.sample, self.shape.columns, self.shape.takes.is_aligned())?;
-            if self.blocks(job) > MAX_BLOCKS * i64::from(self.shape.warps) {
-                let what = format!("the height is {}, more than a grid has blocks of {} rows", job.height, self.rows());
-                return Err(ScheduleError::Launch { schedule: "warp", what });
-            }
+        }
+        if self.blocks(job) > MAX_BLOCKS * i64::from(self.shape.warps) {
+            let what = format!("the height is {}, more than a grid has blocks of {} rows", job.height, self.rows());
+            return Err(ScheduleError::Launch { schedule: "warp", what });
         }
         Ok(())
     }
@@ -41,15 +47,14 @@ impl Block {
         (pairs + self.pairs - 1) / self.pairs
     }
 
-    /// The tuning of a legal job: a block a warp, unless there were more blocks than a grid has rows.
+    /// The tuning of a legal job: a block a warp.
     ///
     /// # Errors
     /// As [`Block::accepts`].
     pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
-        let each = 1 + (self.blocks(job) - 1) / (MAX_BLOCKS * i64::from(self.shape.warps));
         let aligned = job.aligned(self.options.sample, self.shape.columns);
         let skew = job.skew(self.options.sample, self.shape.columns);
-        Ok(Tuning { chunk: (each * self.pairs) as i32, aligned, skew })
+        Ok(Tuning { chunk: self.pairs as i32, aligned, skew })
     }
 }

@@ -14,7 +14,7 @@
 //! is possible for steps that are not symmetric, too.
 //!
 //! Rows that begin anywhere, or whose bands do ([`Rows::Image`]: an odd number of columns in the Mallat layout), are loaded and stored as whole vectors at their own
-//! addresses all the same, and shuffled to where lanes hold them ([`Shifts`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
+//! addresses all the same, and shuffled to where lanes hold them ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
 //! the row's shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded and stored one by one.
 
 mod launch;
@@ -24,8 +24,8 @@ pub use super::level::Rows;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Frame, Held, Lanes, Neighbour, Order, PHASES, Params, Row, Shifts, Sink, Slab, Source,
-    check_columns, check_warps, is_symmetric, served_column, shifted,
+    Across, Axis, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source, check_columns,
+    check_warps, is_symmetric, served_column,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -218,29 +218,17 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let pitches = params.narrow_pitches(b);
     let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
     let steps = (&plan.axis, &plan.halo);
-    let block = |b: &mut Builder, image: Expr, pair: Expr, stop: Option<LocalId>| {
-        let offsets = params.offsets(b, &image);
+    let first = b.let_("first_pair", Scalar::I32, warp * pairs);
+    b.if_(Expr::from(first).lt(pairs_y.clone()), |b| {
+        let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
-        let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (pair, pairs));
-        let shifts = shifts.then(|| Shifts::declare(b, &frame));
-        Tile { frame: &frame, slab, plan: &plan, shifts }.lift(b, order, stop);
-    };
-    let (chunks, images) = if shape.is_even() {
-        let first = b.let_("first_pair", Scalar::I32, warp * pairs);
-        b.if_(Expr::from(first).lt(pairs_y.clone()), |b| block(b, Builtin::BlockZ.into(), first.into(), None));
-        ((pairs_y + (pairs - 1)) / pairs, params.batch.into())
-    } else {
-        let chunk = || Expr::from(params.chunk);
-        let first = b.let_("first_pair", Scalar::I32, warp * chunk());
-        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs_y.clone()));
-        b.for_("image", Builtin::BlockZ, params.batch, Builtin::GridZ, |b, image| {
-            b.for_("pair", first, stop, pairs, |b, pair| block(b, image, pair, Some(stop)));
-        });
-        ((pairs_y + chunk() - 1) / chunk(), Expr::from(params.batch).min(Expr::i32(65535)))
-    };
+        let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (first.into(), pairs));
+        Tile { frame: &frame, slab, plan: &plan }.lift(b, order);
+    });
     let strip = plan.columns() as i32;
     // The last vector of a row may begin in the columns after the last.
-    let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (chunks + (warps - 1)) / warps, images];
+    let blocks = (pairs_y + (pairs - 1)) / pairs;
+    let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
     Ok(kernel)
@@ -251,13 +239,11 @@ struct Tile<'a> {
     frame: &'a Frame<'a>,
     slab: Slab<'a>,
     plan: &'a Block,
-    /// Where rows may begin anywhere.
-    shifts: Option<Shifts>,
 }
 
 impl Tile<'_> {
-    /// Loads the block, lifts it, stores its results above `stop`, if there is one.
-    fn lift(&self, b: &mut Builder, order: Order, stop: Option<LocalId>) {
+    /// Loads the block, lifts it, stores its results.
+    fn lift(&self, b: &mut Builder, order: Order) {
         let slab = &self.slab;
         let across = Across { lanes: &self.frame.lanes, axis: slab.axis };
         let rows = |b: &mut Builder, from: i32, to: i32| {
@@ -276,64 +262,110 @@ impl Tile<'_> {
             slab.lift(b);
             rows(b, slab.first(), slab.first() + slab.pairs);
         }
-        self.store(b, stop);
+        self.store(b);
     }
 
     /// Loads all rows.
     fn load(&self, b: &mut Builder) {
-        let (frame, slab) = (self.frame, &self.slab);
+        let frame = self.frame;
         if frame.takes == Rows::Whole && self.plan.finds_all() {
             let (left, useful) = (self.plan.left, self.plan.useful);
             match frame.narrow(left.max(32 - left - useful) as i32) {
-                Some(narrow) => b.if_else(narrow, |b| self.gather(b, None), |b| self.load_whole(b)),
+                Some(narrow) => {
+                    let why = "the image is as narrow as what lies beyond its borders";
+                    b.if_else(narrow, |b| self.gather(b, why), |b| self.load_whole(b));
+                }
                 None => self.load_whole(b),
             }
             return;
         }
-        if let (Some(shifts), true) = (&self.shifts, self.plan.has > 0 || frame.takes == Rows::Any) {
-            return b.if_else(frame.at_border, |b| self.gather(b, None), |b| self.load_shifted(b, shifts));
-        }
-        let vectors = frame.vectors(b);
+        let shifted = self.plan.has > 0 || frame.takes == Rows::Any;
         b.if_else(
-            Expr::from(vectors).and(!Expr::from(slab.at_edge)),
-            |b| self.load_inside(b, frame.x),
-            |b| self.gather(b, Some(vectors)),
+            frame.at_border,
+            |b| self.gather(b, "at a border"),
+            |b| if shifted { self.load_shifted(b) } else { self.load_vectors(b, frame.x) },
         );
     }
 
     /// Rows that begin anywhere: all vectors first, then to where they belong.
-    fn load_shifted(&self, b: &mut Builder, shifts: &Shifts) {
+    fn load_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let (sources, height) = (Source::all(frame), slab.height());
-        let load = |b: &mut Builder, row: &dyn Fn(&mut Builder, &Source, Expr) -> Expr| {
-            let samples = |source: &Source| source.columns(frame).count() as i32;
-            let room: Vec<(LocalId, LocalId)> = (sources.iter())
-                .map(|source| {
-                    let raw = b.array("raw", frame.options.sample, (samples(source) * height) as u32);
-                    (raw, b.array("shift_of", Scalar::I32, height as u32))
-                })
-                .collect();
-            b.unrolled("row", 0, height, 1, |b, k| {
-                for (source, (raw, shift_of)) in sources.iter().zip(&room) {
-                    let row = row(b, source, Expr::from(slab.front) + k.clone());
-                    let to = Place::Elem(*raw, k.clone() * samples(source));
-                    let shift = source.fetch_shifted(b, frame, shifts, to, row);
-                    b.set(Place::Elem(*shift_of, k.clone()), shift);
-                }
-            });
-            b.unrolled("row", 0, height, 1, |b, k| {
-                for (source, (raw, shift_of)) in sources.iter().zip(&room) {
-                    let (row, first) = (slab.row(source.row, k.clone()), k.clone() * samples(source));
-                    let shift = Expr::Elem(*shift_of, Box::new(k.clone()));
-                    source.see_shifted(b, frame, &row, (*raw, first), shift);
-                }
-            });
+        let samples = |source: &Source| source.columns(frame).count() as i32;
+        let room = |b: &mut Builder| -> Vec<LocalId> {
+            let of = |source: &Source| b.array("raw", frame.options.sample, (samples(source) * height) as u32);
+            sources.iter().map(of).collect()
+        };
+        let place = |source: &Source, raw: LocalId, k: &Expr| Place::Elem(raw, k.clone() * samples(source));
+        let see = |b: &mut Builder, source: &Source, raw: LocalId, shift: &dyn Fn(&mut Builder, &Expr) -> LocalId| {
+            let all = |b: &mut Builder, is_shifted: bool| {
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    let shift = is_shifted.then(|| shift(b, &k));
+                    let row = slab.row(source.row, k.clone());
+                    source.see_shifted(b, frame, &row, (raw, k * samples(source)), shift);
+                });
+            };
+            match self.is_shifted(&source.sink()) {
+                Some(is_shifted) => b.if_else(is_shifted, |b| all(b, true), |b| all(b, false)),
+                None => all(b, true),
+            }
         };
         b.if_else(
             slab.at_edge,
-            |b| load(b, &|b, source, pair| source.served_row(b, frame, pair)),
-            |b| load(b, &|_, source, pair| source.row_of(frame, pair)),
+            |b| {
+                let room = room(b);
+                let shifts: Vec<LocalId> =
+                    sources.iter().map(|_| b.array("shift_of", Scalar::I32, height as u32)).collect();
+                let all = || sources.iter().zip(&room).zip(&shifts);
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    for ((source, raw), shifts) in all() {
+                        let row = source.served_row(b, frame, Expr::from(slab.front) + k.clone());
+                        let runs = Runs::from(b, frame, &source.sink(), row);
+                        source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, &k));
+                        b.set(Place::Elem(*shifts, k.clone()), runs.first_shift());
+                    }
+                });
+                for ((source, raw), shifts) in all() {
+                    see(b, source, *raw, &|b, k| {
+                        b.let_("shift", Scalar::I32, Expr::Elem(*shifts, Box::new(k.clone())))
+                    });
+                }
+            },
+            |b| {
+                let (room, sinks) = (room(b), sources.iter().map(Source::sink).collect::<Vec<Sink>>());
+                let runs = self.runs(b, &sinks, slab.front.into());
+                let all = || sources.iter().zip(&room).zip(&runs);
+                let below = |source: &Source, k: &Expr| match source.columns {
+                    None => (k.clone() << 1) + source.row.parity() as i32,
+                    Some(_) => k.clone(),
+                };
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    for ((source, raw), runs) in all() {
+                        let index = runs.vector(frame, below(source, &k));
+                        source.fetch_vector(b, frame, index, place(source, *raw, &k));
+                    }
+                });
+                for ((source, raw), runs) in all() {
+                    see(b, source, *raw, &|b, k| runs.shift(b, frame, below(source, k)));
+                }
+            },
         );
+    }
+
+    /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is not, and so is every second other one.
+    fn is_shifted(&self, sink: &Sink) -> Option<Expr> {
+        (self.frame.takes == Rows::Image).then(|| !Runs::stand_aligned(self.frame, sink))
+    }
+
+    /// The lane's runs of rows from a pair on: of an image, even and odd rows are of one array.
+    fn runs(&self, b: &mut Builder, sinks: &[Sink], pair: Expr) -> Vec<Runs> {
+        let mut runs: Vec<Runs> = Vec::new();
+        for sink in sinks {
+            let shared = runs.first().filter(|_| sink.columns.is_none()).copied();
+            let these = || Runs::from(b, self.frame, sink, sink.row_of(self.frame, pair.clone()));
+            runs.push(shared.unwrap_or_else(these));
+        }
+        runs
     }
 
     /// All pairs of rows, and what they are loaded from.
@@ -349,6 +381,15 @@ impl Tile<'_> {
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let x = frame.inner_x(b);
+        self.load_vectors(b, x);
+        let pairs = 0..slab.height();
+        let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
+        frame.extend(b, &rows);
+    }
+
+    /// Rows that are aligned, as vectors from position `x` on.
+    fn load_vectors(&self, b: &mut Builder, x: LocalId) {
+        let (frame, slab) = (self.frame, &self.slab);
         b.if_else(
             slab.at_edge,
             |b| {
@@ -359,9 +400,6 @@ impl Tile<'_> {
             },
             |b| self.load_inside(b, x),
         );
-        let pairs = 0..slab.height();
-        let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
-        frame.extend(b, &rows);
     }
 
     /// Rows that are all inside the image.
@@ -376,72 +414,68 @@ impl Tile<'_> {
         source.row_start(b, self.frame, pair)
     }
 
-    /// At a border, each sample where the border rule finds it; unless rows are vectors nevertheless.
-    fn gather(&self, b: &mut Builder, vectors: Option<LocalId>) {
+    /// Each sample where the border rule finds it.
+    fn gather(&self, b: &mut Builder, why: &str) {
         let (frame, slab) = (self.frame, &self.slab);
-        b.comment(match vectors {
-            None if frame.takes == Rows::Whole => "the image is as narrow as what lies beyond its borders",
-            _ => "at a border",
-        });
+        b.comment(why);
         let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
         self.each_row(b, &|b, k, source| {
             let start = self.served_start(b, source, k.clone());
-            let row = slab.row(source.row, k);
-            let gather = |b: &mut Builder| source.gather(b, frame, &row, start, &served);
-            match vectors {
-                Some(vectors) => b.if_else(vectors, |b| source.vector(b, frame, &row, start), gather),
-                None => gather(b),
-            }
+            source.gather(b, frame, &slab.row(source.row, k), start, &served);
         });
     }
 
-    fn store(&self, b: &mut Builder, stop: Option<LocalId>) {
+    fn store(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        let last = || Expr::from(slab.front) + (slab.first() + slab.pairs - 1);
-        let ends = last().le(frame.last_index(1, Phase::Odd));
-        let inside = match stop {
-            Some(stop) => {
-                let starts = (Expr::from(slab.front) + slab.first()).ge(frame.first_index(1, Phase::Even));
-                starts.and(ends).and(last().lt(stop.into()))
-            }
-            None => ends,
+        let first = || Expr::from(slab.front) + slab.first();
+        let ends = (first() + (slab.pairs - 1)).le(frame.last_index(1, Phase::Odd));
+        let inside = match self.plan.shape.is_even() {
+            true => ends,
+            false => first().ge(frame.first_index(1, Phase::Even)).and(ends),
         };
-        if let (Some(shifts), true) = (&self.shifts, self.plan.gives > 0 || frame.takes == Rows::Any) {
+        if self.plan.gives > 0 || frame.takes == Rows::Any {
             let inside = inside.and(!Expr::from(frame.at_border));
-            return b.if_else(inside, |b| self.store_shifted(b, shifts), |b| self.store_owned(b, shifts, stop));
+            return b.if_else(inside, |b| self.store_shifted(b), |b| self.store_owned(b));
         }
         let inside = if frame.takes == Rows::Whole { inside } else { inside.and(!Expr::from(frame.at_border)) };
         b.if_(frame.useful, |b| {
-            b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b, stop));
+            b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b));
         });
     }
 
-    /// Stores all rows, where all exist and the block is inside the image: vectors as they stand in memory.
-    fn store_shifted(&self, b: &mut Builder, shifts: &Shifts) {
+    /// Stores all rows, where all exist and the block is inside the image: first all that moves, by all lanes; then vectors as they stand in memory.
+    fn store_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
-            for sink in Sink::all(frame) {
-                let (index, shift) = self.begin(b, shifts, &sink, Expr::from(slab.front) + k.clone());
-                let samples = sink.values(frame, &slab.row(sink.row, k.clone()));
-                let samples = shifted(b, frame.arith.work, samples, shift, Neighbour::Left);
-                let samples = samples.into_iter().map(|sample| frame.arith.narrow(sample)).collect();
-                let index = Expr::from(index) - Expr::from(shift).cast(Scalar::I64);
-                let (pointer, cache) = sink.memory(frame);
-                b.if_(frame.useful, |b| b.store_wide(Space::Global(pointer), index, samples, cache));
+        let sinks = Sink::all(frame);
+        let runs = self.runs(b, &sinks, Expr::from(slab.front) + slab.first());
+        let below = |sink: &Sink, k: &Expr| match sink.columns {
+            None => (k.clone() << 1) + sink.row.parity() as i32,
+            Some(_) => k.clone(),
+        };
+        let row = |sink: &Sink, k: &Expr| slab.row(sink.row, k.clone() + slab.first());
+        for (sink, runs) in sinks.iter().zip(&runs) {
+            let all = |b: &mut Builder| {
+                b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                    let shift = runs.shift(b, frame, below(sink, &k));
+                    sink.shift(b, frame, &row(sink, &k), shift);
+                });
+            };
+            match self.is_shifted(sink) {
+                Some(is_shifted) => b.if_(is_shifted, all),
+                None => all(b),
             }
+        }
+        b.if_(frame.useful, |b| {
+            b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                for (sink, runs) in sinks.iter().zip(&runs) {
+                    sink.store_vector(b, frame, &row(sink, &k), runs, below(sink, &k));
+                }
+            });
         });
     }
 
-    /// Index of the lane's first sample in a row of a pair, and by how much the row is shifted.
-    fn begin(&self, b: &mut Builder, shifts: &Shifts, sink: &Sink, pair: Expr) -> (LocalId, LocalId) {
-        let frame = self.frame;
-        let row = b.let_("row", Scalar::I32, sink.row_of(frame, pair));
-        let shift = shifts.of_row(b, frame, sink.array(), row.into(), sink.columns(frame).len() as i32);
-        (b.let_("out", Scalar::I64, sink.index(frame, row.into())), shift)
-    }
-
-    /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist, above `stop` if there is one.
-    fn store_owned(&self, b: &mut Builder, shifts: &Shifts, stop: Option<LocalId>) {
+    /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist.
+    fn store_owned(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let lanes = |n: i64| n as i32 * frame.columns();
         b.comment("at a border");
@@ -450,16 +484,15 @@ impl Tile<'_> {
             for sink in Sink::all(frame) {
                 let columns = sink.columns(frame);
                 let exists = frame.exists(1, sink.row, pair);
-                let wanted = match stop {
-                    Some(stop) => Expr::from(pair).lt(stop.into()).and(exists),
-                    None => exists,
-                };
                 let values = sink.values(frame, &slab.row(sink.row, k.clone()));
                 let (pointer, cache) = sink.memory(frame);
-                b.if_(wanted, |b| {
-                    let (index, shift) = self.begin(b, shifts, &sink, pair.into());
+                b.if_(exists, |b| {
+                    let row = sink.row_of(frame, pair.into());
+                    let runs = Runs::from(b, frame, &sink, row);
+                    let shift = || Expr::from(runs.first_shift());
+                    let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift().cast(Scalar::I64));
                     // In columns, of which an array has all or half.
-                    let earlier = Expr::from(shift) * (frame.columns() / columns.len() as i32);
+                    let earlier = shift() * (frame.columns() / columns.len() as i32);
                     let first = Expr::from(frame.base) + lanes(self.plan.left) - earlier;
                     let first = b.let_("first", Scalar::I32, first);
                     for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
@@ -511,8 +544,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Stores the rows that exist, above `stop` if there is one.
-    fn store_rows(&self, b: &mut Builder, stop: Option<LocalId>) {
+    /// Stores the rows that exist.
+    fn store_rows(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
             let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
@@ -520,11 +553,7 @@ impl Tile<'_> {
                 let ends = Expr::from(pair).le(frame.last_index(1, phase));
                 let starts = || Expr::from(pair).ge(frame.first_index(1, phase));
                 let inside = if self.plan.shape.is_even() { ends } else { starts().and(ends) };
-                let inside = inside.and(frame.useful.into());
-                let wanted = match stop {
-                    Some(stop) => Expr::from(pair).lt(stop.into()).and(inside),
-                    None => inside,
-                };
+                let wanted = inside.and(frame.useful.into());
                 let row = slab.row(phase, k.clone());
                 b.if_(wanted, |b| match frame.options.direction {
                     Direction::Forward => {
