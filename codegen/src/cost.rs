@@ -176,6 +176,7 @@ pub fn both_axes(
             parity: [0, 0],
             batch: 1,
             planes: None,
+            coarse: None,
         };
         let tuning = tuning(&job)?;
         let order = match options.direction {

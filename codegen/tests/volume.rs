@@ -98,6 +98,7 @@ fn job(case: &Case, bytes: usize) -> Job {
         height,
         parity: [x, y],
         batch: case.batch as i32,
+        coarse: None,
         planes: Some(Planes {
             high: [5, 6, 7, 8].map(array),
             steps: [0, 1, 2].map(|i: usize| places[i].plane as i64),

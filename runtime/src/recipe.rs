@@ -112,7 +112,7 @@ pub enum Reason {
 pub struct Candidate {
     /// Schedule and shape of its blocks.
     pub block: Block,
-    /// Kernel launches.
+    /// Kernel launches; none where the launch of the level before does this one, too, and then no bytes and no time.
     pub launches: usize,
     /// Bytes that are read and written, what blocks read again included.
     pub bytes: u64,
@@ -155,7 +155,11 @@ impl fmt::Display for Choice {
             Direction::Forward => "analysis ",
             Direction::Inverse => "synthesis",
         };
-        writeln!(f, "{direction}  level {} of {:?}: {} ({reason})", self.level, self.shape, self.taken)?;
+        write!(f, "{direction}  level {} of {:?}: ", self.level, self.shape)?;
+        match self.taken.launches {
+            0 => writeln!(f, "in the launch of the level before ({reason})")?,
+            _ => writeln!(f, "{} ({reason})", self.taken)?,
+        }
         for other in &self.others {
             writeln!(f, "             not {other}")?;
         }

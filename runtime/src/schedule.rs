@@ -1,6 +1,6 @@
 //! Which schedule a plan takes on a GPU.
 
-use lifting_codegen::schedule::{stream, tile, volume, warp};
+use lifting_codegen::schedule::{cascade, stream, tile, volume, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
@@ -23,6 +23,8 @@ pub enum Schedule {
     Warp,
     /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
     Tile,
+    /// Both axes of an image in one pass, and the first two levels of analysis in one: warps walk down strips of columns. Other levels, and synthesis, as [`Schedule::Auto`].
+    Cascade,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     Volume,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
@@ -31,18 +33,19 @@ pub enum Schedule {
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 8] = [
+    pub const ALL: [Schedule; 9] = [
         Schedule::Auto,
         Schedule::Separate,
         Schedule::Shared,
         Schedule::Stream,
         Schedule::Warp,
         Schedule::Tile,
+        Schedule::Cascade,
         Schedule::Volume,
         Schedule::Lattice,
     ];
 
-    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `volume`, `lattice`.
+    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `cascade`, `volume`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
@@ -51,6 +54,7 @@ impl Schedule {
             Schedule::Stream => "stream",
             Schedule::Warp => "warp",
             Schedule::Tile => "tile",
+            Schedule::Cascade => "cascade",
             Schedule::Volume => "volume",
             Schedule::Lattice => "lattice",
         }
@@ -85,6 +89,8 @@ pub enum Block {
     Warp(WarpBlock),
     /// Of [`Schedule::Tile`].
     Tile(TileBlock),
+    /// Of [`Schedule::Cascade`].
+    Cascade(CascadeBlock),
     /// Of [`Schedule::Volume`].
     Volume(VolumeBlock),
     /// Of [`Schedule::Lattice`]: as long as the vectors of each pass.
@@ -128,6 +134,33 @@ pub struct TileBlock {
     pub pairs: u32,
     /// Warps a block of threads.
     pub warps: u32,
+}
+
+/// Shape of the blocks of [`Schedule::Cascade`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CascadeBlock {
+    /// Columns a lane.
+    pub columns: u32,
+    /// Steps of four rows in flight.
+    pub ring: u32,
+    /// Row pairs of the second level that a warp walks down.
+    pub chunk: u32,
+}
+
+impl CascadeBlock {
+    /// The shape of the kernel.
+    pub(crate) fn shape(self) -> cascade::Shape {
+        let CascadeBlock { columns, ring, .. } = self;
+        cascade::Shape { columns, ring, min_blocks: 1 }
+    }
+}
+
+/// Its chunks are 0: as long as suits the device.
+impl From<cascade::Shape> for CascadeBlock {
+    fn from(shape: cascade::Shape) -> CascadeBlock {
+        let cascade::Shape { columns, ring, .. } = shape;
+        CascadeBlock { columns, ring, chunk: 0 }
+    }
 }
 
 /// Shape of the blocks of [`Schedule::Volume`].
@@ -212,6 +245,7 @@ impl Block {
     pub(crate) fn chunk(&self) -> u32 {
         match self {
             Block::Stream(block) => block.chunk,
+            Block::Cascade(block) => block.chunk,
             Block::Volume(block) => block.chunk,
             Block::Separate | Block::Warp(_) | Block::Tile(_) | Block::Lattice => 0,
         }
@@ -223,6 +257,7 @@ impl Block {
             Block::Stream(block) => block.columns,
             Block::Warp(block) => block.columns,
             Block::Tile(block) => block.columns,
+            Block::Cascade(block) => block.columns,
             Block::Volume(block) => block.columns,
             Block::Separate | Block::Lattice => 0,
         }
@@ -232,6 +267,7 @@ impl Block {
     pub(crate) fn with_chunk(self, chunk: u32) -> Block {
         match self {
             Block::Stream(block) => Block::Stream(StreamBlock { chunk, ..block }),
+            Block::Cascade(block) => Block::Cascade(CascadeBlock { chunk, ..block }),
             Block::Volume(block) => Block::Volume(VolumeBlock { chunk, ..block }),
             other => other,
         }
@@ -244,6 +280,7 @@ impl Block {
             Block::Stream(_) => Schedule::Stream,
             Block::Warp(_) => Schedule::Warp,
             Block::Tile(_) => Schedule::Tile,
+            Block::Cascade(_) => Schedule::Cascade,
             Block::Volume(_) => Schedule::Volume,
             Block::Lattice => Schedule::Lattice,
         }
@@ -261,6 +298,9 @@ impl fmt::Display for Block {
             }
             Block::Tile(TileBlock { columns, rows, pairs, warps }) => {
                 write!(f, "tile, {columns} columns a lane, {rows} rows, {pairs} row pairs a thread, {warps} warps")
+            }
+            Block::Cascade(CascadeBlock { columns, ring, chunk }) => {
+                write!(f, "cascade, {columns} columns a lane, ring of {ring}, chunks of {chunk} row pairs")
             }
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
                 write!(

@@ -273,6 +273,8 @@ impl Wisdom {
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
                 Best::Volume { columns, pairs, warps, chunk }
             }
+            // Wisdom is of single levels.
+            Block::Cascade(_) => return,
         };
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;

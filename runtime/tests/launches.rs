@@ -88,7 +88,13 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
         .build(&Device::Interpreter);
     let plan = match plan {
         Err(PlanError::Refused {
-            schedule: Schedule::Stream | Schedule::Warp | Schedule::Tile | Schedule::Volume | Schedule::Lattice,
+            schedule:
+                Schedule::Stream
+                | Schedule::Warp
+                | Schedule::Tile
+                | Schedule::Cascade
+                | Schedule::Volume
+                | Schedule::Lattice,
             ..
         }) => return 0,
         plan => plan.unwrap_or_else(|e| panic!("{what}: {e}")),
@@ -238,6 +244,55 @@ fn orthogonal_banks() {
             let both = check_with::<f32>(&scheme, &case, Schedule::Stream);
             assert_eq!(both, *levels.iter().min().unwrap() as usize, "{} {case:?}", scheme.name());
         }
+    }
+}
+
+/// Two levels in one launch where that can be: with other levels below, batch axes, either order of the axes and layout, in all types, padded.
+#[test]
+fn two_levels() {
+    let cases = [
+        Case::new(&[40, 96], &[2, 2], &[1, 0], &[0, 0]),
+        Case::new(&[42, 160], &[3, 3], &[0, 1], &[0, 4]),
+        Case::new(&[3, 36, 104], &[0, 4, 4], &[2, 1], &[0, 0, -4]),
+        Case { layout: Layout::Interleaved, ..Case::new(&[24, 2, 64], &[2, 0, 2], &[2, 0], &[0, 0, 0]) },
+    ];
+    for case in &cases {
+        for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
+            let case = &Case { boundary, ..case.clone() };
+            let passes = [
+                check_with::<f32>(&scheme("cdf97"), case, Schedule::Cascade),
+                check_with::<f64>(&scheme("cdf97"), case, Schedule::Cascade),
+                check_with::<i16>(&scheme("legall53"), case, Schedule::Cascade),
+                check_with::<i32>(&scheme("dd137"), case, Schedule::Cascade),
+                check_with::<bf16>(&scheme("cdf97"), case, Schedule::Cascade),
+            ];
+            let levels = *case.levels.iter().max().unwrap() as usize;
+            assert!(passes.contains(&(levels - 1)) || boundary == Boundary::Periodic, "{passes:?} passes, {case:?}");
+        }
+    }
+    let cdf97 = scheme("cdf97");
+    same_as_cpu::<f32>(|device| {
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::Cascade } else { Schedule::Auto };
+        let plan = Plan::builder(&cdf97).shape(&[41, 101]).levels(3).pad(Pad::Edge).schedule(schedule);
+        plan.sample().build(device)
+    });
+}
+
+/// What two levels in one launch cannot be, in words.
+#[test]
+fn two_levels_are_refused_in_words() {
+    let cdf97 = scheme("cdf97");
+    let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
+    for (plan, reason) in [
+        (plan(&[64, 64], 1), "it is for two levels, and the plan has one"),
+        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, and it is for two"),
+        (plan(&[64, 65], 2), "the width is 65, it must be a multiple of 8"),
+        (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
+        (plan(&[64, 64], 2).boundary(Boundary::Zero), "the number of steps after which the border rule is restored is"),
+    ] {
+        let error = plan.schedule(Schedule::Cascade).build(&Device::Interpreter).expect_err("it is refused");
+        assert!(matches!(error, PlanError::Refused { schedule: Schedule::Cascade, level: 1, .. }), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     }
 }
 

@@ -6,7 +6,8 @@ use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, stream, tile, vertical, volume, warp,
+    Direction, Options, ScheduleError, Sides, cascade, horizontal, lattice, registers, stream, tile, vertical, volume,
+    warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
@@ -65,6 +66,13 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
         }
         Err(e) => vec![Err(e)],
     }
+}
+
+/// Two levels in one launch: of analysis, where border rules are extensions.
+fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, ScheduleError>> {
+    let shape = cascade::Shape::for_sample(options.sample);
+    let is_one = options.direction == Direction::Forward && options.boundary == Boundary::WholeSymmetric;
+    is_one.then(|| cascade::kernel(scheme, options, Order::HorizontalFirst, shape))
 }
 
 /// One for each kind of rows.
@@ -142,6 +150,7 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
             let mut made = warp_kernels(request.scheme, options);
             made.extend(tile_kernels(request.scheme, options));
             made.extend(volume_kernels(request.scheme, options));
+            made.extend(cascade_kernel(request.scheme, options));
             let stages = request.scheme.stages(options.boundary).is_some();
             // The others take long to compile, and differ little from one border rule to the next.
             if stages || options.boundary == Boundary::WholeSymmetric {

@@ -9,6 +9,7 @@ mod lift;
 mod pass;
 
 pub mod adjoint;
+pub mod cascade;
 pub mod copy;
 pub mod horizontal;
 pub mod lattice;

@@ -123,6 +123,7 @@ fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
         parity: case.parity.map(|p| p as i32),
         batch: case.batch as i32,
         planes: None,
+        coarse: None,
     };
     match (made.tuning)(&job) {
         Ok(tuning) => {

@@ -26,6 +26,8 @@ pub(super) enum Stage {
 pub(super) struct Chosen {
     pub stages: Vec<Stage>,
     pub choice: Choice,
+    /// How many levels the stages are: 1, or 2, and then 0 of the level after it.
+    pub levels: u32,
 }
 
 impl Chosen {
@@ -110,6 +112,8 @@ impl Lowering<'_> {
         let mut ways: Vec<Way> = Vec::new();
         let (mut case, mut measured) = (None, None);
         let wanted = match self.kernels.tuning.only {
+            // What is left of two levels in one.
+            None if self.kernels.tuning.schedule == Schedule::Cascade => Schedule::Auto,
             None => self.kernels.tuning.schedule,
             Some((only, block)) if only == direction => block.schedule(),
             Some(_) => Schedule::Separate,
@@ -169,7 +173,7 @@ impl Lowering<'_> {
                         _ => Reason::Asked,
                     };
                     let choice = Choice { direction, level: level + 1, shape, taken, reason, others, refused, case };
-                    return Ok(Chosen { stages, choice });
+                    return Ok(Chosen { stages, choice, levels: 1 });
                 }
                 Err(PlanError::Schedule(e)) => {
                     refused.push(Refused { schedule: taken.block.schedule(), reason: e.to_string() });
@@ -180,6 +184,113 @@ impl Lowering<'_> {
         }
         let reason = last.map_or_else(|| "nothing is left to choose".into(), |e| e.to_string());
         Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason })
+    }
+
+    /// Takes the first two levels of analysis in one launch, if that is predicted to be faster, or asked for. `quad` says where it would read and write, `copies` whether the
+    /// source had to be copied first.
+    pub(super) fn cascade(
+        &mut self,
+        chosen: &mut [Chosen],
+        (order, copies): (&[usize], bool),
+        quad: impl Fn(&Self, &Pair) -> Quad,
+    ) -> Result<(), PlanError> {
+        let (schedule, direction) = (Schedule::Cascade, Direction::Forward);
+        let asked = self.kernels.tuning.schedule == schedule;
+        if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
+            return Ok(());
+        }
+        let made = self.cascaded(order, copies, quad).and_then(|(stage, block, cost)| {
+            self.make(direction, &[stage]).map(|()| (stage, block, cost)).map_err(|e| e.to_string())
+        });
+        let (stage, block, cost) = match made {
+            Ok(found) => found,
+            Err(reason) if asked && !self.lenient => {
+                return Err(PlanError::Refused { schedule, direction, level: 1, reason });
+            }
+            Err(reason) => {
+                if let [first, _, ..] = chosen {
+                    first.choice.refused.push(Refused { schedule, reason });
+                }
+                return Ok(());
+            }
+        };
+        let copy = |level: u32| {
+            let samples = self.problem.geometry.level_shape(level).iter().product();
+            self.model().copy(samples).time
+        };
+        let [first, second, ..] = chosen else { unreachable!("two levels were found") };
+        let apart = first.choice.taken.time * copy(0) + second.choice.taken.time * copy(1);
+        let candidate =
+            Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy(0) };
+        if !asked && cost.time >= apart {
+            first.choice.others.push(candidate);
+            return Ok(());
+        }
+        let reason = if asked { Reason::Asked } else { Reason::Predicted };
+        first.stages = vec![stage];
+        second.stages = Vec::new();
+        (first.levels, second.levels) = (2, 0);
+        let within = Candidate { launches: 0, bytes: 0, time: 0.0, ..candidate };
+        for (chosen, candidate) in [(first, candidate), (second, within)] {
+            let choice = &mut chosen.choice;
+            choice.others.insert(0, std::mem::replace(&mut choice.taken, candidate));
+            choice.reason = reason;
+            // What is measured is a level.
+            choice.case = None;
+        }
+        Ok(())
+    }
+
+    /// The first two levels of analysis in one launch, or why they cannot be.
+    fn cascaded(
+        &self,
+        order: &[usize],
+        copies: bool,
+        quad: impl Fn(&Self, &Pair) -> Quad,
+    ) -> Result<(Stage, Block, Cost), String> {
+        let (direction, geometry) = (Direction::Forward, &self.problem.geometry);
+        if geometry.depth() < 2 {
+            return Err("it is for two levels, and the plan has one".into());
+        }
+        let axes = geometry.axes_at(0);
+        let [first, second] = axes[..] else {
+            return Err(format!("the first level transforms {} axes, and it is for two", axes.len()));
+        };
+        if geometry.axes_at(1) != axes {
+            return Err("the second level does not transform the axes of the first".into());
+        }
+        if copies {
+            return Err("it does not work in place".into());
+        }
+        let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
+        let (y, lifted) = match (x == first, x == second) {
+            (true, _) => (second, Order::HorizontalFirst),
+            (_, true) => (first, Order::VerticalFirst),
+            _ => return Err("the innermost axis is not transformed".into()),
+        };
+        let axes = [x, y];
+        if axes.iter().any(|&axis| geometry.level_origins(0)[axis] & 1 != 0 || geometry.level_origins(1)[axis] & 1 != 0)
+        {
+            return Err("the first position along an axis is odd".into());
+        }
+        let shape = geometry.level_shape(0);
+        let pair = Pair {
+            direction,
+            level: 0,
+            axes,
+            order: lifted,
+            deep: None,
+            twice: true,
+            extent: &shape,
+            parity: [0; 2],
+            gain: 0,
+        };
+        let launched = self.launched(&pair, &quad(self, &pair))?;
+        let blocks = self.kernels.proposed(Schedule::Cascade, direction, self.kind, &launched.job);
+        let block = blocks.map_err(|e| e.to_string())?[0];
+        let built = self.built(direction, block, &launched).map_err(|e| e.to_string())?;
+        let Built { block, chunk, rows, cost, .. } = built;
+        Ok((Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost))
     }
 
     /// Makes the kernels of stages whose shape may turn out not to fit.
@@ -262,7 +373,17 @@ impl Lowering<'_> {
         let lifted = if other < at { Order::VerticalFirst } else { Order::HorizontalFirst };
         let first = at.min(other);
         let parity = [x, y].map(|axis| (origins[axis] & 1) as usize);
-        let pair = Pair { direction, level, axes: [x, y], order: lifted, deep: None, extent: shape, parity, gain: 0 };
+        let pair = Pair {
+            direction,
+            level,
+            axes: [x, y],
+            order: lifted,
+            deep: None,
+            twice: false,
+            extent: shape,
+            parity,
+            gain: 0,
+        };
         let quad = quad(self, axes.len() - 1, first, &pair);
         let launched = self.launched(&pair, &quad)?;
         let job = launched.job;
@@ -385,7 +506,8 @@ impl Lowering<'_> {
         let origins = geometry.level_origins(level);
         let [parity_x, parity_y, parity_z] = [x, y, z].map(|axis| (origins[axis] & 1) as usize);
         let (lifted, deep, parity) = (Order::HorizontalFirst, Some((z, parity_z)), [parity_x, parity_y]);
-        let pair = Pair { direction, level, axes: [x, y], order: lifted, deep, extent: shape, parity, gain: 0 };
+        let pair =
+            Pair { direction, level, axes: [x, y], order: lifted, deep, twice: false, extent: shape, parity, gain: 0 };
         let quad = quad(self, 1, 0, &pair);
         let launched = self.launched(&pair, &quad)?;
         let job = launched.job;

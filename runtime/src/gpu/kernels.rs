@@ -10,8 +10,8 @@ use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, horizontal, lattice, registers, tile, vertical, volume,
-    warp,
+    Along, Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, registers, tile, vertical,
+    volume, warp,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
@@ -81,6 +81,7 @@ pub(crate) enum Walk {
     Stream(stream::Walk),
     Warp(warp::Block),
     Tile(tile::Block),
+    Cascade(cascade::Walk),
     Volume(volume::Block),
 }
 
@@ -91,6 +92,7 @@ impl Walk {
             Walk::Stream(walk) => walk.tuning(job, multiprocessors),
             Walk::Warp(block) => block.tuning(job),
             Walk::Tile(block) => block.tuning(job),
+            Walk::Cascade(walk) => walk.tuning(job, multiprocessors),
             Walk::Volume(block) => block.tuning(job, multiprocessors),
         }
     }
@@ -100,6 +102,7 @@ impl Walk {
         match self {
             Walk::Stream(walk) => walk.rows(),
             Walk::Warp(block) => block.takes(),
+            Walk::Cascade(_) => Rows::Whole,
             Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
             Walk::Volume(block) if block.is_for_aligned() => Rows::Aligned,
             Walk::Tile(_) | Walk::Volume(_) => Rows::Any,
@@ -110,6 +113,7 @@ impl Walk {
     pub fn least_chunk(&self, job: &Job) -> i32 {
         match self {
             Walk::Stream(_) => stream::Walk::least_chunk(job),
+            Walk::Cascade(_) => cascade::Walk::least_chunk(job),
             Walk::Volume(_) => volume::Block::least_chunk(job),
             Walk::Warp(_) | Walk::Tile(_) => 1,
         }
@@ -196,6 +200,7 @@ impl<'a> Kernels<'a> {
         };
         let rows: &[Rows] = match block {
             Block::Warp(_) => &Rows::ALL,
+            Block::Cascade(_) => &[Rows::Whole],
             Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
             Block::Tile(_) | Block::Volume(_) => &[Rows::Aligned, Rows::Any],
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
@@ -212,6 +217,7 @@ impl<'a> Kernels<'a> {
             Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
             Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
+            Block::Cascade(block) => Walk::Cascade(cascade::walk(self.scheme, options, block.shape())?),
             Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
@@ -246,6 +252,7 @@ impl<'a> Kernels<'a> {
                 let shapes = tile::Shape::proposed(self.scheme, options)?;
                 shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
             }
+            Schedule::Cascade => vec![Block::Cascade(cascade::Shape::for_sample(scalar_of(kind)).into())],
             Schedule::Volume => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = volume::Shape::proposed(self.scheme, options)?;
@@ -323,6 +330,7 @@ impl<'a> Kernels<'a> {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
+                    Block::Cascade(block) => cascade::kernel(self.scheme, options, order, block.shape())?,
                     Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows != Rows::Any))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };

@@ -288,8 +288,11 @@ impl Lowering<'_> {
             }
             self.copy(source, low, shape, &problem.source_shape)?;
         }
-        for (level, chosen) in (0..depth).zip(chosen) {
+        let mut level = 0;
+        for chosen in chosen {
+            let levels = chosen.levels;
             low = self.analyse(level, chosen, low, whole, &order)?;
+            level += levels;
         }
         if !direct {
             self.after();
@@ -326,6 +329,11 @@ impl Lowering<'_> {
             from = if chosen.is_single() { self.low_room(level + 1, order).0 } else { whole };
             all.push(chosen);
         }
+        let copies = data.array == whole.array;
+        self.cascade(&mut all, (order, copies), |lowering, pair| {
+            let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
+            Quad::new(pair, data, low, whole)
+        })?;
         Ok(all)
     }
 
@@ -341,18 +349,20 @@ impl Lowering<'_> {
         let geometry = &self.problem.geometry;
         let shape = geometry.level_shape(level);
         let origins = geometry.level_origins(level);
-        let last_level = level + 1 == geometry.depth();
+        let next = level + chosen.levels;
+        let last_level = next == geometry.depth();
         let (single, parts) = (chosen.is_single(), chosen.stages.len());
         let mut from = from;
         if single && from.array == whole.array {
             from = self.copied(level, from, order, self.parity(level, order))?;
         }
         self.list.choices.push(chosen.choice);
+        let twice = chosen.levels == 2;
         for (i, stage) in chosen.stages.into_iter().enumerate() {
             let last = i + 1 == parts;
             let to = if last { whole } else { self.between(i, parts, &shape, order) };
             // A level of one pass leaves its low band where the next one can read it without writing there.
-            let low = if single && !last_level { self.low(level + 1, order) } else { to };
+            let low = if single && !last_level { self.low(next, order) } else { to };
             let gain = if i == 0 { self.problem.gain_shift } else { 0 };
             self.after();
             match stage {
@@ -367,7 +377,7 @@ impl Lowering<'_> {
                     let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                     let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
-                    let pair = Pair { direction, level, axes, order, deep, extent: &shape, parity, gain };
+                    let pair = Pair { direction, level, axes, order, deep, twice, extent: &shape, parity, gain };
                     self.pair(pair, Quad::new(&pair, from, low, to), (block, chunk))?;
                 }
             }
@@ -547,7 +557,7 @@ impl Lowering<'_> {
             Stage::Both { axes, order, deep, block, chunk, .. } => {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
-                let pair = Pair { direction, level, axes, order, deep, extent, parity, gain };
+                let pair = Pair { direction, level, axes, order, deep, twice: false, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
             }
         }

@@ -10,7 +10,7 @@ use crate::schedule::{Block, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Job, Rows};
-use lifting_codegen::schedule::{Along, Direction, Sides, lattice, tile, volume, warp};
+use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, tile, volume, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -132,6 +132,12 @@ const SHIFTED: [f64; 2] = [1.3, 1.5];
 /// By how much walks (analysis, synthesis) and tiles, which take rows that begin anywhere through shared memory, are slower.
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.05];
+
+/// By `cascade`: a step of four rows, for each operation; how much of that is left in the midst of many waves; of what is read again, how much counts; and how throughput and latency go together.
+const CASCADE_OPERATION: f64 = 0.074;
+const CASCADE_MANY: f64 = 0.8;
+const CASCADE_AGAIN: f64 = 0.42;
+const CASCADES: f64 = 8.0;
 
 /// What is predicted of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -273,6 +279,7 @@ impl Model<'_> {
                 let demand = self.in_volumes(direction, volume, block, (job, samples), chunk);
                 (demand, volume.is_for_aligned(), VOLUMES)
             }
+            (Walk::Cascade(walk), _) => (self.in_cascades(direction, walk, job, chunk), true, CASCADES),
             (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_), _) => unreachable!("a walk is its block's"),
         };
         let inverse = usize::from(direction == Direction::Inverse);
@@ -286,6 +293,7 @@ impl Model<'_> {
             _ if aligned => (1.0, 1.0, 1.0),
             Walk::Stream(_) => (1.0, 1.0, UNALIGNED_WALK[inverse]),
             Walk::Tile(_) | Walk::Volume(_) => (1.0, 1.0, UNALIGNED_TILE[inverse]),
+            Walk::Cascade(_) => (1.0, 1.0, 1.0),
         };
         let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
         let issue = self.issue(samples * demand.instructions * more_work);
@@ -369,6 +377,21 @@ impl Model<'_> {
         let resident = f64::from(self.machine.multiprocessors) * volume.resident() as f64;
         let waves = (volume.blocks(job, chunk as i32) as f64 / resident).ceil();
         Demand { moved: 1.0, instructions: waves * resident * threads * steps * each / samples, latency: 0.0 }
+    }
+
+    /// By `cascade`: waves of warps, each of which takes as long as its steps.
+    fn in_cascades(&self, direction: Direction, walk: &cascade::Walk, job: &Job, chunk: u32) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let steps = f64::from(chunk) + walk.halo_pairs() as f64;
+        let resident = f64::from(self.machine.multiprocessors) * walk.resident() as f64;
+        let chunks = (row_pairs(job) / (2.0 * f64::from(chunk))).ceil();
+        let waves = walk.strips(job) as f64 * chunks * f64::from(job.batch) / resident;
+        let waves = if waves < 4.0 { waves.ceil() } else { waves.ceil() * CASCADE_MANY };
+        Demand {
+            moved: 1.0 + (walk.reads(chunk as i32) - 1.0) * CASCADE_AGAIN,
+            instructions: 0.0,
+            latency: waves * steps * CASCADE_OPERATION * operations,
+        }
     }
 
     /// Warps of a launch a multiprocessor, each for so many columns.
@@ -601,7 +624,16 @@ mod tests {
             for (i, (width, height)) in SIZES.into_iter().enumerate() {
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
-                let job = Job { signal: array(0, width), bands, width, height, parity: [0, 0], batch: 1, planes: None };
+                let job = Job {
+                    signal: array(0, width),
+                    bands,
+                    width,
+                    height,
+                    parity: [0, 0],
+                    batch: 1,
+                    planes: None,
+                    coarse: None,
+                };
                 let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
                 let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
                 let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();

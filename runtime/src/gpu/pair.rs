@@ -24,6 +24,8 @@ pub(super) struct Pair<'a> {
     pub order: Order,
     /// The third axis of a pass over all three, which analysis lifts last, and the parity of its first position.
     pub deep: Option<(usize, usize)>,
+    /// Whether it is the level after this one, too.
+    pub twice: bool,
     /// Samples along these axes; along the others what the pass covers of them.
     pub extent: &'a [usize],
     /// Of the two axes' first positions.
@@ -35,19 +37,28 @@ pub(super) struct Pair<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Quad {
     pub signal: View,
-    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis.
+    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis; or, of two levels, whose ll is the
+    /// second's, hl, lh and hh of the second.
     pub bands: Vec<View>,
 }
 
 impl Quad {
     /// The bands in the Mallat layout of one box; `low` may stand elsewhere.
     pub fn new(pair: &Pair, signal: View, low: View, whole: View) -> Quad {
-        let halves = pair.lifted().map(|(axis, parity)| (axis, split(pair.extent[axis], parity as i64).low));
-        let bands = halves.fold(vec![whole], |bands, (axis, half)| {
-            let high: Vec<View> = bands.iter().map(|band| band.at(axis, half)).collect();
-            [bands, high].concat()
-        });
-        Quad { signal, bands: std::iter::once(low).chain(bands.into_iter().skip(1)).collect() }
+        let half = |n: usize, parity: usize| split(n, parity as i64).low;
+        let bands = |low: &dyn Fn(usize, usize) -> usize| {
+            pair.lifted().fold(vec![whole], |bands, (axis, parity)| {
+                let high: Vec<View> = bands.iter().map(|band| band.at(axis, low(axis, parity))).collect();
+                [bands, high].concat()
+            })
+        };
+        let first = bands(&|axis, parity| half(pair.extent[axis], parity)).into_iter().skip(1);
+        let mut all: Vec<View> = std::iter::once(low).chain(first).collect();
+        if pair.twice {
+            // First positions are even at either level.
+            all.extend(bands(&|axis, _| half(half(pair.extent[axis], 0), 0)).into_iter().skip(1));
+        }
+        Quad { signal, bands: all }
     }
 
     /// All of them, further along an axis that the pass does not transform.
@@ -121,6 +132,7 @@ impl Pair<'_> {
             height: side(y)?,
             parity: self.parity.map(|p| p as i32),
             batch: batch.len as i32,
+            coarse: self.twice.then(|| [4, 5, 6].map(|i: usize| array(&bands[i], 2))),
             planes: match self.deep {
                 None => None,
                 Some((axis, parity)) => Some(Planes {
@@ -137,8 +149,8 @@ impl Pair<'_> {
 
 /// The arrays of a job: the signal and all bands.
 pub(super) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut stream::Array> {
-    let high = job.planes.as_mut().map(|planes| &mut planes.high);
-    std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high.into_iter().flatten())
+    let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
+    std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
 
 impl Lowering<'_> {

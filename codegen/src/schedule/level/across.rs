@@ -39,20 +39,26 @@ pub struct Across<'a> {
 impl Across<'_> {
     /// Lifts a row in place. All lanes of the warp take part.
     pub fn lift(&self, b: &mut Builder, row: &Row) {
+        self.lift_all(b, std::slice::from_ref(row));
+    }
+
+    /// Lifts rows in place, step by step: while one waits for its shuffles, others go on.
+    pub fn lift_all(&self, b: &mut Builder, rows: &[Row]) {
         if self.lanes.border == Border::Zero {
             // What was loaded, or lifted vertically, beyond the border.
             for phase in [Phase::Even, Phase::Odd] {
-                self.restore(b, phase, row);
+                rows.iter().for_each(|row| self.restore(b, phase, row));
             }
         }
-        self.axis.first.iter().for_each(|step| self.step(b, step, row));
+        let step = |b: &mut Builder, step: &Step| rows.iter().for_each(|row| self.step(b, step, row));
+        self.axis.first.iter().for_each(|s| step(b, s));
         for action in &self.axis.actions {
             match action {
-                Action::Step(step) => self.step(b, step, row),
-                Action::Stage(stage) => self.stage(b, stage, row),
+                Action::Step(s) => step(b, s),
+                Action::Stage(stage) => rows.iter().for_each(|row| self.stage(b, stage, row)),
             }
         }
-        self.axis.last.iter().for_each(|step| self.step(b, step, row));
+        self.axis.last.iter().for_each(|s| step(b, s));
     }
 
     /// A stage of a lattice. Of a pair that two lanes share, each computes its own sample.
@@ -94,6 +100,15 @@ impl Across<'_> {
                 let lane = if lanes < 0 { Lane::Up(-lanes as u32) } else { Lane::Down(lanes as u32) };
                 let id = b.shuffle(&name, self.lanes.arith.work, row.at(2 * element + q), lane);
                 away.insert((lanes, element), id);
+            }
+        }
+        if let Some([first, last]) = self.lanes.ends {
+            for (&(lanes, element), id) in &mut away {
+                // The mirror image of a position of the phase that is read, counted from the lane's first.
+                let index = lanes * half + element;
+                let (at, image) = if lanes < 0 { (first, -q - index) } else { (last, 2 * half - 1 - q - index) };
+                let found = Expr::from(at).select(row.at(2 * image + q), Expr::from(*id));
+                *id = b.let_("neighbour", self.lanes.arith.work, found);
             }
         }
         for e in 0..half {
@@ -169,6 +184,14 @@ impl Across<'_> {
             }
         }
     }
+}
+
+/// Whether all that a step reads beyond a border has its mirror image among the lane's own columns, of which there are so many.
+pub fn reflects(step: &Step, columns: i32) -> bool {
+    let (half, q) = (columns / 2, step.target().other().parity() as i32);
+    let image = |index: i32| if index < 0 { -q - index } else { 2 * half - 1 - q - index };
+    let is_own = |index: i32| (0..half).contains(&index) || (0..half).contains(&image(index));
+    step_offsets(step).into_iter().all(|o| (0..half).all(|e| is_own(e + o)))
 }
 
 /// The index offsets that a step reads.

@@ -67,10 +67,10 @@ impl Descent {
 }
 
 /// Walks from one row pair to another through a ring of so many. `request` starts the copies of a pair into a slot, unless the walk ends before it; `take` takes
-/// the pair in a slot; then its copies are followed by those of the next pair, and `lift` does the rest.
+/// the pair in a slot; then its copies are followed by those of the next pair, and `lift` does the rest. The first requests are a loop if that is said: less to fetch.
 pub fn walk_down(
     b: &mut Builder,
-    ring: u32,
+    (ring, looped): (u32, bool),
     (from, to): (LocalId, LocalId),
     request: impl Fn(&mut Builder, Expr, Expr),
     take: impl FnOnce(&mut Builder, &Expr, LocalId),
@@ -78,10 +78,15 @@ pub fn walk_down(
 ) {
     let last = ring as i32 - 1;
     b.comment(format!("{last} pairs of rows are on their way before the first is needed"));
-    b.unrolled("ahead", 0, last, 1, |b, ahead| {
+    let first = |b: &mut Builder, ahead: Expr| {
         request(b, Expr::from(from) + ahead.clone(), ahead);
         b.push(Stmt::CommitCopies);
-    });
+    };
+    if looped {
+        b.for_("ahead", 0, last, 1, first);
+    } else {
+        b.unrolled("ahead", 0, last, 1, first);
+    }
     let slot = b.let_("slot", Scalar::I32, 0);
     b.for_("pair", from, to, 1, |b, pair| {
         b.push(Stmt::WaitCopies(ring - 2));

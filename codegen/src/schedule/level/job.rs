@@ -33,6 +33,8 @@ pub struct Job {
     pub batch: i32,
     /// What a volume has besides.
     pub planes: Option<Planes>,
+    /// Of two levels in one launch: the second level's hl, lh and hh. The low band above is its ll, the others are those of the first.
+    pub coarse: Option<[Array; 3]>,
 }
 
 /// The third axis of a volume. Its signal and bands are those of an image, for each plane; its bands that are low along z are an image's ll, hl, lh and hh.
@@ -84,7 +86,7 @@ impl Job {
             return refuse(format!("the batch is {}, it must be at least 1", self.batch));
         }
         let bytes = sample.bytes() as u64;
-        let arrays = || std::iter::once(self.signal).chain(self.bands);
+        let arrays = || std::iter::once(self.signal).chain(self.bands).chain(self.coarse.into_iter().flatten());
         if let Some(array) = arrays().find(|a| i32::try_from(a.pitch).is_err()) {
             return refuse(format!("a pitch is {}, it must fit into 32 bits", array.pitch));
         }
@@ -149,7 +151,7 @@ impl Job {
     }
 
     /// Whether each row's position 0 would stand at a multiple of `samples` samples.
-    fn is_aligned(&self, array: &Array, sample: Scalar, samples: i64, parity: i32) -> bool {
+    pub(in crate::schedule) fn is_aligned(&self, array: &Array, sample: Scalar, samples: i64, parity: i32) -> bool {
         let bytes = sample.bytes() as i64;
         let start = (array.address % (samples * bytes) as u64) as i64 - i64::from(parity) * bytes;
         let steps = [(self.height > 1, array.pitch), (self.batch > 1, array.stride)];

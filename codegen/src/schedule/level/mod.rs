@@ -12,7 +12,7 @@ mod sink;
 mod slab;
 mod source;
 
-pub(super) use across::{Across, Row};
+pub(super) use across::{Across, Row, reflects};
 pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
@@ -245,7 +245,7 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
 /// `src_plane, lll_plane, band_plane` the pitches; what is said of ll is said of lll.
 pub struct Params {
     pub(super) signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z).
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two levels, [`Params::declare_twice`].
     pub(super) bands: Vec<ParamId>,
     pub(super) width: ParamId,
     pub(super) height: ParamId,
@@ -271,7 +271,7 @@ pub(super) struct Deep {
 }
 
 /// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z).
-const BANDS: [&[(&str, &str)]; 2] = [
+const BANDS: [&[(&str, &str)]; 3] = [
     &[
         ("ll", "low band"),
         ("hl", "horizontally high, vertically low band"),
@@ -288,7 +288,24 @@ const BANDS: [&[(&str, &str)]; 2] = [
         ("lhh", "high along y and z"),
         ("hhh", "high along all axes"),
     ],
+    &[
+        ("ll", "low band of the second level"),
+        ("hl", "horizontally high, vertically low band of the first level"),
+        ("lh", "horizontally low, vertically high band of the first level"),
+        ("hh", "high band of the first level"),
+        ("hl_2", "the same of the second level"),
+        ("lh_2", "the same of the second level"),
+        ("hh_2", "the same of the second level"),
+    ],
 ];
+
+/// What a launch is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Image,
+    Volume,
+    TwoLevels,
+}
 
 /// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
 /// begins at position 1).
@@ -301,16 +318,22 @@ pub(super) const SKEW_BITS: i32 = 6;
 impl Params {
     /// Of an image.
     pub(super) fn declare(b: &mut Builder, options: Options) -> Params {
-        Params::of(b, options, false)
+        Params::of(b, options, Extent::Image)
+    }
+
+    /// Of an image and two levels: the bands are ll of the second, hl, lh, hh of the first, then of the second.
+    pub(super) fn declare_twice(b: &mut Builder, options: Options) -> Params {
+        Params::of(b, options, Extent::TwoLevels)
     }
 
     /// Of a volume.
     pub(super) fn declare_deep(b: &mut Builder, options: Options) -> Params {
-        Params::of(b, options, true)
+        Params::of(b, options, Extent::Volume)
     }
 
-    fn of(b: &mut Builder, options: Options, deep: bool) -> Params {
+    fn of(b: &mut Builder, options: Options, extent: Extent) -> Params {
         use Access::*;
+        let deep = extent == Extent::Volume;
         let s = options.sample;
         let (signal_access, band_access) = match options.direction {
             Direction::Forward => (Read, Write),
@@ -319,7 +342,7 @@ impl Params {
         let forward = options.direction == Direction::Forward;
         let (image, images) = if deep { ("volume", "volumes") } else { ("image", "images") };
         let before = forward.then(|| b.pointer("src", s, signal_access, &format!("the {image}")));
-        let names = BANDS[usize::from(deep)];
+        let names = BANDS[extent as usize];
         let bands = names.iter().map(|(name, doc)| b.pointer(name, s, band_access, doc)).collect();
         let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, &format!("receives the {image}")));
         let side = if forward { "src" } else { "dst" };
@@ -353,7 +376,11 @@ impl Params {
         ];
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
         let batch = i32s("batch", &format!("number of {images}"));
-        let walks = if deep.is_some() { "plane pairs a block walks along" } else { "row pairs a warp walks down" };
+        let walks = match extent {
+            Extent::Image => "row pairs a warp walks down",
+            Extent::Volume => "plane pairs a block walks along",
+            Extent::TwoLevels => "row pairs of the second level a warp walks down",
+        };
         let chunk = i32s("chunk", &format!("{walks}, at least 1"));
         let aligned = i32s(
             "aligned",
@@ -569,6 +596,8 @@ pub(super) struct Lanes {
     pub(super) x: LocalId,
     /// Whether the warp's columns reach beyond the image (warp-uniform).
     pub(super) at_border: LocalId,
+    /// Whether the lane's first column is the image's first, and its last the last, if steps are to look for what lies beyond among the lane's own columns.
+    pub(super) ends: Option<[LocalId; 2]>,
 }
 
 impl Lanes {
@@ -583,7 +612,7 @@ impl Lanes {
         let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
         let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
         let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
-        (Lanes { held, base, x, at_border }, useful)
+        (Lanes { held, base, x, at_border, ends: None }, useful)
     }
 }
 

@@ -132,7 +132,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 start: [start.clone(), 0.into(), 0.into()],
                 length: [pass.length.into(), 1.into(), 1.into()],
             };
-            Lanes { held, base, x, at_border }
+            Lanes { held, base, x, at_border, ends: None }
         };
         let samples = |b: &mut Builder| Row { array: b.array("samples", arith.work, columns), first: 0.into() };
         let one = |b: &mut Builder, strip: Expr| {

@@ -152,7 +152,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         let line = DelayLine::declare(b, &held, &axis, &descent.window, 1);
         walk_down(
             b,
-            ring,
+            (ring, false),
             (from_pair, to_pair),
             |b, pair, slot| strip.request(b, pair, to_pair, slot),
             |b, _, slot| strip.take(b, slot.into(), &line),

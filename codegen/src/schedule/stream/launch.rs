@@ -189,6 +189,7 @@ mod tests {
             parity: [0, 0],
             batch: 1,
             planes: None,
+            coarse: None,
         }
     }
 

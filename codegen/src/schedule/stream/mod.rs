@@ -241,7 +241,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let pitches = params.narrow_pitches(b);
         let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
-        let lanes = Lanes { held, base, x, at_border };
+        let lanes = Lanes { held, base, x, at_border, ends: None };
         let frame = Frame { options, lanes, takes: shape.rows, params: &params, useful, offsets, pitches };
         let strip =
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
@@ -273,7 +273,7 @@ fn walk_down(b: &mut Builder, strip: &Strip, plan: &Walk, order: Order, range: (
 
     level::walk_down(
         b,
-        strip.shape.ring,
+        (strip.shape.ring, false),
         range,
         |b, pair, slot| input.request(b, pair, range.1, slot),
         |b, pair, slot| input.take(b, pair.clone(), slot, &line),

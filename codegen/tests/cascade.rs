@@ -1,0 +1,263 @@
+//! Two levels in one launch, on the interpreter against the oracle.
+
+mod support;
+
+use lifting_codegen::ir::Scalar;
+use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
+use lifting_codegen::ir::valid::validate;
+use lifting_codegen::schedule::cascade::{self, Shape};
+use lifting_codegen::schedule::level::{Array, Job, Order};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::sample::Sample;
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use proptest::prelude::*;
+use support::{full, ran_or_names_a_limit, types, wavelets};
+
+/// One launch.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    width: usize,
+    height: usize,
+    order: Order,
+    chunk: usize,
+    batch: usize,
+    gain: Option<u32>,
+}
+
+impl Case {
+    fn new(width: usize, height: usize) -> Case {
+        Case { width, height, order: Order::HorizontalFirst, chunk: 3, batch: 1, gain: None }
+    }
+
+    /// Columns and rows of the image, and of ll, hl, lh, hh of the first level and of the second.
+    fn shapes(&self) -> [(usize, usize); 9] {
+        let bands = |(w, h): (usize, usize)| {
+            let (u, v) = (w.div_ceil(2), h.div_ceil(2));
+            [(u, v), (w - u, v), (u, h - v), (w - u, h - v)]
+        };
+        let image = (self.width, self.height);
+        let [a, b, c, d] = bands(image);
+        let [e, f, g, h] = bands(a);
+        [image, a, b, c, d, e, f, g, h]
+    }
+}
+
+/// Of [`Case::shapes`]: what the kernel writes, in the order of its parameters.
+const WRITTEN: [usize; 7] = [5, 2, 3, 4, 6, 7, 8];
+
+fn check<T: Sample + Element>(
+    scheme: &Scheme,
+    boundary: Boundary,
+    shape: Shape,
+    case: Case,
+    mut sample: impl FnMut() -> T,
+) -> Result<bool, ScheduleError> {
+    let what = || format!("{} {boundary} {} {shape:?} {case:?}", scheme.name(), T::KIND);
+    let options = Options { sample: T::SCALAR, boundary, direction: Direction::Forward, gain: case.gain.is_some() };
+    let kernel = cascade::kernel(scheme, options, case.order, shape)?;
+    let walk = cascade::walk(scheme, options, shape)?;
+    let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
+    let shapes = case.shapes();
+    // The image, ll, and all others.
+    let pitches = [case.width + 16, shapes[5].0.next_multiple_of(8), shapes[2].0.next_multiple_of(8) + 8];
+    let kind = |i: usize| [0, 9, 2, 2, 2, 1, 2, 2, 2][i];
+    let rows = [case.height, shapes[5].1, shapes[2].1];
+    let strides: [usize; 3] = std::array::from_fn(|k| pitches[k] * rows[k] + 16);
+    let array = |i: usize| Array { address: 0, pitch: pitches[kind(i)] as i64, stride: strides[kind(i)] as i64 };
+    let job = Job {
+        signal: array(0),
+        bands: [array(5), array(2), array(3), array(4)],
+        width: case.width as i32,
+        height: case.height as i32,
+        parity: [0, 0],
+        batch: case.batch as i32,
+        planes: None,
+        coarse: Some([array(6), array(7), array(8)]),
+    };
+    let tuning = match walk.tuning(&job, 4) {
+        Ok(tuning) => tuning,
+        Err(ScheduleError::Launch { .. }) => return Ok(false),
+        Err(e) => panic!("{e}"),
+    };
+    assert!(tuning.chunk >= 1);
+    let order = match case.order {
+        Order::HorizontalFirst => [1, 0],
+        Order::VerticalFirst => [0, 1],
+    };
+    let geometry = Geometry::new(&[case.height, case.width], &[0, 0], &[2, 2], &order).expect("a geometry");
+    let mut oracle = Transform::new(scheme.clone(), geometry);
+    (oracle.boundary, oracle.layout, oracle.gain_shift) = (boundary, Layout::Mallat, case.gain.unwrap_or(0));
+    let images: Vec<Vec<T>> =
+        (0..case.batch).map(|_| (0..case.width * case.height).map(|_| sample()).collect()).collect();
+    let mut expected = images.clone();
+    expected.iter_mut().for_each(|image| oracle.forward(image).expect("the oracle runs"));
+    // Index in memory of the samples of an array, image by image.
+    let places = |i: usize, image: usize| {
+        let ((columns, rows), pitch, stride) = (shapes[i], pitches[kind(i)], strides[kind(i)]);
+        (0..rows).flat_map(move |y| (0..columns).map(move |x| image * stride + y * pitch + x))
+    };
+    let len = |i: usize| strides[kind(i)] * case.batch;
+    // What lies between the rows must not matter.
+    let mut values: Vec<T> = (0..len(0)).map(|_| sample()).collect();
+    for (n, image) in images.iter().enumerate() {
+        places(0, n).zip(image).for_each(|(to, value)| values[to] = *value);
+    }
+    let mut args = vec![Arg::Buffer(Buffer::new(&values))];
+    args.extend(WRITTEN.map(|i| Arg::Buffer(Buffer::undefined(T::SCALAR, len(i)))));
+    let scalar = |v: usize| Arg::Scalar(v as i64);
+    args.extend([case.width, case.height, 0, 0].map(scalar));
+    args.extend(pitches.map(scalar));
+    args.extend(strides.map(scalar));
+    args.extend([case.batch, case.chunk].map(scalar));
+    args.extend([tuning.aligned, tuning.skew].map(|v| Arg::Scalar(v.into())));
+    args.extend(case.gain.map(|g| Arg::Scalar(g.into())));
+    let program = Program::new(&kernel, &info);
+    program.run(&mut args, Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", what()));
+    for (n, &i) in WRITTEN.iter().enumerate() {
+        let found: Vec<T> = args[1 + n].buffer().and_then(Buffer::to_vec).expect("the type that went in");
+        // In the Mallat layout.
+        let band = if i < 5 { i - 1 } else { i - 5 };
+        let low = shapes[if i < 5 { 1 } else { 5 }];
+        let (left, top) = ((band % 2) * low.0, (band / 2) * low.1);
+        for (image, expected) in expected.iter().enumerate() {
+            for (at, to) in places(i, image).enumerate() {
+                let (x, y) = (at % shapes[i].0, at / shapes[i].0);
+                let wanted = expected[(top + y) * case.width + left + x];
+                assert_eq!(
+                    found[to].to_pattern(),
+                    wanted.to_pattern(),
+                    "{} array {i} image {image} row {y} column {x}: {:?}, {wanted:?} expected",
+                    what(),
+                    found[to]
+                );
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn check_type(
+    scheme: &Scheme,
+    boundary: Boundary,
+    shape: Shape,
+    case: Case,
+    scalar: Scalar,
+    seed: u64,
+) -> Result<bool, ScheduleError> {
+    with_samples!(scalar, seed, check(scheme, boundary, shape, case))
+}
+
+const EXTENSIONS: [Boundary; 2] = [Boundary::WholeSymmetric, Boundary::Periodic];
+
+/// A ring that leaves interpreted blocks small.
+fn small(scalar: Scalar) -> Shape {
+    Shape { ring: 3, ..Shape::for_sample(scalar) }
+}
+
+/// Sizes around a strip and two, around a chunk and two, with every remainder of rows modulo 4.
+#[test]
+fn sizes() {
+    let mut ran = 0;
+    for scheme in wavelets() {
+        for (i, &scalar) in types(&scheme).iter().enumerate() {
+            for boundary in EXTENSIONS {
+                for (n, (width, height)) in
+                    [(48, 16), (64, 17), (96, 18), (104, 19), (224, 20), (232, 24), (256, 32), (456, 21)]
+                        .into_iter()
+                        .enumerate()
+                {
+                    let order = [Order::HorizontalFirst, Order::VerticalFirst][(i + n) % 2];
+                    let case = Case { order, chunk: [1, 2, 3, 64][n % 4], ..Case::new(width, height) };
+                    let seed = (8 * i + n) as u64;
+                    ran += usize::from(ran_or_names_a_limit(
+                        &scheme,
+                        check_type(&scheme, boundary, small(scalar), case, scalar, seed),
+                    ));
+                }
+            }
+        }
+    }
+    assert!(ran > 100, "only {ran} cases");
+}
+
+/// Batches, gains that each level adds, and rings of other depths.
+#[test]
+fn batches_and_gains() {
+    for (i, scheme) in wavelets().iter().enumerate() {
+        for boundary in EXTENSIONS {
+            let gain = (scheme.domain() == Domain::Integer).then_some(1 + i as u32);
+            let (scalar, case) = (types(scheme)[0], Case { batch: 3, gain, ..Case::new(96, 28) });
+            for ring in [2, 5] {
+                let shape = Shape { ring, ..small(scalar) };
+                assert!(check_type(scheme, boundary, shape, case, scalar, 5).unwrap(), "{} {case:?}", scheme.name());
+            }
+        }
+    }
+}
+
+/// Every wavelet of the catalogue under its own border rule, or refused by a limit that is named.
+#[test]
+fn the_catalogue() {
+    let mut ran = 0;
+    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % 3 == 0) {
+        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
+        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
+        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
+            let scalar = types(scheme)[i % types(scheme).len()];
+            let case = Case::new(128, 64);
+            ran += usize::from(ran_or_names_a_limit(
+                scheme,
+                check_type(scheme, boundary, small(scalar), case, scalar, i as u64),
+            ));
+        }
+    }
+    assert!(ran > 10, "only {ran} ran");
+}
+
+/// What is no extension, what reaches too far, and synthesis, are refused in words.
+#[test]
+fn limits() {
+    let [dd137, legall53, _] = wavelets();
+    let options = |direction, boundary| Options { sample: Scalar::I32, boundary, direction, gain: false };
+    let of = |scheme: &Scheme, boundary, shape| {
+        cascade::walk(scheme, options(Direction::Forward, boundary), shape).expect_err("a limit").to_string()
+    };
+    let shape = Shape::for_sample(Scalar::I32);
+    let inverse = cascade::walk(&legall53, options(Direction::Inverse, Boundary::Periodic), shape);
+    let text = [
+        inverse.expect_err("synthesis").to_string(),
+        of(&legall53, Boundary::Edge, shape),
+        of(&legall53, Boundary::Periodic, Shape { ring: 1, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { ring: 64, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { columns: 2, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { columns: 16, ..shape }),
+        of(&dd137, Boundary::WholeSymmetric, Shape { columns: 4, ..shape }),
+    ]
+    .join("\n");
+    insta::assert_snapshot!(text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_schemes(
+        scheme in prop_oneof![testing::any_scheme(Domain::Integer), testing::any_scheme(Domain::Real)],
+        (lanes, height) in (2usize..=40, 2usize..=70),
+        chunk in 1usize..=9,
+        vertical_first in any::<bool>(),
+        periodic in any::<bool>(),
+        which in 0usize..4,
+        seed in any::<u64>(),
+    ) {
+        let order = if vertical_first { Order::VerticalFirst } else { Order::HorizontalFirst };
+        let scalar = types(&scheme)[which % types(&scheme).len()];
+        let shape = small(scalar);
+        let height = if periodic { height & !3 } else { height };
+        let case = Case { order, chunk, ..Case::new(lanes * shape.columns as usize, height.max(4)) };
+        let boundary = EXTENSIONS[usize::from(periodic)];
+        ran_or_names_a_limit(&scheme, check_type(&scheme, boundary, shape, case, scalar, seed));
+    }
+}
