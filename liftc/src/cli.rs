@@ -176,6 +176,8 @@ pub enum Schedule {
     Warp,
     /// Both axes in one pass: blocks hand tiles from one axis to the other through shared memory
     Tile,
+    /// Two levels of analysis of both axes in one pass: warps walk down strips of columns
+    Cascade,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane
     Volume,
     /// Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here

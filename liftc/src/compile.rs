@@ -11,7 +11,7 @@ use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, horizontal, lattice, rows, stream, tile, vertical, volume, warp,
+    Direction, Options, ScheduleError, cascade, horizontal, lattice, rows, stream, tile, vertical, volume, warp,
 };
 use std::path::{Path, PathBuf};
 
@@ -202,6 +202,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                         // The shape for large images, for any rows.
                         let shape = tile::Shape::proposed(scheme, options)?[0];
                         vec![tile::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                    Schedule::Cascade if direction == Direction::Inverse => Vec::new(),
+                    Schedule::Cascade => {
+                        let shape = cascade::Shape::for_sample(sample);
+                        vec![cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
                     Schedule::Volume => {
                         // The shape for large volumes, for any rows.
