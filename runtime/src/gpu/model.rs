@@ -134,7 +134,7 @@ const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.05];
 
 /// By `cascade`: a step of four rows, for each operation; how much of that is left in the midst of many waves; of what is read again, how much counts; and how throughput and latency go together.
-const CASCADE_OPERATION: f64 = 0.074;
+const CASCADE_OPERATION: f64 = 0.054;
 const CASCADE_MANY: f64 = 0.8;
 const CASCADE_AGAIN: f64 = 0.42;
 const CASCADES: f64 = 8.0;
@@ -382,7 +382,7 @@ impl Model<'_> {
     /// By `cascade`: waves of warps, each of which takes as long as its steps.
     fn in_cascades(&self, direction: Direction, walk: &cascade::Walk, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let steps = f64::from(chunk) + walk.halo_pairs() as f64;
+        let steps = walk.steps(chunk as i32) as f64;
         let resident = f64::from(self.machine.multiprocessors) * walk.resident() as f64;
         let chunks = (row_pairs(job) / (2.0 * f64::from(chunk))).ceil();
         let waves = walk.strips(job) as f64 * chunks * f64::from(job.batch) / resident;
@@ -746,7 +746,16 @@ mod tests {
                 };
                 let (low, below) = ((width + 1) / 2, (height + 1) / 2 * pitch);
                 let bands = [array(1, 0), array(1, low), array(1, below), array(1, below + low)];
-                let job = Job { signal: array(0, 0), bands, width, height, parity: [0, 0], batch: 1, planes: None };
+                let job = Job {
+                    signal: array(0, 0),
+                    bands,
+                    width,
+                    height,
+                    parity: [0, 0],
+                    batch: 1,
+                    planes: None,
+                    coarse: None,
+                };
                 let proposed = warp::Shape::proposed(&scheme, options).unwrap().into_iter().filter_map(|shape| {
                     let taken = Rows::ALL.into_iter().find_map(|takes| {
                         let block = warp::block(&scheme, options, warp::Shape { takes, ..shape }).ok()?;

@@ -12,6 +12,8 @@ const SHORTEST: i64 = 2;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
+/// What a walk waits for before its first step, in steps.
+const START: i64 = 7;
 /// Warps of a multiprocessor that registers leave.
 const WARPS: i64 = 12;
 
@@ -98,7 +100,7 @@ impl Walk {
         let longest = (IN_FLIGHT / (bytes * resident)).clamp(SHORTEST, pairs(job).max(SHORTEST));
         let steps = |chunk: i64| {
             let warps = ceil(pairs(job), chunk) * self.strips(job) * i64::from(job.batch);
-            ceil(warps, resident) * (chunk + self.halo_pairs())
+            ceil(warps, resident) * self.steps(chunk as i32)
         };
         let heights = (1..=longest).filter(|chunk| chunk % 4 != 0);
         let best = heights.min_by_key(|&chunk| steps(chunk)).unwrap_or(SHORTEST);
@@ -114,6 +116,11 @@ impl Walk {
     /// Strips of an image.
     pub fn strips(&self, job: &Job) -> i64 {
         ceil(job.width.into(), self.strip_columns())
+    }
+
+    /// What a walk down a chunk of so many row pairs of the second level takes, in steps: those of its halo, too, and what it waits for before the first.
+    pub fn steps(&self, chunk: i32) -> i64 {
+        START + i64::from(chunk) + self.halo_pairs()
     }
 
     /// Steps of four rows that a warp walks beyond its chunk.
