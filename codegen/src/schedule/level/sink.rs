@@ -38,6 +38,14 @@ impl Sink {
         }
     }
 
+    /// How many rows the sink's row so many pairs below is below the first pair's first row in its array.
+    pub fn below(&self, pairs: &Expr) -> Expr {
+        match self.columns {
+            None => (pairs.clone() << 1) + self.row.parity() as i32,
+            Some(_) => pairs.clone(),
+        }
+    }
+
     /// Where the lane's first sample stands in a row.
     pub fn first(&self, frame: &Frame) -> Expr {
         match self.columns {

@@ -62,10 +62,7 @@ impl Source {
 
     /// The source's row in a pair that is inside the image, counted from its first.
     pub fn row_of(&self, frame: &Frame, pair: Expr) -> Expr {
-        match self.columns {
-            None => (pair << 1) + self.row.parity() as i32 - frame.start(1),
-            Some(_) => frame.in_band(1, self.row, pair),
-        }
+        self.sink().row_of(frame, pair)
     }
 
     /// Index of the source's first sample in the row that serves a pair.
@@ -82,11 +79,7 @@ impl Source {
 
     /// The columns of a lane that the source has.
     pub fn columns(&self, frame: &Frame) -> impl Iterator<Item = i32> + use<> {
-        let (from, step) = match self.columns {
-            None => (0, 1),
-            Some(phase) => (phase.parity() as usize, 2),
-        };
-        (0..frame.columns()).skip(from).step_by(step)
+        self.sink().columns(frame).into_iter()
     }
 
     /// Where the sample at an even position stands in a row, or for odd columns the one after it.
@@ -168,7 +161,7 @@ impl Source {
     }
 
     /// The same of a single sample.
-    pub fn seen(&self, frame: &Frame, raw: LocalId, element: impl Into<Expr>) -> Expr {
+    pub fn seen(&self, frame: &Frame, raw: LocalId, element: i32) -> Expr {
         seen(frame, Expr::Elem(raw, Box::new(element.into())))
     }
 

@@ -335,10 +335,7 @@ impl Tile<'_> {
                 let (room, sinks) = (room(b), sources.iter().map(Source::sink).collect::<Vec<Sink>>());
                 let runs = self.runs(b, &sinks, slab.front.into());
                 let all = || sources.iter().zip(&room).zip(&runs);
-                let below = |source: &Source, k: &Expr| match source.columns {
-                    None => (k.clone() << 1) + source.row.parity() as i32,
-                    Some(_) => k.clone(),
-                };
+                let below = |source: &Source, k: &Expr| source.sink().below(k);
                 b.unrolled("row", 0, height, 1, |b, k| {
                     for ((source, raw), runs) in all() {
                         let index = runs.vector(frame, below(source, &k));
@@ -448,15 +445,11 @@ impl Tile<'_> {
         let (frame, slab) = (self.frame, &self.slab);
         let sinks = Sink::all(frame);
         let runs = self.runs(b, &sinks, Expr::from(slab.front) + slab.first());
-        let below = |sink: &Sink, k: &Expr| match sink.columns {
-            None => (k.clone() << 1) + sink.row.parity() as i32,
-            Some(_) => k.clone(),
-        };
         let row = |sink: &Sink, k: &Expr| slab.row(sink.row, k.clone() + slab.first());
         for (sink, runs) in sinks.iter().zip(&runs) {
             let all = |b: &mut Builder| {
                 b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-                    let shift = runs.shift(b, frame, below(sink, &k));
+                    let shift = runs.shift(b, frame, sink.below(&k));
                     sink.shift(b, frame, &row(sink, &k), shift);
                 });
             };
@@ -468,7 +461,7 @@ impl Tile<'_> {
         b.if_(frame.useful, |b| {
             b.unrolled("row", 0, slab.pairs, 1, |b, k| {
                 for (sink, runs) in sinks.iter().zip(&runs) {
-                    sink.store_vector(b, frame, &row(sink, &k), runs, below(sink, &k));
+                    sink.store_vector(b, frame, &row(sink, &k), runs, sink.below(&k));
                 }
             });
         });
