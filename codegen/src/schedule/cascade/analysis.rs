@@ -1,0 +1,388 @@
+//! Analysis: a step takes four rows of the image, and leaves a row pair of the bands of each level.
+
+use super::{VECTOR, Walk};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
+use crate::schedule::level::{
+    Across, Border, DelayLine, Frame, Held, Lanes, Order, PHASES, Params, Row, Rows, walk_down,
+};
+use lifting_dsl::{Boundary, Phase, Scheme};
+
+/// What all parts of the kernel under construction share.
+struct Strip<'a> {
+    plan: &'a Walk,
+    frame: Frame<'a>,
+    /// The low band, as lanes hold columns of it.
+    low: Lanes,
+    ring: SharedId,
+    /// Whether the chunk reaches beyond the first row or the last (warp-uniform).
+    at_edge: LocalId,
+    /// Of the vectors that the lane copies: first columns, and indices of the first samples in the step's first row, where all rows are inside the image.
+    copied: Vec<(LocalId, LocalId)>,
+}
+
+/// The kernel of a walk.
+pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
+    let (c, left, useful) = (shape.columns as i32, plan.left, plan.useful);
+    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
+    let b = &mut builder;
+    b.doc("Analysis of both axes, two levels in one pass: warps walk down strips of columns.");
+    b.doc(format!(
+        "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
+        32 - left - useful,
+        shape.ring,
+        plan.delay(),
+        options.boundary
+    ));
+    let params = Params::declare_twice(b, options);
+    let ring = b.shared("ring", options.sample, shape.ring * plan.slot_len() as u32);
+    let held = params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions();
+    let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
+    let length = [half(params.width), half(params.height), 1.into()];
+    let (mut lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
+    if options.boundary != Boundary::Periodic {
+        let first = Expr::from(lanes.x).eq_(0.into());
+        let last = (Expr::from(lanes.x) + c).eq_(lanes.length(0));
+        lanes.ends = Some([b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]);
+    }
+    let low = Held {
+        columns: shape.columns / 2,
+        length: length.clone(),
+        ..params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions()
+    };
+    let low_base = b.let_("low_base", Scalar::I32, Expr::from(lanes.base) >> 1);
+    let low_x = b.let_("low_x", Scalar::I32, Expr::from(lanes.x) >> 1);
+    let low = Lanes { held: low, base: low_base, x: low_x, at_border: lanes.at_border, ends: lanes.ends };
+    let pairs = (length[1].clone() + 1) >> 1;
+    let chunk = || Expr::from(params.chunk);
+    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
+    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+    let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
+    let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay() as i32);
+    // Rows that are loaded.
+    let ahead = 2 * plan.odd() as i32;
+    let starts = ((Expr::from(from) << 2) + ahead).lt(0.into());
+    let ends = ((Expr::from(to) << 2) + ahead).gt(params.height.into());
+    let at_edge = b.let_("at_edge", Scalar::Bool, starts.or(ends));
+    let columns = copied_columns(b, &plan, &lanes);
+    let offsets = params.offsets(b, &Builtin::BlockZ.into());
+    let pitches = params.narrow_pitches(b);
+    let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
+    let copied = columns.into_iter().map(|column| {
+        let index = frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
+        (column, b.let_("source", Scalar::I64, index))
+    });
+    let copied = copied.collect();
+    let strip = Strip { plan: &plan, frame, low, ring, at_edge, copied };
+    strip.walk(b, order, (from, to), (first, stop));
+    let strip_columns = plan.strip_columns() as i32;
+    let grid = [
+        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
+        (pairs + chunk() - 1) / chunk(),
+        params.batch.into(),
+    ];
+    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
+    kernel.min_blocks = shape.min_blocks;
+    kernel
+}
+
+/// First columns of the vectors that a lane copies of each row, all inside the image: beyond a border, any, or those that repeat.
+fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes) -> Vec<LocalId> {
+    let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
+    (0..plan.copies())
+        .map(|copy| {
+            let lane = Expr::from(Builtin::ThreadX) + 32 * copy;
+            let x = b.let_("vector_x", Scalar::I32, Expr::from(lanes.base) + lane * vector);
+            let (x, width) = (|| Expr::from(x), || lanes.length(0));
+            let inner = match lanes.boundary {
+                Boundary::Periodic => {
+                    Expr::from(lanes.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x())
+                }
+                _ => x().max(0.into()).min(width() - vector),
+            };
+            b.let_("copied_x", Scalar::I32, inner)
+        })
+        .collect()
+}
+
+impl Strip<'_> {
+    fn walk(&self, b: &mut Builder, order: Order, (from, to): (LocalId, LocalId), (first, stop): (LocalId, LocalId)) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let [upper, lower] = &plan.descents;
+        let c = frame.columns();
+        let line = DelayLine::declare(b, &frame.lanes.held, &plan.axis, &upper.window, 1);
+        let low_line = DelayLine::declare(b, &self.low.held, &plan.axis, &lower.window, 1);
+        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
+        let low_across = Across { lanes: &self.low, axis: &plan.axis };
+        let across_first = order.across_first(plan.options.direction);
+        // Four rows of the image; the two rows of the low band that the step before left; and those that enter the second level.
+        let work = plan.arith.work;
+        let rows = b.array("rows", work, 4 * c as u32);
+        let before = b.array("before", work, c as u32);
+        b.unrolled("i", 0, c, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+        let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
+        walk_down(
+            b,
+            (plan.shape.ring, true),
+            (from, to),
+            |b, step, slot| self.request(b, step, to, slot),
+            |b, _, slot| self.take(b, slot, rows),
+            |b, step| {
+                if across_first {
+                    across.lift_all(b, &[0, 1, 2, 3].map(|i| row(rows, i, c)));
+                }
+                // The first level: two row pairs.
+                let results = b.array("results", work, 4 * c as u32);
+                for pair in 0..2 {
+                    let front = b.let_("front", Scalar::I32, (step.clone() << 1) + (plan.odd() as i32 + pair));
+                    for phase in PHASES {
+                        let i = 2 * pair + phase.parity() as i32;
+                        copy_row(b, &row(rows, i, c), &line.row(phase, 0), c);
+                    }
+                    let front = Expr::from(front);
+                    line.scale_first(b, &front);
+                    line.lift(b, &front);
+                    for phase in PHASES {
+                        let i = 2 * pair + phase.parity() as i32;
+                        let result = b.array("result", work, c as u32);
+                        line.result(b, phase, upper.delay as i32, result);
+                        copy_row(b, &row(result, 0, c), &row(results, i, c), c);
+                    }
+                    line.shift(b);
+                }
+                if !across_first {
+                    across.lift_all(b, &[0, 1, 2, 3].map(|i| row(results, i, c)));
+                }
+                self.store_first(b, step, (first, stop), results);
+                // The second level: what was left a step ago, or beyond the last row, a row later.
+                let low = b.array("low", work, c as u32);
+                self.enter(b, step, (results, before, low));
+                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam() as i32);
+                let low_rows: Vec<Row> = (0..2).map(|i| row(low, i, c / 2)).collect();
+                if across_first {
+                    low_across.lift_all(b, &low_rows);
+                }
+                for (phase, low_row) in PHASES.into_iter().zip(&low_rows) {
+                    copy_row(b, low_row, &low_line.row(phase, 0), c / 2);
+                }
+                let pair = Expr::from(pair);
+                low_line.scale_first(b, &pair);
+                low_line.lift(b, &pair);
+                self.store_second(b, step, (first, stop), |b| {
+                    let results = PHASES.map(|phase| {
+                        let result = b.array("low_result", work, c as u32 / 2);
+                        low_line.result(b, phase, lower.delay as i32, result);
+                        row(result, 0, c / 2)
+                    });
+                    if !across_first {
+                        low_across.lift_all(b, &results);
+                    }
+                    results
+                });
+                low_line.shift(b);
+            },
+        );
+    }
+
+    /// Starts the copies of four rows into a slot of the ring, unless the walk ends before them.
+    fn request(&self, b: &mut Builder, step: Expr, to: LocalId, slot: Expr) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let step = b.let_("next", Scalar::I32, step);
+        b.if_(Expr::from(step).lt(to.into()), |b| {
+            let cell = b.let_("cell", Scalar::I32, slot * plan.slot_len());
+            let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
+            let copy = |b: &mut Builder, i: i32, n: usize, index: Expr| {
+                let at = Expr::from(cell) + (self.cell(n as i32) * vector + 32 * frame.columns() * i);
+                b.copy_async((self.ring, at), (frame.params.signal, index), vector as u32, vector);
+            };
+            b.if_else(
+                self.at_edge,
+                |b| {
+                    for i in 0..4 {
+                        let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
+                        let row = b.let_("served", Scalar::I32, frame.serve_position(1, row));
+                        for (n, (column, _)) in self.copied.iter().enumerate() {
+                            copy(b, i, n, frame.index(0, row.into(), (*column).into()));
+                        }
+                    }
+                },
+                |b| {
+                    for (n, (_, next)) in self.copied.iter().enumerate() {
+                        (0..4).for_each(|i| copy(b, i, n, frame.below(0, *next, i)));
+                        let below = frame.below(0, *next, 4);
+                        b.set(Place::Local(*next), below);
+                    }
+                },
+            );
+        });
+    }
+
+    /// Where in a row of the ring, in vectors, a lane's n-th copy stands. Where lanes have two vectors, every other eight swap with their neighbours: so that neither copies nor loads conflict.
+    fn cell(&self, n: i32) -> Expr {
+        let lane = Expr::from(Builtin::ThreadX);
+        if self.plan.copies() == 1 {
+            return lane;
+        }
+        swapped(lane + 32 * n)
+    }
+
+    /// Takes the lane's columns of four rows out of a slot of the ring.
+    fn take(&self, b: &mut Builder, slot: LocalId, rows: LocalId) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let (c, copies) = (frame.columns(), plan.copies());
+        if copies > 1 {
+            b.push(Stmt::SyncWarp);
+        }
+        let vector = c / copies;
+        for i in 0..4 {
+            let raw = b.array("raw", plan.options.sample, c as u32);
+            for n in 0..copies {
+                let lane = Expr::from(Builtin::ThreadX);
+                let own = if copies == 1 { lane } else { swapped(lane * 2 + n) };
+                let at = Expr::from(slot) * plan.slot_len() + (own * vector + 32 * c * i);
+                b.load(
+                    Place::Elem(raw, (n * vector).into()),
+                    Space::Shared(self.ring),
+                    at,
+                    vector as u32,
+                    Cache::Default,
+                );
+            }
+            for column in 0..c {
+                let value = plan.arith.widen(Expr::Elem(raw, Box::new(column.into())));
+                let value = self.gained(value);
+                b.set(Place::Elem(rows, (i * c + column).into()), value);
+            }
+        }
+    }
+
+    /// A sample as it enters a level.
+    fn gained(&self, value: Expr) -> Expr {
+        match self.frame.params.gain {
+            Some(gain) => self.plan.arith.shift_up(value, gain.into()),
+            None => value,
+        }
+    }
+
+    /// The rows of the low band that enter the second level.
+    fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, LocalId, LocalId)) {
+        let (frame, arith) = (&self.frame, self.plan.arith);
+        let (c, half) = (frame.columns(), frame.columns() / 2);
+        // As they would stand in memory.
+        let left = |i: i32, e: i32| {
+            let value = Expr::Elem(results, Box::new((2 * c * i + 2 * e).into()));
+            self.gained(arith.widen(arith.narrow(value)))
+        };
+        let was = |i: i32, e: i32| Expr::Elem(before, Box::new((half * i + e).into()));
+        for i in 0..2 {
+            for e in 0..half {
+                b.set(Place::Elem(low, (half * i + e).into()), was(i, e));
+            }
+        }
+        if frame.boundary != Boundary::Periodic {
+            let row = (step.clone() << 1) - 2 * self.plan.seam() as i32;
+            let row = b.let_("low_row", Scalar::I32, row);
+            let is_even = Expr::from(frame.params.height).and(1.into()).eq_(0.into());
+            b.if_(Expr::from(self.at_edge).and(is_even), |b| {
+                for i in 0..2 {
+                    b.if_((Expr::from(row) + i).ge(self.low.length(1)), |b| {
+                        for e in 0..half {
+                            let next = if i == 0 { was(1, e) } else { left(0, e) };
+                            b.set(Place::Elem(low, (half * i + e).into()), next);
+                        }
+                    });
+                }
+            });
+        }
+        for i in 0..2 {
+            for e in 0..half {
+                b.set(Place::Elem(before, (half * i + e).into()), left(i, e));
+            }
+        }
+    }
+
+    /// Stores the bands of the first level, of two row pairs.
+    fn store_first(&self, b: &mut Builder, step: &Expr, (first, stop): (LocalId, LocalId), results: LocalId) {
+        let (frame, plan) = (&self.frame, self.plan);
+        let (c, half) = (frame.columns(), frame.columns() / 2);
+        let done = b.let_("done", Scalar::I32, step.clone() - (plan.seam() as i32 - 1));
+        let inside = Expr::from(done).ge(first.into()).and(Expr::from(done).lt(stop.into()));
+        b.if_(inside.and(frame.useful.into()), |b| {
+            let index = frame.index(2, Expr::from(done) << 1, self.low.x.into());
+            let start = b.let_("out", Scalar::I64, index);
+            let store = |b: &mut Builder, pair: i32, phase: Phase| {
+                let bands: &[Phase] = if phase == Phase::Even { &[Phase::Odd] } else { &PHASES };
+                for columns in bands {
+                    let band = 2 * phase.parity() as usize + columns.parity() as usize;
+                    let first = 2 * c * pair + c * phase.parity() as i32 + columns.parity() as i32;
+                    let values = (0..half).map(|e| Expr::Elem(results, Box::new((first + 2 * e).into())));
+                    self.put(b, frame.params.bands[band], frame.below(2, start, pair), values.collect());
+                }
+            };
+            let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.last_index(1, phase));
+            let rows = || (0..2).flat_map(|pair| PHASES.map(|phase| (pair, phase)));
+            b.if_else(
+                exists(1, Phase::Odd),
+                |b| rows().for_each(|(pair, phase)| store(b, pair, phase)),
+                |b| rows().for_each(|(pair, phase)| b.if_(exists(pair, phase), |b| store(b, pair, phase))),
+            );
+        });
+    }
+
+    /// Stores the bands of the second level, of a row pair; all lanes take part in what makes the results.
+    fn store_second(
+        &self,
+        b: &mut Builder,
+        step: &Expr,
+        (first, stop): (LocalId, LocalId),
+        results: impl FnOnce(&mut Builder) -> [Row; 2],
+    ) {
+        let (frame, low) = (&self.frame, &self.low);
+        let done = b.let_("low_done", Scalar::I32, step.clone() - self.plan.delay() as i32);
+        b.if_(Expr::from(done).ge(first.into()).and(Expr::from(done).lt(stop.into())), |b| {
+            let results = results(b);
+            let starts = [1, 2].map(|array| {
+                let index = frame.index(array, done.into(), Expr::from(low.x) >> 1);
+                b.let_("out", Scalar::I64, index)
+            });
+            let store = |b: &mut Builder, phase: Phase| {
+                for columns in PHASES {
+                    let band = 2 * phase.parity() as usize + columns.parity() as usize;
+                    // ll is the first array, the others follow those of the first level.
+                    let pointer = frame.params.bands[if band == 0 { 0 } else { 3 + band }];
+                    let row = &results[phase.parity() as usize];
+                    let values = (0..low.columns() / 2).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
+                    self.put(b, pointer, starts[band.min(1)].into(), values);
+                }
+            };
+            let exists = |phase: Phase| Expr::from(done).le(low.last_index(1, phase));
+            b.if_(frame.useful, |b| {
+                b.if_else(
+                    exists(Phase::Odd),
+                    |b| PHASES.into_iter().for_each(|phase| store(b, phase)),
+                    |b| b.if_(exists(Phase::Even), |b| store(b, Phase::Even)),
+                );
+            });
+        });
+    }
+
+    fn put(&self, b: &mut Builder, pointer: ParamId, index: Expr, values: Vec<Expr>) {
+        let values = values.into_iter().map(|value| self.plan.arith.narrow(value)).collect();
+        // The low band is read again by the next level; nobody reads the others soon.
+        let cache = if pointer == self.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
+        b.store_wide(Space::Global(pointer), index, values, cache);
+    }
+}
+
+/// A vector's cell in a row of the ring.
+fn swapped(vector: Expr) -> Expr {
+    let bit = (vector.clone() >> 3).and(1.into());
+    Expr::binary(crate::ir::BinOp::Xor, vector, bit)
+}
+
+fn copy_row(b: &mut Builder, from: &Row, to: &Row, columns: i32) {
+    for c in 0..columns {
+        b.set(to.place(c), from.at(c));
+    }
+}
