@@ -8,17 +8,26 @@ use crate::schedule::level::{
 };
 use lifting_dsl::{Boundary, Phase, Scheme};
 
-/// What all parts of the kernel under construction share.
+/// What all parts of a walk share.
 struct Strip<'a> {
     plan: &'a Walk,
     frame: Frame<'a>,
     /// The low band, as lanes hold columns of it.
     low: Lanes,
     ring: SharedId,
-    /// Whether the chunk reaches beyond the first row or the last (warp-uniform).
-    at_edge: LocalId,
-    /// Of the vectors that the lane copies: first columns, and indices of the first samples in the step's first row, where all rows are inside the image.
+    /// Whether rows or columns beyond a border are walked over: if not, there is no trace of a border in the code.
+    at_border: bool,
+    /// Of the vectors that the lane copies: first columns, and indices of the first samples in the rows of a step.
     copied: Vec<(LocalId, LocalId)>,
+}
+
+/// Chunk and walk: the first row pair of the second level that is stored, the first that is not; the first step, and the first that is not walked.
+#[derive(Clone, Copy)]
+struct Chunk {
+    first: LocalId,
+    stop: LocalId,
+    from: LocalId,
+    to: LocalId,
 }
 
 /// The kernel of a walk.
@@ -32,50 +41,52 @@ pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
         "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
         32 - left - useful,
         shape.ring,
-        plan.delay(),
+        plan.delay(false),
         options.boundary
     ));
     let params = Params::declare_twice(b, options);
     let ring = b.shared("ring", options.sample, shape.ring * plan.slot_len() as u32);
-    let held = params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions();
+    let held = || params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions();
     let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
     let length = [half(params.width), half(params.height), 1.into()];
-    let (mut lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
-    if options.boundary != Boundary::Periodic {
-        let first = Expr::from(lanes.x).eq_(0.into());
-        let last = (Expr::from(lanes.x) + c).eq_(lanes.length(0));
-        lanes.ends = Some([b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]);
-    }
-    let low = Held {
-        columns: shape.columns / 2,
-        length: length.clone(),
-        ..params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions()
-    };
+    let (lanes, useful) = Lanes::of_tile(b, held(), (left, useful), 0);
     let low_base = b.let_("low_base", Scalar::I32, Expr::from(lanes.base) >> 1);
     let low_x = b.let_("low_x", Scalar::I32, Expr::from(lanes.x) >> 1);
-    let low = Lanes { held: low, base: low_base, x: low_x, at_border: lanes.at_border, ends: lanes.ends };
     let pairs = (length[1].clone() + 1) >> 1;
     let chunk = || Expr::from(params.chunk);
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
     let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
     let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
-    let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay() as i32);
     // Rows that are loaded.
     let ahead = 2 * plan.odd() as i32;
     let starts = ((Expr::from(from) << 2) + ahead).lt(0.into());
-    let ends = ((Expr::from(to) << 2) + ahead).gt(params.height.into());
-    let at_edge = b.let_("at_edge", Scalar::Bool, starts.or(ends));
-    let columns = copied_columns(b, &plan, &lanes);
+    let to = Expr::from(stop) + plan.delay(false) as i32;
+    let ends = ((to << 2) + ahead).gt(params.height.into());
+    let at_edge = b.let_("at_edge", Scalar::Bool, Expr::from(lanes.at_border).or(starts).or(ends));
     let offsets = params.offsets(b, &Builtin::BlockZ.into());
     let pitches = params.narrow_pitches(b);
-    let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
-    let copied = columns.into_iter().map(|column| {
-        let index = frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
-        (column, b.let_("source", Scalar::I64, index))
-    });
-    let copied = copied.collect();
-    let strip = Strip { plan: &plan, frame, low, ring, at_edge, copied };
-    strip.walk(b, order, (from, to), (first, stop));
+    let walk = |b: &mut Builder, at_border: bool| {
+        let to = b.let_("to", Scalar::I32, Expr::from(stop) + plan.delay(at_border) as i32);
+        let ends = (at_border && options.boundary != Boundary::Periodic).then(|| {
+            let first = Expr::from(lanes.x).eq_(0.into());
+            let last = (Expr::from(lanes.x) + c).eq_(lanes.length(0));
+            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
+        });
+        let lanes_of = |held, base, x| Lanes { held, base, x, at_border: lanes.at_border, ends };
+        let low = Held { columns: shape.columns / 2, length: length.clone(), ..held() };
+        let low = lanes_of(low, low_base, low_x);
+        let columns = copied_columns(b, &plan, &lanes, at_border);
+        let lanes = lanes_of(held(), lanes.base, lanes.x);
+        let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
+        let copied = columns.into_iter().map(|column| {
+            let index = frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
+            (column, b.let_("source", Scalar::I64, index))
+        });
+        let copied = copied.collect();
+        let strip = Strip { plan: &plan, frame, low, ring, at_border, copied };
+        strip.walk(b, order, Chunk { first, stop, from, to });
+    };
+    b.if_else(at_edge, |b| walk(b, true), |b| walk(b, false));
     let strip_columns = plan.strip_columns() as i32;
     let grid = [
         (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
@@ -88,7 +99,7 @@ pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
 }
 
 /// First columns of the vectors that a lane copies of each row, all inside the image: beyond a border, any, or those that repeat.
-fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes) -> Vec<LocalId> {
+fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes, at_border: bool) -> Vec<LocalId> {
     let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
     (0..plan.copies())
         .map(|copy| {
@@ -96,9 +107,8 @@ fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes) -> Vec<LocalId> {
             let x = b.let_("vector_x", Scalar::I32, Expr::from(lanes.base) + lane * vector);
             let (x, width) = (|| Expr::from(x), || lanes.length(0));
             let inner = match lanes.boundary {
-                Boundary::Periodic => {
-                    Expr::from(lanes.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x())
-                }
+                _ if !at_border => x(),
+                Boundary::Periodic => Expr::Wrap(Box::new(x()), Box::new(width())),
                 _ => x().max(0.into()).min(width() - vector),
             };
             b.let_("copied_x", Scalar::I32, inner)
@@ -107,7 +117,7 @@ fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes) -> Vec<LocalId> {
 }
 
 impl Strip<'_> {
-    fn walk(&self, b: &mut Builder, order: Order, (from, to): (LocalId, LocalId), (first, stop): (LocalId, LocalId)) {
+    fn walk(&self, b: &mut Builder, order: Order, chunk: Chunk) {
         let (frame, plan) = (&self.frame, self.plan);
         let [upper, lower] = &plan.descents;
         let c = frame.columns();
@@ -116,17 +126,21 @@ impl Strip<'_> {
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let low_across = Across { lanes: &self.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
-        // Four rows of the image; the two rows of the low band that the step before left; and those that enter the second level.
         let work = plan.arith.work;
         let rows = b.array("rows", work, 4 * c as u32);
-        let before = b.array("before", work, c as u32);
-        b.unrolled("i", 0, c, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+        // The two rows of the low band that the step before left.
+        let before = self.at_border.then(|| {
+            let before = b.array("before", work, c as u32);
+            b.unrolled("i", 0, c, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+            before
+        });
+        let outs = self.outs(b, chunk);
         let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
         walk_down(
             b,
             (plan.shape.ring, true),
-            (from, to),
-            |b, step, slot| self.request(b, step, to, slot),
+            (chunk.from, chunk.to),
+            |b, step, slot| self.request(b, step, chunk.to, slot),
             |b, _, slot| self.take(b, slot, rows),
             |b, step| {
                 if across_first {
@@ -154,11 +168,10 @@ impl Strip<'_> {
                 if !across_first {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| row(results, i, c)));
                 }
-                self.store_first(b, step, (first, stop), results);
-                // The second level: what was left a step ago, or beyond the last row, a row later.
+                self.store_first(b, step, (chunk, outs[0]), results);
                 let low = b.array("low", work, c as u32);
                 self.enter(b, step, (results, before, low));
-                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam() as i32);
+                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.at_border) as i32);
                 let low_rows: Vec<Row> = (0..2).map(|i| row(low, i, c / 2)).collect();
                 if across_first {
                     low_across.lift_all(b, &low_rows);
@@ -169,7 +182,7 @@ impl Strip<'_> {
                 let pair = Expr::from(pair);
                 low_line.scale_first(b, &pair);
                 low_line.lift(b, &pair);
-                self.store_second(b, step, (first, stop), |b| {
+                self.store_second(b, step, (chunk, [outs[1], outs[2]]), |b| {
                     let results = PHASES.map(|phase| {
                         let result = b.array("low_result", work, c as u32 / 2);
                         low_line.result(b, phase, lower.delay as i32, result);
@@ -196,25 +209,21 @@ impl Strip<'_> {
                 let at = Expr::from(cell) + (self.cell(n as i32) * vector + 32 * frame.columns() * i);
                 b.copy_async((self.ring, at), (frame.params.signal, index), vector as u32, vector);
             };
-            b.if_else(
-                self.at_edge,
-                |b| {
-                    for i in 0..4 {
-                        let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
-                        let row = b.let_("served", Scalar::I32, frame.serve_position(1, row));
-                        for (n, (column, _)) in self.copied.iter().enumerate() {
-                            copy(b, i, n, frame.index(0, row.into(), (*column).into()));
-                        }
+            if self.at_border {
+                for i in 0..4 {
+                    let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
+                    let row = b.let_("served", Scalar::I32, frame.serve_position(1, row));
+                    for (n, (column, _)) in self.copied.iter().enumerate() {
+                        copy(b, i, n, frame.index(0, row.into(), (*column).into()));
                     }
-                },
-                |b| {
-                    for (n, (_, next)) in self.copied.iter().enumerate() {
-                        (0..4).for_each(|i| copy(b, i, n, frame.below(0, *next, i)));
-                        let below = frame.below(0, *next, 4);
-                        b.set(Place::Local(*next), below);
-                    }
-                },
-            );
+                }
+            } else {
+                for (n, (_, next)) in self.copied.iter().enumerate() {
+                    (0..4).for_each(|i| copy(b, i, n, frame.below(0, *next, i)));
+                    let below = frame.below(0, *next, 4);
+                    b.set(Place::Local(*next), below);
+                }
+            }
         });
     }
 
@@ -265,8 +274,8 @@ impl Strip<'_> {
         }
     }
 
-    /// The rows of the low band that enter the second level.
-    fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, LocalId, LocalId)) {
+    /// The rows of the low band that enter the second level: what has been left, or, where a border may be, what was left a step ago, and beyond an even number of rows, a row later.
+    fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
         let (frame, arith) = (&self.frame, self.plan.arith);
         let (c, half) = (frame.columns(), frame.columns() / 2);
         // As they would stand in memory.
@@ -274,60 +283,68 @@ impl Strip<'_> {
             let value = Expr::Elem(results, Box::new((2 * c * i + 2 * e).into()));
             self.gained(arith.widen(arith.narrow(value)))
         };
+        let set = |b: &mut Builder, row: LocalId, i: i32, value: &dyn Fn(i32) -> Expr| {
+            (0..half).for_each(|e| b.set(Place::Elem(row, (half * i + e).into()), value(e)));
+        };
+        let Some(before) = before else {
+            return (0..2).for_each(|i| set(b, low, i, &|e| left(i, e)));
+        };
         let was = |i: i32, e: i32| Expr::Elem(before, Box::new((half * i + e).into()));
-        for i in 0..2 {
-            for e in 0..half {
-                b.set(Place::Elem(low, (half * i + e).into()), was(i, e));
-            }
-        }
+        (0..2).for_each(|i| set(b, low, i, &|e| was(i, e)));
         if frame.boundary != Boundary::Periodic {
-            let row = (step.clone() << 1) - 2 * self.plan.seam() as i32;
+            let row = (step.clone() << 1) - 2 * self.plan.seam(true) as i32;
             let row = b.let_("low_row", Scalar::I32, row);
             let is_even = Expr::from(frame.params.height).and(1.into()).eq_(0.into());
-            b.if_(Expr::from(self.at_edge).and(is_even), |b| {
-                for i in 0..2 {
-                    b.if_((Expr::from(row) + i).ge(self.low.length(1)), |b| {
-                        for e in 0..half {
-                            let next = if i == 0 { was(1, e) } else { left(0, e) };
-                            b.set(Place::Elem(low, (half * i + e).into()), next);
-                        }
-                    });
-                }
+            b.if_(is_even, |b| {
+                b.if_(Expr::from(row).ge(self.low.length(1)), |b| set(b, low, 0, &|e| was(1, e)));
+                b.if_((Expr::from(row) + 1).ge(self.low.length(1)), |b| set(b, low, 1, &|e| left(0, e)));
             });
         }
-        for i in 0..2 {
-            for e in 0..half {
-                b.set(Place::Elem(before, (half * i + e).into()), left(i, e));
-            }
-        }
+        (0..2).for_each(|i| set(b, before, i, &|e| left(i, e)));
+    }
+
+    /// Indices of what the lane stores at the first step: in the bands of the first level, in ll, and in the other bands of the second level.
+    fn outs(&self, b: &mut Builder, chunk: Chunk) -> [LocalId; 3] {
+        let (frame, plan) = (&self.frame, self.plan);
+        let done = |delay: i64| Expr::from(chunk.from) - delay as i32;
+        let first = done(plan.seam(false)) << 1;
+        let second = || done(plan.delay(self.at_border));
+        let low_x = || Expr::from(self.low.x);
+        let indices = [
+            frame.index(2, first, low_x()),
+            frame.index(1, second(), low_x() >> 1),
+            frame.index(2, second(), low_x() >> 1),
+        ];
+        indices.map(|index| b.let_("out", Scalar::I64, index))
     }
 
     /// Stores the bands of the first level, of two row pairs.
-    fn store_first(&self, b: &mut Builder, step: &Expr, (first, stop): (LocalId, LocalId), results: LocalId) {
+    fn store_first(&self, b: &mut Builder, step: &Expr, (chunk, out): (Chunk, LocalId), results: LocalId) {
         let (frame, plan) = (&self.frame, self.plan);
         let (c, half) = (frame.columns(), frame.columns() / 2);
-        let done = b.let_("done", Scalar::I32, step.clone() - (plan.seam() as i32 - 1));
-        let inside = Expr::from(done).ge(first.into()).and(Expr::from(done).lt(stop.into()));
+        let done = b.let_("done", Scalar::I32, step.clone() - plan.seam(false) as i32);
+        let inside = Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into()));
         b.if_(inside.and(frame.useful.into()), |b| {
-            let index = frame.index(2, Expr::from(done) << 1, self.low.x.into());
-            let start = b.let_("out", Scalar::I64, index);
             let store = |b: &mut Builder, pair: i32, phase: Phase| {
                 let bands: &[Phase] = if phase == Phase::Even { &[Phase::Odd] } else { &PHASES };
                 for columns in bands {
                     let band = 2 * phase.parity() as usize + columns.parity() as usize;
                     let first = 2 * c * pair + c * phase.parity() as i32 + columns.parity() as i32;
                     let values = (0..half).map(|e| Expr::Elem(results, Box::new((first + 2 * e).into())));
-                    self.put(b, frame.params.bands[band], frame.below(2, start, pair), values.collect());
+                    self.put(b, frame.params.bands[band], frame.below(2, out, pair), values.collect());
                 }
             };
             let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.last_index(1, phase));
-            let rows = || (0..2).flat_map(|pair| PHASES.map(|phase| (pair, phase)));
-            b.if_else(
-                exists(1, Phase::Odd),
-                |b| rows().for_each(|(pair, phase)| store(b, pair, phase)),
-                |b| rows().for_each(|(pair, phase)| b.if_(exists(pair, phase), |b| store(b, pair, phase))),
-            );
+            for (pair, phase) in (0..2).flat_map(|pair| PHASES.map(|phase| (pair, phase))) {
+                if self.at_border {
+                    b.if_(exists(pair, phase), |b| store(b, pair, phase));
+                } else {
+                    store(b, pair, phase);
+                }
+            }
         });
+        let below = frame.below(2, out, 2);
+        b.set(Place::Local(out), below);
     }
 
     /// Stores the bands of the second level, of a row pair; all lanes take part in what makes the results.
@@ -335,17 +352,13 @@ impl Strip<'_> {
         &self,
         b: &mut Builder,
         step: &Expr,
-        (first, stop): (LocalId, LocalId),
+        (chunk, outs): (Chunk, [LocalId; 2]),
         results: impl FnOnce(&mut Builder) -> [Row; 2],
     ) {
         let (frame, low) = (&self.frame, &self.low);
-        let done = b.let_("low_done", Scalar::I32, step.clone() - self.plan.delay() as i32);
-        b.if_(Expr::from(done).ge(first.into()).and(Expr::from(done).lt(stop.into())), |b| {
+        let done = b.let_("low_done", Scalar::I32, step.clone() - self.plan.delay(self.at_border) as i32);
+        b.if_(Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into())), |b| {
             let results = results(b);
-            let starts = [1, 2].map(|array| {
-                let index = frame.index(array, done.into(), Expr::from(low.x) >> 1);
-                b.let_("out", Scalar::I64, index)
-            });
             let store = |b: &mut Builder, phase: Phase| {
                 for columns in PHASES {
                     let band = 2 * phase.parity() as usize + columns.parity() as usize;
@@ -353,18 +366,22 @@ impl Strip<'_> {
                     let pointer = frame.params.bands[if band == 0 { 0 } else { 3 + band }];
                     let row = &results[phase.parity() as usize];
                     let values = (0..low.columns() / 2).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
-                    self.put(b, pointer, starts[band.min(1)].into(), values);
+                    self.put(b, pointer, outs[band.min(1)].into(), values);
                 }
             };
-            let exists = |phase: Phase| Expr::from(done).le(low.last_index(1, phase));
             b.if_(frame.useful, |b| {
-                b.if_else(
-                    exists(Phase::Odd),
-                    |b| PHASES.into_iter().for_each(|phase| store(b, phase)),
-                    |b| b.if_(exists(Phase::Even), |b| store(b, Phase::Even)),
-                );
+                store(b, Phase::Even);
+                if self.at_border {
+                    b.if_(Expr::from(done).le(low.last_index(1, Phase::Odd)), |b| store(b, Phase::Odd));
+                } else {
+                    store(b, Phase::Odd);
+                }
             });
         });
+        for (array, out) in (1..).zip(outs) {
+            let below = frame.below(array, out, 1);
+            b.set(Place::Local(out), below);
+        }
     }
 
     fn put(&self, b: &mut Builder, pointer: ParamId, index: Expr, values: Vec<Expr>) {

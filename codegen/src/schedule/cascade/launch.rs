@@ -125,7 +125,7 @@ impl Walk {
 
     /// Steps of four rows that a warp walks beyond its chunk.
     pub fn halo_pairs(&self) -> i64 {
-        self.above() + self.delay()
+        self.above() + self.delay(true)
     }
 
     /// How many times each sample is read where chunks have this height, of row pairs of the second level.

@@ -145,9 +145,9 @@ impl Walk {
         self.descents[0].delay % 2
     }
 
-    /// Steps between the rows of the low band that leave the first level and those that enter the second: of the window, and one.
-    fn seam(&self) -> i64 {
-        (self.descents[0].delay - self.odd()) / 2 + 1
+    /// Steps between the rows of the low band that leave the first level and those that enter the second: of the window, and one where a border may be.
+    fn seam(&self, at_border: bool) -> i64 {
+        (self.descents[0].delay - self.odd()) / 2 + i64::from(at_border)
     }
 
     /// Steps before a chunk.
@@ -157,8 +157,8 @@ impl Walk {
     }
 
     /// Steps by which results of the second level are behind.
-    fn delay(&self) -> i64 {
-        self.seam() + self.descents[1].delay
+    fn delay(&self, at_border: bool) -> i64 {
+        self.seam(at_border) + self.descents[1].delay
     }
 }
 
