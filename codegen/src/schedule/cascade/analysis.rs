@@ -212,7 +212,7 @@ impl Strip<'_> {
             if self.at_border {
                 for i in 0..4 {
                     let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
-                    let row = b.let_("served", Scalar::I32, frame.serve_position(1, row));
+                    let row = frame.serve_near(b, row);
                     for (n, (column, _)) in self.copied.iter().enumerate() {
                         copy(b, i, n, frame.index(0, row.into(), (*column).into()));
                     }

@@ -42,12 +42,13 @@ impl Walk {
             let what = format!("the width is {}, it must be a multiple of {columns} and more than {beside}", job.width);
             return refuse(what);
         }
-        // A reflection reaches no further than the other end of the low band.
-        let least = 2 * (self.halo.before.max(self.halo.after) as i32 + 2);
-        if job.width < least || job.height < least {
+        // One reflection leads to the low band, and to a row of the image from wherever a walk loads.
+        let rows = (4 * self.above() + 1).max(4 * self.delay(true) + 2 * self.odd() + 4);
+        let least = [2 * (self.halo.before.max(self.halo.after) as i32 + 2), rows as i32];
+        if job.width < least[0] || job.height < least[1] {
             return refuse(format!(
-                "the width is {} and the height {}, each must be at least {least}",
-                job.width, job.height
+                "the width is {} and the height {}, these must be at least {} and {}",
+                job.width, job.height, least[0], least[1]
             ));
         }
         if self.aligned(job) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity != [0, 0] {

@@ -549,6 +549,18 @@ impl Held {
         }
     }
 
+    /// The same of a row under an extension, where one reflection or one period leads to the signal.
+    pub(super) fn serve_near(&self, b: &mut Builder, position: Expr) -> LocalId {
+        let row = b.let_("row", Scalar::I32, position - self.start(1));
+        let (row, height) = (|| Expr::from(row), || self.length(1));
+        if self.boundary == Boundary::Periodic {
+            let below = row().lt(0.into()).select(row() + height(), row());
+            return b.let_("served", Scalar::I32, row().ge(height()).select(row() - height(), below));
+        }
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        b.let_("served", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)))
+    }
+
     /// Where index k of a phase along an axis stands in that phase's band, counted from the first.
     pub(super) fn in_band(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
         match phase {
