@@ -292,8 +292,14 @@ impl Lowering<'_> {
         };
         let launched = self.launched(&pair, &quad(self, &pair))?;
         let blocks = self.kernels.proposed(Schedule::Cascade, direction, self.kind, &launched.job);
-        let block = blocks.map_err(|e| e.to_string())?[0];
-        let built = self.built(direction, block, &launched).map_err(|e| e.to_string())?;
+        let blocks = blocks.map_err(|e| e.to_string())?.into_iter();
+        let built = blocks.map(|block| self.built(direction, block, &launched));
+        // The fastest as predicted, or why there is none.
+        let better = |a: &Result<Built, ScheduleError>, b: &Result<Built, ScheduleError>| {
+            let time = |built: &Result<Built, ScheduleError>| built.as_ref().map_or(f64::INFINITY, |b| b.cost.time);
+            time(a).total_cmp(&time(b))
+        };
+        let built = built.min_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
         let Built { block, chunk, rows, cost, .. } = built;
         Ok((Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost))
     }

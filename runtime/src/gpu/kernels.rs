@@ -252,7 +252,9 @@ impl<'a> Kernels<'a> {
                 let shapes = tile::Shape::proposed(self.scheme, options)?;
                 shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
             }
-            Schedule::Cascade => vec![Block::Cascade(cascade::Shape::for_sample(scalar_of(kind)).into())],
+            Schedule::Cascade => {
+                cascade::Shape::proposed(scalar_of(kind)).map(|shape| Block::Cascade(shape.into())).into()
+            }
             Schedule::Volume => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = volume::Shape::proposed(self.scheme, options)?;

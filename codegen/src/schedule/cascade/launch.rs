@@ -5,17 +5,28 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGN
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Bytes of the image that are in flight at one time at most: with as many that are written, what the second-level cache holds (docs/performance.md).
-const IN_FLIGHT: i64 = 28 << 20;
-/// Of the longest chunk that is considered, where that leaves less: row pairs of the second level.
-const SHORTEST: i64 = 2;
+/// Bytes of the image that may be in flight at one time, where warps follow one another: with as many that are written, what the second-level cache holds (docs/performance.md).
+const IN_FLIGHT: f64 = 20.0 * (1 << 20) as f64;
+/// By how much a step takes longer, at most, where it is more.
+const CROWDED: f64 = 0.6;
+/// Bytes of images up to which it is faster to have all warps at once, each with a scheduler to itself or shared with one other, than to keep what is in flight in the cache.
+const SMALL: i64 = 96 << 20;
+/// Warps of a multiprocessor that have schedulers to themselves.
+const SCHEDULERS: i64 = 4;
+/// How much longer a step takes where two share one: for lanes of 16 bytes, and of 32.
+const SHARED_BY_TWO: [f64; 2] = [1.5, 2.1];
+/// What each warp adds to a step where warps follow one another, for lanes of 16 bytes, and of 32.
+const FOLLOWED: [f64; 2] = [0.145, 0.172];
+/// Of a step of the halo, which stores nothing.
+const OF_HALO: f64 = 0.7;
+/// Steps that warps which begin at the same time wait for each slot of their rings, more than two.
+const FILL: f64 = 0.5;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
-/// What a walk waits for before its first step, in steps.
-const START: i64 = 7;
-/// Warps of a multiprocessor that registers leave.
-const WARPS: i64 = 12;
+/// Registers of a thread that a scheduler has, for each of its lanes; a thread takes so many times those of its delay lines.
+const REGISTERS: i64 = 512;
+const TAKEN: i64 = 2;
 
 impl Walk {
     /// Whether the kernel may be launched on this job.
@@ -93,39 +104,67 @@ impl Walk {
         ceil(pairs(job), MAX_CHUNKS.into()) as i32
     }
 
-    /// The height at which all waves of warps have the fewest steps, and no taller than leaves what is in flight in the second-level cache. Heights that are multiples of 4 are
-    /// slower than their neighbours: chunks then begin where all others do in memory.
+    /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then begin where all others do in memory.
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
-        let bytes = 4 * self.strip_columns() * self.options.sample.bytes() as i64;
-        let resident = self.resident() * i64::from(multiprocessors.max(1));
-        let longest = (IN_FLIGHT / (bytes * resident)).clamp(SHORTEST, pairs(job).max(SHORTEST));
-        let steps = |chunk: i64| {
-            let warps = ceil(pairs(job), chunk) * self.strips(job) * i64::from(job.batch);
-            ceil(warps, resident) * self.steps(chunk as i32)
-        };
-        let heights = (1..=longest).filter(|chunk| chunk % 4 != 0);
-        let best = heights.min_by_key(|&chunk| steps(chunk)).unwrap_or(SHORTEST);
-        (best as i32).max(Walk::least_chunk(job))
+        let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
+        let duration = |chunk: &i32| self.duration(job, *chunk, multiprocessors);
+        let best = heights.min_by(|a, b| duration(a).total_cmp(&duration(b))).unwrap_or(1);
+        best.max(Walk::least_chunk(job))
+    }
+
+    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
+    fn at_once(&self, job: &Job, chunk: i64, multiprocessors: u32) -> Option<usize> {
+        let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
+        let small = size * self.options.sample.bytes() as i64 <= SMALL;
+        let warps = ceil(self.warps(job, chunk), multiprocessors.max(1).into());
+        let shared = ceil(warps, SCHEDULERS);
+        (small && shared <= 2 && warps <= self.resident()).then_some(shared as usize)
+    }
+
+    /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row pairs of the second level.
+    pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        let steps = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64;
+        let filled = steps + FILL * f64::from(self.shape.ring.saturating_sub(2));
+        match self.at_once(job, chunk.into(), multiprocessors) {
+            Some(1) => filled,
+            Some(_) => filled * SHARED_BY_TWO[self.is_wide()],
+            None => {
+                let resident = self.resident() as f64;
+                let walks = resident * f64::from(multiprocessors.max(1));
+                let waves = self.warps(job, chunk.into()) as f64 / walks;
+                let steps = if waves < 4.0 { waves.ceil() * filled } else { waves * steps };
+                let row_pair = (4 * self.strip_columns()) as f64 * self.options.sample.bytes() as f64;
+                let fits = IN_FLIGHT / (row_pair * walks * f64::from(chunk));
+                let crowded = 1.0 + CROWDED * (1.0 - fits.min(1.0));
+                steps * resident * FOLLOWED[self.is_wide()] * crowded
+            }
+        }
+    }
+
+    /// Warps of a launch.
+    fn warps(&self, job: &Job, chunk: i64) -> i64 {
+        ceil(pairs(job), chunk.max(1)) * self.strips(job) * i64::from(job.batch)
+    }
+
+    /// 1 if a lane's columns are 32 bytes, 0 if 16.
+    fn is_wide(&self) -> usize {
+        usize::from(self.copies() > 1)
     }
 
     /// Blocks resident on a multiprocessor.
-    pub fn resident(&self) -> i64 {
+    fn resident(&self) -> i64 {
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        (SHARED / (ring + BESIDES)).clamp(1, WARPS)
+        let registers = SCHEDULERS * (REGISTERS / (TAKEN * self.registers)).max(1);
+        (SHARED / (ring + BESIDES)).clamp(1, registers)
     }
 
     /// Strips of an image.
-    pub fn strips(&self, job: &Job) -> i64 {
+    fn strips(&self, job: &Job) -> i64 {
         ceil(job.width.into(), self.strip_columns())
     }
 
-    /// What a walk down a chunk of so many row pairs of the second level takes, in steps: those of its halo, too, and what it waits for before the first.
-    pub fn steps(&self, chunk: i32) -> i64 {
-        START + i64::from(chunk) + self.halo_pairs()
-    }
-
     /// Steps of four rows that a warp walks beyond its chunk.
-    pub fn halo_pairs(&self) -> i64 {
+    fn halo_pairs(&self) -> i64 {
         self.above() + self.delay(true)
     }
 

@@ -41,12 +41,18 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Eight columns a lane where these are 32 bytes or less. What is in flight at one time is to fit into the second-level cache: deep rings, which leave few blocks resident, where
-    /// a lane's columns are 32 bytes.
+    /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit into the second-level cache: deep rings, which leave few
+    /// blocks resident, where a lane's columns are 32 bytes.
     pub fn for_sample(sample: Scalar) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
-        let ring = if columns as usize * sample.bytes() == 32 { 8 } else { 4 };
+        let ring = if columns as usize * sample.bytes() == 32 { 10 } else { 4 };
         Shape { columns, ring, min_blocks: 1 }
+    }
+
+    /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait for a deep ring to fill.
+    pub fn proposed(sample: Scalar) -> [Shape; 2] {
+        let large = Shape::for_sample(sample);
+        [large, Shape { ring: 3, ..large }]
     }
 }
 
@@ -60,6 +66,8 @@ pub struct Walk {
     halo: Halo,
     /// Of the first level, and of the second.
     descents: [Descent; 2],
+    /// Registers of the delay lines.
+    registers: i64,
     /// Halo lanes on the left.
     left: i64,
     /// Lanes that store.
@@ -116,7 +124,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay lines of both levels, in registers a thread,", registers, MAX_REGISTERS));
     }
-    let walk = Walk { options, shape, arith, axis, halo, descents, left, useful };
+    let walk = Walk { options, shape, arith, axis, halo, descents, registers, left, useful };
     let ring_bytes = i64::from(shape.ring) * i64::from(walk.slot_len()) * bytes;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
