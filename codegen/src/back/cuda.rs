@@ -10,31 +10,34 @@ use std::collections::BTreeSet;
 /// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds more
 /// text to the file can keep out of their way.
 pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    write_as(kernels, namer, false)
+    write_as(kernels, namer, |_| false)
 }
 
-/// The text of some kernels that may be launched while those launched before them still run (programmatic dependent launch, from compute capability
-/// 9.0 on), and their names. Every thread lets the next launch come before it stores, or by ending; before it touches global memory it waits until all launches before have
+/// The text of some kernels, and their names. Those whose index `overlaps` says so may be launched while those launched before them still run (programmatic dependent
+/// launch, from compute capability 9.0 on). Every thread lets the next launch come before it stores, or by ending; before it touches global memory it waits until all launches before have
 /// ended and what they wrote is there to be read. So a launch in which some thread touches memory has ended only when all before it have. Launched in any
 /// other way they are kernels as all others.
 ///
 /// What is read may change while a kernel waits: no pointer that is read promises otherwise, as `const T *__restrict__` would, and loads do not go through
 /// the cache for constant data.
-pub fn write_overlapping(kernels: &[(&Kernel, &KernelInfo)]) -> Result<(String, Vec<String>), Unsupported> {
-    write_as(kernels, &mut namer(), true)
+pub fn write_overlapping(
+    kernels: &[(&Kernel, &KernelInfo)],
+    overlaps: impl Fn(usize) -> bool,
+) -> Result<(String, Vec<String>), Unsupported> {
+    write_as(kernels, &mut namer(), overlaps)
 }
 
 fn write_as(
     kernels: &[(&Kernel, &KernelInfo)],
     namer: &mut Namer,
-    overlaps: bool,
+    overlaps: impl Fn(usize) -> bool,
 ) -> Result<(String, Vec<String>), Unsupported> {
     let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
     let mut text = String::new();
-    for (kernel, name) in kernels.iter().zip(&names) {
+    for (i, (kernel, name)) in kernels.iter().zip(&names).enumerate() {
         text.push('\n');
-        text += &c_like::write_kernel(*kernel, name, (Dialect::Cuda, overlaps), namer, &mut used)?;
+        text += &c_like::write_kernel(*kernel, name, (Dialect::Cuda, overlaps(i)), namer, &mut used)?;
     }
     let helpers = helpers::write(&used, Dialect::Cuda);
     Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
@@ -82,7 +85,7 @@ mod tests {
     fn overlapping_kernels_wait_first() {
         let overlapping = |kernel: Kernel| {
             let info = validate(&kernel).expect("cases are valid");
-            cuda::write_overlapping(&[(&kernel, &info)]).expect("CUDA has everything").0
+            cuda::write_overlapping(&[(&kernel, &info)], |_| true).expect("CUDA has everything").0
         };
         insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
         // A kernel that computes much before it touches memory, in some of its threads.

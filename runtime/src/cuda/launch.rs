@@ -1,7 +1,7 @@
 //! Lists of launches, handed to the driver.
 //!
-//! Launches of small plans overlap where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
-//! before it touches memory. Small levels, which take little longer than their launches, gain most. Every thread that touches memory waits, so that a kernel has ended only when all
+//! Small launches overlap with those before them where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
+//! before it touches memory. Small levels, which take little longer than their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory waits, so that a kernel has ended only when all
 //! before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
 //!
 //! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user
@@ -15,19 +15,17 @@ use crate::error::PlanError;
 use crate::gpu::{Arg, Array, Launch, List, Program};
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
-use lifting_codegen::back::{Unsupported, cuda};
-use lifting_codegen::ir::Kernel;
-use lifting_codegen::ir::valid::KernelInfo;
+use lifting_codegen::back::cuda;
 use std::ffi::{OsStr, c_void};
 use std::sync::Arc;
 
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
 
-/// The environment variable that turns overlapping launches on, `1`, or off, `0`, for plans of any size.
+/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
 const OVERLAP: &str = "LIFTING_OVERLAP";
 
-/// Samples up to which a plan's launches overlap unless the variable says otherwise: where levels take little longer than launches.
+/// Samples of a launch, or of a plan, up to which launches overlap unless the variable says otherwise: where levels take little longer than launches.
 const SMALL: usize = 1 << 24;
 
 /// The next kernel begins when the one before has ended.
@@ -39,19 +37,19 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     ..ORDINARY
 };
 
-/// Whether launches of kernels that are compiled for the target may overlap, in a plan of so many samples, with such a value of the variable.
-fn may_overlap(target: &Target, samples: usize, variable: Option<&OsStr>) -> bool {
-    target.can_wait()
-        && match variable.and_then(OsStr::to_str) {
-            Some("1") => true,
-            Some("0") => false,
-            _ => samples <= SMALL,
-        }
-}
-
-/// The text of kernels that wait for those before them, or of ones that need not, and their names.
-fn write(kernels: &[(&Kernel, &KernelInfo)], overlaps: bool) -> Result<(String, Vec<String>), Unsupported> {
-    if overlaps { cuda::write_overlapping(kernels) } else { cuda::write_with(kernels, &mut cuda::namer()) }
+/// Which kernels of a program, compiled for the target, wait for those before them, so that launches may overlap: with such a value of the variable, those of plans of few samples,
+/// and of others those that are launched for few samples only.
+fn overlapping(program: &Program, target: &Target, samples: usize, variable: Option<&OsStr>) -> Vec<bool> {
+    let asked = variable.and_then(OsStr::to_str);
+    if !target.can_wait() || asked == Some("0") {
+        return vec![false; program.kernels.len()];
+    }
+    let all = asked == Some("1") || samples <= SMALL;
+    let mut overlaps = vec![true; program.kernels.len()];
+    for launch in program.lists().flat_map(|list| &list.launches) {
+        overlaps[launch.kernel] &= all || launch.samples().is_some_and(|samples| samples <= SMALL);
+    }
+    overlaps
 }
 
 /// A program whose kernels are on a device.
@@ -61,8 +59,8 @@ pub(super) struct Loaded {
     /// The CUDA C++ text of its kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
-    /// Whether its kernels wait for those before them, so that launches may overlap.
-    overlaps: bool,
+    /// Whether each of its kernels waits for those before it, so that it may begin before they have ended.
+    overlaps: Vec<bool>,
     /// Where each part of the workspace begins, in bytes.
     starts: [usize; 6],
     pub workspace_bytes: usize,
@@ -113,8 +111,11 @@ impl Loaded {
         }
         let variable = std::env::var_os(OVERLAP);
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        let overlaps = target.as_ref().is_some_and(|target| may_overlap(target, samples, variable.as_deref()));
-        let (source, names) = write(&list, overlaps)
+        let overlaps = match &target {
+            Some(target) => overlapping(&program, target, samples, variable.as_deref()),
+            None => vec![false; list.len()],
+        };
+        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i])
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -200,7 +201,7 @@ impl Loaded {
                 sharedMemBytes: 0,
                 hStream: stream,
                 attrs: &mut overlap,
-                numAttrs: self.overlaps.into(),
+                numAttrs: self.overlaps[launch.kernel].into(),
             };
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
@@ -231,12 +232,13 @@ impl Loaded {
             let mut before = Vec::new();
             for group in list.at(at.source, at.target).launches.chunk_by(|_, next| next.beside_previous) {
                 let mut nodes = Vec::new();
+                let overlaps = group.iter().all(|launch| self.overlaps[launch.kernel]);
                 for launch in group {
                     nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
                 // In a chain, kernels themselves wait for the one before. Elsewhere the device waits for all that come together.
                 let in_chain = before.len() == 1 && nodes.len() == 1;
-                let edge = if self.overlaps && in_chain { OVERLAPPING } else { ORDINARY };
+                let edge = if overlaps && in_chain { OVERLAPPING } else { ORDINARY };
                 for &from in &before {
                     for to in &nodes {
                         sys::cuGraphAddDependencies_v2(graph.graph, &from, to, &edge, 1).result().map_err(failed)?;
@@ -367,19 +369,42 @@ mod tests {
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
 
-    /// Portable code for an older architecture, run on a newer device, does not wait.
+    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not.
     #[test]
     fn launches_overlap_where_kernels_wait() {
-        let overlaps = |arch: &str, samples: usize, variable: Option<&str>| {
-            may_overlap(&Target { arch: arch.into(), version: (13, 0) }, samples, variable.map(OsStr::new))
+        let program = |side: usize| {
+            let scheme = crate::catalogue::find("cdf97").unwrap();
+            let problem = Problem {
+                boundary: scheme.boundary(),
+                geometry: Geometry::uniform(&[side, side], 5).unwrap(),
+                layout: Layout::Mallat,
+                source_shape: vec![side, side],
+                gain_shift: 0,
+                double_lone_odd: false,
+                scheme,
+            };
+            let tuning = Tuning::new(Schedule::Warp, Machine::default(), "sm_90".into());
+            let strides = [side as isize, 1];
+            Program::new(&problem, SampleType::F32, &strides, &strides, &tuning).unwrap()
+        };
+        let (small, large) = (program(4096), program(8192));
+        let waiting = |program: &Program, arch: &str, samples: usize, variable: Option<&str>| {
+            let target = Target { arch: arch.into(), version: (13, 0) };
+            let overlaps = overlapping(program, &target, samples, variable.map(OsStr::new));
+            assert_eq!(overlaps.len(), program.kernels.len());
+            overlaps.into_iter().filter(|waits| *waits).count()
         };
         for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
-            assert!(overlaps(arch, 1 << 30, Some("1")), "{arch}");
-            assert!(overlaps(arch, 1 << 24, None) && overlaps(arch, 1 << 24, Some("")), "{arch}");
-            assert!(!overlaps(arch, 1, Some("0")) && !overlaps(arch, (1 << 24) + 1, None), "{arch}");
+            let all = small.kernels.len();
+            assert_eq!(waiting(&small, arch, 1 << 24, None), all, "{arch}");
+            assert_eq!(waiting(&small, arch, 1 << 24, Some("")), all, "{arch}");
+            assert_eq!(waiting(&small, arch, 1 << 24, Some("0")), 0, "{arch}");
+            let some = waiting(&large, arch, 1 << 26, None);
+            assert!((1..large.kernels.len()).contains(&some), "{arch}: {some}");
+            assert_eq!(waiting(&large, arch, 1 << 26, Some("1")), large.kernels.len(), "{arch}");
         }
         for arch in ["sm_75", "sm_89", "compute_89"] {
-            assert!(!overlaps(arch, 1, Some("1")), "{arch}");
+            assert_eq!(waiting(&small, arch, 1, Some("1")), 0, "{arch}");
         }
     }
 
@@ -421,11 +446,12 @@ mod tests {
             for program in programs {
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = write(&kernels, true).unwrap();
+                let (source, names) = cuda::write_overlapping(&kernels, |_| true).unwrap();
                 // The kernels wait where the device can.
                 for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
                     let target = Target::of(architecture).unwrap();
-                    assert_eq!(may_overlap(&target, 1 << 30, Some(OsStr::new("1"))), waits);
+                    let overlaps = overlapping(&program, &target, 1 << 30, Some(OsStr::new("1")));
+                    assert!(overlaps.iter().all(|overlaps| *overlaps == waits));
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));

@@ -37,6 +37,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// All lists.
+    pub fn lists(&self) -> impl Iterator<Item = &List> {
+        let in_place = self.forward_in_place.iter().chain(&self.inverse_in_place);
+        let lists = std::iter::once(&self.forward).chain(&self.inverse).chain(in_place);
+        lists.flat_map(|list| std::iter::successors(Some(list), |list| list.otherwise.as_deref()))
+    }
+
     /// For data and coefficients with these strides; low bands of higher levels are contiguous.
     pub fn new(
         problem: &Problem,

@@ -801,9 +801,12 @@ mod tests {
         assert!(wrong.is_empty(), "{wrong}");
     }
 
-    /// `docs/performance.md`, two levels of analysis: microseconds in the two shapes that are proposed, and of two launches.
+    /// Scheme, sample type, columns and rows; microseconds of two levels in the two shapes that are proposed, and of two launches.
+    type Twice = (&'static str, Scalar, (i32, i32), [f64; 2], f64);
+
+    /// `docs/performance.md`, two levels of analysis.
     #[rustfmt::skip]
-    const MEASURED_TWICE: [(&str, Scalar, (i32, i32), [f64; 2], f64); 10] = [
+    const MEASURED_TWICE: [Twice; 10] = [
         ("cdf97", Scalar::F32, (8192, 8192), [154.4, 163.4], 181.3),
         ("cdf97", Scalar::F32, (4096, 4096), [49.8, 45.6], 49.6),
         ("cdf97", Scalar::F32, (3840, 2176), [30.5, 25.5], 26.9),
