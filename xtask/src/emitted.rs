@@ -6,8 +6,8 @@ use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, Sides, cascade, horizontal, lattice, registers, stream, tile, vertical, volume,
-    warp,
+    Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, registers, stream, tile, vertical,
+    volume, warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
@@ -151,6 +151,9 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
             made.extend(tile_kernels(request.scheme, options));
             made.extend(volume_kernels(request.scheme, options));
             made.extend(cascade_kernel(request.scheme, options));
+            if request.scheme.domain() == Domain::Real {
+                made.push(adjoint::kernel(request.scheme, options));
+            }
             let stages = request.scheme.stages(options.boundary).is_some();
             // The others take long to compile, and differ little from one border rule to the next.
             if stages || options.boundary == Boundary::WholeSymmetric {

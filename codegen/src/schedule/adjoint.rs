@@ -15,6 +15,8 @@ use lifting_dsl::{Boundary, Group, Phase, RealStep, Scheme, Step, adjoint};
 
 /// Threads of a block.
 const BLOCK: u32 = 128;
+/// Resident blocks to ask for: left alone, nvcc spills registers to have twice as many.
+const RESIDENT: u32 = 8;
 
 /// Parameters, but for the samples.
 struct Line {
@@ -176,5 +178,7 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
     });
     let blocks = (Expr::from(lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
     let grid = [blocks, 1.into(), Expr::from(batch).min(Expr::i32(65535))];
-    Ok(builder.finish(Launch { block: [BLOCK, 1, 1], grid }))
+    let mut kernel = builder.finish(Launch { block: [BLOCK, 1, 1], grid });
+    kernel.min_blocks = RESIDENT;
+    Ok(kernel)
 }
