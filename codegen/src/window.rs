@@ -156,6 +156,33 @@ impl Window {
     }
 }
 
+/// Of each phase, a first position and a last.
+pub type Positions = [(i64, i64); 2];
+
+/// Positions that must be read so that those of the results are right; and, for each step, how many positions before and after the pair (0, 1) it must update.
+pub fn needed<S: Updates>(steps: &[S], boundary: Boundary, results: Positions) -> (Positions, Vec<(i64, i64)>) {
+    let mut need = results;
+    let mut reach = vec![(0, 0); steps.len()];
+    for (step, reach) in steps.iter().zip(&mut reach).rev() {
+        let wanted = need;
+        let updates = step.updates(boundary);
+        for Update { target, support, .. } in &updates {
+            let p = target.parity() as usize;
+            let (a, b) = wanted[p];
+            *reach = (reach.0.max(-a), reach.1.max(b - 1));
+            if let Some((lo, hi)) = support {
+                let other = &mut need[1 - p];
+                *other = (other.0.min(a + lo), other.1.max(b + hi));
+            }
+        }
+        if updates.len() > 1 {
+            // A pair is updated whole.
+            *reach = need.iter().fold(*reach, |r, (a, b)| (r.0.max(-a), r.1.max(b - 1)));
+        }
+    }
+    (need, reach)
+}
+
 /// What lies around a tile of whole pairs that the tile's results depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halo {
@@ -170,26 +197,8 @@ pub struct Halo {
 impl Halo {
     /// Sums the supports backwards, from the results to the reads.
     pub fn of<S: Updates>(steps: &[S], boundary: Boundary) -> Halo {
-        // Per phase, the positions that are needed around the pair (0, 1).
-        let mut need = [(0i64, 0i64), (1, 1)];
-        let mut reach = vec![(0, 0); steps.len()];
-        for (step, reach) in steps.iter().zip(&mut reach).rev() {
-            let wanted = need;
-            let updates = step.updates(boundary);
-            for Update { target, support, .. } in &updates {
-                let p = target.parity() as usize;
-                let (a, b) = wanted[p];
-                *reach = (reach.0.max(-a), reach.1.max(b - 1));
-                if let Some((lo, hi)) = support {
-                    let other = &mut need[1 - p];
-                    *other = (other.0.min(a + lo), other.1.max(b + hi));
-                }
-            }
-            if updates.len() > 1 {
-                // A pair is updated whole.
-                *reach = need.iter().fold(*reach, |r, (a, b)| (r.0.max(-a), r.1.max(b - 1)));
-            }
-        }
+        // Around the pair (0, 1).
+        let (need, reach) = needed(steps, boundary, [(0, 0), (1, 1)]);
         let before = need.iter().map(|n| -n.0).max().unwrap_or(0).max(0);
         let after = need.iter().map(|n| n.1 - 1).max().unwrap_or(0).max(0);
         Halo { before, after, steps: reach }

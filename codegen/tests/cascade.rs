@@ -44,18 +44,18 @@ impl Case {
     }
 }
 
-/// Of [`Case::shapes`]: what the kernel writes, in the order of its parameters.
-const WRITTEN: [usize; 7] = [5, 2, 3, 4, 6, 7, 8];
+/// Of [`Case::shapes`]: the bands between which and the image the kernel stands, in the order of its parameters.
+const BANDS: [usize; 7] = [5, 2, 3, 4, 6, 7, 8];
 
 fn check<T: Sample + Element>(
     scheme: &Scheme,
-    boundary: Boundary,
+    (boundary, direction): (Boundary, Direction),
     shape: Shape,
     case: Case,
     mut sample: impl FnMut() -> T,
 ) -> Result<bool, ScheduleError> {
-    let what = || format!("{} {boundary} {} {shape:?} {case:?}", scheme.name(), T::KIND);
-    let options = Options { sample: T::SCALAR, boundary, direction: Direction::Forward, gain: case.gain.is_some() };
+    let what = || format!("{} {boundary} {} {} {shape:?} {case:?}", scheme.name(), direction.name(), T::KIND);
+    let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
     let kernel = cascade::kernel(scheme, options, case.order, shape)?;
     let walk = cascade::walk(scheme, options, shape)?;
     let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
@@ -89,23 +89,41 @@ fn check<T: Sample + Element>(
     let geometry = Geometry::new(&[case.height, case.width], &[0, 0], &[2, 2], &order).expect("a geometry");
     let mut oracle = Transform::new(scheme.clone(), geometry);
     (oracle.boundary, oracle.layout, oracle.gain_shift) = (boundary, Layout::Mallat, case.gain.unwrap_or(0));
-    let images: Vec<Vec<T>> =
+    // Images, or their bands in the Mallat layout.
+    let inputs: Vec<Vec<T>> =
         (0..case.batch).map(|_| (0..case.width * case.height).map(|_| sample()).collect()).collect();
-    let mut expected = images.clone();
-    expected.iter_mut().for_each(|image| oracle.forward(image).expect("the oracle runs"));
-    // Index in memory of the samples of an array, image by image.
+    let mut expected = inputs.clone();
+    for image in &mut expected {
+        match direction {
+            Direction::Forward => oracle.forward(image).expect("the oracle runs"),
+            Direction::Inverse => oracle.inverse(image).expect("the oracle runs"),
+        }
+    }
+    // Of the samples of an array of an image: index in memory, and in the image or the Mallat layout.
     let places = |i: usize, image: usize| {
         let ((columns, rows), pitch, stride) = (shapes[i], pitches[kind(i)], strides[kind(i)]);
-        (0..rows).flat_map(move |y| (0..columns).map(move |x| image * stride + y * pitch + x))
+        let (band, low) = if i < 5 { (i.max(1) - 1, shapes[1]) } else { (i - 5, shapes[5]) };
+        let (left, top) = ((band % 2) * low.0, (band / 2) * low.1);
+        let at = move |y: usize, x: usize| (image * stride + y * pitch + x, (top + y) * case.width + left + x);
+        (0..rows).flat_map(move |y| (0..columns).map(move |x| at(y, x)))
     };
     let len = |i: usize| strides[kind(i)] * case.batch;
-    // What lies between the rows must not matter.
-    let mut values: Vec<T> = (0..len(0)).map(|_| sample()).collect();
-    for (n, image) in images.iter().enumerate() {
-        places(0, n).zip(image).for_each(|(to, value)| values[to] = *value);
-    }
-    let mut args = vec![Arg::Buffer(Buffer::new(&values))];
-    args.extend(WRITTEN.map(|i| Arg::Buffer(Buffer::undefined(T::SCALAR, len(i)))));
+    let mut read = |i: usize| {
+        // What lies between the rows must not matter.
+        let mut values: Vec<T> = (0..len(i)).map(|_| sample()).collect();
+        for (n, input) in inputs.iter().enumerate() {
+            places(i, n).for_each(|(to, from)| values[to] = input[from]);
+        }
+        Arg::Buffer(Buffer::new(&values))
+    };
+    let written = |i: usize| Arg::Buffer(Buffer::undefined(T::SCALAR, len(i)));
+    let (mut args, results): (Vec<Arg>, Vec<(usize, usize)>) = match direction {
+        Direction::Forward => (
+            [read(0)].into_iter().chain(BANDS.map(written)).collect(),
+            BANDS.into_iter().enumerate().map(|(n, i)| (1 + n, i)).collect(),
+        ),
+        Direction::Inverse => (BANDS.map(&mut read).into_iter().chain([written(0)]).collect(), vec![(7, 0)]),
+    };
     let scalar = |v: usize| Arg::Scalar(v as i64);
     args.extend([case.width, case.height, 0, 0].map(scalar));
     args.extend(pitches.map(scalar));
@@ -115,22 +133,18 @@ fn check<T: Sample + Element>(
     args.extend(case.gain.map(|g| Arg::Scalar(g.into())));
     let program = Program::new(&kernel, &info);
     program.run(&mut args, Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", what()));
-    for (n, &i) in WRITTEN.iter().enumerate() {
-        let found: Vec<T> = args[1 + n].buffer().and_then(Buffer::to_vec).expect("the type that went in");
-        // In the Mallat layout.
-        let band = if i < 5 { i - 1 } else { i - 5 };
-        let low = shapes[if i < 5 { 1 } else { 5 }];
-        let (left, top) = ((band % 2) * low.0, (band / 2) * low.1);
+    for (arg, i) in results {
+        let found: Vec<T> = args[arg].buffer().and_then(Buffer::to_vec).expect("the type that went in");
         for (image, expected) in expected.iter().enumerate() {
-            for (at, to) in places(i, image).enumerate() {
-                let (x, y) = (at % shapes[i].0, at / shapes[i].0);
-                let wanted = expected[(top + y) * case.width + left + x];
+            for (n, (at, to)) in places(i, image).enumerate() {
+                let (x, y) = (n % shapes[i].0, n / shapes[i].0);
                 assert_eq!(
-                    found[to].to_pattern(),
-                    wanted.to_pattern(),
-                    "{} array {i} image {image} row {y} column {x}: {:?}, {wanted:?} expected",
+                    found[at].to_pattern(),
+                    expected[to].to_pattern(),
+                    "{} array {i} image {image} row {y} column {x}: {:?}, {:?} expected",
                     what(),
-                    found[to]
+                    found[at],
+                    expected[to]
                 );
             }
         }
@@ -140,20 +154,26 @@ fn check<T: Sample + Element>(
 
 fn check_type(
     scheme: &Scheme,
-    boundary: Boundary,
+    rule: (Boundary, Direction),
     shape: Shape,
     case: Case,
     scalar: Scalar,
     seed: u64,
 ) -> Result<bool, ScheduleError> {
-    with_samples!(scalar, seed, check(scheme, boundary, shape, case))
+    with_samples!(scalar, seed, check(scheme, rule, shape, case))
 }
 
-const EXTENSIONS: [Boundary; 2] = [Boundary::WholeSymmetric, Boundary::Periodic];
+/// Border rules that are extensions, and directions.
+const RULES: [(Boundary, Direction); 4] = [
+    (Boundary::WholeSymmetric, Direction::Forward),
+    (Boundary::WholeSymmetric, Direction::Inverse),
+    (Boundary::Periodic, Direction::Forward),
+    (Boundary::Periodic, Direction::Inverse),
+];
 
 /// A ring that leaves interpreted blocks small.
 fn small(scalar: Scalar) -> Shape {
-    Shape { ring: 3, ..Shape::for_sample(scalar) }
+    Shape { ring: 3, ..Shape::for_sample(scalar, Direction::Forward) }
 }
 
 /// Sizes around a strip and two, around a chunk and two, with every remainder of rows modulo 4.
@@ -162,34 +182,53 @@ fn sizes() {
     let mut ran = 0;
     for scheme in wavelets() {
         for (i, &scalar) in types(&scheme).iter().enumerate() {
-            for boundary in EXTENSIONS {
-                // Of the last two, blocks in the middle reach no border.
+            for rule in RULES {
                 let sizes = [(48, 24), (64, 25), (96, 26), (104, 27), (224, 40), (232, 44), (256, 48), (456, 41)];
-                for (n, (width, height)) in sizes.into_iter().chain([(704, 80), (720, 102)]).enumerate() {
+                for (n, (width, height)) in sizes.into_iter().enumerate() {
                     let order = [Order::HorizontalFirst, Order::VerticalFirst][(i + n) % 2];
                     let case = Case { order, chunk: [1, 2, 3, 64][n % 4], ..Case::new(width, height) };
                     let seed = (8 * i + n) as u64;
                     ran += usize::from(ran_or_names_a_limit(
                         &scheme,
-                        check_type(&scheme, boundary, small(scalar), case, scalar, seed),
+                        check_type(&scheme, rule, small(scalar), case, scalar, seed),
                     ));
                 }
             }
         }
     }
-    assert!(ran > 100, "only {ran} cases");
+    assert!(ran > 200, "only {ran} cases");
+}
+
+/// Strips and chunks that are far from all borders.
+#[test]
+fn far_from_borders() {
+    let mut ran = 0;
+    for scheme in wavelets() {
+        for (i, &scalar) in types(&scheme).iter().enumerate() {
+            for (n, rule) in RULES.into_iter().enumerate() {
+                for order in [Order::HorizontalFirst, Order::VerticalFirst] {
+                    let case = Case { order, ..Case::new(712, 72 + 4 * (n % 2)) };
+                    ran += usize::from(ran_or_names_a_limit(
+                        &scheme,
+                        check_type(&scheme, rule, small(scalar), case, scalar, i as u64),
+                    ));
+                }
+            }
+        }
+    }
+    assert!(ran > 60, "only {ran} cases");
 }
 
 /// Batches, gains that each level adds, and rings of other depths.
 #[test]
 fn batches_and_gains() {
     for (i, scheme) in wavelets().iter().enumerate() {
-        for boundary in EXTENSIONS {
+        for rule in RULES {
             let gain = (scheme.domain() == Domain::Integer).then_some(1 + i as u32);
             let (scalar, case) = (types(scheme)[0], Case { batch: 3, gain, ..Case::new(96, 36) });
             for ring in [2, 5] {
                 let shape = Shape { ring, ..small(scalar) };
-                assert!(check_type(scheme, boundary, shape, case, scalar, 5).unwrap(), "{} {case:?}", scheme.name());
+                assert!(check_type(scheme, rule, shape, case, scalar, 5).unwrap(), "{} {case:?}", scheme.name());
             }
         }
     }
@@ -205,27 +244,27 @@ fn the_catalogue() {
         for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
             let scalar = types(scheme)[i % types(scheme).len()];
             let case = Case::new(128, 64);
-            ran += usize::from(ran_or_names_a_limit(
-                scheme,
-                check_type(scheme, boundary, small(scalar), case, scalar, i as u64),
-            ));
+            for direction in [Direction::Forward, Direction::Inverse] {
+                ran += usize::from(ran_or_names_a_limit(
+                    scheme,
+                    check_type(scheme, (boundary, direction), small(scalar), case, scalar, i as u64),
+                ));
+            }
         }
     }
-    assert!(ran > 10, "only {ran} ran");
+    assert!(ran > 20, "only {ran} ran");
 }
 
-/// What is no extension, what reaches too far, and synthesis, are refused in words.
+/// What is no extension, and what reaches too far, are refused in words.
 #[test]
 fn limits() {
     let [dd137, legall53, _] = wavelets();
-    let options = |direction, boundary| Options { sample: Scalar::I32, boundary, direction, gain: false };
     let of = |scheme: &Scheme, boundary, shape| {
-        cascade::walk(scheme, options(Direction::Forward, boundary), shape).expect_err("a limit").to_string()
+        let options = Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
+        cascade::walk(scheme, options, shape).expect_err("a limit").to_string()
     };
-    let shape = Shape::for_sample(Scalar::I32);
-    let inverse = cascade::walk(&legall53, options(Direction::Inverse, Boundary::Periodic), shape);
+    let shape = Shape::for_sample(Scalar::I32, Direction::Forward);
     let text = [
-        inverse.expect_err("synthesis").to_string(),
         of(&legall53, Boundary::Edge, shape),
         of(&legall53, Boundary::Periodic, Shape { ring: 1, ..shape }),
         of(&legall53, Boundary::Periodic, Shape { ring: 64, ..shape }),
@@ -238,7 +277,7 @@ fn limits() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn random_schemes(
@@ -247,6 +286,7 @@ proptest! {
         chunk in 1usize..=9,
         vertical_first in any::<bool>(),
         periodic in any::<bool>(),
+        inverse in any::<bool>(),
         which in 0usize..4,
         seed in any::<u64>(),
     ) {
@@ -255,7 +295,8 @@ proptest! {
         let shape = small(scalar);
         let height = if periodic { height & !3 } else { height };
         let case = Case { order, chunk, ..Case::new(lanes * shape.columns as usize, height.max(4)) };
-        let boundary = EXTENSIONS[usize::from(periodic)];
-        ran_or_names_a_limit(&scheme, check_type(&scheme, boundary, shape, case, scalar, seed));
+        let boundary = if periodic { Boundary::Periodic } else { Boundary::WholeSymmetric };
+        let rule = (boundary, if inverse { Direction::Inverse } else { Direction::Forward });
+        ran_or_names_a_limit(&scheme, check_type(&scheme, rule, shape, case, scalar, seed));
     }
 }

@@ -176,7 +176,7 @@ pub enum Schedule {
     Warp,
     /// Both axes in one pass: blocks hand tiles from one axis to the other through shared memory
     Tile,
-    /// Two levels of analysis of both axes in one pass: warps walk down strips of columns
+    /// Two levels of both axes in one pass: warps walk down strips of columns
     Cascade,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane
     Volume,

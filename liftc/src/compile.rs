@@ -203,9 +203,8 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                         let shape = tile::Shape::proposed(scheme, options)?[0];
                         vec![tile::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
-                    Schedule::Cascade if direction == Direction::Inverse => Vec::new(),
                     Schedule::Cascade => {
-                        let shape = cascade::Shape::for_sample(sample);
+                        let shape = cascade::Shape::for_sample(sample, direction);
                         vec![cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
                     Schedule::Volume => {

@@ -23,7 +23,7 @@ pub enum Schedule {
     Warp,
     /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
     Tile,
-    /// Both axes of an image in one pass, and the first two levels of analysis in one: warps walk down strips of columns. Other levels, and synthesis, as [`Schedule::Auto`].
+    /// Both axes of an image in one pass, and the first two levels in one: warps walk down strips of columns. Other levels as [`Schedule::Auto`].
     Cascade,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     Volume,

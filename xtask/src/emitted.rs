@@ -68,11 +68,11 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
-/// Two levels in one launch: of analysis, where border rules are extensions.
+/// Two levels in one launch, where border rules are extensions.
 fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, ScheduleError>> {
-    let shape = cascade::Shape::for_sample(options.sample);
-    let is_one = options.direction == Direction::Forward && options.boundary == Boundary::WholeSymmetric;
-    is_one.then(|| cascade::kernel(scheme, options, Order::HorizontalFirst, shape))
+    let shape = cascade::Shape::for_sample(options.sample, options.direction);
+    (options.boundary == Boundary::WholeSymmetric)
+        .then(|| cascade::kernel(scheme, options, Order::HorizontalFirst, shape))
 }
 
 /// One for each kind of rows.

@@ -186,26 +186,27 @@ impl Lowering<'_> {
         Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason })
     }
 
-    /// Takes the first two levels of analysis in one launch, if that is predicted to be faster, or asked for. `quad` says where it would read and write, `copies` whether the
-    /// source had to be copied first.
+    /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be faster, or asked for. `question` is of the first; `quad` says where
+    /// the launch would read and write.
     pub(super) fn cascade(
         &mut self,
         chosen: &mut [Chosen],
-        (order, copies): (&[usize], bool),
+        question: &Question,
         quad: impl Fn(&Self, &Pair) -> Quad,
     ) -> Result<(), PlanError> {
-        let (schedule, direction) = (Schedule::Cascade, Direction::Forward);
+        let Question { direction, level, .. } = *question;
+        let schedule = Schedule::Cascade;
         let asked = self.kernels.tuning.schedule == schedule;
         if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
             return Ok(());
         }
-        let made = self.cascaded(order, copies, quad).and_then(|(stage, block, cost)| {
+        let made = self.cascaded(question, quad).and_then(|(stage, block, cost)| {
             self.make(direction, &[stage]).map(|()| (stage, block, cost)).map_err(|e| e.to_string())
         });
         let (stage, block, cost) = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
-                return Err(PlanError::Refused { schedule, direction, level: 1, reason });
+                return Err(PlanError::Refused { schedule, direction, level: level + 1, reason });
             }
             Err(reason) => {
                 if let [first, _, ..] = chosen {
@@ -224,9 +225,9 @@ impl Lowering<'_> {
             let all = choice.others.iter().chain([&choice.taken]);
             all.map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
         };
-        let apart = fastest(&first.choice) * copy(0) + fastest(&second.choice) * copy(1);
+        let apart = fastest(&first.choice) * copy(level) + fastest(&second.choice) * copy(level + 1);
         let candidate =
-            Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy(0) };
+            Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy(level) };
         if !asked && cost.time >= apart {
             first.choice.others.push(candidate);
             return Ok(());
@@ -246,22 +247,22 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The first two levels of analysis in one launch, or why they cannot be.
+    /// A level and the next coarser one in one launch, or why they cannot be.
     fn cascaded(
         &self,
-        order: &[usize],
-        copies: bool,
+        question: &Question,
         quad: impl Fn(&Self, &Pair) -> Quad,
     ) -> Result<(Stage, Block, Cost), String> {
-        let (direction, geometry) = (Direction::Forward, &self.problem.geometry);
-        if geometry.depth() < 2 {
+        let Question { direction, level, order, copies } = *question;
+        let geometry = &self.problem.geometry;
+        if geometry.depth() < level + 2 {
             return Err("it is for two levels, and the plan has one".into());
         }
-        let axes = geometry.axes_at(0);
+        let axes = geometry.axes_at(level);
         let [first, second] = axes[..] else {
             return Err(format!("the first level transforms {} axes, and it is for two", axes.len()));
         };
-        if geometry.axes_at(1) != axes {
+        if geometry.axes_at(level + 1) != axes {
             return Err("the second level does not transform the axes of the first".into());
         }
         if copies {
@@ -274,14 +275,14 @@ impl Lowering<'_> {
             _ => return Err("the innermost axis is not transformed".into()),
         };
         let axes = [x, y];
-        if axes.iter().any(|&axis| geometry.level_origins(0)[axis] & 1 != 0 || geometry.level_origins(1)[axis] & 1 != 0)
-        {
+        let is_odd = |level: u32, axis: usize| geometry.level_origins(level)[axis] & 1 != 0;
+        if axes.iter().any(|&axis| is_odd(level, axis) || is_odd(level + 1, axis)) {
             return Err("the first position along an axis is odd".into());
         }
-        let shape = geometry.level_shape(0);
+        let shape = geometry.level_shape(level);
         let pair = Pair {
             direction,
-            level: 0,
+            level,
             axes,
             order: lifted,
             deep: None,

@@ -253,7 +253,8 @@ impl<'a> Kernels<'a> {
                 shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
             }
             Schedule::Cascade => {
-                cascade::Shape::proposed(scalar_of(kind)).map(|shape| Block::Cascade(shape.into())).into()
+                let shapes = cascade::Shape::proposed(scalar_of(kind), direction);
+                shapes.into_iter().map(|shape| Block::Cascade(shape.into())).collect()
             }
             Schedule::Volume => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));

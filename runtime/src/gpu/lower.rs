@@ -18,6 +18,7 @@ use super::view::View;
 use crate::error::PlanError;
 use crate::executor::Problem;
 use crate::recipe::Choice;
+use crate::schedule::Schedule;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Band, Layout, split};
@@ -336,8 +337,8 @@ impl Lowering<'_> {
             from = if chosen.is_single() { self.low_room(level + 1, order).0 } else { whole };
             all.push(chosen);
         }
-        let copies = data.array == whole.array;
-        self.cascade(&mut all, (order, copies), |lowering, pair| {
+        let question = Question { direction: Direction::Forward, level: 0, order, copies: data.array == whole.array };
+        self.cascade(&mut all, &question, |lowering, pair| {
             let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
             Quad::new(pair, data, low, whole)
         })?;
@@ -442,10 +443,11 @@ impl Lowering<'_> {
 
         let chosen = self.choose_synthesis(level, whole, result, &order)?;
         let mut low = whole;
-        for (j, chosen_j) in (level..depth).zip(&chosen).rev() {
+        let all: Vec<(u32, &Chosen)> = (level..depth).zip(&chosen).filter(|(_, chosen)| chosen.levels > 0).collect();
+        for (i, &(j, chosen_j)) in all.iter().enumerate().rev() {
             // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass over both
             // axes reads rows that are aligned.
-            let above = j.checked_sub(level + 1).map(|i| &chosen[i as usize]);
+            let above = i.checked_sub(1).map(|i| all[i].1);
             let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || chosen_j.is_single());
             let to = if on_its_way { self.low(j, &order) } else { result };
             self.synthesise(j, chosen_j, low, whole, to, &order)?;
@@ -486,6 +488,11 @@ impl Lowering<'_> {
                 Quad::new(pair, signal, low, bands)
             })?);
         }
+        let question = Question { direction: Direction::Inverse, level, order, copies: result.array == whole.array };
+        self.cascade(&mut all, &question, |lowering, pair| {
+            let low = if level + 2 < depth { lowering.low_room(level + 2, order).0 } else { whole };
+            Quad::new(pair, result, low, whole)
+        })?;
         Ok(all)
     }
 
@@ -564,7 +571,8 @@ impl Lowering<'_> {
             Stage::Both { axes, order, deep, block, chunk, .. } => {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
-                let pair = Pair { direction, level, axes, order, deep, twice: false, extent, parity, gain };
+                let twice = block.schedule() == Schedule::Cascade;
+                let pair = Pair { direction, level, axes, order, deep, twice, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
             }
         }

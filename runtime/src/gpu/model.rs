@@ -133,9 +133,10 @@ const SHIFTED: [f64; 2] = [1.3, 1.5];
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.05];
 
-/// By `cascade`: microseconds of a step of four rows, for each operation and each byte of a lane's columns; of what is read again, how much counts; and how throughput and latency go together.
-const CASCADE_OPERATION: f64 = 0.042;
-const CASCADE_BYTE: f64 = 0.0125;
+/// By `cascade`: microseconds of a step of four rows (analysis, synthesis), for each operation and each byte of a lane's columns; of what is read again, how much counts; and how throughput and
+/// latency go together.
+const CASCADE_OPERATION: [f64; 2] = [0.042, 0.0775];
+const CASCADE_BYTE: [f64; 2] = [0.0125, 0.0];
 const CASCADE_AGAIN: f64 = 0.2;
 const CASCADES: f64 = 8.0;
 
@@ -393,11 +394,12 @@ impl Model<'_> {
     ) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let bytes = (block.columns as usize * self.sample.bytes()) as f64;
+        let inverse = usize::from(direction == Direction::Inverse);
         Demand {
             moved: 1.0 + (walk.reads(chunk as i32) - 1.0) * CASCADE_AGAIN,
             instructions: 0.0,
             latency: walk.duration(job, chunk as i32, self.machine.multiprocessors)
-                * (CASCADE_OPERATION * operations + CASCADE_BYTE * bytes),
+                * (CASCADE_OPERATION[inverse] * operations + CASCADE_BYTE[inverse] * bytes),
         }
     }
 
@@ -801,32 +803,43 @@ mod tests {
         assert!(wrong.is_empty(), "{wrong}");
     }
 
-    /// Scheme, sample type, columns and rows; microseconds of two levels in the two shapes that are proposed, and of two launches.
-    type Twice = (&'static str, Scalar, (i32, i32), [f64; 2], f64);
+    /// Scheme, sample type, direction, columns and rows; microseconds of two levels in the shapes that are proposed, and of two launches.
+    type Twice = (&'static str, Scalar, Direction, (i32, i32), &'static [f64], f64);
 
-    /// `docs/performance.md`, two levels of analysis.
+    /// `docs/performance.md`, two levels in one launch.
     #[rustfmt::skip]
-    const MEASURED_TWICE: [Twice; 10] = [
-        ("cdf97", Scalar::F32, (8192, 8192), [154.4, 163.4], 181.3),
-        ("cdf97", Scalar::F32, (4096, 4096), [49.8, 45.6], 49.6),
-        ("cdf97", Scalar::F32, (3840, 2176), [30.5, 25.5], 26.9),
-        ("cdf97", Scalar::F32, (2048, 2048), [19.5, 15.8], 15.1),
-        ("cdf97", Scalar::F32, (1920, 1088), [12.1, 11.0], 9.6),
-        ("legall53", Scalar::I16, (8192, 8192), [79.3, 80.7], 100.2),
-        ("legall53", Scalar::I16, (4096, 4096), [24.5, 23.7], 28.5),
-        ("legall53", Scalar::I16, (3840, 2176), [13.6, 13.7], 15.1),
-        ("legall53", Scalar::I16, (2048, 2048), [9.6, 9.4], 10.1),
-        ("legall53", Scalar::I16, (1920, 1088), [6.9, 6.8], 6.9),
-    ];
+    const MEASURED_TWICE: [Twice; 18] = {
+        use Direction::{Forward, Inverse};
+        [
+            ("cdf97", Scalar::F32, Forward, (8192, 8192), &[154.4, 163.4], 181.3),
+            ("cdf97", Scalar::F32, Forward, (4096, 4096), &[49.8, 45.6], 49.6),
+            ("cdf97", Scalar::F32, Forward, (3840, 2176), &[30.5, 25.5], 26.9),
+            ("cdf97", Scalar::F32, Forward, (2048, 2048), &[19.5, 15.8], 15.1),
+            ("cdf97", Scalar::F32, Forward, (1920, 1088), &[12.1, 11.0], 9.6),
+            ("legall53", Scalar::I16, Forward, (8192, 8192), &[79.3, 80.7], 100.2),
+            ("legall53", Scalar::I16, Forward, (4096, 4096), &[24.5, 23.7], 28.5),
+            ("legall53", Scalar::I16, Forward, (3840, 2176), &[13.6, 13.7], 15.1),
+            ("legall53", Scalar::I16, Forward, (2048, 2048), &[9.6, 9.4], 10.1),
+            ("legall53", Scalar::I16, Forward, (1920, 1088), &[6.9, 6.8], 6.9),
+            ("cdf97", Scalar::F32, Inverse, (8192, 8192), &[152.4], 169.2),
+            ("cdf97", Scalar::F32, Inverse, (4096, 4096), &[48.5], 46.4),
+            ("cdf97", Scalar::F32, Inverse, (2048, 2048), &[17.0], 14.6),
+            ("cdf97", Scalar::F32, Inverse, (1920, 1088), &[11.7], 9.0),
+            ("legall53", Scalar::I16, Inverse, (8192, 8192), &[81.5], 92.9),
+            ("legall53", Scalar::I16, Inverse, (4096, 4096), &[27.2], 27.6),
+            ("legall53", Scalar::I16, Inverse, (2048, 2048), &[10.6], 9.7),
+            ("legall53", Scalar::I16, Inverse, (1920, 1088), &[8.2], 6.6),
+        ]
+    };
 
     /// What is predicted of two levels in one launch is near what was measured, and the shape that is chosen is the faster one, or nearly.
     #[test]
     fn two_levels_are_predicted() {
         let machine = Machine::default();
         let mut wrong = String::new();
-        for (name, sample, (width, height), measured, apart) in MEASURED_TWICE {
+        for (name, sample, direction, (width, height), measured, apart) in MEASURED_TWICE {
             let scheme = crate::catalogue::find(name).unwrap();
-            let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+            let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let array = stream::Array { address: 0, pitch: width.into(), stride: 0 };
             let job = Job {
@@ -840,20 +853,29 @@ mod tests {
                 coarse: Some([array; 3]),
             };
             let options = Options { sample, boundary, direction, gain: false };
-            let predicted = cascade::Shape::proposed(sample).map(|shape| {
+            let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
                 let walk = cascade::walk(&scheme, options, shape).unwrap();
                 let chunk = walk.tuning(&job, machine.multiprocessors).unwrap().chunk as u32;
                 let time = model.both(direction, &Walk::Cascade(walk), Block::Cascade(shape.into()), &job, chunk).time;
-                println!("{name} {width}x{height} ring {}: chunk {chunk}, {time:.1} µs", shape.ring);
+                println!(
+                    "{name} {} {width}x{height} ring {}: chunk {chunk}, {time:.1} µs",
+                    direction.name(),
+                    shape.ring
+                );
                 time
             });
-            let taken = usize::from(predicted[1] < predicted[0]);
-            let line =
-                format!("{name} {width}x{height}: {:.1} µs, measured {measured:?}, apart {apart}", predicted[taken]);
+            let predicted: Vec<f64> = predicted.collect();
+            let taken = (0..predicted.len()).min_by(|&a, &b| predicted[a].total_cmp(&predicted[b])).unwrap();
+            let (time, found) = (predicted[taken], measured[taken]);
+            let line = format!(
+                "{name} {} {width}x{height}: {time:.1} µs, measured {measured:?}, apart {apart}",
+                direction.name()
+            );
             println!("{line}");
-            if !(0.8..1.25).contains(&(predicted[taken] / measured[taken]))
-                || measured[taken] > 1.05 * measured[1 - taken]
-            {
+            let best = measured.iter().copied().fold(f64::INFINITY, f64::min);
+            // Two launches are predicted to some hundredths, and where two levels gain or lose more than that, they are taken, or not.
+            let decided = (found - apart).abs() < 0.1 * apart || (time < apart) == (found < apart);
+            if !(0.8..1.25).contains(&(time / found)) || found > 1.05 * best || !decided {
                 wrong += &(line + "\n");
             }
         }

@@ -1,6 +1,6 @@
 //! Analysis: a step takes four rows of the image, and leaves a row pair of the bands of each level.
 
-use super::{VECTOR, Walk};
+use super::{VECTOR, Walk, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::level::{
@@ -390,12 +390,6 @@ impl Strip<'_> {
         let cache = if pointer == self.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
         b.store_wide(Space::Global(pointer), index, values, cache);
     }
-}
-
-/// A vector's cell in a row of the ring.
-fn swapped(vector: Expr) -> Expr {
-    let bit = (vector.clone() >> 3).and(1.into());
-    Expr::binary(crate::ir::BinOp::Xor, vector, bit)
 }
 
 fn copy_row(b: &mut Builder, from: &Row, to: &Row, columns: i32) {

@@ -2,21 +2,23 @@
 
 use super::{VECTOR, Walk};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
-use crate::schedule::{Options, ScheduleError};
+use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Bytes of the image that may be in flight at one time, where warps follow one another: with as many that are written, what the second-level cache holds (docs/performance.md).
-const IN_FLIGHT: f64 = 20.0 * (1 << 20) as f64;
+/// Of analysis and of synthesis, bytes of the image that may be in flight at one time, where warps follow one another: with as many that are written, what the second-level cache holds
+/// (docs/performance.md).
+const IN_FLIGHT: [f64; 2] = [20.0 * (1 << 20) as f64, 25.0 * (1 << 20) as f64];
 /// By how much a step takes longer, at most, where it is more.
-const CROWDED: f64 = 0.6;
-/// Bytes of images up to which it is faster to have all warps at once, each with a scheduler to itself or shared with one other, than to keep what is in flight in the cache.
+const CROWDED: [f64; 2] = [0.6, 1.2];
+/// Bytes of images up to which analysis is faster with all warps at once, each with a scheduler to itself or shared with one other, than with what is in flight kept in the cache.
 const SMALL: i64 = 96 << 20;
 /// Warps of a multiprocessor that have schedulers to themselves.
 const SCHEDULERS: i64 = 4;
 /// How much longer a step takes where two share one: for lanes of 16 bytes, and of 32.
 const SHARED_BY_TWO: [f64; 2] = [1.5, 2.1];
-/// What each warp adds to a step where warps follow one another, for lanes of 16 bytes, and of 32.
+/// What each warp adds to a step of analysis where warps follow one another, for lanes of 16 bytes, and of 32; and to one of synthesis where schedulers are shared.
 const FOLLOWED: [f64; 2] = [0.145, 0.172];
+const SHARED_STEP: [f64; 2] = [0.065, 0.06];
 /// Of a step of the halo, which stores nothing.
 const OF_HALO: f64 = 0.7;
 /// Steps that warps which begin at the same time wait for each slot of their rings, more than two.
@@ -24,9 +26,9 @@ const FILL: f64 = 0.5;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
-/// Registers of a thread that a scheduler has, for each of its lanes; a thread takes so many times those of its delay lines.
+/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines.
 const REGISTERS: i64 = 512;
-const TAKEN: i64 = 2;
+const BESIDES_LINES: i64 = 80;
 
 impl Walk {
     /// Whether the kernel may be launched on this job.
@@ -54,7 +56,7 @@ impl Walk {
             return refuse(what);
         }
         // One reflection leads to the low band, and to a row of the image from wherever a walk loads.
-        let rows = (4 * self.above() + 1).max(4 * self.delay(true) + 2 * self.odd() + 4);
+        let rows = 4 * self.above().max(self.delay(true)) + 8;
         let least = [2 * (self.halo.before.max(self.halo.after) as i32 + 2), rows as i32];
         if job.width < least[0] || job.height < least[1] {
             return refuse(format!(
@@ -112,10 +114,10 @@ impl Walk {
         best.max(Walk::least_chunk(job))
     }
 
-    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
+    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two. Synthesis takes any number.
     fn at_once(&self, job: &Job, chunk: i64, multiprocessors: u32) -> Option<usize> {
         let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
-        let small = size * self.options.sample.bytes() as i64 <= SMALL;
+        let small = self.direction() == 0 && size * self.options.sample.bytes() as i64 <= SMALL;
         let warps = ceil(self.warps(job, chunk), multiprocessors.max(1).into());
         let shared = ceil(warps, SCHEDULERS);
         (small && shared <= 2 && warps <= self.resident()).then_some(shared as usize)
@@ -129,16 +131,28 @@ impl Walk {
             Some(1) => filled,
             Some(_) => filled * SHARED_BY_TWO[self.is_wide()],
             None => {
-                let resident = self.resident() as f64;
-                let walks = resident * f64::from(multiprocessors.max(1));
-                let waves = self.warps(job, chunk.into()) as f64 / walks;
+                let (direction, resident) = (self.direction(), self.resident() as f64);
+                let all = self.warps(job, chunk.into()) as f64 / f64::from(multiprocessors.max(1));
+                let waves = all / resident;
                 let steps = if waves < 4.0 { waves.ceil() * filled } else { waves * steps };
+                let each = match self.options.direction {
+                    Direction::Forward => resident * FOLLOWED[self.is_wide()],
+                    Direction::Inverse => {
+                        let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
+                        1.0 + more * SHARED_STEP[self.is_wide()]
+                    }
+                };
                 let row_pair = (4 * self.strip_columns()) as f64 * self.options.sample.bytes() as f64;
-                let fits = IN_FLIGHT / (row_pair * walks * f64::from(chunk));
-                let crowded = 1.0 + CROWDED * (1.0 - fits.min(1.0));
-                steps * resident * FOLLOWED[self.is_wide()] * crowded
+                let walks = resident * f64::from(multiprocessors.max(1));
+                let fits = IN_FLIGHT[direction] / (row_pair * walks * f64::from(chunk));
+                steps * each * (1.0 + CROWDED[direction] * (1.0 - fits.min(1.0)))
             }
         }
+    }
+
+    /// 0 for analysis, 1 for synthesis.
+    fn direction(&self) -> usize {
+        usize::from(self.options.direction == Direction::Inverse)
     }
 
     /// Warps of a launch.
@@ -154,7 +168,7 @@ impl Walk {
     /// Blocks resident on a multiprocessor.
     fn resident(&self) -> i64 {
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        let registers = SCHEDULERS * (REGISTERS / (TAKEN * self.registers)).max(1);
+        let registers = SCHEDULERS * (REGISTERS / (BESIDES_LINES + self.registers)).max(1);
         (SHARED / (ring + BESIDES)).clamp(1, registers)
     }
 
@@ -171,7 +185,13 @@ impl Walk {
     /// How many times each sample is read where chunks have this height, of row pairs of the second level.
     pub fn reads(&self, chunk: i32) -> f64 {
         let chunk = f64::from(chunk.max(1));
-        32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
+        let steps = |alone: i64| chunk + (self.halo_pairs() - alone) as f64;
+        let rows = match self.options.direction {
+            Direction::Forward => steps(0),
+            // Three quarters of the samples are of the first level's bands.
+            Direction::Inverse => 0.25 * steps(0) + 0.75 * steps(self.alone()),
+        };
+        32.0 / self.useful as f64 * rows / chunk
     }
 }
 

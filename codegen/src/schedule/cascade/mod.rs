@@ -12,21 +12,27 @@
 //! a row later. Columns need no extension: rows are whole vectors, so the first lane and the last find the mirror images of what lies beyond among their own columns, at either level.
 //! Under `periodic` E repeats, and so it should.
 //!
+//! Synthesis is the same walk backwards: rows of the bands of both levels arrive in the ring, the second level is lifted first, and the two rows of the low band that it leaves are
+//! those that the first takes with the next row pairs of its own bands. The halo above a chunk is walked by the second level alone. Where a lane's columns are 32 bytes, results go
+//! through the slot of the ring that has just been read, so that stores are whole vectors beside one another. What the second level leaves beyond the border is E again, and what the
+//! first wants beyond the last row of an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
+//!
 //! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is not symmetric.
 
 mod analysis;
 mod launch;
+mod synthesis;
 
 use super::level::{Axis, Border, Descent, MAX_REGISTERS, Order, reflects};
 use super::{Arithmetic, Direction, Options, ScheduleError};
-use crate::ir::{Kernel, Scalar};
-use crate::window::Halo;
+use crate::ir::{BinOp, Expr, Kernel, Scalar};
+use crate::window::{Halo, needed};
 use lifting_dsl::{Boundary, Scheme};
 
 /// Bytes of a copy.
 const VECTOR: i64 = 16;
 
-/// Lanes in groups of which they have results, so that stores are whole sectors, or nearly.
+/// Lanes in groups of which they have results in analysis, so that stores are whole sectors, or nearly.
 const GROUP: i64 = 4;
 
 /// Shape of a block, which is a warp.
@@ -42,17 +48,22 @@ pub struct Shape {
 
 impl Shape {
     /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit into the second-level cache: deep rings, which leave few
-    /// blocks resident, where a lane's columns are 32 bytes.
-    pub fn for_sample(sample: Scalar) -> Shape {
+    /// blocks resident, where a lane's columns are 32 bytes; but shallow ones in synthesis, where copies of less than 16 bytes go through the first-level cache, to which they leave room.
+    pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
-        let ring = if columns as usize * sample.bytes() == 32 { 10 } else { 4 };
+        let is_deep = direction == Direction::Forward && columns as usize * sample.bytes() == 32;
+        let ring = if is_deep { 10 } else { 4 };
         Shape { columns, ring, min_blocks: 1 }
     }
 
     /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait for a deep ring to fill.
-    pub fn proposed(sample: Scalar) -> [Shape; 2] {
-        let large = Shape::for_sample(sample);
-        [large, Shape { ring: 3, ..large }]
+    pub fn proposed(sample: Scalar, direction: Direction) -> Vec<Shape> {
+        let large = Shape::for_sample(sample, direction);
+        let small = Shape { ring: 3, ..large };
+        match direction {
+            Direction::Forward => vec![large, small],
+            Direction::Inverse => vec![large],
+        }
     }
 }
 
@@ -78,13 +89,10 @@ pub struct Walk {
 ///
 /// # Errors
 /// If the sample type is not of the scheme's domain, if the border rule is no extension that the steps keep, if a strip is all halo, if the delay lines are too long for the
-/// registers of a thread, if the shape does not suit the samples, or for synthesis.
+/// registers of a thread, or if the shape does not suit the samples.
 pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
-    if options.direction == Direction::Inverse {
-        return Err(refuse("the number of levels of synthesis in a launch", 2, 1));
-    }
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
     if !shape.columns.is_power_of_two() || c < 4 || !(VECTOR..=2 * VECTOR).contains(&(c * bytes)) {
         let what = "the size of a lane's columns, 16 or 32 bytes of at least 4 samples,";
@@ -105,10 +113,13 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         return Err(refuse("the number of steps that read beyond a lane's neighbours", far, 0));
     }
     let halo = Halo::of(&axis.actions, options.boundary);
-    // A column of the low band is two of the image.
-    let (before, after) = (3 * halo.before, 3 * halo.after);
+    let (before, after) = beside(&axis, options, c);
     let (left, right) = ((before + c - 1) / c, (after + c - 1) / c);
-    let useful = (32 - left - right) / GROUP * GROUP;
+    let group = match options.direction {
+        Direction::Forward => GROUP,
+        Direction::Inverse => (32 / (c * bytes)).max(1),
+    };
+    let useful = (32 - left - right) / group * group;
     if useful < 2 * GROUP {
         return Err(refuse("the halo of a strip, in lanes,", left + right, 32 - 2 * GROUP));
     }
@@ -130,6 +141,21 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
     }
     Ok(walk)
+}
+
+/// Columns of the image before a lane's and after them that its results depend on: a column of the low band is two.
+fn beside(axis: &Axis, options: Options, columns: i64) -> (i64, i64) {
+    let halo = Halo::of(&axis.actions, options.boundary);
+    if options.direction == Direction::Forward {
+        return (3 * halo.before, 3 * halo.after);
+    }
+    // Of the low band's columns only those that the first level reads.
+    let of = |results| needed(&axis.actions, options.boundary, results).0;
+    let [(first, last), high] = of([(0, columns - 2), (1, columns - 1)]);
+    let (first, last) = (first / 2, last / 2);
+    let low = of([(first + (first & 1), last - (last & 1)), (first | 1, last - (!last & 1))]);
+    let reads = low.map(|(first, last)| (2 * first, 2 * last + 1)).into_iter().chain([high]);
+    reads.fold((0, 0), |(before, after), (first, last)| (before.max(-first), after.max(last + 1 - columns)))
 }
 
 impl Walk {
@@ -161,13 +187,31 @@ impl Walk {
     /// Steps before a chunk.
     fn above(&self) -> i64 {
         let [first, second] = &self.descents;
-        second.above + (first.above + self.odd() + 1) / 2
+        match self.options.direction {
+            Direction::Forward => second.above + (first.above + self.odd() + 1) / 2,
+            Direction::Inverse => second.above + (first.above + 1) / 2,
+        }
     }
 
-    /// Steps by which results of the second level are behind.
-    fn delay(&self, at_border: bool) -> i64 {
-        self.seam(at_border) + self.descents[1].delay
+    /// Of synthesis: steps at the beginning that only the second level takes, for what the first wants before a chunk.
+    fn alone(&self) -> i64 {
+        self.descents[1].above + self.descents[1].delay
     }
+
+    /// Steps by which the last results are behind: of the second level, or, of synthesis, of the image.
+    fn delay(&self, at_border: bool) -> i64 {
+        let [first, second] = &self.descents;
+        match self.options.direction {
+            Direction::Forward => self.seam(at_border) + second.delay,
+            Direction::Inverse => second.delay + (first.delay + 1) / 2,
+        }
+    }
+}
+
+/// A vector's cell in a row of the ring where lanes have two vectors: every other eight swap with their neighbours, so that neither a vector a lane nor two beside one another conflict.
+fn swapped(vector: Expr) -> Expr {
+    let bit = (vector.clone() >> 3).and(1.into());
+    Expr::binary(BinOp::Xor, vector, bit)
 }
 
 /// The kernel of two levels, both axes.
@@ -175,5 +219,9 @@ impl Walk {
 /// # Errors
 /// As [`walk`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(analysis::kernel(walk(scheme, options, shape)?, scheme, order))
+    let walk = walk(scheme, options, shape)?;
+    Ok(match options.direction {
+        Direction::Forward => analysis::kernel(walk, scheme, order),
+        Direction::Inverse => synthesis::kernel(walk, scheme, order),
+    })
 }

@@ -1,0 +1,427 @@
+//! Synthesis: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of the image.
+
+use super::{Walk, swapped};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
+use crate::schedule::level::{
+    Across, Border, DelayLine, Descent, Frame, Held, Lanes, Order, PHASES, Params, Row, Rows, walk_down,
+};
+use lifting_dsl::{Boundary, Scheme};
+
+/// One of two ways to walk down a strip: over the edges of the image, or far from them.
+struct Strip<'a> {
+    plan: &'a Walk,
+    frame: Frame<'a>,
+    /// The low band, as lanes hold columns of it.
+    low: Lanes,
+    ring: SharedId,
+    /// Whether columns or rows may be beyond a border.
+    over_edges: bool,
+    range: Range,
+}
+
+/// What a warp walks down, in steps of four rows.
+#[derive(Clone, Copy)]
+struct Range {
+    /// Of the chunk: the first, and one past the last.
+    first: LocalId,
+    stop: LocalId,
+    /// Of the walk: the first, the first at which the first level is lifted, too, and one past the last.
+    from: LocalId,
+    both: LocalId,
+    to: LocalId,
+}
+
+/// What is loaded of a level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    First,
+    Second,
+}
+
+/// Where the lane's samples stand that are copied next, where all rows are inside the image: of the first level's bands, of the second's ll, and of its others.
+struct Next {
+    indices: [LocalId; 3],
+    /// The lane's first column, or one that stands for it.
+    x: LocalId,
+}
+
+/// Where the lane's vectors go that it stores next, and whether each has results.
+struct Out {
+    /// Index of the first row's first.
+    next: LocalId,
+    /// Of each vector of a row: 32 such are beside one another.
+    useful: Vec<LocalId>,
+}
+
+/// The kernel of a walk.
+pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
+    let (c, left, useful) = (shape.columns as i32, plan.left, plan.useful);
+    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
+    let b = &mut builder;
+    b.doc("Synthesis of both axes, two levels in one pass: warps walk down strips of columns.");
+    b.doc(format!(
+        "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
+        32 - left - useful,
+        shape.ring,
+        plan.delay(false),
+        options.boundary
+    ));
+    let params = Params::declare_twice(b, options);
+    let ring = b.shared("ring", options.sample, shape.ring * plan.slot_len() as u32);
+    let held = |columns: u32| params.held(options, plan.arith, Border::Extend, columns, true).at_even_positions();
+    let (lanes, useful) = Lanes::of_tile(b, held(shape.columns), (left, useful), 0);
+    let Lanes { base, x, at_border, .. } = lanes;
+    let low_base = b.let_("low_base", Scalar::I32, Expr::from(base) >> 1);
+    let low_x = b.let_("low_x", Scalar::I32, Expr::from(x) >> 1);
+    let pairs = (Expr::from(params.height) + 3) >> 2;
+    let chunk = || Expr::from(params.chunk);
+    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
+    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+    let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
+    let both = b.let_("both_step", Scalar::I32, Expr::from(from) + plan.alone() as i32);
+    let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay(false) as i32);
+    let range = Range { first, stop, from, both, to };
+    let beyond = Expr::from(from).lt(0.into()).or((Expr::from(to) << 2).gt(params.height.into()));
+    let edge = b.let_("edge", Scalar::Bool, Expr::from(at_border).or(beyond));
+    let offsets = params.offsets(b, &Builtin::BlockZ.into());
+    let pitches = params.narrow_pitches(b);
+    let walk = |b: &mut Builder, over_edges: bool| {
+        let ends = (over_edges && options.boundary != Boundary::Periodic).then(|| {
+            let first = Expr::from(x).eq_(0.into());
+            let last = (Expr::from(x) + c).eq_(params.width.into());
+            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
+        });
+        let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
+        let low = Held { length: [half(params.width), half(params.height), 1.into()], ..held(shape.columns / 2) };
+        let low = Lanes { held: low, base: low_base, x: low_x, at_border, ends };
+        let lanes = Lanes { held: held(shape.columns), base, x, at_border, ends };
+        let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
+        Strip { plan: &plan, frame, low, ring, over_edges, range }.walk(b, order);
+    };
+    b.if_else(edge, |b| walk(b, true), |b| walk(b, false));
+    let strip_columns = plan.strip_columns() as i32;
+    let grid = [
+        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
+        (pairs + chunk() - 1) / chunk(),
+        params.batch.into(),
+    ];
+    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
+    kernel.min_blocks = shape.min_blocks;
+    kernel
+}
+
+impl Strip<'_> {
+    fn walk(&self, b: &mut Builder, order: Order) {
+        let (frame, plan, Range { from, both, to, .. }) = (&self.frame, self.plan, self.range);
+        let [upper, lower] = &plan.descents;
+        let (c, work) = (frame.columns(), plan.arith.work);
+        let next = self.next(b);
+        let out = self.out(b);
+        let line = DelayLine::declare(b, &frame.lanes.held, &plan.axis, &upper.window, 1);
+        let low_line = DelayLine::declare(b, &self.low.held, &plan.axis, &lower.window, 1);
+        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
+        let low_across = Across { lanes: &self.low, axis: &plan.axis };
+        let across_first = order.across_first(plan.options.direction);
+        // The last row of the low band that the step before left.
+        let before = self.repeats().then(|| {
+            let before = b.array("before", work, c as u32 / 2);
+            b.unrolled("i", 0, c / 2, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+            before
+        });
+        let cell = b.let_("taken", Scalar::I32, 0);
+        let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
+        walk_down(
+            b,
+            (plan.shape.ring, true),
+            (from, to),
+            |b, step, slot| self.request(b, &next, step, slot),
+            |b, _, slot| {
+                if plan.copies() > 1 {
+                    // Others have taken results out of the slot that is to be filled.
+                    b.push(Stmt::SyncWarp);
+                }
+                b.set(Place::Local(cell), Expr::from(slot) * plan.slot_len());
+            },
+            |b, step| {
+                // The second level: a row pair.
+                let rows = b.array("low_rows", work, c as u32);
+                let rows = [0, 1].map(|i| row(rows, i, c / 2));
+                self.take(b, (Level::Second, 0), cell, &rows);
+                if across_first {
+                    low_across.lift_all(b, &rows);
+                }
+                let results = descend(b, (&low_line, lower), step, &rows, (work, c / 2));
+                if !across_first {
+                    low_across.lift_all(b, &results);
+                }
+                let low_pair = b.let_("low_pair", Scalar::I32, step.clone() - lower.delay as i32);
+                let low = self.leave(b, low_pair, &results, before);
+                // The first: two row pairs, whose low rows these are.
+                b.if_(step.clone().ge(both.into()), |b| {
+                    let rows = b.array("rows", work, 4 * c as u32);
+                    let rows = [0, 1, 2, 3].map(|i| row(rows, i, c));
+                    for (pair, rows) in rows.chunks_exact(2).enumerate() {
+                        for e in 0..c / 2 {
+                            b.set(rows[0].place(2 * e), low[pair].at(e));
+                        }
+                        self.take(b, (Level::First, pair as i32), cell, rows);
+                    }
+                    if across_first {
+                        across.lift_all(b, &rows);
+                    }
+                    let mut results = Vec::new();
+                    for (pair, rows) in rows.chunks_exact(2).enumerate() {
+                        let front = (Expr::from(low_pair) << 1) + pair as i32;
+                        results.extend(descend(b, (&line, upper), &front, rows, (work, c)));
+                    }
+                    if !across_first {
+                        across.lift_all(b, &results);
+                    }
+                    self.store(b, low_pair, &results, cell, &out);
+                });
+            },
+        );
+    }
+
+    /// Whether the low band's last row may have to be repeated.
+    fn repeats(&self) -> bool {
+        self.over_edges && self.frame.boundary != Boundary::Periodic
+    }
+
+    fn next(&self, b: &mut Builder) -> Next {
+        let (frame, Range { from, both, .. }) = (&self.frame, self.range);
+        let x = if self.over_edges { frame.lanes.inner_x(b) } else { frame.lanes.x };
+        let quarter = || Expr::from(x) >> 2;
+        let pair = (Expr::from(both) - self.plan.descents[1].delay as i32) << 1;
+        let indices = [
+            frame.index(2, pair, Expr::from(x) >> 1),
+            frame.index(1, from.into(), quarter()),
+            frame.index(2, from.into(), quarter()),
+        ];
+        Next { indices: indices.map(|index| b.let_("source", Scalar::I64, index)), x }
+    }
+
+    /// Starts the copies of a step into a slot of the ring, unless the walk ends before it.
+    fn request(&self, b: &mut Builder, next: &Next, step: Expr, slot: Expr) {
+        let (frame, Range { both, to, .. }) = (&self.frame, self.range);
+        let step = b.let_("next", Scalar::I32, step);
+        b.if_(Expr::from(step).lt(to.into()), |b| {
+            let cell = b.let_("cell", Scalar::I32, slot * self.plan.slot_len());
+            self.copy(b, (Level::Second, 0), next, step.into(), cell);
+            b.if_(Expr::from(step).ge(both.into()), |b| {
+                let pair =
+                    b.let_("next_pair", Scalar::I32, (Expr::from(step) - self.plan.descents[1].delay as i32) << 1);
+                for i in 0..2 {
+                    self.copy(b, (Level::First, i), next, Expr::from(pair) + i, cell);
+                }
+                self.advance(b, next.indices[0], frame.below(2, next.indices[0], 2));
+            });
+            for array in [1, 2] {
+                self.advance(b, next.indices[array], frame.below(array, next.indices[array], 1));
+            }
+        });
+    }
+
+    fn advance(&self, b: &mut Builder, index: LocalId, by: Expr) {
+        if !self.over_edges {
+            b.set(Place::Local(index), by);
+        }
+    }
+
+    /// Starts the copies of the lane's samples of a row pair of a level's bands, which is the i-th of the step.
+    fn copy(&self, b: &mut Builder, (level, i): (Level, i32), next: &Next, pair: Expr, cell: LocalId) {
+        let (frame, params) = (&self.frame, self.frame.params);
+        let (held, shift) = match level {
+            Level::First => (&frame.lanes, 1),
+            Level::Second => (&self.low, 2),
+        };
+        let lanes = (frame.columns() >> shift) as u32;
+        for row in PHASES {
+            let served = self.over_edges.then(|| {
+                let position = held.serve_near(b, (pair.clone() << 1) + row.parity() as i32);
+                b.let_("served", Scalar::I32, Expr::from(position) >> 1)
+            });
+            for columns in PHASES {
+                let band = 2 * row.parity() as usize + columns.parity() as usize;
+                let (pointer, array, index) = match (level, band) {
+                    (Level::First, 0) => continue,
+                    (Level::First, _) => (params.bands[band], 2, next.indices[0]),
+                    // ll is the first array, the others follow those of the first level.
+                    (Level::Second, 0) => (params.bands[0], 1, next.indices[1]),
+                    (Level::Second, _) => (params.bands[3 + band], 2, next.indices[2]),
+                };
+                let index = match served {
+                    Some(served) => frame.index(array, served.into(), Expr::from(next.x) >> shift),
+                    None => frame.below(array, index, i),
+                };
+                let at = Expr::from(cell) + self.cell(level, i, band);
+                b.copy_async((self.ring, at), (pointer, index), lanes, lanes as i32);
+            }
+        }
+    }
+
+    /// Where in a slot the lane's samples of a row of a band stand.
+    fn cell(&self, level: Level, i: i32, band: usize) -> Expr {
+        let (c, lane) = (self.frame.columns(), Expr::from(Builtin::ThreadX));
+        match level {
+            Level::First => lane * (c / 2) + (3 * i + band as i32 - 1) * (16 * c),
+            Level::Second => lane * (c / 4) + (96 + 8 * band as i32) * c,
+        }
+    }
+
+    /// Takes the lane's samples of a row pair of a level's bands out of a slot of the ring, ll of the first level left out.
+    fn take(&self, b: &mut Builder, (level, i): (Level, i32), cell: LocalId, rows: &[Row]) {
+        let (c, arith) = (self.frame.columns(), self.plan.arith);
+        let (bands, len) = match level {
+            Level::First => (1..4, c / 2),
+            Level::Second => (0..4, c / 4),
+        };
+        for band in bands {
+            let raw = b.array("raw", self.plan.options.sample, len as u32);
+            let at = Expr::from(cell) + self.cell(level, i, band);
+            b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, len as u32, Cache::Default);
+            for e in 0..len {
+                let value = arith.widen(Expr::Elem(raw, Box::new(e.into())));
+                b.set(rows[band / 2].place(2 * e + band as i32 % 2), value);
+            }
+        }
+    }
+
+    /// Columns of a result of a level as they stand in memory.
+    fn left(&self, row: &Row, columns: std::ops::Range<i32>) -> Vec<Expr> {
+        let arith = self.plan.arith;
+        let value = |c: i32| match self.frame.params.gain {
+            Some(gain) => arith.shift_down(row.at(c), gain.into()),
+            None => row.at(c),
+        };
+        columns.map(|c| arith.narrow(value(c))).collect()
+    }
+
+    /// The rows of the low band that enter the first level.
+    fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<LocalId>) -> [Row; 2] {
+        let (arith, half) = (self.plan.arith, self.low.columns());
+        let low = [0, 1].map(|_| Row { array: b.array("low", arith.work, half as u32), first: 0.into() });
+        for (result, low) in results.iter().zip(&low) {
+            for (e, value) in (0..).zip(self.left(result, 0..half)) {
+                b.set(low.place(e), arith.widen(value));
+            }
+        }
+        let Some(before) = before else { return low };
+        let last = b.array("last", arith.work, half as u32);
+        let last = Row { array: last, first: 0.into() };
+        let before = Row { array: before, first: 0.into() };
+        let copy = |b: &mut Builder, from: &Row, to: &Row| (0..half).for_each(|e| b.set(to.place(e), from.at(e)));
+        copy(b, &low[1], &last);
+        let is_even = Expr::from(self.frame.params.height).and(1.into()).eq_(0.into());
+        b.if_(is_even, |b| {
+            let beyond = |i: i32| ((Expr::from(pair) << 1) + i).ge(self.low.length(1));
+            b.if_(beyond(1), |b| copy(b, &low[0], &low[1]));
+            b.if_(beyond(0), |b| copy(b, &before, &low[0]));
+        });
+        copy(b, &last, &before);
+        low
+    }
+
+    /// What the lane stores.
+    fn out(&self, b: &mut Builder) -> Out {
+        let (frame, plan, lane) = (&self.frame, self.plan, || Expr::from(Builtin::ThreadX));
+        let [upper, lower] = plan.descents.each_ref().map(|descent| descent.delay as i32);
+        let copies = plan.copies();
+        let vector = frame.columns() / copies;
+        let x = Expr::from(frame.lanes.base) + lane() * vector;
+        let row = ((Expr::from(self.range.both) - lower) << 2) - 2 * upper;
+        let next = b.let_("out", Scalar::I64, frame.index(0, row, x.clone()));
+        let of = |b: &mut Builder, n: i32| {
+            let (first, stop) = (plan.left as i32 * copies, (plan.left + plan.useful) as i32 * copies);
+            let lane = || lane() + 32 * n;
+            let useful = lane().ge(first.into()).and(lane().lt(stop.into()));
+            let inside = (x.clone() + 32 * n * vector).lt(frame.length(0));
+            b.let_("useful", Scalar::Bool, if self.over_edges { useful.and(inside) } else { useful })
+        };
+        Out { next, useful: (0..copies).map(|n| of(b, n)).collect() }
+    }
+
+    /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
+    fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
+        let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
+        let delay = plan.descents[0].delay as i32;
+        let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
+        // All four are of one chunk, or two.
+        let together = 4 >> (delay % 2);
+        let row = |i: i32| Expr::from(done) + i;
+        let inside = |first_row: i32, last_row: i32| {
+            row(last_row).ge(Expr::from(first) << 2).and(row(first_row).lt(Expr::from(stop) << 2))
+        };
+        b.if_(inside(0, 4 - together), |b| {
+            let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
+                1 => results.iter().map(|row| vec![self.left(row, 0..frame.columns())]).collect(),
+                _ => self.staged(b, results, cell),
+            };
+            for (n, rows) in (0..4).step_by(together as usize).zip(rows.chunks_exact(together as usize)) {
+                let put_all = |b: &mut Builder| (n..).zip(rows).for_each(|(i, row)| self.put(b, (done, i), row, out));
+                if together == 4 { put_all(b) } else { b.if_(inside(n, n), put_all) }
+            }
+        });
+        b.set(Place::Local(out.next), frame.below(0, out.next, 4));
+    }
+
+    /// Stores the lane's vectors of the i-th row after one, if the image has it.
+    fn put(&self, b: &mut Builder, (first, i): (LocalId, i32), vectors: &[Vec<Expr>], out: &Out) {
+        let frame = &self.frame;
+        let put = |b: &mut Builder| {
+            for ((values, useful), n) in vectors.iter().zip(&out.useful).zip(0..) {
+                let index = frame.below(0, out.next, i) + Expr::i64(32 * n * values.len() as i64);
+                let pointer = Space::Global(frame.params.signal);
+                b.if_(*useful, |b| b.store_wide(pointer, index, values.clone(), Cache::Streaming));
+            }
+        };
+        if self.over_edges { b.if_((Expr::from(first) + i).lt(frame.length(1)), put) } else { put(b) }
+    }
+
+    /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
+    fn staged(&self, b: &mut Builder, results: &[Row], cell: LocalId) -> Vec<Vec<Vec<Expr>>> {
+        let (c, copies) = (self.frame.columns(), self.plan.copies());
+        let (vector, lane) = (c / copies, || Expr::from(Builtin::ThreadX));
+        let at = |i: usize, of_row: Expr| Expr::from(cell) + (swapped(of_row) * vector + 32 * c * i as i32);
+        b.push(Stmt::SyncWarp);
+        for (i, row) in results.iter().enumerate() {
+            for n in 0..copies {
+                let values = self.left(row, n * vector..(n + 1) * vector);
+                b.store_wide(Space::Shared(self.ring), at(i, lane() * copies + n), values, Cache::Default);
+            }
+        }
+        b.push(Stmt::SyncWarp);
+        let mut take = |i: usize, n: i32| {
+            let raw = b.array("raw", self.plan.options.sample, vector as u32);
+            let (to, at) = (Place::Elem(raw, 0.into()), at(i, lane() + 32 * n));
+            b.load(to, Space::Shared(self.ring), at, vector as u32, Cache::Default);
+            (0..vector).map(|e| Expr::Elem(raw, Box::new(e.into()))).collect()
+        };
+        (0..results.len()).map(|i| (0..copies).map(|n| take(i, n)).collect()).collect()
+    }
+}
+
+/// A row pair enters a delay line, another leaves it.
+fn descend(
+    b: &mut Builder,
+    (line, descent): (&DelayLine, &Descent),
+    front: &Expr,
+    rows: &[Row],
+    (work, columns): (Scalar, i32),
+) -> [Row; 2] {
+    for (phase, row) in PHASES.into_iter().zip(rows) {
+        let to = line.row(phase, 0);
+        (0..columns).for_each(|e| b.set(to.place(e), row.at(e)));
+    }
+    line.scale_first(b, front);
+    line.lift(b, front);
+    let results = PHASES.map(|phase| {
+        let array = b.array("result", work, columns as u32);
+        line.result(b, phase, descent.delay as i32, array);
+        Row { array, first: 0.into() }
+    });
+    line.shift(b);
+    results
+}
