@@ -26,9 +26,9 @@ const FILL: f64 = 0.5;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
-/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines.
+/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines, in analysis and in synthesis.
 const REGISTERS: i64 = 512;
-const BESIDES_LINES: i64 = 80;
+const BESIDES_LINES: [i64; 2] = [80, 50];
 
 impl Walk {
     /// Whether the kernel may be launched on this job.
@@ -168,7 +168,7 @@ impl Walk {
     /// Blocks resident on a multiprocessor.
     fn resident(&self) -> i64 {
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        let registers = SCHEDULERS * (REGISTERS / (BESIDES_LINES + self.registers)).max(1);
+        let registers = SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1);
         (SHARED / (ring + BESIDES)).clamp(1, registers)
     }
 
@@ -186,11 +186,8 @@ impl Walk {
     pub fn reads(&self, chunk: i32) -> f64 {
         let chunk = f64::from(chunk.max(1));
         let steps = |alone: i64| chunk + (self.halo_pairs() - alone) as f64;
-        let rows = match self.options.direction {
-            Direction::Forward => steps(0),
-            // Three quarters of the samples are of the first level's bands.
-            Direction::Inverse => 0.25 * steps(0) + 0.75 * steps(self.alone()),
-        };
+        // In synthesis, three quarters of the samples are of the first level's bands.
+        let rows = 0.25 * steps(0) + 0.75 * steps(self.alone());
         32.0 / self.useful as f64 * rows / chunk
     }
 }

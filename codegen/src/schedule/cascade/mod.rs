@@ -51,8 +51,11 @@ impl Shape {
     /// blocks resident, where a lane's columns are 32 bytes; but shallow ones in synthesis, where copies of less than 16 bytes go through the first-level cache, to which they leave room.
     pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
-        let is_deep = direction == Direction::Forward && columns as usize * sample.bytes() == 32;
-        let ring = if is_deep { 10 } else { 4 };
+        let ring = match (direction, columns as usize * sample.bytes() == 32) {
+            (Direction::Forward, true) => 10,
+            (Direction::Inverse, false) => 3,
+            _ => 4,
+        };
         Shape { columns, ring, min_blocks: 1 }
     }
 
@@ -193,9 +196,12 @@ impl Walk {
         }
     }
 
-    /// Of synthesis: steps at the beginning that only the second level takes, for what the first wants before a chunk.
+    /// Steps at the beginning that only the second level takes, for what the first wants before a chunk: of synthesis.
     fn alone(&self) -> i64 {
-        self.descents[1].above + self.descents[1].delay
+        match self.options.direction {
+            Direction::Forward => 0,
+            Direction::Inverse => self.descents[1].above + self.descents[1].delay,
+        }
     }
 
     /// Steps by which the last results are behind: of the second level, or, of synthesis, of the image.

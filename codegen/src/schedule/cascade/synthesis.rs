@@ -346,38 +346,34 @@ impl Strip<'_> {
     /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
         let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
+        let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
+            1 => results.iter().map(|row| vec![self.left(row, 0..frame.columns())]).collect(),
+            _ => self.staged(b, results, cell),
+        };
         let delay = plan.descents[0].delay as i32;
         let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
         // All four are of one chunk, or two.
         let together = 4 >> (delay % 2);
-        let row = |i: i32| Expr::from(done) + i;
-        let inside = |first_row: i32, last_row: i32| {
-            row(last_row).ge(Expr::from(first) << 2).and(row(first_row).lt(Expr::from(stop) << 2))
-        };
-        b.if_(inside(0, 4 - together), |b| {
-            let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
-                1 => results.iter().map(|row| vec![self.left(row, 0..frame.columns())]).collect(),
-                _ => self.staged(b, results, cell),
-            };
-            for (n, rows) in (0..4).step_by(together as usize).zip(rows.chunks_exact(together as usize)) {
-                let put_all = |b: &mut Builder| (n..).zip(rows).for_each(|(i, row)| self.put(b, (done, i), row, out));
-                if together == 4 { put_all(b) } else { b.if_(inside(n, n), put_all) }
-            }
-        });
+        for (n, rows) in rows.chunks_exact(together).enumerate() {
+            let n = (n * together) as i32;
+            let here = || Expr::from(done) + n;
+            b.if_(here().ge(Expr::from(first) << 2).and(here().lt(Expr::from(stop) << 2)), |b| {
+                for (i, vectors) in (n..).zip(rows) {
+                    let put = |b: &mut Builder| {
+                        for ((values, useful), k) in vectors.iter().zip(&out.useful).zip(0..) {
+                            let index = frame.below(0, out.next, i) + Expr::i64(32 * k * values.len() as i64);
+                            let pointer = Space::Global(frame.params.signal);
+                            b.if_(*useful, |b| b.store_wide(pointer, index, values.clone(), Cache::Streaming));
+                        }
+                    };
+                    match self.over_edges {
+                        true => b.if_((Expr::from(done) + i).lt(frame.length(1)), put),
+                        false => put(b),
+                    }
+                }
+            });
+        }
         b.set(Place::Local(out.next), frame.below(0, out.next, 4));
-    }
-
-    /// Stores the lane's vectors of the i-th row after one, if the image has it.
-    fn put(&self, b: &mut Builder, (first, i): (LocalId, i32), vectors: &[Vec<Expr>], out: &Out) {
-        let frame = &self.frame;
-        let put = |b: &mut Builder| {
-            for ((values, useful), n) in vectors.iter().zip(&out.useful).zip(0..) {
-                let index = frame.below(0, out.next, i) + Expr::i64(32 * n * values.len() as i64);
-                let pointer = Space::Global(frame.params.signal);
-                b.if_(*useful, |b| b.store_wide(pointer, index, values.clone(), Cache::Streaming));
-            }
-        };
-        if self.over_edges { b.if_((Expr::from(first) + i).lt(frame.length(1)), put) } else { put(b) }
     }
 
     /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
