@@ -25,8 +25,9 @@ const MOST_PARAMETERS: usize = 32;
 /// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
 const OVERLAP: &str = "LIFTING_OVERLAP";
 
-/// Samples of a launch, or of a plan, up to which launches overlap unless the variable says otherwise: where levels take little longer than launches.
+/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of larger plans: where levels take little longer than launches.
 const SMALL: usize = 1 << 24;
+const SMALL_LAUNCH: usize = 1 << 22;
 
 /// The next kernel begins when the one before has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
@@ -47,7 +48,7 @@ fn overlapping(program: &Program, target: &Target, samples: usize, variable: Opt
     let all = asked == Some("1") || samples <= SMALL;
     let mut overlaps = vec![true; program.kernels.len()];
     for launch in program.lists().flat_map(|list| &list.launches) {
-        overlaps[launch.kernel] &= all || launch.samples().is_some_and(|samples| samples <= SMALL);
+        overlaps[launch.kernel] &= all || launch.samples().is_some_and(|samples| samples <= SMALL_LAUNCH);
     }
     overlaps
 }
