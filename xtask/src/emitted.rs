@@ -68,15 +68,15 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
-/// Two levels in one launch, where border rules are extensions: one for each shape, which its name tells.
-fn cascade_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let make = |shape: cascade::Shape| {
+/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have another ring, and are the same otherwise.
+fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, ScheduleError>> {
+    let shape = cascade::Shape::for_sample(options.sample, options.direction);
+    let make = || {
         let mut kernel = cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?;
         kernel.name = format!("{}_{}x{}", kernel.name, shape.columns, shape.ring);
         Ok(kernel)
     };
-    let shapes = cascade::Shape::proposed(options.sample, options.direction);
-    shapes.into_iter().filter(|_| options.boundary == Boundary::WholeSymmetric).map(make).collect()
+    (options.boundary == Boundary::WholeSymmetric).then(make)
 }
 
 /// One for each kind of rows.
@@ -154,7 +154,7 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
             let mut made = warp_kernels(request.scheme, options);
             made.extend(tile_kernels(request.scheme, options));
             made.extend(volume_kernels(request.scheme, options));
-            made.extend(cascade_kernels(request.scheme, options));
+            made.extend(cascade_kernel(request.scheme, options));
             if request.scheme.domain() == Domain::Real {
                 made.push(adjoint::kernel(request.scheme, options));
             }
