@@ -1,24 +1,26 @@
 //! Analysis: a step takes four rows of the image, and leaves a row pair of the bands of each level.
 
-use super::{VECTOR, Walk, swapped};
+use super::strip::{Strip, Strips};
+use super::{VECTOR, swapped};
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
-use crate::schedule::level::{
-    Across, Border, DelayLine, Frame, Held, Lanes, Order, PHASES, Params, Row, Rows, walk_down,
-};
-use lifting_dsl::{Boundary, Phase, Scheme};
+use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
+use crate::schedule::level::{Across, DelayLine, Order, PHASES, Row, walk_down};
+use lifting_dsl::{Boundary, Phase};
 
-/// What all parts of a walk share.
-struct Strip<'a> {
-    plan: &'a Walk,
-    frame: Frame<'a>,
-    /// The low band, as lanes hold columns of it.
-    low: Lanes,
-    ring: SharedId,
-    /// Whether rows or columns beyond a border are walked over: if not, there is no trace of a border in the code.
-    at_border: bool,
+/// A walk of analysis.
+struct Analysis<'a> {
+    strip: Strip<'a>,
+    chunk: Chunk,
     /// Of the vectors that the lane copies: first columns, and indices of the first samples in the rows of a step.
     copied: Vec<(LocalId, LocalId)>,
+}
+
+impl<'a> std::ops::Deref for Analysis<'a> {
+    type Target = Strip<'a>;
+
+    fn deref(&self) -> &Strip<'a> {
+        &self.strip
+    }
 }
 
 /// Chunk and walk: the first row pair of the second level that is stored, the first that is not; the first step, and the first that is not walked.
@@ -30,76 +32,34 @@ struct Chunk {
     to: LocalId,
 }
 
-/// The kernel of a walk.
-pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
-    let (options, shape) = (plan.options, plan.shape);
-    let (c, left, useful) = (shape.columns as i32, plan.left, plan.useful);
-    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
-    let b = &mut builder;
-    b.doc("Analysis of both axes, two levels in one pass: warps walk down strips of columns.");
-    b.doc(format!(
-        "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
-        32 - left - useful,
-        shape.ring,
-        plan.delay(false),
-        options.boundary
-    ));
-    let params = Params::declare_twice(b, options);
-    let ring = b.shared("ring", options.sample, shape.ring * plan.slot_len() as u32);
-    let held = || params.held(options, plan.arith, Border::Extend, shape.columns, true).at_even_positions();
-    let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
-    let length = [half(params.width), half(params.height), 1.into()];
-    let (lanes, useful) = Lanes::of_tile(b, held(), (left, useful), 0);
-    let low_base = b.let_("low_base", Scalar::I32, Expr::from(lanes.base) >> 1);
-    let low_x = b.let_("low_x", Scalar::I32, Expr::from(lanes.x) >> 1);
-    let pairs = (length[1].clone() + 1) >> 1;
-    let chunk = || Expr::from(params.chunk);
-    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
-    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+/// The walks of a kernel; gives the number of row pairs of the second level.
+pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
+    let Strips { plan, params, .. } = *strips;
+    let pairs = (((Expr::from(params.height) + 1) >> 1) + 1) >> 1;
+    let [first, stop] = strips.chunk(b, &pairs);
     let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
     // Rows that are loaded.
     let ahead = 2 * plan.odd() as i32;
     let starts = ((Expr::from(from) << 2) + ahead).lt(0.into());
     let to = Expr::from(stop) + plan.delay(false) as i32;
     let ends = ((to << 2) + ahead).gt(params.height.into());
-    let at_edge = b.let_("at_edge", Scalar::Bool, Expr::from(lanes.at_border).or(starts).or(ends));
-    let offsets = params.offsets(b, &Builtin::BlockZ.into());
-    let pitches = params.narrow_pitches(b);
-    let walk = |b: &mut Builder, at_border: bool| {
+    let at_edge = b.let_("at_edge", Scalar::Bool, Expr::from(strips.beyond).or(starts).or(ends));
+    strips.both(b, at_edge, |b, at_border, arrays| {
         let to = b.let_("to", Scalar::I32, Expr::from(stop) + plan.delay(at_border) as i32);
-        let ends = (at_border && options.boundary != Boundary::Periodic).then(|| {
-            let first = Expr::from(lanes.x).eq_(0.into());
-            let last = (Expr::from(lanes.x) + c).eq_(lanes.length(0));
-            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
-        });
-        let lanes_of = |held, base, x| Lanes { held, base, x, at_border: lanes.at_border, ends };
-        let low = Held { columns: shape.columns / 2, length: length.clone(), ..held() };
-        let low = lanes_of(low, low_base, low_x);
-        let columns = copied_columns(b, &plan, &lanes, at_border);
-        let lanes = lanes_of(held(), lanes.base, lanes.x);
-        let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
-        let copied = columns.into_iter().map(|column| {
-            let index = frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
+        let strip = strips.strip(b, at_border, arrays);
+        let copied = copied_columns(b, &strip).into_iter().map(|column| {
+            let index = strip.frame.index(0, (Expr::from(from) << 2) + ahead, column.into());
             (column, b.let_("source", Scalar::I64, index))
         });
         let copied = copied.collect();
-        let strip = Strip { plan: &plan, frame, low, ring, at_border, copied };
-        strip.walk(b, order, Chunk { first, stop, from, to });
-    };
-    b.if_else(at_edge, |b| walk(b, true), |b| walk(b, false));
-    let strip_columns = plan.strip_columns() as i32;
-    let grid = [
-        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
-        (pairs + chunk() - 1) / chunk(),
-        params.batch.into(),
-    ];
-    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
-    kernel.min_blocks = shape.min_blocks;
-    kernel
+        Analysis { strip, chunk: Chunk { first, stop, from, to }, copied }.walk(b, order);
+    });
+    pairs
 }
 
 /// First columns of the vectors that a lane copies of each row, all inside the image: beyond a border, any, or those that repeat.
-fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes, at_border: bool) -> Vec<LocalId> {
+fn copied_columns(b: &mut Builder, strip: &Strip) -> Vec<LocalId> {
+    let (plan, lanes) = (strip.plan, &strip.frame.lanes);
     let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
     (0..plan.copies())
         .map(|copy| {
@@ -107,7 +67,7 @@ fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes, at_border: bool) 
             let x = b.let_("vector_x", Scalar::I32, Expr::from(lanes.base) + lane * vector);
             let (x, width) = (|| Expr::from(x), || lanes.length(0));
             let inner = match lanes.boundary {
-                _ if !at_border => x(),
+                _ if !strip.at_border => x(),
                 Boundary::Periodic => Expr::Wrap(Box::new(x()), Box::new(width())),
                 _ => x().max(0.into()).min(width() - vector),
             };
@@ -116,8 +76,8 @@ fn copied_columns(b: &mut Builder, plan: &Walk, lanes: &Lanes, at_border: bool) 
         .collect()
 }
 
-impl Strip<'_> {
-    fn walk(&self, b: &mut Builder, order: Order, chunk: Chunk) {
+impl Analysis<'_> {
+    fn walk(&self, b: &mut Builder, order: Order) {
         let (frame, plan) = (&self.frame, self.plan);
         let [upper, lower] = &plan.descents;
         let c = frame.columns();
@@ -134,13 +94,13 @@ impl Strip<'_> {
             b.unrolled("i", 0, c, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
             before
         });
-        let outs = self.outs(b, chunk);
+        let outs = self.outs(b);
         let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
         walk_down(
             b,
             (plan.shape.ring, true),
-            (chunk.from, chunk.to),
-            |b, step, slot| self.request(b, step, chunk.to, slot),
+            (self.chunk.from, self.chunk.to),
+            |b, step, slot| self.request(b, step, slot),
             |b, _, slot| self.take(b, slot, rows),
             |b, step| {
                 if across_first {
@@ -168,7 +128,7 @@ impl Strip<'_> {
                 if !across_first {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| row(results, i, c)));
                 }
-                self.store_first(b, step, (chunk, outs[0]), results);
+                self.store_first(b, step, outs[0], results);
                 let low = b.array("low", work, c as u32);
                 self.enter(b, step, (results, before, low));
                 let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.at_border) as i32);
@@ -182,7 +142,7 @@ impl Strip<'_> {
                 let pair = Expr::from(pair);
                 low_line.scale_first(b, &pair);
                 low_line.lift(b, &pair);
-                self.store_second(b, step, (chunk, [outs[1], outs[2]]), |b| {
+                self.store_second(b, step, [outs[1], outs[2]], |b| {
                     let results = PHASES.map(|phase| {
                         let result = b.array("low_result", work, c as u32 / 2);
                         low_line.result(b, phase, lower.delay as i32, result);
@@ -199,10 +159,10 @@ impl Strip<'_> {
     }
 
     /// Starts the copies of four rows into a slot of the ring, unless the walk ends before them.
-    fn request(&self, b: &mut Builder, step: Expr, to: LocalId, slot: Expr) {
+    fn request(&self, b: &mut Builder, step: Expr, slot: Expr) {
         let (frame, plan) = (&self.frame, self.plan);
         let step = b.let_("next", Scalar::I32, step);
-        b.if_(Expr::from(step).lt(to.into()), |b| {
+        b.if_(Expr::from(step).lt(self.chunk.to.into()), |b| {
             let cell = b.let_("cell", Scalar::I32, slot * plan.slot_len());
             let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
             let copy = |b: &mut Builder, i: i32, n: usize, index: Expr| {
@@ -304,9 +264,9 @@ impl Strip<'_> {
     }
 
     /// Indices of what the lane stores at the first step: in the bands of the first level, in ll, and in the other bands of the second level.
-    fn outs(&self, b: &mut Builder, chunk: Chunk) -> [LocalId; 3] {
+    fn outs(&self, b: &mut Builder) -> [LocalId; 3] {
         let (frame, plan) = (&self.frame, self.plan);
-        let done = |delay: i64| Expr::from(chunk.from) - delay as i32;
+        let done = |delay: i64| Expr::from(self.chunk.from) - delay as i32;
         let first = done(plan.seam(false)) << 1;
         let second = || done(plan.delay(self.at_border));
         let low_x = || Expr::from(self.low.x);
@@ -319,8 +279,8 @@ impl Strip<'_> {
     }
 
     /// Stores the bands of the first level, of two row pairs.
-    fn store_first(&self, b: &mut Builder, step: &Expr, (chunk, out): (Chunk, LocalId), results: LocalId) {
-        let (frame, plan) = (&self.frame, self.plan);
+    fn store_first(&self, b: &mut Builder, step: &Expr, out: LocalId, results: LocalId) {
+        let (frame, plan, chunk) = (&self.frame, self.plan, self.chunk);
         let (c, half) = (frame.columns(), frame.columns() / 2);
         let done = b.let_("done", Scalar::I32, step.clone() - plan.seam(false) as i32);
         let inside = Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into()));
@@ -352,10 +312,10 @@ impl Strip<'_> {
         &self,
         b: &mut Builder,
         step: &Expr,
-        (chunk, outs): (Chunk, [LocalId; 2]),
+        outs: [LocalId; 2],
         results: impl FnOnce(&mut Builder) -> [Row; 2],
     ) {
-        let (frame, low) = (&self.frame, &self.low);
+        let (frame, low, chunk) = (&self.frame, &self.low, self.chunk);
         let done = b.let_("low_done", Scalar::I32, step.clone() - self.plan.delay(self.at_border) as i32);
         b.if_(Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into())), |b| {
             let results = results(b);

@@ -21,6 +21,7 @@
 
 mod analysis;
 mod launch;
+mod strip;
 mod synthesis;
 
 use super::level::{Axis, Border, Descent, MAX_REGISTERS, Order, reflects};
@@ -116,7 +117,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
         return Err(refuse("the number of steps that read beyond a lane's neighbours", far, 0));
     }
     let halo = Halo::of(&axis.actions, options.boundary);
-    let (before, after) = beside(&axis, options, c);
+    let (before, after) = beside(&axis, &halo, options, c);
     let (left, right) = ((before + c - 1) / c, (after + c - 1) / c);
     let group = match options.direction {
         Direction::Forward => GROUP,
@@ -147,8 +148,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
 }
 
 /// Columns of the image before a lane's and after them that its results depend on: a column of the low band is two.
-fn beside(axis: &Axis, options: Options, columns: i64) -> (i64, i64) {
-    let halo = Halo::of(&axis.actions, options.boundary);
+fn beside(axis: &Axis, halo: &Halo, options: Options, columns: i64) -> (i64, i64) {
     if options.direction == Direction::Forward {
         return (3 * halo.before, 3 * halo.after);
     }
@@ -225,9 +225,5 @@ fn swapped(vector: Expr) -> Expr {
 /// # Errors
 /// As [`walk`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let walk = walk(scheme, options, shape)?;
-    Ok(match options.direction {
-        Direction::Forward => analysis::kernel(walk, scheme, order),
-        Direction::Inverse => synthesis::kernel(walk, scheme, order),
-    })
+    Ok(strip::kernel(&walk(scheme, options, shape)?, scheme, order))
 }

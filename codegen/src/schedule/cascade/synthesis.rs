@@ -1,23 +1,24 @@
 //! Synthesis: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of the image.
 
-use super::{Walk, swapped};
+use super::strip::{Strip, Strips};
+use super::swapped;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
-use crate::schedule::level::{
-    Across, Border, DelayLine, Descent, Frame, Held, Lanes, Order, PHASES, Params, Row, Rows, walk_down,
-};
-use lifting_dsl::{Boundary, Scheme};
+use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
+use crate::schedule::level::{Across, DelayLine, Descent, Order, PHASES, Row, walk_down};
+use lifting_dsl::Boundary;
 
-/// One of two ways to walk down a strip: over the edges of the image, or far from them.
-struct Strip<'a> {
-    plan: &'a Walk,
-    frame: Frame<'a>,
-    /// The low band, as lanes hold columns of it.
-    low: Lanes,
-    ring: SharedId,
-    /// Whether columns or rows may be beyond a border.
-    over_edges: bool,
+/// A walk of synthesis.
+struct Synthesis<'a> {
+    strip: Strip<'a>,
     range: Range,
+}
+
+impl<'a> std::ops::Deref for Synthesis<'a> {
+    type Target = Strip<'a>;
+
+    fn deref(&self) -> &Strip<'a> {
+        &self.strip
+    }
 }
 
 /// What a warp walks down, in steps of four rows.
@@ -54,65 +55,24 @@ struct Out {
     useful: Vec<LocalId>,
 }
 
-/// The kernel of a walk.
-pub fn kernel(plan: Walk, scheme: &Scheme, order: Order) -> Kernel {
-    let (options, shape) = (plan.options, plan.shape);
-    let (c, left, useful) = (shape.columns as i32, plan.left, plan.useful);
-    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
-    let b = &mut builder;
-    b.doc("Synthesis of both axes, two levels in one pass: warps walk down strips of columns.");
-    b.doc(format!(
-        "A strip is {useful} lanes of {c} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
-        32 - left - useful,
-        shape.ring,
-        plan.delay(false),
-        options.boundary
-    ));
-    let params = Params::declare_twice(b, options);
-    let ring = b.shared("ring", options.sample, shape.ring * plan.slot_len() as u32);
-    let held = |columns: u32| params.held(options, plan.arith, Border::Extend, columns, true).at_even_positions();
-    let (lanes, useful) = Lanes::of_tile(b, held(shape.columns), (left, useful), 0);
-    let Lanes { base, x, at_border, .. } = lanes;
-    let low_base = b.let_("low_base", Scalar::I32, Expr::from(base) >> 1);
-    let low_x = b.let_("low_x", Scalar::I32, Expr::from(x) >> 1);
+/// The walks of a kernel; gives the number of row pairs of the second level.
+pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
+    let Strips { plan, params, .. } = *strips;
     let pairs = (Expr::from(params.height) + 3) >> 2;
-    let chunk = || Expr::from(params.chunk);
-    let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
-    let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+    let [first, stop] = strips.chunk(b, &pairs);
     let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
     let both = b.let_("both_step", Scalar::I32, Expr::from(from) + plan.alone() as i32);
     let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay(false) as i32);
     let range = Range { first, stop, from, both, to };
     let beyond = Expr::from(from).lt(0.into()).or((Expr::from(to) << 2).gt(params.height.into()));
-    let edge = b.let_("edge", Scalar::Bool, Expr::from(at_border).or(beyond));
-    let offsets = params.offsets(b, &Builtin::BlockZ.into());
-    let pitches = params.narrow_pitches(b);
-    let walk = |b: &mut Builder, over_edges: bool| {
-        let ends = (over_edges && options.boundary != Boundary::Periodic).then(|| {
-            let first = Expr::from(x).eq_(0.into());
-            let last = (Expr::from(x) + c).eq_(params.width.into());
-            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
-        });
-        let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
-        let low = Held { length: [half(params.width), half(params.height), 1.into()], ..held(shape.columns / 2) };
-        let low = Lanes { held: low, base: low_base, x: low_x, at_border, ends };
-        let lanes = Lanes { held: held(shape.columns), base, x, at_border, ends };
-        let frame = Frame { options, lanes, takes: Rows::Whole, params: &params, useful, offsets, pitches };
-        Strip { plan: &plan, frame, low, ring, over_edges, range }.walk(b, order);
-    };
-    b.if_else(edge, |b| walk(b, true), |b| walk(b, false));
-    let strip_columns = plan.strip_columns() as i32;
-    let grid = [
-        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
-        (pairs + chunk() - 1) / chunk(),
-        params.batch.into(),
-    ];
-    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
-    kernel.min_blocks = shape.min_blocks;
-    kernel
+    let edge = b.let_("edge", Scalar::Bool, Expr::from(strips.beyond).or(beyond));
+    strips.both(b, edge, |b, at_border, arrays| {
+        Synthesis { strip: strips.strip(b, at_border, arrays), range }.walk(b, order);
+    });
+    pairs
 }
 
-impl Strip<'_> {
+impl Synthesis<'_> {
     fn walk(&self, b: &mut Builder, order: Order) {
         let (frame, plan, Range { from, both, to, .. }) = (&self.frame, self.plan, self.range);
         let [upper, lower] = &plan.descents;
@@ -187,12 +147,12 @@ impl Strip<'_> {
 
     /// Whether the low band's last row may have to be repeated.
     fn repeats(&self) -> bool {
-        self.over_edges && self.frame.boundary != Boundary::Periodic
+        self.at_border && self.frame.boundary != Boundary::Periodic
     }
 
     fn next(&self, b: &mut Builder) -> Next {
         let (frame, Range { from, both, .. }) = (&self.frame, self.range);
-        let x = if self.over_edges { frame.lanes.inner_x(b) } else { frame.lanes.x };
+        let x = if self.at_border { frame.lanes.inner_x(b) } else { frame.lanes.x };
         let quarter = || Expr::from(x) >> 2;
         let pair = (Expr::from(both) - self.plan.descents[1].delay as i32) << 1;
         let indices = [
@@ -225,7 +185,7 @@ impl Strip<'_> {
     }
 
     fn advance(&self, b: &mut Builder, index: LocalId, by: Expr) {
-        if !self.over_edges {
+        if !self.at_border {
             b.set(Place::Local(index), by);
         }
     }
@@ -239,7 +199,7 @@ impl Strip<'_> {
         };
         let lanes = (frame.columns() >> shift) as u32;
         for row in PHASES {
-            let served = self.over_edges.then(|| {
+            let served = self.at_border.then(|| {
                 let position = held.serve_near(b, (pair.clone() << 1) + row.parity() as i32);
                 b.let_("served", Scalar::I32, Expr::from(position) >> 1)
             });
@@ -338,7 +298,7 @@ impl Strip<'_> {
             let lane = || lane() + 32 * n;
             let useful = lane().ge(first.into()).and(lane().lt(stop.into()));
             let inside = (x.clone() + 32 * n * vector).lt(frame.length(0));
-            b.let_("useful", Scalar::Bool, if self.over_edges { useful.and(inside) } else { useful })
+            b.let_("useful", Scalar::Bool, if self.at_border { useful.and(inside) } else { useful })
         };
         Out { next, useful: (0..copies).map(|n| of(b, n)).collect() }
     }
@@ -366,7 +326,7 @@ impl Strip<'_> {
                             b.if_(*useful, |b| b.store_wide(pointer, index, values.clone(), Cache::Streaming));
                         }
                     };
-                    match self.over_edges {
+                    match self.at_border {
                         true => b.if_((Expr::from(done) + i).lt(frame.length(1)), put),
                         false => put(b),
                     }

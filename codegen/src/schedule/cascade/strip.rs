@@ -1,0 +1,122 @@
+//! What analysis and synthesis share: the parameters, a warp's strip, and that a kernel has two walks, of which one has no trace of a border.
+
+use super::{Walk, analysis, synthesis};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, ParamId, Scalar, SharedId};
+use crate::schedule::Direction;
+use crate::schedule::level::{Border, Frame, Held, Lanes, Order, Params, Rows};
+use lifting_dsl::{Boundary, Scheme};
+
+/// A warp's columns and arrays, before it is said whether a border is near.
+pub struct Strips<'a> {
+    /// How the scheme walks.
+    pub plan: &'a Walk,
+    /// Of the kernel.
+    pub params: &'a Params,
+    /// Whether the warp's columns reach beyond the image.
+    pub beyond: LocalId,
+    ring: SharedId,
+    base: LocalId,
+    x: LocalId,
+    useful: LocalId,
+    low_base: LocalId,
+    low_x: LocalId,
+}
+
+/// The strip that a warp walks down.
+pub struct Strip<'a> {
+    /// How the scheme walks.
+    pub plan: &'a Walk,
+    /// The warp's columns, and the arrays.
+    pub frame: Frame<'a>,
+    /// The low band, as lanes hold columns of it.
+    pub low: Lanes,
+    /// Rows on their way.
+    pub ring: SharedId,
+    /// Whether rows or columns may be beyond a border: if not, there is no trace of a border in the code.
+    pub at_border: bool,
+}
+
+/// The kernel of a walk.
+pub fn kernel(plan: &Walk, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
+    let (left, useful) = (plan.left, plan.useful);
+    let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
+    let b = &mut builder;
+    let what = match options.direction {
+        Direction::Forward => "Analysis",
+        Direction::Inverse => "Synthesis",
+    };
+    b.doc(format!("{what} of both axes, two levels in one pass: warps walk down strips of columns."));
+    b.doc(format!(
+        "A strip is {useful} lanes of {} columns (and {left} halo lanes left, {} right); {} steps of four rows in flight; results are {} steps behind the front; border rule {}.",
+        shape.columns,
+        32 - left - useful,
+        shape.ring,
+        plan.delay(false),
+        options.boundary
+    ));
+    let params = Params::declare_twice(b, options);
+    let strips = Strips::declare(b, plan, &params);
+    let pairs = match options.direction {
+        Direction::Forward => analysis::walks(b, &strips, order),
+        Direction::Inverse => synthesis::walks(b, &strips, order),
+    };
+    let (strip_columns, chunk) = (plan.strip_columns() as i32, || Expr::from(params.chunk));
+    let grid = [
+        (Expr::from(params.width) + (strip_columns - 1)) / strip_columns,
+        (pairs + chunk() - 1) / chunk(),
+        params.batch.into(),
+    ];
+    let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
+    kernel.min_blocks = shape.min_blocks;
+    kernel
+}
+
+impl<'a> Strips<'a> {
+    fn declare(b: &mut Builder, plan: &'a Walk, params: &'a Params) -> Strips<'a> {
+        let ring = b.shared("ring", plan.options.sample, plan.shape.ring * plan.slot_len() as u32);
+        let held = held(plan, params, plan.shape.columns);
+        let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), 0);
+        let Lanes { base, x, at_border: beyond, .. } = lanes;
+        let low_base = b.let_("low_base", Scalar::I32, Expr::from(base) >> 1);
+        let low_x = b.let_("low_x", Scalar::I32, Expr::from(x) >> 1);
+        Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x }
+    }
+
+    /// The chunk, in row pairs of the second level, of which there are so many: the first that is stored, and one past the last.
+    pub fn chunk(&self, b: &mut Builder, pairs: &Expr) -> [LocalId; 2] {
+        let chunk = || Expr::from(self.params.chunk);
+        let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * chunk());
+        let stop = b.let_("stop_pair", Scalar::I32, (Expr::from(first) + chunk()).min(pairs.clone()));
+        [first, stop]
+    }
+
+    /// Two walks: one for blocks that are near a border, and one for those that are not.
+    pub fn both(&self, b: &mut Builder, near: LocalId, walk: impl Fn(&mut Builder, bool, [[LocalId; 3]; 2])) {
+        let arrays = [self.params.offsets(b, &Builtin::BlockZ.into()), self.params.narrow_pitches(b)];
+        b.if_else(near, |b| walk(b, true, arrays), |b| walk(b, false, arrays));
+    }
+
+    /// The strip of one of the two walks; offsets and pitches are of the arrays.
+    pub fn strip(&self, b: &mut Builder, at_border: bool, [offsets, pitches]: [[LocalId; 3]; 2]) -> Strip<'a> {
+        let Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x } = *self;
+        let (options, columns) = (plan.options, plan.shape.columns);
+        let ends = (at_border && options.boundary != Boundary::Periodic).then(|| {
+            let first = Expr::from(x).eq_(0.into());
+            let last = (Expr::from(x) + columns as i32).eq_(params.width.into());
+            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
+        });
+        let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
+        let length = [half(params.width), half(params.height), 1.into()];
+        let low = Held { length, ..held(plan, params, columns / 2) };
+        let lanes = |held, base, x| Lanes { held, base, x, at_border: beyond, ends };
+        let (low, lanes) = (lanes(low, low_base, low_x), lanes(held(plan, params, columns), base, x));
+        let frame = Frame { options, lanes, takes: Rows::Whole, params, useful, offsets, pitches };
+        Strip { plan, frame, low, ring, at_border }
+    }
+}
+
+fn held(plan: &Walk, params: &Params, columns: u32) -> Held {
+    params.held(plan.options, plan.arith, Border::Extend, columns, true).at_even_positions()
+}
