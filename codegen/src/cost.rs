@@ -168,16 +168,7 @@ pub fn both_axes(
         let pitches = [width, split(width, 0).low, split(width, 0).low].map(|n| n.next_multiple_of(256));
         let rows = [height, split(height, 0).low, split(height, 0).low];
         let array = |i: usize| Array { address: 0, pitch: pitches[i] as i64, stride: 0 };
-        let job = Job {
-            signal: array(0),
-            bands: [array(1), array(2), array(2), array(2)],
-            width: width as i32,
-            height: height as i32,
-            parity: [0, 0],
-            batch: 1,
-            planes: None,
-            coarse: None,
-        };
+        let job = Job::image(array(0), [array(1), array(2), array(2), array(2)], width as i32, height as i32);
         let tuning = tuning(&job)?;
         let order = match options.direction {
             Direction::Forward => [0, 1, 2, 2, 2],

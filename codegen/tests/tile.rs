@@ -228,7 +228,7 @@ fn launches() {
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
         let bands = [array(width / 2); 4];
-        Job { signal: array(width), bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None }
+        Job::image(array(width), bands, width, height)
     };
     let symmetric = block(Boundary::WholeSymmetric);
     assert_eq!((symmetric.columns(), symmetric.rows()), (60, 12));

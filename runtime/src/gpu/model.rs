@@ -633,16 +633,7 @@ mod tests {
             for (i, (width, height)) in SIZES.into_iter().enumerate() {
                 let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
                 let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
-                let job = Job {
-                    signal: array(0, width),
-                    bands,
-                    width,
-                    height,
-                    parity: [0, 0],
-                    batch: 1,
-                    planes: None,
-                    coarse: None,
-                };
+                let job = Job::image(array(0, width), bands, width, height);
                 let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
                 let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
                 let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();
@@ -755,16 +746,7 @@ mod tests {
                 };
                 let (low, below) = ((width + 1) / 2, (height + 1) / 2 * pitch);
                 let bands = [array(1, 0), array(1, low), array(1, below), array(1, below + low)];
-                let job = Job {
-                    signal: array(0, 0),
-                    bands,
-                    width,
-                    height,
-                    parity: [0, 0],
-                    batch: 1,
-                    planes: None,
-                    coarse: None,
-                };
+                let job = Job::image(array(0, 0), bands, width, height);
                 let proposed = warp::Shape::proposed(&scheme, options).unwrap().into_iter().filter_map(|shape| {
                     let taken = Rows::ALL.into_iter().find_map(|takes| {
                         let block = warp::block(&scheme, options, warp::Shape { takes, ..shape }).ok()?;
@@ -842,16 +824,7 @@ mod tests {
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let array = stream::Array { address: 0, pitch: width.into(), stride: 0 };
-            let job = Job {
-                signal: array,
-                bands: [array; 4],
-                width,
-                height,
-                parity: [0, 0],
-                batch: 1,
-                planes: None,
-                coarse: Some([array; 3]),
-            };
+            let job = Job { coarse: Some([array; 3]), ..Job::image(array, [array; 4], width, height) };
             let options = Options { sample, boundary, direction, gain: false };
             let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
                 let walk = cascade::walk(&scheme, options, shape).unwrap();

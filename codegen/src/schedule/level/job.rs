@@ -68,6 +68,11 @@ pub const MAX_BATCH: i32 = 65535;
 pub const MAX_SIDE: i32 = 1 << 30;
 
 impl Job {
+    /// One level of one image, whose first column and row are at even positions.
+    pub fn image(signal: Array, bands: [Array; 4], width: i32, height: i32) -> Job {
+        Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None }
+    }
+
     /// Whether sizes, parities, addresses and bands are such that any kernel of both axes could run.
     ///
     /// # Errors

@@ -181,16 +181,7 @@ mod tests {
     fn job(width: i32, height: i32) -> Job {
         let array = |i: u64, pitch: i32| Array { address: i << 30, pitch: pitch.into(), stride: 0 };
         let half = width.div_euclid(2);
-        Job {
-            signal: array(0, width),
-            bands: [1, 2, 3, 4].map(|i| array(i, half)),
-            width,
-            height,
-            parity: [0, 0],
-            batch: 1,
-            planes: None,
-            coarse: None,
-        }
+        Job::image(array(0, width), [1, 2, 3, 4].map(|i| array(i, half)), width, height)
     }
 
     #[test]
