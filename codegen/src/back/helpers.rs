@@ -26,6 +26,8 @@ pub enum Helper {
     Narrow(Scalar),
     /// Two 16-bit values in a 32-bit word.
     Pack,
+    /// The same, by an instruction that the compiler does not look into.
+    Keep,
     /// `load_f32x4(to, from)`.
     Load(Scalar, u32, Hint),
     /// `store_f32x4(to, from values…)`.
@@ -84,6 +86,7 @@ impl Helper {
             Helper::Widen(s) => format!("{}_to_f32", s.name()),
             Helper::Narrow(s) => format!("f32_to_{}", s.name()),
             Helper::Pack => "pack".into(),
+            Helper::Keep => "keep_packed".into(),
             Helper::Load(s, lanes, hint) => format!("load_{}x{lanes}{}", s.name(), hint.suffix()),
             Helper::Store(s, lanes, hint) => format!("store_{}x{lanes}{}", s.name(), hint.suffix()),
             Helper::CopyAsync(s, lanes) => format!("copy_async_{}x{lanes}", s.name()),
@@ -158,6 +161,20 @@ fn definition(h: Helper, d: Dialect) -> String {
         Helper::Widen(s) => widen(s, d, prefix, &name),
         Helper::Narrow(s) => narrow(s, d, prefix, &name),
         Helper::Pack => format!(
+            "// Two 16-bit samples in one word, the first in the low half.\n\
+             {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
+                 return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n}}\n"
+        ),
+        // Operands of 16 bits: that their upper halves are of no use, the compiler does see.
+        Helper::Keep if d == Dialect::Cuda => format!(
+            "// Two 16-bit samples in one word, the first in the low half, by an instruction that the compiler does not undo: they stay in one register.\n\
+             {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
+                 {int} word;\n    \
+                 asm(\"mov.b32 %0, {{%1, %2}};\" : \"=r\"(word) : \"h\"(({short})a), \"h\"(({short})b));\n    \
+                 return word;\n}}\n",
+            short = d.type_name(Scalar::I16)
+        ),
+        Helper::Keep => format!(
             "// Two 16-bit samples in one word, the first in the low half.\n\
              {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
                  return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n}}\n"

@@ -346,6 +346,11 @@ impl Writer<'_> {
             Expr::Binary(op, a, b) => {
                 let wraps = self.facts.is_data(e) && self.facts.type_of(a).is_integer();
                 let (mut a, mut b) = (self.expr(a), self.expr(b));
+                if *op == BinOp::Pack {
+                    self.fit(&mut [&mut a, &mut b], 20);
+                    let (low, high) = (a.at(Prec::Unary), b.at(Prec::Unary));
+                    return new(format!("({low} & 0xffff) | ({high} << 16)"), Prec::BitOr);
+                }
                 let method = match op {
                     BinOp::Min => Some("min"),
                     BinOp::Max => Some("max"),
@@ -413,7 +418,7 @@ impl Writer<'_> {
             And => ("&", Prec::BitAnd),
             Or => ("|", Prec::BitOr),
             Xor => ("^", Prec::BitXor),
-            Min | Max => unreachable!("minimum and maximum are methods"),
+            Min | Max | Pack => unreachable!("these are written otherwise"),
         };
         // `x as i32 < y` would begin a generic type, and a literal that is shifted needs its type.
         let left = match prec {

@@ -115,6 +115,11 @@ impl Expr {
         Expr::binary(BinOp::Max, self, other)
     }
 
+    /// Two 16-bit samples of type `i32` in a word: see [`BinOp::Pack`].
+    pub fn pack(self, high: Expr) -> Expr {
+        Expr::binary(BinOp::Pack, self, high)
+    }
+
     /// Logical (on `bool`) or bitwise and.
     pub fn and(self, other: Expr) -> Expr {
         Expr::binary(BinOp::And, self, other)

@@ -189,6 +189,9 @@ pub enum BinOp {
     Rem,
     Min,
     Max,
+    /// Of type `i32`: the low half of the one as the low half, the low half of the other as the high half. The compiler of a device does not look into it, so that what has been packed to need fewer
+    /// registers stays packed.
+    Pack,
     And,
     Or,
     Xor,

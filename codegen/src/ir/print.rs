@@ -110,6 +110,7 @@ impl Names {
             }
             Expr::Binary(BinOp::Min, a, b) => call(out, "min", &[a, b]),
             Expr::Binary(BinOp::Max, a, b) => call(out, "max", &[a, b]),
+            Expr::Binary(BinOp::Pack, a, b) => call(out, "pack", &[a, b]),
             Expr::Binary(op, a, b) => {
                 let (symbol, level) = operator(*op);
                 let open = level < above;
@@ -278,7 +279,7 @@ fn operator(op: BinOp) -> (&'static str, u8) {
         Le => ("<=", 2),
         Gt => (">", 2),
         Ge => (">=", 2),
-        Min | Max => ("", 9),
+        Min | Max | Pack => ("", 9),
     }
 }
 

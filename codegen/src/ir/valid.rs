@@ -520,6 +520,7 @@ impl Checker<'_> {
             Eq | Ne => arithmetic || a == Scalar::Bool,
             And | Or => a.is_integer() || a == Scalar::Bool,
             Min | Max | Rem | Xor | Shl | Shr => a.is_integer(),
+            Pack => a == Scalar::I32,
         };
         if !right {
             self.error(format!("`{}` has no operands of type {}", self.names.expr(e), a.name()));

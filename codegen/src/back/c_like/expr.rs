@@ -125,6 +125,9 @@ impl Writer<'_> {
             }
             return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
         }
+        if op == Pack {
+            return self.call(Helper::Keep, &[a, b]);
+        }
         if matches!(op, Shl | Shr) {
             let (a, b) = (self.expr(a), self.plain(b));
             return join(op, a, b);
@@ -286,7 +289,7 @@ fn join(op: BinOp, a: Text, b: Text) -> Text {
         And => ("&", Prec::BitAnd),
         Or => ("|", Prec::BitOr),
         Xor => ("^", Prec::BitXor),
-        Min | Max => unreachable!("minimum and maximum are calls"),
+        Min | Max | Pack => unreachable!("these are calls"),
     };
     let chained = a.prec == prec;
     let (left, right) = match prec {

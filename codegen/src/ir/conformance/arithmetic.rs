@@ -7,6 +7,7 @@ pub(super) fn add(suite: &mut Suite) {
     floats(suite);
     casts(suite);
     folds(suite);
+    halves(suite);
     logic(suite);
     literals(suite);
     precedence(suite);
@@ -247,6 +248,19 @@ fn folds(suite: &mut Suite) {
     suite.elementwise("mirror", &inputs, &expected, |_, x| Expr::Mirror(x[0].clone().into(), x[1].clone().into()));
     let expected: Vec<i32> = rows().map(|(i, n)| i.rem_euclid(*n)).collect();
     suite.elementwise("wrap", &inputs, &expected, |_, x| Expr::Wrap(x[0].clone().into(), x[1].clone().into()));
+}
+
+/// Two low halves in a word, and each of them out of it again.
+fn halves(suite: &mut Suite) {
+    let (a, b) = pairs(&[0, 1, -1, 0x7fff, 0x8000, -0x8000, 0x1234_5678, i32::MIN, i32::MAX], |_, _| true);
+    let inputs = [Buffer::new(&a), Buffer::new(&b)];
+    let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| (a & 0xffff) | (b << 16)).collect();
+    suite.elementwise("pack", &inputs, &expected, |_, x| x[0].clone().pack(x[1].clone()));
+    let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| i32::from(*a as i16) - i32::from(*b as i16)).collect();
+    suite.elementwise("unpack", &inputs, &expected, |_, x| {
+        let word = || x[0].clone().pack(x[1].clone());
+        word().cast(Scalar::I16).cast(Scalar::I32) - (word() >> 16)
+    });
 }
 
 fn logic(suite: &mut Suite) {

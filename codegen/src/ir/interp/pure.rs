@@ -370,6 +370,7 @@ impl<'a> Registers<'a> {
                     Rem => go!($t, $t::wrapping_rem),
                     Min => go!($t, $t::min),
                     Max => go!($t, $t::max),
+                    Pack => self.map2(active, dst, a, b, |a, b| ((a as i32 & 0xffff) | ((b as i32) << 16)).to_pattern()),
                     And => go!($t, |a, b| a & b),
                     Or => go!($t, |a, b| a | b),
                     Xor => go!($t, |a, b| a ^ b),
@@ -397,7 +398,7 @@ impl<'a> Registers<'a> {
                     Le => compare!($t, <=),
                     Gt => compare!($t, >),
                     Ge => compare!($t, >=),
-                    Rem | Min | Max | And | Or | Xor | Shl | Shr => {
+                    Rem | Min | Max | Pack | And | Or | Xor | Shl | Shr => {
                         unreachable!("the validator lets no such operands pass")
                     }
                 }
