@@ -33,7 +33,7 @@ impl Schedule for Shape {
     }
 }
 
-/// One of the shapes that are proposed, or the last of them; and the rows that its kernel takes.
+/// One of the shapes that are proposed for such rows, or the last of them; and the rows that its kernel takes.
 #[derive(Clone, Copy, Debug)]
 struct Proposed(usize, Rows);
 
@@ -42,8 +42,12 @@ const SMALL_ONE: Proposed = Proposed(3, Rows::Any);
 
 impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
-        let shapes = Shape::proposed(scheme, options)?;
-        Shape { warps: 2, takes: self.1, ..shapes[self.0.min(shapes.len() - 1)] }.make(scheme, options, order)
+        let shapes =
+            Shape::proposed(scheme, options)?.into_iter().map(|shape| Shape { warps: 2, takes: self.1, ..shape });
+        // Those in pairs are for aligned rows only.
+        let shapes: Vec<Shape> = shapes.filter(|&shape| warp::block(scheme, options, shape).is_ok()).collect();
+        let shape = shapes.get(self.0.min(shapes.len().saturating_sub(1)));
+        shape.copied().unwrap_or(Shape { takes: self.1, ..Shape::paper() }).make(scheme, options, order)
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Proposed> {
@@ -61,7 +65,8 @@ impl Schedule for Proposed {
 /// Blocks so small that small images have several of them.
 fn small(scalar: Scalar) -> Shape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
-    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors: scalar.bytes() == 8, takes: Rows::Any }
+    let whole_sectors = scalar.bytes() == 8;
+    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors, packed: false, takes: Rows::Any }
 }
 
 #[test]

@@ -54,13 +54,17 @@ fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
 fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: warp::Shape| {
         let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-        kernel.name = format!("{}_{}x{}", kernel.name, shape.columns, shape.rows);
+        let pairs = if shape.packed { "p" } else { "" };
+        kernel.name = format!("{}_{}x{}{pairs}", kernel.name, shape.columns, shape.rows);
         Ok(kernel)
     };
     match warp::Shape::proposed(scheme, options) {
         Ok(shapes) => {
-            let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any];
-            let others = others.map(|takes| warp::Shape { takes, ..shapes[0] });
+            let of_rows = |takes: warp::Rows| {
+                let all = shapes.iter().map(move |&shape| warp::Shape { takes, ..shape });
+                all.into_iter().find(|&shape| warp::block(scheme, options, shape).is_ok())
+            };
+            let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
             let whole = shapes.iter().map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
             whole.chain(others).map(make).collect()
         }

@@ -95,7 +95,7 @@ impl Analysis<'_> {
             before
         });
         let outs = self.outs(b);
-        let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
+        let row = |array: LocalId, i: i32, columns: i32| Row::single(array, i * columns);
         walk_down(
             b,
             (plan.shape.ring, true),

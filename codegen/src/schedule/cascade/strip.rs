@@ -102,16 +102,13 @@ impl<'a> Strips<'a> {
     pub fn strip(&self, b: &mut Builder, at_border: bool, [offsets, pitches]: [[LocalId; 3]; 2]) -> Strip<'a> {
         let Strips { plan, params, beyond, ring, base, x, useful, low_base, low_x } = *self;
         let (options, columns) = (plan.options, plan.shape.columns);
-        let ends = (at_border && options.boundary != Boundary::Periodic).then(|| {
-            let first = Expr::from(x).eq_(0.into());
-            let last = (Expr::from(x) + columns as i32).eq_(params.width.into());
-            [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)]
-        });
         let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
         let length = [half(params.width), half(params.height), 1.into()];
         let low = Held { length, ..held(plan, params, columns / 2) };
-        let lanes = |held, base, x| Lanes { held, base, x, at_border: beyond, ends };
-        let (low, lanes) = (lanes(low, low_base, low_x), lanes(held(plan, params, columns), base, x));
+        let lanes = Lanes { held: held(plan, params, columns), base, x, at_border: beyond, ends: None };
+        let reflects = at_border && options.boundary != Boundary::Periodic;
+        let lanes = if reflects { lanes.reflecting(b) } else { lanes };
+        let low = Lanes { held: low, base: low_base, x: low_x, ..lanes.clone() };
         let frame = Frame { options, lanes, takes: Rows::Whole, params, useful, offsets, pitches };
         Strip { plan, frame, low, ring, at_border }
     }

@@ -91,7 +91,7 @@ impl Synthesis<'_> {
             before
         });
         let cell = b.let_("taken", Scalar::I32, 0);
-        let row = |array: LocalId, i: i32, columns: i32| Row { array, first: (i * columns).into() };
+        let row = |array: LocalId, i: i32, columns: i32| Row::single(array, i * columns);
         walk_down(
             b,
             (plan.shape.ring, true),
@@ -262,7 +262,7 @@ impl Synthesis<'_> {
     /// The rows of the low band that enter the first level.
     fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<LocalId>) -> [Row; 2] {
         let (arith, half) = (self.plan.arith, self.low.columns());
-        let low = [0, 1].map(|_| Row { array: b.array("low", arith.work, half as u32), first: 0.into() });
+        let low = [0, 1].map(|_| Row::single(b.array("low", arith.work, half as u32), 0));
         for (result, low) in results.iter().zip(&low) {
             for (e, value) in (0..).zip(self.left(result, 0..half)) {
                 b.set(low.place(e), arith.widen(value));
@@ -270,8 +270,8 @@ impl Synthesis<'_> {
         }
         let Some(before) = before else { return low };
         let last = b.array("last", arith.work, half as u32);
-        let last = Row { array: last, first: 0.into() };
-        let before = Row { array: before, first: 0.into() };
+        let last = Row::single(last, 0);
+        let before = Row::single(before, 0);
         let copy = |b: &mut Builder, from: &Row, to: &Row| (0..half).for_each(|e| b.set(to.place(e), from.at(e)));
         copy(b, &low[1], &last);
         let is_even = Expr::from(self.frame.params.height).and(1.into()).eq_(0.into());
@@ -376,7 +376,7 @@ fn descend(
     let results = PHASES.map(|phase| {
         let array = b.array("result", work, columns as u32);
         line.result(b, phase, descent.delay as i32, array);
-        Row { array, first: 0.into() }
+        Row::single(array, 0)
     });
     line.shift(b);
     results

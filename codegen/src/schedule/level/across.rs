@@ -1,32 +1,12 @@
 //! Horizontal lifting of a row that a warp holds in registers, C columns a lane.
 
-use super::{Axis, Border, Lanes};
+use super::{Axis, Border, Lanes, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Lane, LocalId, Place};
 use crate::schedule::{pair_values, set_pair, step_value};
 use lifting_dsl::{PairStage, Phase, Step};
 use std::collections::BTreeMap;
-
-/// A row in a register array: its columns are elements `first..first + C`.
-pub struct Row {
-    /// The array.
-    pub array: LocalId,
-    /// First element.
-    pub first: Expr,
-}
-
-impl Row {
-    /// An element as an expression.
-    pub fn at(&self, column: i32) -> Expr {
-        Expr::Elem(self.array, Box::new(self.first.clone() + column))
-    }
-
-    /// An element as a place.
-    pub fn place(&self, column: i32) -> Place {
-        Place::Elem(self.array, self.first.clone() + column)
-    }
-}
 
 /// The horizontal steps of a warp's columns.
 pub struct Across<'a> {

@@ -12,7 +12,7 @@ use crate::window::Window;
 use lifting_dsl::{PairStage, Phase, Step};
 
 /// Slot on which each step works; of a stage of a lattice, on its even row.
-fn slots(window: &Window) -> Vec<i32> {
+pub fn slots(window: &Window) -> Vec<i32> {
     let bottom = (window.bottom + 1) / 2;
     window.steps.iter().map(|s| (bottom + s.lag / 2) as i32).collect()
 }
@@ -71,7 +71,7 @@ impl<'a> DelayLine<'a> {
 
     /// The row of a phase `slot` pairs behind the front.
     pub fn row(&self, phase: Phase, slot: i32) -> Row {
-        Row { array: self.rows[phase.parity() as usize], first: (slot * self.held.columns()).into() }
+        Row::single(self.rows[phase.parity() as usize], slot * self.held.columns())
     }
 
     /// The scalings that precede all lifting, on the pair at the front.

@@ -73,8 +73,9 @@ impl Lanes {
                 .iter()
                 .map(|(lane, column)| b.shuffle("image", self.arith.work, row.at(*column), Lane::Index((*lane).into())))
                 .collect();
-            for (c, image) in (0..columns).zip(images) {
-                b.set(row.place(c), Expr::from(beyond).select(image.into(), row.at(c)));
+            for unit in row.form.units(0..columns) {
+                let found = |c: &i32| Expr::from(beyond).select(images[*c as usize].into(), row.at(*c));
+                row.put(b, &unit, unit.iter().map(found).collect());
             }
         }
     }

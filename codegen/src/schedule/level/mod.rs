@@ -7,16 +7,18 @@ mod descent;
 mod down;
 mod extend;
 mod job;
+mod row;
 mod shift;
 mod sink;
 mod slab;
 mod source;
 
-pub(super) use across::{Across, Row, reflects};
+pub(super) use across::{Across, reflects};
 pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
+pub(super) use row::{Form, Row};
 pub(super) use shift::Runs;
 pub(super) use sink::Sink;
 pub(super) use slab::Slab;
@@ -464,6 +466,7 @@ impl Params {
 }
 
 /// What registers hold: a run of columns a thread, their arithmetic, and the image that they are of.
+#[derive(Clone)]
 pub(super) struct Held {
     pub(super) arith: Arithmetic,
     pub(super) boundary: Boundary,
@@ -600,6 +603,7 @@ impl Held {
 }
 
 /// The columns of a warp.
+#[derive(Clone)]
 pub(super) struct Lanes {
     pub(super) held: Held,
     /// First position of this warp's 32 lanes; even.
@@ -625,6 +629,14 @@ impl Lanes {
         let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
         let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
         (Lanes { held, base, x, at_border, ends: None }, useful)
+    }
+
+    /// The same of an image that begins at position 0 and whose lanes have all or none of their columns, where steps are to look for what lies beyond a border among a lane's own columns.
+    pub(super) fn reflecting(&self, b: &mut Builder) -> Lanes {
+        let first = Expr::from(self.x).eq_(0.into());
+        let last = (Expr::from(self.x) + self.columns()).eq_(self.length(0));
+        let ends = [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)];
+        Lanes { ends: Some(ends), ..self.clone() }
     }
 }
 

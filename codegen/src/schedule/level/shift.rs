@@ -161,6 +161,14 @@ fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalI
     moved(b, (arith.work, 1), samples, &shift, rest)
 }
 
+/// Sets columns of a row.
+fn put_all(b: &mut Builder, row: &Row, columns: &[i32], samples: Vec<Expr>) {
+    for unit in row.form.units(columns.iter().copied()) {
+        let sample = |c: &i32| columns.iter().position(|d| d == c).map(|e| samples[e].clone());
+        row.put(b, &unit, unit.iter().filter_map(sample).collect());
+    }
+}
+
 impl Source {
     /// As what it would be stored to.
     pub fn sink(&self) -> Sink {
@@ -189,9 +197,8 @@ impl Source {
             Some(shift) => shifted(b, frame.arith, samples, shift, Neighbour::Right),
             None => samples,
         };
-        for (column, sample) in columns.into_iter().zip(samples) {
-            b.set(row.place(column), scaled(frame, sample));
-        }
+        let samples = samples.into_iter().map(|sample| scaled(frame, sample)).collect();
+        put_all(b, row, &columns, samples);
     }
 }
 
@@ -199,9 +206,7 @@ impl Sink {
     /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
         let samples = shifted(b, frame.arith, self.values(frame, row), shift, Neighbour::Left);
-        for (column, sample) in self.columns(frame).into_iter().zip(samples) {
-            b.set(row.place(column), sample);
-        }
+        put_all(b, row, &self.columns(frame), samples);
     }
 
     /// Stores such a vector.

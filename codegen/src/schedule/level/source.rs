@@ -155,8 +155,10 @@ impl Source {
 
     /// What was loaded, as the steps see it.
     pub fn see(&self, b: &mut Builder, frame: &Frame, row: &Row, raw: LocalId) {
-        for (e, c) in self.columns(frame).enumerate() {
-            b.set(row.place(c), self.seen(frame, raw, e as i32));
+        let first = self.columns.map_or((0, 1), |phase| (phase.parity() as i32, 2));
+        for unit in row.form.units(self.columns(frame)) {
+            let samples = unit.iter().map(|c| self.seen(frame, raw, (c - first.0) / first.1)).collect();
+            row.put(b, &unit, samples);
         }
     }
 
@@ -167,8 +169,9 @@ impl Source {
 
     /// Loads the lane's samples of a row one by one: `served` says where in a row the sample is that serves each column.
     pub fn gather(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, served: &[LocalId]) {
-        for c in self.columns(frame) {
-            self.one(b, frame, row.place(c), row_start, served[c as usize]);
+        for unit in row.form.units(self.columns(frame)) {
+            let samples = unit.iter().map(|c| self.value(b, frame, row_start, served[*c as usize])).collect();
+            row.put(b, &unit, samples);
         }
     }
 

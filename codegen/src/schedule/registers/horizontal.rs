@@ -134,7 +134,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             };
             Lanes { held, base, x, at_border, ends: None }
         };
-        let samples = |b: &mut Builder| Row { array: b.array("samples", arith.work, columns), first: 0.into() };
+        let samples = |b: &mut Builder| Row::single(b.array("samples", arith.work, columns), 0);
         let one = |b: &mut Builder, strip: Expr| {
             let lanes = lanes(b, base_of(strip), false);
             let strip = Strip { pass: &pass, options, sides, lanes: &lanes, line, aligned, inside: false };

@@ -23,7 +23,7 @@ pub fn store(
             let name = format!("{}_row", phase.name());
             let array = b.array(&name, strip.arith.work, strip.shape.columns);
             line.result(b, phase, delay, array);
-            let row = Row { array, first: 0.into() };
+            let row = Row::single(array, 0);
             if let Some(across) = across {
                 across.lift(b, &row);
             }

@@ -45,7 +45,7 @@ impl Tile<'_> {
                 let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + round * warps);
                 let rows = PHASES.map(|phase| {
                     let array = b.array(&format!("{}_row", phase.name()), frame.arith.work, columns);
-                    Row { array, first: 0.into() }
+                    Row::single(array, 0)
                 });
                 let held = Held { pair, rows };
                 match served {

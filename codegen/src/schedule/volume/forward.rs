@@ -26,7 +26,7 @@ impl Walk<'_> {
                 .map(|_| {
                     let row = |phase: Phase| {
                         let name = format!("{}_row", phase.name());
-                        Row { array: b.array(&name, frame.arith.work, plan.shape.columns), first: 0.into() }
+                        Row::single(b.array(&name, frame.arith.work, plan.shape.columns), 0)
                     };
                     PHASES.map(row).into()
                 })

@@ -26,7 +26,7 @@ impl Walk<'_> {
                 self.with_pair(b, round.warps, |b| {
                     for (source, _, raw) in &round.sources[z.parity() as usize] {
                         let first = front.first.clone() + row_of(round.index, source.row);
-                        source.see(b, frame, &Row { array: front.array, first }, *raw);
+                        source.see(b, frame, &Row::single(front.array, first), *raw);
                     }
                 });
             }
@@ -45,7 +45,7 @@ impl Walk<'_> {
                     for round in &ahead.rounds {
                         self.with_pair(b, round.warps, |b| {
                             for phase in PHASES {
-                                let row = Row { array: result, first: row_of(round.index, phase).into() };
+                                let row = Row::single(result, row_of(round.index, phase));
                                 self.cells[0].put(b, self.cells[0].row(round.pair, phase), &row);
                             }
                         });
@@ -101,7 +101,7 @@ impl Walk<'_> {
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let rows = PHASES.map(|phase| {
             let name = format!("{}_row", phase.name());
-            let row = Row { array: b.array(&name, frame.arith.work, plan.shape.columns), first: 0.into() };
+            let row = Row::single(b.array(&name, frame.arith.work, plan.shape.columns), 0);
             cells.take(b, cells.row(out.pair, phase), &row);
             row
         });

@@ -24,8 +24,8 @@ pub use super::level::Rows;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source, check_columns,
-    check_warps, is_symmetric, served_column,
+    Across, Axis, Border, Form, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source,
+    check_columns, check_warps, is_symmetric, reflects, served_column,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -33,15 +33,20 @@ use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme, Step};
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
+
+/// The same of samples that stand in pairs, in analysis and in synthesis: there, when rows are lifted, only those of results are left.
+const MAX_PACKED: [i64; 2] = [80, 88];
 
 /// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
 const RESIDENT: i64 = 16;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
+/// The same where samples stand in pairs.
+const RESIDENT_PACKED: i64 = 24;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
 /// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
@@ -85,12 +90,16 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if rows % 2 != 0 {
         return Err(refuse("the number of rows of a block, which is even,", rows, rows - 1));
     }
-    let registers = c * rows * words(arith.work);
+    let registers = if shape.packed { c * rows / 2 } else { c * rows * words(arith.work) };
     if registers > MAX_REGISTERS {
         return Err(refuse("the block, in registers a thread,", registers, MAX_REGISTERS));
     }
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
+    let border = Border::of(options.boundary, &steps);
+    if shape.packed {
+        check_pairs(shape, options, (&axis, border))?;
+    }
     let halo = Halo::of(&axis.actions, options.boundary);
     let sides = halo.pairs_before() + halo.pairs_after();
     let pairs = rows / 2 - sides;
@@ -105,19 +114,23 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if useful < unit {
         return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
     }
-    Ok(Block {
-        options,
-        shape,
-        arith,
-        border: Border::of(options.boundary, &steps),
-        axis,
-        halo,
-        left,
-        useful,
-        pairs,
-        gives,
-        has,
-    })
+    Ok(Block { options, shape, arith, border, axis, halo, left, useful, pairs, gives, has })
+}
+
+/// Whether samples can stand in pairs.
+///
+/// # Errors
+/// What stands against it.
+fn check_pairs(shape: Shape, options: Options, (axis, border): (&Axis, Border)) -> Result<(), ScheduleError> {
+    let what = match () {
+        _ if options.sample != Scalar::I16 => "samples are 16-bit integers",
+        _ if !shape.columns.is_multiple_of(4) => "lanes have a multiple of 4 columns",
+        _ if !shape.takes.is_aligned() => "rows are aligned",
+        _ if !matches!(border, Border::Extend | Border::Untouched) => "the border rule is an extension that steps keep",
+        _ if axis.actions.iter().any(|action| action.step().is_none()) => "the wavelet is made of steps",
+        _ => return Ok(()),
+    };
+    Err(ScheduleError::Launch { schedule: "warp", what: format!("samples stand in pairs only where {what}") })
 }
 
 /// 32-bit registers that a value takes.
@@ -146,24 +159,42 @@ impl Block {
     }
 
     /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
-    fn resident_blocks(&self) -> u32 {
-        let is_long = self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
+    fn resident_blocks(&self, across_first: bool) -> u32 {
+        let is_packed = self.shape.packed && self.axis.min_blocks() == 0;
+        let is_long = !is_packed && self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
         if is_long || self.axis.min_blocks() > 0 {
             return 1;
         }
         let steps = || self.axis.actions.iter().filter_map(Action::step);
+        let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
         let taps = steps().map(|step| match step {
             Step::Integer(s) => s.taps.len(),
             Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
             Step::Scale(_) => 0,
         });
         let more_taps = taps.max().unwrap_or(0).saturating_sub(2) as i64;
-        let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
         let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
-        let values = i64::from(self.shape.columns * self.shape.rows) + besides;
         let words = words(self.arith.work);
-        let warps = (REGISTERS / (values * words)).min(RESIDENT / words);
+        let samples = i64::from(self.shape.columns * self.shape.rows);
+        let (values, most) = match is_packed {
+            true => (samples / 2 + self.besides_pairs(across_first, more_taps), RESIDENT_PACKED),
+            false => (samples + besides, RESIDENT / words),
+        };
+        let warps = (REGISTERS / (values * words)).min(most);
         (warps / i64::from(self.shape.warps)).max(1) as u32
+    }
+
+    /// Registers of a thread besides samples in pairs: what rows take while they are lifted, and columns. Fitted so that no wavelet of the catalogue spills.
+    fn besides_pairs(&self, across_first: bool, more_taps: i64) -> i64 {
+        let columns = i64::from(self.shape.columns);
+        // When rows come last, only those of results are lifted.
+        let is_short = self.rows() <= 10 && self.axis.actions.len() <= 2 && more_taps <= 2;
+        match self.options.direction {
+            _ if across_first => 12 + 2 * columns + 3 * more_taps * (columns - 4) + 12 * (more_taps - 2).max(0),
+            Direction::Forward => 40,
+            Direction::Inverse if is_short => 40 - 4 * columns,
+            Direction::Inverse => 24,
+        }
     }
 
     /// The image, as lanes hold columns of it.
@@ -177,6 +208,15 @@ impl Block {
     fn finds_all(&self) -> bool {
         let uneven = (self.halo.before - self.halo.after).abs();
         uneven < i64::from(self.shape.columns) && 2 * self.left < 32
+    }
+
+    /// Whether steps find what they read beyond a border among a lane's own columns, so that nothing need stand there.
+    fn reflects(&self) -> bool {
+        let columns = self.shape.columns as i32;
+        let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns));
+        self.shape.takes == Rows::Whole
+            && (self.options.boundary, self.border) == (Boundary::WholeSymmetric, Border::Extend)
+            && self.axis.actions.iter().all(near)
     }
 
     /// Samples that are loaded for each that is stored.
@@ -222,15 +262,17 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     b.if_(Expr::from(first).lt(pairs_y.clone()), |b| {
         let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
-        let slab = Slab::declare(b, "block", &frame.lanes.held, steps, (first.into(), pairs));
-        Tile { frame: &frame, slab, plan: &plan }.lift(b, order);
+        let [loaded, stored] = shape.forms(options.direction);
+        let slab = Slab::declare_as(b, "block", &frame.lanes.held, steps, (first.into(), pairs), loaded);
+        Tile { frame: &frame, slab, plan: &plan }.lift(b, order, stored);
     });
     let strip = plan.columns() as i32;
     // The last vector of a row may begin in the columns after the last.
     let blocks = (pairs_y + (pairs - 1)) / pairs;
     let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
+    let across_first = order.across_first(options.direction);
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
+    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks(across_first) };
     Ok(kernel)
 }
 
@@ -242,32 +284,59 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Loads the block, lifts it, stores its results.
-    fn lift(&self, b: &mut Builder, order: Order) {
+    /// Loads the block, lifts it, stores its results, which then stand in registers as `stored` says.
+    fn lift(&self, b: &mut Builder, order: Order, stored: Form) {
         let slab = &self.slab;
-        let across = Across { lanes: &self.frame.lanes, axis: slab.axis };
-        let rows = |b: &mut Builder, from: i32, to: i32| {
+        let columns = self.frame.columns();
+        let done = Tile { slab: Slab { form: stored, ..*slab }, ..*self };
+        let lift = |b: &mut Builder, (from, to): (i32, i32), lanes: &Lanes| {
+            let across = Across { lanes, axis: slab.axis };
             b.unrolled("row", from, to, 1, |b, k| {
                 for phase in PHASES {
-                    across.lift(b, &slab.row(phase, k.clone()));
+                    let row = slab.row(phase, k.clone());
+                    if row.form == Form::Single {
+                        across.lift(b, &row);
+                        continue;
+                    }
+                    let single = Row::single(b.array("samples", slab.held.arith.work, columns as u32), 0);
+                    (0..columns).for_each(|c| b.set(single.place(c), row.at(c)));
+                    across.lift(b, &single);
+                    done.slab.row(phase, k.clone()).keep(b, &single, columns);
                 }
             });
+        };
+        let rows = |b: &mut Builder, from: i32, to: i32| {
+            let lanes = &self.frame.lanes;
+            if !self.plan.reflects() {
+                return lift(b, (from, to), lanes);
+            }
+            b.if_else(
+                self.frame.at_border,
+                |b| {
+                    let lanes = lanes.reflecting(b);
+                    lift(b, (from, to), &lanes);
+                },
+                |b| lift(b, (from, to), lanes),
+            );
         };
         let across_first = order.across_first(self.frame.options.direction);
         self.load(b);
         if across_first {
             rows(b, 0, slab.height());
-            slab.lift(b);
+            done.slab.lift(b);
         } else {
             slab.lift(b);
             rows(b, slab.first(), slab.first() + slab.pairs);
         }
-        self.store(b);
+        done.store(b);
     }
 
     /// Loads all rows.
     fn load(&self, b: &mut Builder) {
         let frame = self.frame;
+        if self.plan.reflects() {
+            return self.load_whole(b);
+        }
         if frame.takes == Rows::Whole && self.plan.finds_all() {
             let (left, useful) = (self.plan.left, self.plan.useful);
             match frame.narrow(left.max(32 - left - useful) as i32) {
@@ -374,11 +443,14 @@ impl Tile<'_> {
         });
     }
 
-    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs.
+    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs, unless steps do not read it.
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let x = frame.inner_x(b);
         self.load_vectors(b, x);
+        if self.plan.reflects() {
+            return;
+        }
         let pairs = 0..slab.height();
         let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
         frame.extend(b, &rows);

@@ -8,11 +8,12 @@
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, MAX_REGISTERS, block, words};
-use crate::schedule::level::Rows;
+use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, words};
+use crate::ir::Scalar;
+use crate::schedule::level::{Form, Rows};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
-use lifting_dsl::Scheme;
+use lifting_dsl::{Scheme, Step};
 
 /// Shape of a block of samples, and of a block of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +28,8 @@ pub struct Shape {
     pub min_blocks: u32,
     /// Whether fewer lanes store than could, so that each store of a warp is whole 32-byte sectors.
     pub whole_sectors: bool,
+    /// Whether 16-bit integers stand in pairs wherever they are not being lifted: half the registers, and more instructions. Lanes then have a multiple of 4 columns.
+    pub packed: bool,
     /// Which rows the kernel takes; all but [`Rows::Any`] ask for a first row at an even position, too.
     pub takes: Rows,
 }
@@ -35,6 +38,18 @@ impl Shape {
     /// Whether the kernel takes only images whose first column and row are at even positions, and whose rows are aligned.
     pub(super) fn is_even(self) -> bool {
         self.takes != Rows::Any
+    }
+
+    /// How samples stand in registers when they have been loaded, and when they are stored.
+    pub(super) fn forms(self, direction: Direction) -> [Form; 2] {
+        let [image, bands] = match self.packed {
+            true => [Form::Beside, Form::ByPhase(self.columns as i32)],
+            false => [Form::Single; 2],
+        };
+        match direction {
+            Direction::Forward => [image, bands],
+            Direction::Inverse => [bands, image],
+        }
     }
 
     /// Most columns by which a lane's run of a row may be off its vector in memory, where rows may begin anywhere: of rows that are stored, in whole pairs, and of rows that are
@@ -54,35 +69,58 @@ impl Shape {
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
     pub fn paper() -> Shape {
-        Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, takes: Rows::Any }
+        Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, packed: false, takes: Rows::Any }
     }
 
-    /// The shape for large images: of the width that loads the fewest samples for each that it stores, and of equals the widest.
+    /// The shape for large images whose rows may begin anywhere: of the width that loads the fewest samples for each that it stores, and of equals the widest.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the widest.
     pub fn of(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
-        Ok(Shape::proposed(scheme, options)?[0])
+        let shapes = Shape::proposed(scheme, options)?;
+        Ok(shapes.iter().find(|shape| !shape.packed).copied().unwrap_or(shapes[0]))
     }
 
-    /// The shapes worth considering, [`Shape::of`] first.
+    /// The shapes worth considering, the one that loads the fewest samples first; those in pairs are for aligned rows only.
     ///
     /// # Errors
     /// As [`Shape::of`].
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
+        let bytes = options.sample.bytes() as i64;
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
         let sides = halo.pairs_before() + halo.pairs_after();
         let shape = |columns: i64, pairs: i64| {
             let most = (MAX_REGISTERS / (columns * words(arith.work))) & !1;
             Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, ..Shape::paper() }
         };
-        let widths = [8, 4, 2].into_iter().filter(|c| (4..=16).contains(&(c * options.sample.bytes() as i64)));
-        let large = widths.map(|columns| shape(columns, sides + 1));
-        let small = shape(2, ((sides + 2) / 4).max(1));
-        let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
-        // Ranked by the rows that are the most.
+        let wanted = 2 * (sides + (3 * sides / 2).max(sides + 2));
+        let packed = |columns: i64| {
+            let most = (2 * MAX_PACKED[usize::from(options.direction == Direction::Inverse)] / columns) & !1;
+            Shape { columns: columns as u32, rows: wanted.min(most) as u32, packed: true, ..Shape::paper() }
+        };
+        // Of the rows that are the most.
         let whole = |shape: Shape| block(scheme, options, Shape { takes: Rows::Whole, ..shape });
+        // Rows are loaded 8 or 16 bytes a lane at a time.
+        let widths = || [8, 4, 2].into_iter().filter(|c| (8..=16).contains(&(c * bytes)));
+        let narrow = (8 / bytes).max(2);
+        let is_packed = options.sample == Scalar::I16;
+        // All rows of analysis are lifted along both axes, and rows of 8 columns take many registers where a step reads more than two samples.
+        let reads_more = scheme.steps().iter().any(|step| matches!(step, Step::Integer(s) if s.taps.len() > 2));
+        let is_suited =
+            |columns: &i64| is_packed && !(reads_more && options.direction == Direction::Forward && *columns > 4);
+        let packed = widths().filter(is_suited).map(packed);
+        let mut packed: Vec<Shape> = packed.filter(|&shape| whole(shape).is_ok()).collect();
+        // Narrower lanes are for more rows, which pay where all of them are lifted along both axes.
+        packed.dedup_by_key(|shape| shape.rows);
+        if options.direction == Direction::Inverse {
+            packed.truncate(1);
+        }
+        let large = packed.into_iter().chain(widths().map(|columns| shape(columns, sides + 1)));
+        // In between, and small.
+        let between = is_packed.then_some((2 * sides + 1) / 3);
+        let others = between.into_iter().chain([(sides + 2) / 4]).map(|pairs| shape(narrow, pairs.max(1)));
+        let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
         for shape in large {
             match whole(shape) {
                 Ok(block) => held.push((block.reads(), shape)),
@@ -96,8 +134,10 @@ impl Shape {
         // Registers may have left next to nothing of the widest.
         let most = held.first().map_or(f64::INFINITY, |(reads, _)| 1.5 * reads);
         let mut shapes: Vec<Shape> = held.into_iter().filter(|(reads, _)| *reads <= most).map(|(_, s)| s).collect();
-        if !shapes.contains(&small) && whole(small).is_ok() {
-            shapes.push(small);
+        for other in others {
+            if !shapes.contains(&other) && whole(other).is_ok() {
+                shapes.push(other);
+            }
         }
         match refusal {
             Some(e) if shapes.is_empty() => Err(e),

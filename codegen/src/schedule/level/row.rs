@@ -1,0 +1,103 @@
+//! A lane's samples of a row, in registers.
+
+use crate::ir::build::Builder;
+use crate::ir::{Expr, LocalId, Place, Scalar};
+
+/// How a lane's samples of a row stand in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One in each. Steps are made on such rows only.
+    Single,
+    /// 16-bit integers, two in each, of columns beside one another: as an image's rows stand in memory.
+    Beside,
+    /// The same, of columns of one phase: as bands' rows stand in memory. Of how many columns, a multiple of 4.
+    ByPhase(i32),
+}
+
+impl Form {
+    /// Registers of so many columns.
+    pub fn registers(self, columns: i32) -> i32 {
+        if self == Form::Single { columns } else { columns / 2 }
+    }
+
+    /// The register of a column, and which half of it; 0 is the low one.
+    fn find(self, column: i32) -> (i32, i32) {
+        match self {
+            Form::Single => (column, 0),
+            Form::Beside => (column / 2, column % 2),
+            Form::ByPhase(columns) => (column % 2 * (columns / 4) + column / 4, column / 2 % 2),
+        }
+    }
+
+    /// Columns by register, those of one in its order: all columns of a register, or none, are asked for.
+    pub fn units(self, columns: impl IntoIterator<Item = i32>) -> Vec<Vec<i32>> {
+        let mut columns: Vec<i32> = columns.into_iter().collect();
+        columns.sort_by_key(|c| self.find(*c));
+        columns.chunk_by(|a, b| self.find(*a).0 == self.find(*b).0).map(<[i32]>::to_vec).collect()
+    }
+}
+
+/// A row in a register array, from an element on.
+#[derive(Clone)]
+pub struct Row {
+    /// The array.
+    pub array: LocalId,
+    /// First element.
+    pub first: Expr,
+    /// How samples stand there.
+    pub form: Form,
+}
+
+impl Row {
+    /// A row with a register for each column.
+    pub fn single(array: LocalId, first: impl Into<Expr>) -> Row {
+        Row { array, first: first.into(), form: Form::Single }
+    }
+
+    /// A column's sample.
+    pub fn at(&self, column: i32) -> Expr {
+        let (register, half) = self.form.find(column);
+        let register = Expr::Elem(self.array, Box::new(self.first.clone() + register));
+        match (self.form, half) {
+            (Form::Single, _) => register,
+            (_, 0) => register.cast(Scalar::I16).cast(Scalar::I32),
+            _ => register >> 16,
+        }
+    }
+
+    /// The register of a column that has one of its own.
+    pub fn place(&self, column: i32) -> Place {
+        debug_assert_eq!(self.form, Form::Single, "a place is of one sample");
+        Place::Elem(self.array, self.first.clone() + column)
+    }
+
+    /// Sets the columns of a register ([`Form::units`]).
+    pub fn put(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
+        let half = |value: &Expr| value.clone().cast(Scalar::U32);
+        let value = match &values[..] {
+            [low, high] => half(low).and(Expr::int(0xffff, Scalar::U32)).or(half(high) << 16).cast(Scalar::I32),
+            _ => values[0].clone(),
+        };
+        self.set(b, unit, value);
+    }
+
+    /// Sets all columns to those of a row of single samples, and keeps them in as few registers from here on ([`crate::ir::BinOp::Pack`]).
+    pub fn keep(&self, b: &mut Builder, row: &Row, columns: i32) {
+        for unit in self.form.units(0..columns) {
+            match unit[..] {
+                [low, high] => self.keep_unit(b, &unit, [row.at(low), row.at(high)]),
+                _ => self.set(b, &unit, row.at(unit[0])),
+            }
+        }
+    }
+
+    /// The same of a register with two.
+    pub fn keep_unit(&self, b: &mut Builder, unit: &[i32], [low, high]: [Expr; 2]) {
+        self.set(b, unit, low.pack(high));
+    }
+
+    fn set(&self, b: &mut Builder, unit: &[i32], value: Expr) {
+        let (register, _) = self.form.find(unit[0]);
+        b.set(Place::Elem(self.array, self.first.clone() + register), value);
+    }
+}
