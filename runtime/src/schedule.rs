@@ -121,6 +121,8 @@ pub struct WarpBlock {
     pub warps: u32,
     /// Whether fewer lanes store than could, so that stores are whole sectors.
     pub whole_sectors: bool,
+    /// Whether 16-bit integers stand in registers in pairs wherever they are not being lifted.
+    pub packed: bool,
 }
 
 /// Shape of the blocks of [`Schedule::Tile`].
@@ -210,15 +212,15 @@ impl From<tile::Shape> for TileBlock {
 impl WarpBlock {
     /// The shape of the kernel for such rows.
     pub(crate) fn shape(self, takes: stream::Rows) -> warp::Shape {
-        let WarpBlock { columns, rows, warps, whole_sectors } = self;
-        warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors, takes }
+        let WarpBlock { columns, rows, warps, whole_sectors, packed } = self;
+        warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors, packed, takes }
     }
 }
 
 impl From<warp::Shape> for WarpBlock {
     fn from(shape: warp::Shape) -> WarpBlock {
-        let warp::Shape { columns, rows, warps, whole_sectors, .. } = shape;
-        WarpBlock { columns, rows, warps, whole_sectors }
+        let warp::Shape { columns, rows, warps, whole_sectors, packed, .. } = shape;
+        WarpBlock { columns, rows, warps, whole_sectors, packed }
     }
 }
 
@@ -292,9 +294,10 @@ impl fmt::Display for Block {
         match self {
             Block::Separate => f.write_str("separate"),
             Block::Lattice => f.write_str("lattice"),
-            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
+            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors, packed }) => {
                 let stores = if *whole_sectors { ", whole sectors" } else { "" };
-                write!(f, "warp, {columns} columns a lane, {rows} rows, {warps} warps{stores}")
+                let pairs = if *packed { ", in pairs" } else { "" };
+                write!(f, "warp, {columns} columns a lane{pairs}, {rows} rows, {warps} warps{stores}")
             }
             Block::Tile(TileBlock { columns, rows, pairs, warps }) => {
                 write!(f, "tile, {columns} columns a lane, {rows} rows, {pairs} row pairs a thread, {warps} warps")

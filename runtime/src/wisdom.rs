@@ -60,10 +60,33 @@ struct Known {
 enum Best {
     Separate,
     Lattice,
-    Stream { columns: u32, warps: u32, ring: u32, chunk: u32 },
-    Warp { columns: u32, rows: u32, warps: u32, whole_sectors: bool },
-    Tile { columns: u32, rows: u32, pairs: u32, warps: u32 },
-    Volume { columns: u32, pairs: u32, warps: u32, chunk: u32 },
+    Stream {
+        columns: u32,
+        warps: u32,
+        ring: u32,
+        chunk: u32,
+    },
+    Warp {
+        columns: u32,
+        rows: u32,
+        warps: u32,
+        whole_sectors: bool,
+        // Files from before there were such blocks do not say.
+        #[serde(default)]
+        packed: bool,
+    },
+    Tile {
+        columns: u32,
+        rows: u32,
+        pairs: u32,
+        warps: u32,
+    },
+    Volume {
+        columns: u32,
+        pairs: u32,
+        warps: u32,
+        chunk: u32,
+    },
 }
 
 /// A level of a plan, as wisdom sees it.
@@ -266,8 +289,8 @@ impl Wisdom {
             Block::Separate => Best::Separate,
             Block::Lattice => Best::Lattice,
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
-            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors }) => {
-                Best::Warp { columns, rows, warps, whole_sectors }
+            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors, packed }) => {
+                Best::Warp { columns, rows, warps, whole_sectors, packed }
             }
             Block::Tile(TileBlock { columns, rows, pairs, warps }) => Best::Tile { columns, rows, pairs, warps },
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
@@ -287,8 +310,8 @@ impl Wisdom {
             Best::Separate => Block::Separate,
             Best::Lattice => Block::Lattice,
             Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
-            Best::Warp { columns, rows, warps, whole_sectors } => {
-                Block::Warp(WarpBlock { columns, rows, warps, whole_sectors })
+            Best::Warp { columns, rows, warps, whole_sectors, packed } => {
+                Block::Warp(WarpBlock { columns, rows, warps, whole_sectors, packed })
             }
             Best::Tile { columns, rows, pairs, warps } => Block::Tile(TileBlock { columns, rows, pairs, warps }),
             Best::Volume { columns, pairs, warps, chunk } => {

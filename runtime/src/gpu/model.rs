@@ -79,22 +79,25 @@ const WALK_SHARED: f64 = 0.045;
 const NARROW: f64 = 1.6;
 
 /// `warp`: the same for blocks, whose latency hides better: all loads of a block are in flight at once, and other warps compute meanwhile.
-const BLOCKS: f64 = 1.61;
+const BLOCKS: f64 = 1.44;
 /// Instructions a sample besides lifting, and those of a lane's row.
-const AROUND_BLOCK: f64 = 32.0;
-const AROUND_ROW: f64 = 43.0;
-const STALL_BLOCK: f64 = 0.249;
-const BLOCK_AGAIN: f64 = 0.064;
+const AROUND_BLOCK: f64 = 20.6;
+const AROUND_ROW: f64 = 51.8;
+const STALL_BLOCK: f64 = 0.2124;
+const BLOCK_AGAIN: f64 = 0.183;
 /// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp of its multiprocessor.
-const BLOCK_ROW: f64 = 0.015;
-const BLOCK_COLUMN: f64 = 0.0105;
-const BLOCK_STORE: f64 = 0.02;
-const BLOCK_SHARED: f64 = 0.033;
+const BLOCK_ROW: f64 = 0.0136;
+const BLOCK_COLUMN: f64 = 0.0056;
+const BLOCK_STORE: f64 = 0.0306;
+const BLOCK_SHARED: f64 = 0.0201;
+/// By how much instructions take less where samples stand in pairs, as more warps hide their latency, and blocks longer, as there are more instructions.
+const PACKED: f64 = 0.84;
+const PACKED_LONGER: f64 = 1.43;
 /// Rows of halo of blocks up to which the above was fitted. Those with more are taken to be slower than they would be by the above, so that `stream` goes first.
 const KNOWN_HALO: i64 = 12;
 const UNSURE: f64 = 1.4;
 /// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
-const TINY_SECTORS: f64 = 0.21;
+const TINY_SECTORS: f64 = 0.16;
 
 /// `tile`: the same. Instructions besides lifting are nearly all there is, as its threads wait at the barrier, for one another; with one pair of rows a warp, for themselves, too.
 /// In analysis they store samples one by one, which makes each tile slower, too.
@@ -125,7 +128,7 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
 
 /// By how much blocks take more instructions (analysis, synthesis) where rows end in parts of vectors, where bands begin anywhere, and where all rows do.
 const IN_PARTS: [f64; 2] = [1.05, 1.05];
-const BANDS_ANYWHERE: [f64; 2] = [1.3, 1.1];
+const BANDS_ANYWHERE: [f64; 2] = [1.45, 1.2];
 const ANYWHERE: [f64; 2] = [1.4, 1.45];
 /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where all rows do: more so at borders, where samples go one by one.
 const SHIFTED: [f64; 2] = [1.3, 1.5];
@@ -340,10 +343,11 @@ impl Model<'_> {
         let shared = self.warps(job, shape.columns(), chunk);
         let work = (AROUND_BLOCK + operations + AROUND_ROW / columns) * STALL_BLOCK;
         let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
+        let [stall, longer] = if block.packed { [PACKED, PACKED_LONGER] } else { [1.0; 2] };
         Demand {
             moved: 1.0 + (reads - 1.0) * BLOCK_AGAIN + tiny,
-            instructions: reads * lifted(job, shape.columns()) * work * unsure,
-            latency: latency * each * (1.0 + BLOCK_SHARED * shared) * unsure,
+            instructions: reads * lifted(job, shape.columns()) * work * stall * unsure,
+            latency: latency * each * (1.0 + BLOCK_SHARED * shared) * longer * unsure,
         }
     }
 
@@ -465,8 +469,8 @@ mod tests {
         /// Chunks in row pairs, of those that were measured the nearest to what plans take.
         chunks: [u32; 9],
         stream: Times,
-        /// By columns a lane and rows, of those that are proposed.
-        warp: &'static [(u32, u32, Times)],
+        /// By columns a lane, rows, and whether samples stand in pairs, of those that are proposed.
+        warp: &'static [(u32, u32, bool, Times)],
         /// By columns a lane and row pairs a thread.
         tile: &'static [(u32, u32, Times)],
         /// The best of these.
@@ -482,15 +486,15 @@ mod tests {
             chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
             stream: [141.7, 41.14, 8.87, 14.34, 5.39, 6.22, 4.13, 3.47, 5.0],
             warp: &[
-                (4, 18, [137.2, 37.28, 6.78, 11.37, 3.46, 4.59, 2.99, 2.87, 3.03]),
-                (2, 18, [172.4, 43.55, 6.35, 11.53, 3.25, 4.43, 2.56, 2.61, 2.7]),
-                (2, 10, [275.6, 72.28, 11.18, 20.19, 3.94, 6.54, 2.31, 1.91, 2.84]),
+                (4, 18, false, [139.7, 37.68, 6.83, 11.3, 3.4, 4.56, 2.74, 2.58, 2.91]),
+                (2, 18, false, [176.4, 44.32, 6.3, 12.04, 3.23, 4.37, 2.39, 2.42, 2.57]),
+                (2, 10, false, [256.1, 67.09, 10.37, 18.81, 3.83, 6.21, 2.23, 1.8, 2.76]),
             ],
             tile: &[
                 (4, 4, [158.2, 43.72, 8.49, 14.14, 4.25, 5.29, 3.64, 2.94, 3.7]),
                 (2, 3, [178.4, 46.97, 8.09, 13.78, 3.75, 5.19, 2.94, 2.18, 3.02]),
             ],
-            best: [137.2, 37.28, 6.35, 11.37, 3.25, 4.43, 2.31, 1.91, 2.7],
+            best: [139.7, 37.68, 6.3, 11.3, 3.23, 4.37, 2.23, 1.8, 2.57],
         },
         Measured {
             scheme: "cdf97",
@@ -499,15 +503,15 @@ mod tests {
             chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
             stream: [160.3, 47.08, 10.68, 17.01, 5.41, 6.47, 4.16, 3.4, 4.59],
             warp: &[
-                (4, 18, [132.1, 35.66, 6.55, 10.79, 3.38, 4.36, 2.89, 2.77, 2.93]),
-                (2, 18, [140.0, 38.32, 7.14, 11.85, 3.23, 4.39, 2.5, 2.46, 2.61]),
-                (2, 10, [228.6, 59.29, 9.13, 16.45, 3.68, 5.57, 2.21, 1.91, 2.52]),
+                (4, 18, false, [132.5, 36.02, 6.58, 10.84, 3.28, 4.28, 2.71, 2.53, 2.76]),
+                (2, 18, false, [137.9, 37.26, 6.84, 11.76, 3.19, 4.19, 2.48, 2.34, 2.56]),
+                (2, 10, false, [223.7, 58.75, 8.98, 16.26, 3.6, 5.41, 2.19, 1.74, 2.5]),
             ],
             tile: &[
                 (4, 8, [136.6, 36.97, 6.62, 11.4, 3.25, 4.26, 2.72, 2.57, 2.88]),
                 (4, 4, [173.0, 47.61, 7.28, 13.46, 3.26, 4.39, 2.43, 2.08, 2.66]),
             ],
-            best: [132.1, 35.66, 6.55, 10.79, 3.23, 4.26, 2.21, 1.91, 2.52],
+            best: [132.5, 36.02, 6.58, 10.84, 3.19, 4.19, 2.19, 1.74, 2.5],
         },
         Measured {
             scheme: "legall53",
@@ -516,15 +520,15 @@ mod tests {
             chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
             stream: [138.8, 38.43, 6.71, 12.8, 3.56, 4.59, 2.86, 2.52, 3.21],
             warp: &[
-                (4, 10, [138.4, 36.34, 5.66, 10.48, 2.9, 3.78, 2.27, 1.91, 2.37]),
-                (2, 10, [184.2, 47.08, 6.31, 11.43, 2.87, 3.84, 2.17, 1.8, 2.29]),
-                (2, 6, [147.3, 38.63, 6.25, 11.07, 2.81, 3.94, 2.06, 1.55, 2.26]),
+                (4, 10, false, [139.1, 36.37, 5.7, 10.55, 2.87, 3.73, 2.09, 1.69, 2.33]),
+                (2, 10, false, [189.3, 47.8, 6.21, 11.5, 2.93, 3.82, 2.03, 1.66, 2.26]),
+                (2, 6, false, [148.0, 39.02, 6.21, 11.07, 2.73, 3.92, 1.94, 1.44, 2.22]),
             ],
             tile: &[
                 (4, 6, [144.4, 38.4, 6.82, 11.67, 3.68, 4.87, 3.21, 2.35, 3.25]),
                 (2, 3, [162.8, 40.36, 6.9, 11.59, 3.57, 4.63, 2.8, 2.06, 2.93]),
             ],
-            best: [138.4, 36.34, 5.66, 10.48, 2.81, 3.78, 2.06, 1.55, 2.26],
+            best: [138.8, 36.37, 5.7, 10.55, 2.73, 3.73, 1.94, 1.44, 2.22],
         },
         Measured {
             scheme: "legall53",
@@ -533,15 +537,15 @@ mod tests {
             chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
             stream: [152.7, 43.59, 8.5, 14.45, 3.81, 5.13, 2.9, 2.65, 3.17],
             warp: &[
-                (4, 10, [131.3, 34.81, 5.75, 10.24, 2.89, 3.77, 2.26, 1.95, 2.37]),
-                (2, 10, [137.8, 36.69, 6.27, 10.71, 2.89, 3.82, 2.18, 1.81, 2.32]),
-                (2, 6, [155.0, 40.46, 6.61, 11.59, 2.8, 4.31, 2.06, 1.6, 2.28]),
+                (4, 10, false, [131.6, 35.16, 5.78, 10.67, 2.88, 3.71, 2.21, 1.72, 2.33]),
+                (2, 10, false, [137.6, 36.47, 6.24, 10.73, 2.83, 3.78, 2.11, 1.63, 2.27]),
+                (2, 6, false, [155.0, 40.6, 6.69, 11.68, 2.82, 4.34, 2.03, 1.42, 2.28]),
             ],
             tile: &[
                 (4, 8, [131.8, 35.12, 5.85, 10.38, 3.04, 3.93, 2.55, 2.27, 2.64]),
                 (4, 4, [153.6, 44.42, 6.59, 12.09, 3.08, 4.04, 2.32, 1.89, 2.51]),
             ],
-            best: [131.3, 34.81, 5.75, 10.24, 2.8, 3.77, 2.06, 1.6, 2.28],
+            best: [131.6, 35.12, 5.78, 10.38, 2.82, 3.71, 2.03, 1.42, 2.27],
         },
         Measured {
             scheme: "legall53",
@@ -550,16 +554,16 @@ mod tests {
             chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
             stream: [75.71, 26.19, 6.12, 8.79, 4.31, 4.91, 3.28, 3.13, 3.9],
             warp: &[
-                (8, 10, [75.88, 21.56, 4.51, 7.23, 2.81, 3.57, 2.25, 2.29, 2.66]),
-                (4, 10, [81.57, 22.94, 4.25, 7.24, 2.52, 3.14, 1.89, 1.93, 2.3]),
-                (2, 10, [93.22, 25.37, 4.99, 8.1, 2.51, 3.21, 1.79, 1.78, 2.22]),
-                (2, 6, [136.1, 35.94, 6.06, 10.48, 2.6, 4.08, 1.63, 1.48, 2.17]),
+                (8, 12, true, [70.2, 19.95, 4.82, 7.16, 2.95, 3.83, 2.53, 2.38, 2.74]),
+                (8, 10, false, [74.28, 21.62, 4.4, 7.24, 2.64, 3.37, 2.0, 1.98, 2.36]),
+                (4, 10, false, [77.42, 21.76, 4.17, 6.82, 2.42, 3.08, 1.75, 1.87, 2.07]),
+                (4, 6, false, [99.09, 27.32, 4.82, 8.21, 2.36, 3.09, 1.47, 1.42, 2.03]),
             ],
             tile: &[
                 (4, 6, [106.9, 29.57, 6.08, 9.75, 4.12, 4.79, 2.69, 2.62, 3.82]),
                 (2, 3, [132.1, 34.8, 6.12, 10.37, 3.16, 4.07, 2.08, 1.98, 2.75]),
             ],
-            best: [75.71, 21.56, 4.25, 7.23, 2.51, 3.14, 1.63, 1.48, 2.17],
+            best: [70.2, 19.95, 4.17, 6.82, 2.36, 3.08, 1.47, 1.42, 2.03],
         },
         Measured {
             scheme: "legall53",
@@ -568,16 +572,16 @@ mod tests {
             chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
             stream: [84.92, 26.26, 6.28, 9.21, 4.14, 4.7, 3.31, 3.22, 3.63],
             warp: &[
-                (8, 10, [73.1, 20.21, 4.39, 6.88, 2.77, 3.48, 2.26, 2.3, 2.59]),
-                (4, 10, [78.69, 21.86, 4.15, 6.96, 2.56, 3.15, 1.91, 1.89, 2.31]),
-                (2, 10, [93.84, 25.32, 4.84, 7.82, 2.48, 3.15, 1.8, 1.79, 2.22]),
-                (2, 6, [144.6, 37.75, 5.93, 10.78, 2.56, 3.97, 1.69, 1.49, 2.21]),
+                (8, 12, true, [67.73, 19.64, 4.48, 6.85, 2.75, 3.55, 2.25, 2.15, 2.58]),
+                (8, 10, false, [67.66, 19.86, 4.21, 6.55, 2.6, 3.24, 1.93, 2.04, 2.39]),
+                (4, 10, false, [72.81, 20.35, 4.15, 6.62, 2.47, 3.04, 1.79, 1.91, 2.2]),
+                (4, 6, false, [98.02, 26.12, 4.72, 7.83, 2.38, 3.09, 1.43, 1.41, 2.09]),
             ],
             tile: &[
                 (4, 8, [96.41, 26.45, 5.31, 8.77, 2.76, 3.37, 2.31, 2.24, 2.62]),
                 (4, 4, [122.1, 32.74, 5.35, 9.58, 2.65, 3.35, 1.89, 1.8, 2.38]),
             ],
-            best: [73.1, 20.21, 4.15, 6.88, 2.48, 3.15, 1.69, 1.49, 2.21],
+            best: [67.66, 19.64, 4.15, 6.55, 2.38, 3.04, 1.43, 1.41, 2.09],
         },
         Measured {
             scheme: "dd137",
@@ -586,15 +590,16 @@ mod tests {
             chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
             stream: [97.66, 35.65, 10.89, 14.61, 7.0, 8.99, 5.7, 5.45, 6.98],
             warp: &[
-                (4, 26, [101.9, 29.24, 5.81, 9.84, 4.37, 4.65, 3.83, 3.79, 4.5]),
-                (2, 26, [118.7, 32.88, 7.15, 11.11, 3.66, 4.22, 3.28, 3.22, 3.3]),
-                (2, 16, [194.9, 51.27, 8.41, 14.79, 3.28, 5.45, 2.46, 2.18, 2.7]),
+                (4, 30, true, [83.98, 25.94, 6.92, 10.31, 5.01, 6.26, 4.87, 5.41, 5.92]),
+                (4, 26, false, [98.75, 28.99, 5.57, 9.51, 4.23, 4.45, 3.63, 3.57, 4.2]),
+                (4, 20, false, [110.3, 30.55, 6.24, 10.02, 3.19, 3.98, 2.6, 2.43, 2.53]),
+                (4, 16, false, [147.9, 39.98, 7.04, 12.29, 3.17, 4.27, 2.24, 2.16, 2.6]),
             ],
             tile: &[
                 (4, 5, [149.7, 40.0, 7.85, 12.31, 4.0, 4.97, 2.85, 2.75, 3.78]),
                 (2, 5, [192.0, 49.69, 8.05, 14.01, 3.51, 5.01, 2.36, 2.21, 3.07]),
             ],
-            best: [97.66, 29.24, 5.81, 9.84, 3.28, 4.22, 2.36, 2.18, 2.7],
+            best: [83.98, 25.94, 5.57, 9.51, 3.17, 3.98, 2.24, 2.16, 2.53],
         },
         Measured {
             scheme: "dd137",
@@ -603,20 +608,21 @@ mod tests {
             chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
             stream: [99.34, 35.2, 9.86, 13.72, 6.4, 8.11, 5.08, 5.0, 5.95],
             warp: &[
-                (4, 26, [93.12, 26.58, 5.34, 9.01, 3.9, 4.43, 3.62, 3.56, 4.24]),
-                (2, 26, [113.6, 30.99, 6.5, 10.28, 3.54, 4.2, 3.15, 3.18, 3.17]),
-                (2, 16, [165.9, 43.89, 7.36, 12.85, 3.21, 4.82, 2.33, 2.09, 2.55]),
+                (4, 26, false, [89.53, 26.68, 5.34, 8.9, 3.98, 4.2, 3.44, 3.38, 3.84]),
+                (8, 22, true, [68.73, 20.4, 5.47, 8.24, 4.19, 4.39, 3.33, 3.4, 3.79]),
+                (4, 20, false, [91.6, 25.88, 5.22, 8.19, 2.9, 3.61, 2.44, 2.32, 2.47]),
+                (4, 16, false, [106.7, 28.77, 5.73, 8.98, 2.74, 3.54, 2.05, 1.98, 2.36]),
             ],
             tile: &[
                 (4, 8, [116.3, 31.28, 6.42, 10.06, 3.47, 4.28, 3.13, 2.81, 3.1]),
                 (4, 4, [143.3, 38.27, 6.92, 11.48, 3.0, 4.43, 2.12, 2.08, 2.53]),
             ],
-            best: [93.12, 26.58, 5.34, 9.01, 3.0, 4.2, 2.12, 2.08, 2.53],
+            best: [68.73, 20.4, 5.22, 8.19, 2.74, 3.54, 2.05, 1.98, 2.36],
         },
     ];
 
-    /// By how much what is chosen may be slower than the best of all: of 64, one is by more than 1.13 (5/3 i16 forward at 2048², 1.19).
-    const WORSE: f64 = 1.2;
+    /// By how much what is chosen may be slower than the best of all: the worst is by 1.09 (DD(13,7) inverse at 2048²).
+    const WORSE: f64 = 1.15;
 
     /// Predictions are near what was measured, and what they choose is.
     #[test]
@@ -638,8 +644,9 @@ mod tests {
                 let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
                 let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();
                 let mut candidates = vec![(Walk::Stream(walk), Block::Stream(block), chunks[i], stream[i])];
-                for (columns, rows, times) in *warp {
-                    let shape = proposed.iter().find(|s| (s.columns, s.rows) == (*columns, *rows)).unwrap();
+                for (columns, rows, packed, times) in *warp {
+                    let is_it = |s: &&warp::Shape| (s.columns, s.rows, s.packed) == (*columns, *rows, *packed);
+                    let shape = proposed.iter().find(is_it).unwrap();
                     let block = warp::block(&scheme, options, warp::Shape { takes: Rows::Whole, ..*shape }).unwrap();
                     let chunk = block.tuning(&job).unwrap().chunk as u32;
                     candidates.push((Walk::Warp(block), Block::Warp((*shape).into()), chunk, times[i]));
