@@ -44,10 +44,14 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
 }
 
-/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs nothing while steps run
-/// and one that does.
-fn stands_for_all(scheme: &Scheme, boundary: Boundary) -> bool {
-    THREE.contains(&scheme.name()) && [Boundary::WholeSymmetric, Boundary::Edge].contains(&boundary)
+/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs nothing while steps run, in all types, and one that does, in the first.
+fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar]) -> &'a [Scalar] {
+    match boundary {
+        _ if !THREE.contains(&scheme.name()) => &[],
+        Boundary::WholeSymmetric => samples,
+        Boundary::Edge => &samples[..1],
+        Boundary::Periodic | Boundary::Zero => &[],
+    }
 }
 
 /// One for each shape, which its name tells, for whole rows; for other rows one of the first shape.
@@ -150,7 +154,7 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
 }
 
 /// The kernels that plans have and files have not, as text that compiles alone.
-fn fused(request: &Request) -> Result<Option<String>, String> {
+fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
     let mut kernels = Vec::new();
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
@@ -158,7 +162,10 @@ fn fused(request: &Request) -> Result<Option<String>, String> {
             let mut made = warp_kernels(request.scheme, options);
             made.extend(tile_kernels(request.scheme, options));
             made.extend(volume_kernels(request.scheme, options));
-            made.extend(cascade_kernel(request.scheme, options));
+            if full || sample.bytes() <= 4 {
+                // Those of 64 bits take longest to compile of all, and are of the same text.
+                made.extend(cascade_kernel(request.scheme, options));
+            }
             if request.scheme.domain() == Domain::Real {
                 made.push(adjoint::kernel(request.scheme, options));
             }
@@ -215,8 +222,8 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
             let gain = scheme.profiles().iter().any(|p| p.gain_shift > 0);
             let command = format!("liftc {} --boundary {boundary}", entry.file);
             let request = Request { scheme, boundary, samples: &samples, gain, command: &command };
-            let in_plans = if full || stands_for_all(scheme, boundary) { &samples[..] } else { &[] };
-            emitted.push(write(folder, &format!("{}-{boundary}", entry.name), &request, in_plans)?);
+            let in_plans = if full { &samples[..] } else { stand_for_all(scheme, boundary, &samples) };
+            emitted.push(write(folder, &format!("{}-{boundary}", entry.name), &request, (in_plans, full))?);
         }
     }
     let (file, source) = ("orthogonal.lift", include_str!("../../lifting-dsl/tests/orthogonal.lift"));
@@ -231,13 +238,13 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
         let (boundary, command) = (Boundary::Periodic, format!("liftc {file}"));
         let in_files = emit::natural_samples(scheme.domain());
         let request = Request { scheme, boundary, samples: in_files, gain: false, command: &command };
-        emitted.push(write(folder, &emitted_name, &request, samples)?);
+        emitted.push(write(folder, &emitted_name, &request, (samples, full))?);
     }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
 }
 
 /// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types.
-fn write(folder: &Path, name: &str, request: &Request, in_plans: &[Scalar]) -> Result<Emitted, String> {
+fn write(folder: &Path, name: &str, request: &Request, (in_plans, full): (&[Scalar], bool)) -> Result<Emitted, String> {
     let write = |extension: &str, text: String| {
         let path = folder.join(format!("{name}.{extension}"));
         std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -251,7 +258,7 @@ fn write(folder: &Path, name: &str, request: &Request, in_plans: &[Scalar]) -> R
         }
         Err(e) => return Err(format!("{name}: {e}")),
     };
-    let fused = fused(&Request { samples: in_plans, ..*request })?;
+    let fused = fused(&Request { samples: in_plans, ..*request }, full)?;
     let fused = fused.map(|text| write("fused.cu", text)).transpose()?;
     let c = write("c", emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
     let rust = write("rs", emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;

@@ -129,7 +129,7 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
 /// By how much blocks take more instructions (analysis, synthesis) where rows end in parts of vectors, where bands begin anywhere, and where all rows do.
 const IN_PARTS: [f64; 2] = [1.05, 1.05];
 const BANDS_ANYWHERE: [f64; 2] = [1.45, 1.2];
-const ANYWHERE: [f64; 2] = [1.4, 1.45];
+const ANYWHERE: [f64; 2] = [1.6, 1.65];
 /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where all rows do: more so at borders, where samples go one by one.
 const SHIFTED: [f64; 2] = [1.3, 1.5];
 /// By how much walks (analysis, synthesis) and tiles, which take rows that begin anywhere through shared memory, are slower.
