@@ -7,7 +7,8 @@
 //! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
 //!
 //! From Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy" (sections 3 and 4). Theirs is
-//! [`Shape::paper`]; plans consider others ([`Shape::proposed`]). 16-bit integers are held in 32-bit registers.
+//! [`Shape::paper`]; plans consider others ([`Shape::proposed`]). 16-bit integers are held in 32-bit registers, and
+//! in large blocks two of them in one wherever they are not being lifted ([`Shape::packed`]).
 //!
 //! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds it, and what
 //! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`

@@ -6,6 +6,9 @@
 //! Measured best (docs/performance.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
 //! loads can be for large images and of two columns for those in between; and for small ones two columns and next to no results.
 //!
+//! Two 16-bit integers in a register ([`Shape::packed`]) make blocks taller by half a halo, or leave room for more warps; rows of 8 columns while they are lifted need so many registers besides that in analysis
+//! wavelets with longer steps have 4.
+//!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
 use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, words};
