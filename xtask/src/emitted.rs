@@ -203,8 +203,7 @@ const REPRESENTATIVE: [&str; 4] = ["rbio3_3", "db4", "sym8", "coif5"];
 const VECTORS: [usize; 2] = [8192, 4096];
 
 /// Lattices that stand for the others, with the sample types of their kernels in plans.
-const LATTICES: [(&str, &[Scalar]); 2] =
-    [("db2", &[Scalar::F32, Scalar::F64]), ("sym8", &[Scalar::F16])];
+const LATTICES: [(&str, &[Scalar]); 2] = [("db2", &[Scalar::F32, Scalar::F64]), ("sym8", &[Scalar::F16])];
 
 /// Emits everything into a folder.
 pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String> {
