@@ -145,6 +145,16 @@ impl Window {
         self.top + self.overlap + self.bottom
     }
 
+    /// Row pairs by which what each step finishes, or a stage's even row, is behind the youngest pair.
+    pub fn slots(&self) -> Vec<i32> {
+        self.steps.iter().map(|step| ((self.bottom + 1) / 2 + step.lag / 2) as i32).collect()
+    }
+
+    /// Row pairs by which results are behind the youngest pair.
+    pub fn delay(&self) -> i64 {
+        (self.bottom + 1) / 2 + self.overlap / 2
+    }
+
     /// All positions of a window that advances by `height`.
     pub fn rows(&self, height: i64) -> i64 {
         self.kept() + height

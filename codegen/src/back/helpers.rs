@@ -26,7 +26,7 @@ pub enum Helper {
     Narrow(Scalar),
     /// Two 16-bit values in a 32-bit word.
     Pack,
-    /// The same, by an instruction that the compiler does not look into.
+    /// The same, by an instruction that the compiler does not look into; CUDA only.
     Keep,
     /// `load_f32x4(to, from)`.
     Load(Scalar, u32, Hint),
@@ -166,18 +166,13 @@ fn definition(h: Helper, d: Dialect) -> String {
                  return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n}}\n"
         ),
         // Operands of 16 bits: that their upper halves are of no use, the compiler does see.
-        Helper::Keep if d == Dialect::Cuda => format!(
+        Helper::Keep => format!(
             "// Two 16-bit samples in one word, the first in the low half, by an instruction that the compiler does not undo: they stay in one register.\n\
              {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
                  {int} word;\n    \
                  asm(\"mov.b32 %0, {{%1, %2}};\" : \"=r\"(word) : \"h\"(({short})a), \"h\"(({short})b));\n    \
                  return word;\n}}\n",
             short = d.type_name(Scalar::I16)
-        ),
-        Helper::Keep => format!(
-            "// Two 16-bit samples in one word, the first in the low half.\n\
-             {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
-                 return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n}}\n"
         ),
         Helper::Load(s, lanes, hint) => load(s, lanes, hint, d, &name),
         Helper::Store(s, lanes, hint) => store(s, lanes, hint, d, &name),

@@ -126,7 +126,8 @@ impl Writer<'_> {
             return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
         }
         if op == Pack {
-            return self.call(Helper::Keep, &[a, b]);
+            let helper = if self.dialect == Dialect::Cuda { Helper::Keep } else { Helper::Pack };
+            return self.call(helper, &[a, b]);
         }
         if matches!(op, Shl | Shr) {
             let (a, b) = (self.expr(a), self.plain(b));

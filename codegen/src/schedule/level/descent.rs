@@ -49,7 +49,7 @@ impl Descent {
         let values = DelayLine::values(&axis.actions, &window, border, columns);
         Descent {
             above: halo.pairs_before(),
-            delay: (window.bottom + 1) / 2 + window.overlap / 2,
+            delay: window.delay(),
             registers: values * ((arith.work.bytes() as i64 + 3) / 4),
             window,
         }

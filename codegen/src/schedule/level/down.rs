@@ -11,16 +11,10 @@ use crate::schedule::{pair_values, set_pair, step_value};
 use crate::window::Window;
 use lifting_dsl::{PairStage, Phase, Step};
 
-/// Slot on which each step works; of a stage of a lattice, on its even row.
-pub fn slots(window: &Window) -> Vec<i32> {
-    let bottom = (window.bottom + 1) / 2;
-    window.steps.iter().map(|s| (bottom + s.lag / 2) as i32).collect()
-}
-
 /// Number of slots of each phase: as many as the results and every read need.
 fn depths(actions: &[Action], window: &Window, border: Border) -> [i32; 2] {
-    let slots = slots(window);
-    let results = ((window.bottom + 1) / 2 + window.overlap / 2) as i32;
+    let slots = window.slots();
+    let results = window.delay() as i32;
     let mut deepest = [results; 2];
     for (action, slot) in actions.iter().zip(&slots) {
         match action {
@@ -66,7 +60,7 @@ impl<'a> DelayLine<'a> {
             b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), held.arith.zero()));
             id
         });
-        DelayLine { held, axis, along, slots: slots(window), depths, rows }
+        DelayLine { held, axis, along, slots: window.slots(), depths, rows }
     }
 
     /// The row of a phase `slot` pairs behind the front.

@@ -38,7 +38,6 @@ impl Form {
 }
 
 /// A row in a register array, from an element on.
-#[derive(Clone)]
 pub struct Row {
     /// The array.
     pub array: LocalId,
@@ -73,31 +72,24 @@ impl Row {
 
     /// Sets the columns of a register ([`Form::units`]).
     pub fn put(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
-        let half = |value: &Expr| value.clone().cast(Scalar::U32);
-        let value = match &values[..] {
-            [low, high] => half(low).and(Expr::int(0xffff, Scalar::U32)).or(half(high) << 16).cast(Scalar::I32),
-            _ => values[0].clone(),
-        };
-        self.set(b, unit, value);
+        self.set(b, unit, values, |low, high| word(&low, &high).cast(Scalar::I32));
     }
 
-    /// Sets all columns to those of a row of single samples, and keeps them in as few registers from here on ([`crate::ir::BinOp::Pack`]).
-    pub fn keep(&self, b: &mut Builder, row: &Row, columns: i32) {
-        for unit in self.form.units(0..columns) {
-            match unit[..] {
-                [low, high] => self.keep_unit(b, &unit, [row.at(low), row.at(high)]),
-                _ => self.set(b, &unit, row.at(unit[0])),
-            }
+    /// The same, and keeps them in one register from here on ([`crate::ir::BinOp::Pack`]).
+    pub fn keep(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
+        self.set(b, unit, values, Expr::pack);
+    }
+
+    fn set(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>, join: fn(Expr, Expr) -> Expr) {
+        let (register, _) = self.form.find(unit[0]);
+        if let Some(value) = values.into_iter().reduce(join) {
+            b.set(Place::Elem(self.array, self.first.clone() + register), value);
         }
     }
+}
 
-    /// The same of a register with two.
-    pub fn keep_unit(&self, b: &mut Builder, unit: &[i32], [low, high]: [Expr; 2]) {
-        self.set(b, unit, low.pack(high));
-    }
-
-    fn set(&self, b: &mut Builder, unit: &[i32], value: Expr) {
-        let (register, _) = self.form.find(unit[0]);
-        b.set(Place::Elem(self.array, self.first.clone() + register), value);
-    }
+/// Two 16-bit samples in a word, of type `u32`, in the order of memory.
+pub fn word(low: &Expr, high: &Expr) -> Expr {
+    let half = |sample: &Expr| sample.clone().cast(Scalar::U32);
+    half(low).and(Expr::int(0xffff, Scalar::U32)).or(half(high) << 16)
 }

@@ -3,6 +3,7 @@
 //! A lane's run of V samples begins `m` samples past an address at which a vector may stand, the same `m` in all lanes. It is found in the vector there and the one that the lane on
 //! its right loads; and it is stored together with what the lane on its left has of the vector that begins `m` samples earlier. 16-bit integers move in pairs, as they stand in memory.
 
+use super::row::word;
 use super::source::scaled;
 use super::{Frame, Row, SKEW_BITS, Sink, Source};
 use crate::ir::build::Builder;
@@ -131,10 +132,7 @@ fn chosen(
 
 /// The same of 16-bit integers, two an element, in the order of memory.
 fn moved_pairs(b: &mut Builder, samples: &[Expr], shift: &Expr, rest: Neighbour) -> Vec<Expr> {
-    let word = |s: &Expr| s.clone().cast(Scalar::U32);
-    let pairs = samples.chunks_exact(2);
-    let pairs: Vec<Expr> =
-        pairs.map(|p| word(&p[0]).and(Expr::int(0xffff, Scalar::U32)).or(word(&p[1]) << 16)).collect();
+    let pairs: Vec<Expr> = samples.chunks_exact(2).map(|p| word(&p[0], &p[1])).collect();
     let pairs: Vec<Expr> = pairs.into_iter().map(|pair| b.let_("pair", Scalar::U32, pair).into()).collect();
     let pairs = moved(b, (Scalar::U32, 2), pairs, shift, rest);
     // By one sample: the upper half of one and the lower half of the next.
@@ -159,14 +157,6 @@ fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalI
         return moved_pairs(b, &samples, &shift, rest).into_iter().map(|sample| arith.widen(sample)).collect();
     }
     moved(b, (arith.work, 1), samples, &shift, rest)
-}
-
-/// Sets columns of a row.
-fn put_all(b: &mut Builder, row: &Row, columns: &[i32], samples: Vec<Expr>) {
-    for unit in row.form.units(columns.iter().copied()) {
-        let sample = |c: &i32| columns.iter().position(|d| d == c).map(|e| samples[e].clone());
-        row.put(b, &unit, unit.iter().filter_map(sample).collect());
-    }
 }
 
 impl Source {
@@ -197,8 +187,9 @@ impl Source {
             Some(shift) => shifted(b, frame.arith, samples, shift, Neighbour::Right),
             None => samples,
         };
-        let samples = samples.into_iter().map(|sample| scaled(frame, sample)).collect();
-        put_all(b, row, &columns, samples);
+        for (column, sample) in columns.into_iter().zip(samples) {
+            b.set(row.place(column), scaled(frame, sample));
+        }
     }
 }
 
@@ -206,7 +197,9 @@ impl Sink {
     /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
         let samples = shifted(b, frame.arith, self.values(frame, row), shift, Neighbour::Left);
-        put_all(b, row, &self.columns(frame), samples);
+        for (column, sample) in self.columns(frame).into_iter().zip(samples) {
+            b.set(row.place(column), sample);
+        }
     }
 
     /// Stores such a vector.

@@ -1,6 +1,5 @@
 //! Vertical lifting of rows that a thread holds whole, so many columns of each.
 
-use super::down::slots;
 use super::{Axis, Border, Form, Held, PHASES, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
@@ -96,7 +95,7 @@ impl<'a> Slab<'a> {
             let keep = |b: &mut Builder, k: &Expr| {
                 for phase in PHASES {
                     let (from, to) = (pair.row(phase, k.clone()), self.row(phase, k.clone()));
-                    to.keep_unit(b, &unit, [from.at(0), from.at(1)]);
+                    to.keep(b, &unit, vec![from.at(0), from.at(1)]);
                 }
             };
             pair.lift_behind(b, take, keep);
@@ -107,9 +106,9 @@ impl<'a> Slab<'a> {
     /// registers.
     fn lift_behind(&self, b: &mut Builder, take: impl Fn(&mut Builder, &Expr), keep: impl Fn(&mut Builder, &Expr)) {
         let window = Window::derive(&self.axis.actions, self.held.boundary);
-        let delay = ((window.bottom + 1) / 2 + window.overlap / 2) as i32;
+        let delay = window.delay() as i32;
         let results = self.first()..=self.first() + self.pairs - 1;
-        let steps = self.steps().into_iter().zip(slots(&window));
+        let steps = self.steps().into_iter().zip(window.slots());
         let steps: Vec<_> = steps.filter_map(|((action, rows), slot)| Some((action.step()?, rows, slot))).collect();
         b.unrolled("front", 0, results.end() + delay + 1, 1, |b, front| {
             let behind =

@@ -53,10 +53,10 @@ struct Columns<'a> {
 impl Columns<'_> {
     /// Turn t takes in row pair t, and then runs every step on the pair that is the step's lag behind.
     fn window(&self, b: &mut Builder, steps: &[Step], window: &Window) {
-        let ahead = (window.bottom + 1) / 2;
-        let done = (window.overlap / 2 + (window.top + 1) / 2 + ahead) as i32;
+        let delay = window.delay();
+        let done = (delay + (window.top + 1) / 2) as i32;
         let gives = self.params.gain.is_some() && !self.forward();
-        let turns = if gives { done } else { (window.overlap / 2 + ahead) as i32 };
+        let turns = if gives { done } else { delay as i32 };
         let pairs = Expr::from(self.params.ends[0]);
         b.for_("t", 0, pairs + turns, 1, |b, t| {
             let during = |b: &mut Builder, phase: Phase, lag: i32, body: &dyn Fn(&mut Builder, Expr)| {
@@ -77,10 +77,9 @@ impl Columns<'_> {
                 during(b, phase, 0, &|b, k| self.take_in(b, phase, k));
             }
             b.if_(Expr::from(self.params.length).gt(1.into()), |b| {
-                for (step, window) in steps.iter().zip(&window.steps) {
+                for (step, slot) in steps.iter().zip(window.slots()) {
                     b.comment(crate::describe::step(step));
-                    let lag = window.lag / 2 + ahead;
-                    during(b, step.target(), lag as i32, &|b, k| self.step(b, step, k));
+                    during(b, step.target(), slot, &|b, k| self.step(b, step, k));
                 }
             });
             if gives {

@@ -44,10 +44,10 @@ const MAX_PACKED: [i64; 2] = [80, 88];
 
 /// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
 const RESIDENT: i64 = 16;
-/// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
-const LONG_HALO: i64 = 4;
 /// The same where samples stand in pairs.
 const RESIDENT_PACKED: i64 = 24;
+/// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
+const LONG_HALO: i64 = 4;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
 /// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
@@ -134,6 +134,15 @@ fn check_pairs(shape: Shape, options: Options, (axis, border): (&Axis, Border)) 
     Err(ScheduleError::Launch { schedule: "warp", what: format!("samples stand in pairs only where {what}") })
 }
 
+/// Samples that a step reads.
+fn taps(step: &Step) -> usize {
+    match step {
+        Step::Integer(s) => s.taps.len(),
+        Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
+        Step::Scale(_) => 0,
+    }
+}
+
 /// 32-bit registers that a value takes.
 fn words(work: Scalar) -> i64 {
     (work.bytes() as i64 + 3) / 4
@@ -161,23 +170,17 @@ impl Block {
 
     /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
     fn resident_blocks(&self, across_first: bool) -> u32 {
-        let is_packed = self.shape.packed && self.axis.min_blocks() == 0;
-        let is_long = !is_packed && self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
+        let is_long = !self.shape.packed && self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
         if is_long || self.axis.min_blocks() > 0 {
             return 1;
         }
         let steps = || self.axis.actions.iter().filter_map(Action::step);
+        let more_taps = steps().map(taps).max().unwrap_or(0).saturating_sub(2) as i64;
         let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
-        let taps = steps().map(|step| match step {
-            Step::Integer(s) => s.taps.len(),
-            Step::Real(s) => s.groups.iter().map(|g| g.offsets.len()).sum(),
-            Step::Scale(_) => 0,
-        });
-        let more_taps = taps.max().unwrap_or(0).saturating_sub(2) as i64;
         let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
         let words = words(self.arith.work);
         let samples = i64::from(self.shape.columns * self.shape.rows);
-        let (values, most) = match is_packed {
+        let (values, most) = match self.shape.packed {
             true => (samples / 2 + self.besides_pairs(across_first, more_taps), RESIDENT_PACKED),
             false => (samples + besides, RESIDENT / words),
         };
@@ -302,7 +305,10 @@ impl Tile<'_> {
                     let single = Row::single(b.array("samples", slab.held.arith.work, columns as u32), 0);
                     (0..columns).for_each(|c| b.set(single.place(c), row.at(c)));
                     across.lift(b, &single);
-                    done.slab.row(phase, k.clone()).keep(b, &single, columns);
+                    let kept = done.slab.row(phase, k.clone());
+                    for unit in stored.units(0..columns) {
+                        kept.keep(b, &unit, unit.iter().map(|c| single.at(*c)).collect());
+                    }
                 }
             });
         };
@@ -336,7 +342,9 @@ impl Tile<'_> {
     fn load(&self, b: &mut Builder) {
         let frame = self.frame;
         if self.plan.reflects() {
-            return self.load_whole(b);
+            // Lanes beyond a border load any vector that there is: no step reads it.
+            let x = frame.inner_x(b);
+            return self.load_vectors(b, x);
         }
         if frame.takes == Rows::Whole && self.plan.finds_all() {
             let (left, useful) = (self.plan.left, self.plan.useful);
@@ -444,14 +452,11 @@ impl Tile<'_> {
         });
     }
 
-    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs, unless steps do not read it.
+    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs.
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let x = frame.inner_x(b);
         self.load_vectors(b, x);
-        if self.plan.reflects() {
-            return;
-        }
         let pairs = 0..slab.height();
         let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
         frame.extend(b, &rows);

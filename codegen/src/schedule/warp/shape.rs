@@ -4,19 +4,19 @@
 //! as what hides the loads of one warp is other warps. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows.
 //!
 //! Measured best (docs/performance.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
-//! loads can be for large images and of two columns for those in between; and for small ones two columns and next to no results.
+//! loads can be for large images and of 8 bytes for those in between; and for small ones 8 bytes and next to no results.
 //!
 //! Two 16-bit integers in a register ([`Shape::packed`]) make blocks taller by half a halo, or leave room for more warps; rows of 8 columns while they are lifted need so many registers besides that in analysis
 //! wavelets with longer steps have 4.
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, words};
+use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, taps, words};
 use crate::ir::Scalar;
 use crate::schedule::level::{Form, Rows};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
-use lifting_dsl::{Scheme, Step};
+use lifting_dsl::Scheme;
 
 /// Shape of a block of samples, and of a block of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ impl Shape {
         let narrow = (8 / bytes).max(2);
         let is_packed = options.sample == Scalar::I16;
         // All rows of analysis are lifted along both axes, and rows of 8 columns take many registers where a step reads more than two samples.
-        let reads_more = scheme.steps().iter().any(|step| matches!(step, Step::Integer(s) if s.taps.len() > 2));
+        let reads_more = scheme.steps().iter().any(|step| taps(step) > 2);
         let is_suited =
             |columns: &i64| is_packed && !(reads_more && options.direction == Direction::Forward && *columns > 4);
         let packed = widths().filter(is_suited).map(packed);
