@@ -59,7 +59,7 @@ mod tests {
     use crate::ir::conformance::cases;
     use crate::ir::valid::validate;
     use crate::ir::{Kernel, Scalar};
-    use crate::schedule::{Direction, Options, stream};
+    use crate::schedule::{Direction, Options, level, stream, warp};
     use lifting_dsl::{Boundary, testing};
 
     fn text(kernel: &Kernel) -> String {
@@ -78,6 +78,31 @@ mod tests {
         assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8, %2;"), "{eight}");
         let sixteen = text(&case("copy_async_f64_2").kernel);
         assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
+    }
+
+    /// What the next level reads is stored to be evicted last, where a device can be told so, in vectors and one by one; other stores are as they were.
+    #[test]
+    fn kept_results() {
+        let options =
+            |sample| Options { sample, boundary: Boundary::WholeSymmetric, direction: Direction::Forward, gain: false };
+        let scheme = testing::wavelet("legall53", testing::legall53());
+        let shape = warp::Shape { columns: 4, takes: level::Rows::Whole, ..warp::Shape::paper() };
+        for (sample, store) in [
+            (Scalar::I16, "st.global.L2::cache_hint.b32 [%0], %2, %1;"),
+            (Scalar::I32, "st.global.L2::cache_hint.v2.b32 [%0], {%2, %3}, %1;"),
+        ] {
+            let kernel = warp::kernel(&scheme, options(sample), level::Order::HorizontalFirst, shape).unwrap();
+            let (plain, kept) = (text(&kernel), text(&kernel.clone().kept()));
+            let stores = |text: &str, name: &str| text.matches(&format!("{name}(ll + ")).count();
+            let name = format!("store_{}x2", sample.name());
+            assert!(!plain.contains("evict_last") && stores(&plain, &name) > 0);
+            assert!(kept.contains(store) && kept.contains("#if __CUDA_ARCH__ >= 800\n    unsigned long long policy;"));
+            assert_eq!(stores(&kept, &format!("{name}_kept")), stores(&plain, &name));
+            assert_eq!(kept.matches("_streaming(").count(), plain.matches("_streaming(").count());
+        }
+        insta::assert_snapshot!(
+            ["wide_i16_1_loop", "wide_f32_2_threads"].map(|name| text(&case(name).kernel)).join("\n")
+        );
     }
 
     /// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.

@@ -51,6 +51,7 @@ pub enum Hint {
     None,
     Streaming,
     ReadOnly,
+    Kept,
 }
 
 impl From<Cache> for Hint {
@@ -59,6 +60,7 @@ impl From<Cache> for Hint {
             Cache::Default => Hint::None,
             Cache::Streaming => Hint::Streaming,
             Cache::ReadOnly => Hint::ReadOnly,
+            Cache::Kept => Hint::Kept,
         }
     }
 }
@@ -69,6 +71,7 @@ impl Hint {
             Hint::None => "",
             Hint::Streaming => "_streaming",
             Hint::ReadOnly => "_read_only",
+            Hint::Kept => "_kept",
         }
     }
 }
@@ -101,7 +104,7 @@ impl Helper {
 /// The definitions of the helpers asked for, each followed by an empty line.
 pub fn write(helpers: &BTreeSet<Helper>, dialect: Dialect) -> String {
     let mut all = helpers.clone();
-    if dialect == Dialect::Cuda && all.iter().any(|h| matches!(h, Helper::Store(s, ..) if s.bytes() == 2)) {
+    if dialect == Dialect::Cuda && all.iter().any(|h| matches!(h, Helper::Store(s, 2.., _) if s.bytes() == 2)) {
         all.insert(Helper::Pack);
     }
     if all.contains(&Helper::MirrorNear) {
@@ -273,7 +276,7 @@ fn load(s: Scalar, lanes: u32, hint: Hint, d: Dialect, name: &str) -> String {
     let (v, elements) = vector(s, lanes);
     let address = format!("reinterpret_cast<const {v} *>(from)");
     let value = match hint {
-        Hint::None => format!("*{address}"),
+        Hint::None | Hint::Kept => format!("*{address}"),
         Hint::Streaming => format!("__ldcs({address})"),
         Hint::ReadOnly => format!("__ldg({address})"),
     };
@@ -291,23 +294,60 @@ fn load(s: Scalar, lanes: u32, hint: Hint, d: Dialect, name: &str) -> String {
 fn store(s: Scalar, lanes: u32, hint: Hint, d: Dialect, name: &str) -> String {
     let t = d.type_name(s);
     let args: Vec<String> = (0..lanes).map(|i| format!("{t} v{i}")).collect();
-    let mut out = format!("{} void {name}({t} *to, {})\n{{\n", d.helper_prefix(), args.join(", "));
+    let mut out = String::new();
+    if hint == Hint::Kept && d == Dialect::Cuda {
+        out += "// A launch that follows reads this: the second-level cache is to give it up last.\n";
+    }
+    out += &format!("{} void {name}({t} *to, {})\n{{\n", d.helper_prefix(), args.join(", "));
     if d == Dialect::C {
         for i in 0..lanes {
             let _ = writeln!(out, "    to[{i}] = v{i};");
         }
         return out + "}\n";
     }
-    let (v, elements) = vector(s, lanes);
+    let (v, elements) = match lanes {
+        1 => (t, 1),
+        _ => vector(s, lanes),
+    };
     let parts: Vec<String> = (0..elements)
-        .map(|i| if s.bytes() == 2 { format!("pack(v{}, v{})", 2 * i, 2 * i + 1) } else { format!("v{i}") })
+        .map(|i| match s.bytes() {
+            2 if lanes > 1 => format!("pack(v{}, v{})", 2 * i, 2 * i + 1),
+            _ => format!("v{i}"),
+        })
         .collect();
     let value = if elements == 1 { parts.concat() } else { format!("make_{v}({})", parts.join(", ")) };
     let address = format!("reinterpret_cast<{v} *>(to)");
-    let _ = match hint {
-        Hint::Streaming => writeln!(out, "    __stcs({address}, {value});"),
-        _ => writeln!(out, "    *{address} = {value};"),
-    };
+    match hint {
+        Hint::Streaming => out += &format!("    __stcs({address}, {value});\n"),
+        Hint::Kept => {
+            // What an element of the vector is to the assembler.
+            let (constraint, kind) = match (s, s.bytes() as u32 * lanes / elements) {
+                (Scalar::F32, _) => ("f", "f32"),
+                (Scalar::F64, _) => ("d", "f64"),
+                (_, 2) => ("h", "b16"),
+                (_, 4) => ("r", "b32"),
+                _ => ("l", "b64"),
+            };
+            let list = |each: &dyn Fn(u32) -> String| (0..elements).map(each).collect::<Vec<_>>().join(", ");
+            let (many, operands) = match elements {
+                1 => (String::new(), "%2".into()),
+                n => (format!(".v{n}"), format!("{{{}}}", list(&|i| format!("%{}", i + 2)))),
+            };
+            let values = list(&|i| format!("\"{constraint}\"(v{})", field(elements, i)));
+            out += &format!(
+                "    const {v} v = {value};\n\
+                 #if __CUDA_ARCH__ >= 800\n    \
+                     unsigned long long policy;\n    \
+                     asm(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(policy));\n    \
+                     asm volatile(\"st.global.L2::cache_hint{many}.{kind} [%0], {operands}, %1;\"\n        \
+                              :: \"l\"(__cvta_generic_to_global(to)), \"l\"(policy), {values} : \"memory\");\n\
+                 #else\n    \
+                     *{address} = v;\n\
+                 #endif\n"
+            );
+        }
+        Hint::None | Hint::ReadOnly => out += &format!("    *{address} = {value};\n"),
+    }
     out + "}\n"
 }
 

@@ -269,6 +269,8 @@ pub enum Cache {
     Streaming,
     /// Read-only for the whole launch.
     ReadOnly,
+    /// Written, and read by a launch that follows: evict last. What reads it without a hint makes it as all else.
+    Kept,
 }
 
 /// Which lane a shuffle reads.
@@ -466,4 +468,25 @@ pub struct Kernel {
     pub launch: Launch,
     /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
     pub min_blocks: u32,
+}
+
+impl Kernel {
+    /// The same kernel, whose results a launch that follows reads: what it stores in global memory without a hint is [`Cache::Kept`].
+    pub fn kept(mut self) -> Kernel {
+        fn keep(body: &mut [Stmt]) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Store { space: Space::Global(_), cache: cache @ Cache::Default, .. } => *cache = Cache::Kept,
+                    Stmt::If { then, otherwise, .. } => {
+                        keep(then);
+                        keep(otherwise);
+                    }
+                    Stmt::For { body, .. } | Stmt::While { body, .. } => keep(body),
+                    _ => {}
+                }
+            }
+        }
+        keep(&mut self.body);
+        self
+    }
 }

@@ -138,6 +138,7 @@ impl Names {
             Cache::Default => "",
             Cache::Streaming => ", streaming",
             Cache::ReadOnly => ", read-only",
+            Cache::Kept => ", kept",
         };
         match stmt {
             Stmt::Comment(text) => format!("// {text}"),

@@ -309,7 +309,7 @@ impl Lowering<'_> {
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), PlanError> {
         for stage in stages {
             if let Stage::Both { order, block, rows, .. } = stage {
-                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *rows))?;
+                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *rows, false))?;
             }
         }
         Ok(())

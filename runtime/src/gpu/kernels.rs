@@ -7,6 +7,7 @@ use crate::schedule::{Block, Schedule, StreamBlock};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, print};
+use lifting_codegen::opt;
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
@@ -64,8 +65,8 @@ pub(super) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are several.
-    Both(Direction, Scalar, Order, Block, Rows),
+    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are several; and whether what it leaves is kept for the next level.
+    Both(Direction, Scalar, Order, Block, Rows, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -166,7 +167,8 @@ impl<'a> Kernels<'a> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
         }
-        let (mut kernel, walk) = self.make(key)?;
+        let (kernel, walk) = self.make(key)?;
+        let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
         let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
             kernel: kernel.name.clone(),
@@ -326,7 +328,7 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, sides);
                 Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }
-            Key::Both(direction, sample, order, block, rows) => {
+            Key::Both(direction, sample, order, block, rows, kept) => {
                 let options = self.options(direction, Sides::both(sample));
                 let walk = self.walk(direction, sample, block, rows)?;
                 let kernel = match block {
@@ -337,7 +339,7 @@ impl<'a> Kernels<'a> {
                     Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows != Rows::Any))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
-                Ok((kernel, Some(walk)))
+                Ok((if kept { kernel.kept() } else { kernel }, Some(walk)))
             }
             Key::Adjoint(direction, work) => {
                 Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))

@@ -154,6 +154,14 @@ pub(crate) struct List {
 pub(crate) const VECTOR: u64 = 16;
 
 impl List {
+    /// Gives all kernels another index.
+    pub fn renumber(&mut self, index: &impl Fn(usize) -> usize) {
+        self.launches.iter_mut().for_each(|launch| launch.kernel = index(launch.kernel));
+        if let Some(otherwise) = &mut self.otherwise {
+            otherwise.renumber(index);
+        }
+    }
+
     /// The list for arrays at these addresses.
     pub fn at(&self, source: u64, target: u64) -> &List {
         match &self.otherwise {

@@ -23,6 +23,7 @@ use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Band, Layout, split};
 use lifting_dsl::sample::SampleType;
+use std::collections::BTreeSet;
 
 /// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
 #[derive(Debug)]
@@ -83,6 +84,17 @@ impl Program {
 }
 
 impl Program {
+    /// Leaves out the kernels that were made to see whether they can be, and that no list launches.
+    fn drop_unused(&mut self) {
+        let used: BTreeSet<usize> = self.lists().flat_map(|list| &list.launches).map(|launch| launch.kernel).collect();
+        let mut index = 0..self.kernels.len();
+        self.kernels.retain(|_| index.next().is_some_and(|i| used.contains(&i)));
+        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
+        for list in std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place) {
+            list.renumber(&|kernel| used.range(..kernel).count());
+        }
+    }
+
     /// What was chosen for analysis and for synthesis.
     pub fn choices(&self) -> Vec<Choice> {
         self.forward.choices.iter().chain(&self.inverse[0].choices).cloned().collect()
@@ -153,7 +165,10 @@ impl<'a> Lowering<'a> {
         inverse_in_place: Option<List>,
     ) -> Program {
         let Lowering { kernels, regions, .. } = self;
-        Program { kernels: kernels.finish(), regions, forward, forward_in_place, inverse, inverse_in_place }
+        let kernels = kernels.finish();
+        let mut program = Program { kernels, regions, forward, forward_in_place, inverse, inverse_in_place };
+        program.drop_unused();
+        program
     }
 }
 

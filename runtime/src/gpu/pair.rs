@@ -1,7 +1,7 @@
 //! One level of two axes, or of three, in one pass, as launches.
 
 use super::kernels::Key;
-use super::list::{Arg, Array, Placed};
+use super::list::{Arg, Array, Placed, Region};
 use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
@@ -11,6 +11,10 @@ use lifting_codegen::schedule::level::Planes;
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::split;
+use std::ops::RangeInclusive;
+
+/// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there in any case, more does not fit.
+const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 25;
 
 /// What the pass does, apart from where.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +108,16 @@ impl Pair<'_> {
         plane.into_iter().chain(self.deep.map(|(axis, _)| axis)).collect()
     }
 
+    /// Samples that the pass leaves for the next level: the low band, or the signal.
+    fn left(&self) -> usize {
+        let halved = |axis: usize| self.lifted().any(|(lifted, _)| lifted == axis);
+        let samples = |(axis, &n): (usize, &usize)| match self.direction {
+            Direction::Forward if halved(axis) => n.div_ceil(if self.twice { 4 } else { 2 }),
+            _ => n,
+        };
+        self.extent.iter().enumerate().map(samples).product()
+    }
+
     /// The launches of a pass whose samples are `bytes` large; `None` if a side is beyond what a job can say.
     pub fn jobs(&self, quad: &Quad, bytes: usize) -> Option<Jobs> {
         let Quad { signal, bands } = quad;
@@ -190,6 +204,12 @@ impl Lowering<'_> {
             count,
             schedule,
         });
+        let left = match pair.direction {
+            Direction::Forward => quad.bands[0],
+            Direction::Inverse => quad.signal,
+        };
+        let is_on_its_way = matches!(left.array, Array::Scratch(Region::Low(_)));
+        let kept = is_on_its_way && KEPT.contains(&(pair.left() * bytes));
         let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis.
         let order: Vec<usize> = match pair.direction {
@@ -206,7 +226,7 @@ impl Lowering<'_> {
             let mut somewhere = job;
             self.misplace(&mut somewhere, &jobs.arrays);
             let (walk, _) = self.kernels.walk_of(pair.direction, self.sample, block, &somewhere)?;
-            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows());
+            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows(), kept);
             let index = self.kernels.get(key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
             let deep = |value: fn(Planes) -> i32| job.planes.map(value);
@@ -230,5 +250,74 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::Problem;
+    use crate::gpu::lower::Program;
+    use crate::gpu::{Machine, Tuning};
+    use crate::schedule::Schedule;
+    use lifting_codegen::ir::print;
+    use lifting_dsl::geometry::{Geometry, Layout};
+    use lifting_dsl::sample::SampleType;
+
+    fn program(name: &str, sample: SampleType, side: usize, levels: u32) -> Program {
+        let scheme = crate::catalogue::find(name).unwrap();
+        let problem = Problem {
+            boundary: scheme.boundary(),
+            geometry: Geometry::uniform(&[side, side], levels).unwrap(),
+            layout: Layout::Mallat,
+            source_shape: vec![side, side],
+            gain_shift: 0,
+            double_lone_odd: false,
+            scheme,
+        };
+        let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
+        let strides = [side as isize, 1];
+        Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
+    }
+
+    /// Whether each launch keeps what it leaves, of analysis and of synthesis.
+    fn kept(program: &Program) -> [Vec<bool>; 2] {
+        [&program.forward, &program.inverse[0]].map(|list| {
+            let of = |launch: &crate::gpu::list::Launch| {
+                let made = &program.kernels[launch.kernel];
+                let is_kept = print::kernel(&made.kernel).contains(", kept");
+                // What is kept is read by the plan itself.
+                let arrays = &launch.placed.as_ref().unwrap().arrays;
+                let forward = made.kernel.name.contains("forward");
+                let left = arrays[usize::from(forward)];
+                assert!(!is_kept || matches!(left, Array::Scratch(Region::Low(_))), "{}", made.kernel.name);
+                is_kept
+            };
+            list.launches.iter().map(of).collect()
+        })
+    }
+
+    /// A low band on its way is kept if it is large and the second-level cache has room for it; what the user gets is not.
+    #[test]
+    fn what_the_next_level_reads_is_kept() {
+        let of = |name, sample, side, levels| kept(&program(name, sample, side, levels));
+        // Low bands of 16 MiB after two levels in one launch, of 4 and 1 after the next, and the last, which is the user's.
+        assert_eq!(of("cdf97", SampleType::F32, 8192, 5)[0], [true, true, true, false]);
+        // Of 32 MiB.
+        assert_eq!(of("dd137", SampleType::I16, 8192, 2), [[true, false], [true, false]]);
+        assert_eq!(of("cdf97", SampleType::F32, 512, 3), [[false; 3], [false; 3]]);
+        assert_eq!(of("cdf97", SampleType::F32, 8192, 1), [[false], [false]]);
+        // 64 MiB are too many.
+        assert_eq!(of("dd137", SampleType::I16, 16384, 2)[0], [false, false]);
+    }
+
+    /// Kernels that were only tried are not compiled.
+    #[test]
+    fn every_kernel_is_launched() {
+        for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16)] {
+            let program = program(name, sample, 4096, 5);
+            let launched = |kernel| program.lists().flat_map(|list| &list.launches).any(|l| l.kernel == kernel);
+            assert!((0..program.kernels.len()).all(launched), "{name}");
+        }
     }
 }

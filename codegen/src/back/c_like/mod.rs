@@ -431,7 +431,7 @@ impl Writer<'_> {
         match self.hint(space, cache) {
             Cache::ReadOnly => format!("__ldg(&{cell})"),
             Cache::Streaming => format!("__ldcs(&{cell})"),
-            Cache::Default => cell,
+            Cache::Default | Cache::Kept => cell,
         }
     }
 
@@ -469,9 +469,8 @@ impl Writer<'_> {
 
     fn store(&mut self, space: Space, index: &Expr, values: &[Expr], cache: Cache) -> Result<(), Unsupported> {
         let cache = self.hint(space, cache);
-        let mut texts: Vec<String> = values.iter().map(|v| self.plain(v).text).collect();
-        if let [_] = values {
-            let value = texts.remove(0);
+        let texts: Vec<String> = values.iter().map(|v| self.plain(v).text).collect();
+        if let ([value], true) = (&texts[..], cache != Cache::Kept) {
             let index = self.plain(index).text;
             let cell = format!("{}[{index}]", self.array(space));
             match cache {

@@ -43,7 +43,8 @@ fn wide(suite: &mut Suite) {
                             b.load(Place::Elem(row, 0.into()), Space::Global(src), at, lanes, cache);
                             let values =
                                 (0..lanes as i32).rev().map(|i| Expr::Elem(row, Expr::from(i).into())).collect();
-                            let cache = [Cache::Default, Cache::Streaming][lanes as usize % 2];
+                            let kind = lanes.ilog2() + scalar.bytes().ilog2() + block.min(2);
+                            let cache = [Cache::Default, Cache::Streaming, Cache::Kept][kind as usize % 3];
                             b.push(Stmt::Store { space: Space::Global(dst), index: at.into(), values, cache });
                         };
                         match block {
