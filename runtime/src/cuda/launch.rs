@@ -38,19 +38,44 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     ..ORDINARY
 };
 
-/// Which kernels of a program, compiled for the target, wait for those before them, so that launches may overlap: with such a value of the variable, those of plans of few samples,
-/// and of others those that are launched for few samples only.
-fn overlapping(program: &Program, target: &Target, samples: usize, variable: Option<&OsStr>) -> Vec<bool> {
-    let asked = variable.and_then(OsStr::to_str);
-    if !target.can_wait() || asked == Some("0") {
-        return vec![false; program.kernels.len()];
+/// Which launches of a program overlap with those before them.
+#[derive(Clone, Debug)]
+struct Overlap {
+    /// Samples of a launch, at most.
+    most: usize,
+    /// Whether each kernel waits for the launches before it, so that it may begin before they have ended: if it does so in any of its launches. What waits may be launched in any way.
+    waits: Vec<bool>,
+}
+
+impl Overlap {
+    /// No launch does.
+    fn none(program: &Program) -> Overlap {
+        Overlap { most: 0, waits: vec![false; program.kernels.len()] }
     }
-    let all = asked == Some("1") || samples <= SMALL;
-    let mut overlaps = vec![true; program.kernels.len()];
-    for launch in program.lists().flat_map(|list| &list.launches) {
-        overlaps[launch.kernel] &= all || launch.samples().is_some_and(|samples| samples <= SMALL_LAUNCH);
+
+    /// Of a program compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
+    fn of(program: &Program, target: &Target, samples: usize, variable: Option<&OsStr>) -> Overlap {
+        let asked = variable.and_then(OsStr::to_str);
+        let mut overlap = Overlap::none(program);
+        if !target.can_wait() || asked == Some("0") {
+            return overlap;
+        }
+        let is_small = asked == Some("1") || samples <= SMALL;
+        overlap.most = if is_small { usize::MAX } else { SMALL_LAUNCH };
+        for launch in program.lists().flat_map(|list| &list.launches) {
+            overlap.waits[launch.kernel] |= overlap.is_short(launch);
+        }
+        overlap
     }
-    overlaps
+
+    fn is_short(&self, launch: &Launch) -> bool {
+        launch.samples().unwrap_or(usize::MAX) <= self.most
+    }
+
+    /// Whether a launch does.
+    fn has(&self, launch: &Launch) -> bool {
+        self.waits[launch.kernel] && self.is_short(launch)
+    }
 }
 
 /// A program whose kernels are on a device.
@@ -60,8 +85,7 @@ pub(super) struct Loaded {
     /// The CUDA C++ text of its kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
-    /// Whether each of its kernels waits for those before it, so that it may begin before they have ended.
-    overlaps: Vec<bool>,
+    overlap: Overlap,
     /// Where each part of the workspace begins, in bytes.
     starts: [usize; 6],
     pub workspace_bytes: usize,
@@ -112,11 +136,11 @@ impl Loaded {
         }
         let variable = std::env::var_os(OVERLAP);
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        let overlaps = match &target {
-            Some(target) => overlapping(&program, target, samples, variable.as_deref()),
-            None => vec![false; list.len()],
+        let overlap = match &target {
+            Some(target) => Overlap::of(&program, target, samples, variable.as_deref()),
+            None => Overlap::none(&program),
         };
-        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i])
+        let (source, names) = cuda::write_overlapping(&list, |i| overlap.waits[i])
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -134,7 +158,7 @@ impl Loaded {
                 })?);
             }
         }
-        Ok(Loaded { program, source, functions, overlaps, starts, workspace_bytes })
+        Ok(Loaded { program, source, functions, overlap, starts, workspace_bytes })
     }
 
     /// Where an array begins, and the size of its elements.
@@ -181,12 +205,12 @@ impl Loaded {
         at: Addresses,
     ) -> Result<(), CudaError> {
         device.ready()?;
-        let mut overlap = sys::CUlaunchAttribute {
+        let mut beside = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
             value: sys::CUlaunchAttributeValue { pad: [0; 64] },
         };
-        overlap.value.programmaticStreamSerializationAllowed = 1;
+        beside.value.programmaticStreamSerializationAllowed = 1;
         for launch in &list.at(at.source, at.target).launches {
             let mut arguments = self.arguments::<T>(launch, at)?;
             let mut pointers = arguments.pointers();
@@ -201,8 +225,8 @@ impl Loaded {
                 blockDimZ: bz,
                 sharedMemBytes: 0,
                 hStream: stream,
-                attrs: &mut overlap,
-                numAttrs: self.overlaps[launch.kernel].into(),
+                attrs: &mut beside,
+                numAttrs: self.overlap.has(launch).into(),
             };
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
@@ -233,7 +257,7 @@ impl Loaded {
             let mut before = Vec::new();
             for group in list.at(at.source, at.target).launches.chunk_by(|_, next| next.beside_previous) {
                 let mut nodes = Vec::new();
-                let overlaps = group.iter().all(|launch| self.overlaps[launch.kernel]);
+                let overlaps = group.iter().all(|launch| self.overlap.has(launch));
                 for launch in group {
                     nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
@@ -370,7 +394,7 @@ mod tests {
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
 
-    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not.
+    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not, and all launches of small ones overlap.
     #[test]
     fn launches_overlap_where_kernels_wait() {
         let program = |side: usize| {
@@ -391,9 +415,15 @@ mod tests {
         let (small, large) = (program(4096), program(8192));
         let waiting = |program: &Program, arch: &str, samples: usize, variable: Option<&str>| {
             let target = Target { arch: arch.into(), version: (13, 0) };
-            let overlaps = overlapping(program, &target, samples, variable.map(OsStr::new));
-            assert_eq!(overlaps.len(), program.kernels.len());
-            overlaps.into_iter().filter(|waits| *waits).count()
+            let overlap = Overlap::of(program, &target, samples, variable.map(OsStr::new));
+            assert_eq!(overlap.waits.len(), program.kernels.len());
+            if variable.is_none() && target.can_wait() {
+                for launch in program.lists().flat_map(|list| &list.launches) {
+                    let is_short = launch.samples().is_some_and(|n| n <= SMALL_LAUNCH);
+                    assert_eq!(overlap.has(launch), is_short || samples <= SMALL);
+                }
+            }
+            overlap.waits.into_iter().filter(|waits| *waits).count()
         };
         for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
             let all = small.kernels.len();
@@ -451,8 +481,8 @@ mod tests {
                 // The kernels wait where the device can.
                 for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
                     let target = Target::of(architecture).unwrap();
-                    let overlaps = overlapping(&program, &target, 1 << 30, Some(OsStr::new("1")));
-                    assert!(overlaps.iter().all(|overlaps| *overlaps == waits));
+                    let overlap = Overlap::of(&program, &target, 1 << 30, Some(OsStr::new("1")));
+                    assert!(overlap.waits.iter().all(|kernel| *kernel == waits));
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));
