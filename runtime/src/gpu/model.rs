@@ -132,6 +132,8 @@ const BANDS_ANYWHERE: [f64; 2] = [1.45, 1.2];
 const ANYWHERE: [f64; 2] = [1.6, 1.65];
 /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where all rows do: more so at borders, where samples go one by one.
 const SHIFTED: [f64; 2] = [1.3, 1.5];
+/// Columns of a lane beyond which such blocks take longer in proportion: those at a border load them one by one.
+const GATHERED: f64 = 6.0;
 /// By how much walks (analysis, synthesis) and tiles, which take rows that begin anywhere through shared memory, are slower.
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
 const UNALIGNED_TILE: [f64; 2] = [1.22, 1.05];
@@ -291,12 +293,13 @@ impl Model<'_> {
             }
         };
         let inverse = usize::from(direction == Direction::Inverse);
+        let gathered = (f64::from(block.columns()) / GATHERED).max(1.0);
         let (more_work, longer, slower) = match walk {
             Walk::Warp(shape) => match shape.takes() {
                 Rows::Whole => (1.0, 1.0, 1.0),
                 Rows::Aligned => (IN_PARTS[inverse], 1.0, 1.0),
-                Rows::Image => (BANDS_ANYWHERE[inverse], SHIFTED[0], 1.0),
-                Rows::Any => (ANYWHERE[inverse], SHIFTED[1], 1.0),
+                Rows::Image => (BANDS_ANYWHERE[inverse], SHIFTED[0] * gathered, 1.0),
+                Rows::Any => (ANYWHERE[inverse], SHIFTED[1] * gathered, 1.0),
             },
             _ if aligned => (1.0, 1.0, 1.0),
             Walk::Stream(_) => (1.0, 1.0, UNALIGNED_WALK[inverse]),

@@ -265,6 +265,11 @@ mod tests {
     use lifting_dsl::sample::SampleType;
 
     fn program(name: &str, sample: SampleType, side: usize, levels: u32) -> Program {
+        pitched(name, sample, (side, side), levels)
+    }
+
+    /// Of an image of that side, whose rows begin further apart.
+    fn pitched(name: &str, sample: SampleType, (side, pitch): (usize, usize), levels: u32) -> Program {
         let scheme = crate::catalogue::find(name).unwrap();
         let problem = Problem {
             boundary: scheme.boundary(),
@@ -276,7 +281,7 @@ mod tests {
             scheme,
         };
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
-        let strides = [side as isize, 1];
+        let strides = [pitch as isize, 1];
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
     }
 
@@ -309,6 +314,21 @@ mod tests {
         assert_eq!(of("cdf97", SampleType::F32, 8192, 1), [[false], [false]]);
         // 64 MiB are too many.
         assert_eq!(of("dd137", SampleType::I16, 16384, 2)[0], [false, false]);
+    }
+
+    /// Where bands begin anywhere, analysis takes the kernel that was faster: for all rows, if the other one stores parts of sectors of 4-byte samples.
+    #[test]
+    fn bands_that_begin_anywhere() {
+        let names = |name, sample| {
+            let program = pitched(name, sample, (4097, 4112), 1);
+            [&program.forward, &program.inverse[0]].map(|list| {
+                let kernel = &program.kernels[list.launches[0].kernel].kernel;
+                kernel.name.contains("_warp_image_")
+            })
+        };
+        assert_eq!(names("cdf97", SampleType::F32), [false, true]);
+        assert_eq!(names("dd137", SampleType::I32), [true, true]);
+        assert_eq!(names("legall53", SampleType::I16), [true, true]);
     }
 
     /// Kernels that were only tried are not compiled.
