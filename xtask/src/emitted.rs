@@ -87,6 +87,16 @@ fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, Sc
     (options.boundary == Boundary::WholeSymmetric).then(make)
 }
 
+/// Those of a few that are launched where the next level reads what they leave.
+fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let stands_for_all =
+        options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
+    let kept = |kernel: &Kernel| Kernel { name: format!("{}_kept", kernel.name), ..kernel.clone().kept() };
+    let kinds = ["_warp_whole_", "_cascade_forward_"];
+    let of_kind = |kind: &str| made.iter().flatten().find(|kernel| kernel.name.contains(kind));
+    kinds.into_iter().filter(|_| stands_for_all).filter_map(of_kind).map(|kernel| Ok(kept(kernel))).collect()
+}
+
 /// One for each kind of rows.
 fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 3] {
     let shape = stream::Shape::for_sample(options.sample);
@@ -166,6 +176,7 @@ fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
                 // Those of 64 bits take longest to compile of all, and are of the same text.
                 made.extend(cascade_kernel(request.scheme, options));
             }
+            made.extend(kept_kernels(&made, options));
             if request.scheme.domain() == Domain::Real {
                 made.push(adjoint::kernel(request.scheme, options));
             }
