@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, ran_or_names_a_limit, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
@@ -237,22 +237,14 @@ fn batches_and_gains() {
 /// Every wavelet of the catalogue under its own border rule, or refused by a limit that is named.
 #[test]
 fn the_catalogue() {
-    let mut ran = 0;
-    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % 3 == 0) {
-        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
-        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
-        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
-            let scalar = types(scheme)[i % types(scheme).len()];
-            let case = Case::new(128, 64);
-            for direction in [Direction::Forward, Direction::Inverse] {
-                ran += usize::from(ran_or_names_a_limit(
-                    scheme,
-                    check_type(scheme, (boundary, direction), small(scalar), case, scalar, i as u64),
-                ));
-            }
-        }
-    }
-    assert!(ran > 20, "only {ran} ran");
+    catalogue(3, 20, |i, scheme, boundary, scalar| {
+        let ran = |direction| {
+            let rule = (boundary, direction);
+            let ran = check_type(scheme, rule, small(scalar), Case::new(128, 64), scalar, i as u64);
+            usize::from(ran_or_names_a_limit(scheme, ran))
+        };
+        ran(Direction::Forward) + ran(Direction::Inverse)
+    });
 }
 
 /// What is no extension, and what reaches too far, are refused in words.

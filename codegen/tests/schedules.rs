@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, ran_or_names_a_limit, types, wavelets};
+use support::{compiled, full, ran_or_names_a_limit, types, wavelets};
 
 /// The pass schedules; that of whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -481,8 +481,7 @@ const LONG: usize = 12;
 #[test]
 fn the_catalogue() {
     for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
-        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
-        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
+        let scheme = &compiled(entry);
         if scheme.steps().len() > LONG && i % 8 != 0 && !full() {
             continue;
         }

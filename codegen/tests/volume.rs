@@ -12,7 +12,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, ran_or_names_a_limit, types, wavelets};
 
 /// One launch. Axes are z, y, x.
 #[derive(Clone, Copy, Debug)]
@@ -389,17 +389,10 @@ fn stage_by_stage() {
 /// Every wavelet of the catalogue under its own border rule and another one.
 #[test]
 fn the_catalogue() {
-    let mut ran = 0;
-    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % 4 == 0) {
-        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
-        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
-        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
-            let case = Case { aligned: i % 8 > 3, ..Case::new([6, 26, 70]) };
-            let scalar = types(scheme)[i % types(scheme).len()];
-            ran += usize::from(runs_or_names_a_limit(scheme, boundary, proposed, case, scalar, i as u64));
-        }
-    }
-    assert!(ran > 8, "only {ran} cases");
+    catalogue(4, 8, |i, scheme, boundary, scalar| {
+        let case = Case { aligned: i % 8 > 3, ..Case::new([6, 26, 70]) };
+        usize::from(runs_or_names_a_limit(scheme, boundary, proposed, case, scalar, i as u64))
+    });
 }
 
 proptest! {

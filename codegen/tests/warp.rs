@@ -12,7 +12,7 @@ use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{full, types, wavelets};
+use support::{catalogue, compiled, types, wavelets};
 
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
@@ -128,12 +128,7 @@ fn batches_and_gains() {
 /// Steps that are not symmetric, under `whole-symmetric`, too: what they read beyond a border is the mirror image at every step.
 #[test]
 fn lopsided() {
-    let compiled = lifting_dsl::compile(
-        "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }
-         wavelet right { domain integer; odd -= even[1]; even += (odd[0] - odd[2]) >> 1; odd += 3*even[-1]; }
-         wavelet real { domain real; odd -= 0.3*even[1]; even += 0.5*odd[0] - 0.1*odd[-2]; even *= 1.5; odd -= even[0]; odd *= 0.5; }",
-    );
-    for scheme in compiled.expect("it compiles").schemes {
+    for scheme in support::lopsided() {
         sizes(&scheme, |scalar| Shape { rows: 24, ..small(scalar) }, &SMALL);
         sizes(&scheme, |_| LARGE, &[(33, 70), (130, 9), (3, 3), (64, 16), (34, 70)]);
     }
@@ -148,25 +143,12 @@ fn stage_by_stage() {
 /// Every wavelet of the catalogue under its own border rule and another one.
 #[test]
 fn the_catalogue() {
-    let mut ran = 0;
-    for (i, entry) in lifting_filters::CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % 3 == 0) {
-        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
-        let scheme = compiled.schemes.iter().find(|s| s.name() == entry.name).expect("the file has the wavelet");
-        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
-            let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
-            let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
-            let scalar = types(scheme)[i % types(scheme).len()];
-            ran += usize::from(runs_or_names_a_limit(
-                scheme,
-                boundary,
-                Proposed(i / 4 % 4, Rows::Any),
-                case,
-                scalar,
-                i as u64,
-            ));
-        }
-    }
-    assert!(ran > 20, "only {ran} cases");
+    catalogue(3, 20, |i, scheme, boundary, scalar| {
+        let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
+        let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
+        let proposed = Proposed(i / 4 % 4, Rows::Any);
+        usize::from(runs_or_names_a_limit(scheme, boundary, proposed, case, scalar, i as u64))
+    });
 }
 
 #[test]
@@ -317,9 +299,7 @@ fn launches() {
 fn proposed_shapes() {
     let mut text = String::new();
     for name in ["legall53", "cdf97", "dd137", "haar_vc2_0", "sym8"] {
-        let entry = lifting_filters::CATALOGUE.iter().find(|e| e.name == name).expect("it is in the catalogue");
-        let schemes = lifting_dsl::compile(entry.source).expect("the catalogue compiles").schemes;
-        let scheme = schemes.iter().find(|s| s.name() == name).expect("the file has the wavelet");
+        let scheme = &compiled(lifting_filters::find(name).expect("it is in the catalogue"));
         for &sample in types(scheme) {
             let options = Options { sample, boundary: scheme.boundary(), direction: Direction::Forward, gain: false };
             for shape in Shape::proposed(scheme, options).expect("a shape") {

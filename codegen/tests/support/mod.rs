@@ -1,8 +1,12 @@
 //! What the tests of schedules share: wavelets, their sample types, and samples from a seed.
 
+// Each test takes what it needs.
+#![allow(dead_code)]
+
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::ScheduleError;
-use lifting_dsl::{Domain, Scheme, testing};
+use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_filters::{CATALOGUE, Entry};
 
 /// A small deterministic source of bits.
 fn bits(mut seed: u64) -> impl FnMut() -> u64 {
@@ -48,6 +52,35 @@ pub fn wavelets() -> [Scheme; 3] {
 /// Whether `LIFTING_FULL=1`: every wavelet of the catalogue, not some that stand for all.
 pub fn full() -> bool {
     std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
+}
+
+/// A wavelet of the catalogue.
+pub fn compiled(entry: &Entry) -> Scheme {
+    let schemes = lifting_dsl::compile(entry.source).expect("the catalogue compiles").schemes;
+    schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the file has the wavelet")
+}
+
+/// One wavelet of the catalogue out of so many, or all, each under its own border rule and another one, with one of its sample types: the function runs it and says in how many cases it
+/// could. There must be more of them than that.
+pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, Boundary, Scalar) -> usize) {
+    let mut all = 0;
+    for (i, entry) in CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % one_of == 0) {
+        let scheme = compiled(entry);
+        for boundary in [scheme.boundary(), Boundary::ALL[i % 4]] {
+            all += ran(i, &scheme, boundary, types(&scheme)[i % types(&scheme).len()]);
+        }
+    }
+    assert!(all > few, "only {all} cases");
+}
+
+/// Steps that are not symmetric.
+pub fn lopsided() -> Vec<Scheme> {
+    let compiled = lifting_dsl::compile(
+        "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }
+         wavelet right { domain integer; odd -= even[1]; even += (odd[0] - odd[2]) >> 1; odd += 3*even[-1]; }
+         wavelet real { domain real; odd -= 0.3*even[1]; even += 0.5*odd[0] - 0.1*odd[-2]; even *= 1.5; odd -= even[0]; odd *= 0.5; }",
+    );
+    compiled.expect("it compiles").schemes
 }
 
 /// Calls `$check::<T>($arguments…, samples)` for the Rust type of a scalar, with samples from the seed.
