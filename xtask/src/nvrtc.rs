@@ -20,12 +20,12 @@ impl Nvrtc {
         Ok(Nvrtc { program, library: toolchain.nvrtc()? })
     }
 
-    /// Compiles a file's kernels for both architectures.
-    pub fn compile(&self, file: &Path) -> Result<(), String> {
+    /// Compiles a file's kernels for some architectures.
+    pub fn compile(&self, file: &Path, architectures: &[&str]) -> Result<(), String> {
         let folder = self.library.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
         // Its own built-ins are a library beside it.
-        command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file).args(["sm_75", "sm_90"]);
+        command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file).args(architectures);
         run(&mut command).map(|_| ())
     }
 }

@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match compile(one, &toolchain, &nvrtc, clang) {
+                    match compile(one, &toolchain, &nvrtc, (clang, options.full)) {
                         Ok(found) => {
                             println!("{}: {} kernels", one.name, found.len());
                             usages.lock().expect("no worker panics").extend(found);
@@ -81,7 +81,12 @@ fn has_clang() -> Result<bool, String> {
     Ok(found)
 }
 
-fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> Result<Vec<Usage>, String> {
+fn compile(
+    one: &Emitted,
+    toolchain: &Toolchain,
+    nvrtc: &Nvrtc,
+    (clang, full): (bool, bool),
+) -> Result<Vec<Usage>, String> {
     let object = one.c.with_extension("o");
     let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-c"];
     for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
@@ -94,11 +99,12 @@ fn compile(one: &Emitted, toolchain: &Toolchain, nvrtc: &Nvrtc, clang: bool) -> 
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages = Vec::new();
     if let Some(cu) = &one.cuda {
-        nvrtc.compile(cu)?;
+        nvrtc.compile(cu, &["sm_75", "sm_90"])?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, Some(&one.header))?);
     }
     if let Some(cu) = &one.fused {
-        nvrtc.compile(cu)?;
+        // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it lacks for either.
+        nvrtc.compile(cu, if full { &["sm_75", "sm_90"] } else { &["sm_90"] })?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, None)?);
     }
     Ok(usages)
