@@ -363,9 +363,7 @@ fn registers_equal_the_oracle() {
 fn registers_refuse_in_words() {
     let options = |boundary| Options { sample: Scalar::F32, boundary, direction: Direction::Forward, gain: false };
     let refused = |name: &str, boundary, schedule| {
-        let entry = lifting_filters::find(name).expect("in the catalogue");
-        let schemes = lifting_dsl::compile(entry.source).expect("the catalogue compiles").schemes;
-        let scheme = schemes.into_iter().find(|s| s.name() == entry.name).expect("in its file");
+        let scheme = compiled(lifting_filters::find(name).expect("in the catalogue"));
         kernel(&scheme, schedule, options(boundary)).expect_err("it is refused").to_string()
     };
     assert_eq!(

@@ -26,6 +26,15 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
+    /// A wavelet of the catalogue, under its own border rule and in the Mallat layout, and nothing else.
+    #[cfg(test)]
+    pub fn of(name: &str, geometry: Geometry) -> Problem {
+        let scheme = crate::catalogue::find(name).unwrap();
+        let source_shape = geometry.shape().to_vec();
+        let (boundary, layout) = (scheme.boundary(), Layout::Mallat);
+        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false }
+    }
+
     /// Whether there is an adjoint.
     pub fn check_adjoint(&self) -> Result<(), PlanError> {
         if self.scheme.domain() == Domain::Integer {

@@ -5,7 +5,7 @@ use crate::toolchain::{Toolchain, run};
 use std::path::Path;
 
 /// Turing, the oldest that CUDA 13 compiles for, and Hopper.
-const ARCHITECTURES: [&str; 2] = ["75", "90"];
+pub const ARCHITECTURES: [&str; 2] = ["75", "90"];
 
 /// Compiles `file`, and if it has a header, once behind it and once alone; returns what each kernel uses.
 pub fn compile(toolchain: &Toolchain, name: &str, file: &Path, header: Option<&Path>) -> Result<Vec<Usage>, String> {

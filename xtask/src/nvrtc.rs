@@ -25,7 +25,8 @@ impl Nvrtc {
         let folder = self.library.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
         // Its own built-ins are a library beside it.
-        command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file).args(architectures);
+        command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file);
+        command.args(architectures.iter().map(|a| format!("sm_{a}")));
         run(&mut command).map(|_| ())
     }
 }

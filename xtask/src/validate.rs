@@ -1,7 +1,7 @@
 //! Every emitted text through the real compilers.
 
 use crate::emitted::{self, Emitted};
-use crate::nvcc;
+use crate::nvcc::{self, ARCHITECTURES};
 use crate::nvrtc::Nvrtc;
 use crate::registers::{self, Usage};
 use crate::toolchain::{Toolchain, cuda, root, run as run_command, target};
@@ -99,12 +99,12 @@ fn compile(
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages = Vec::new();
     if let Some(cu) = &one.cuda {
-        nvrtc.compile(cu, &["sm_75", "sm_90"])?;
+        nvrtc.compile(cu, &ARCHITECTURES)?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, Some(&one.header))?);
     }
     if let Some(cu) = &one.fused {
         // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it lacks for either.
-        nvrtc.compile(cu, if full { &["sm_75", "sm_90"] } else { &["sm_90"] })?;
+        nvrtc.compile(cu, if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] })?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, None)?);
     }
     Ok(usages)

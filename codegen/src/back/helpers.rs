@@ -295,7 +295,7 @@ fn store(s: Scalar, lanes: u32, hint: Hint, d: Dialect, name: &str) -> String {
     let t = d.type_name(s);
     let args: Vec<String> = (0..lanes).map(|i| format!("{t} v{i}")).collect();
     let mut out = String::new();
-    if hint == Hint::Kept && d == Dialect::Cuda {
+    if hint == Hint::Kept {
         out += "// A launch that follows reads this: the second-level cache is to give it up last.\n";
     }
     out += &format!("{} void {name}({t} *to, {})\n{{\n", d.helper_prefix(), args.join(", "));

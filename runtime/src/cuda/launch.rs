@@ -38,43 +38,33 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     ..ORDINARY
 };
 
-/// Which launches of a program overlap with those before them.
-#[derive(Clone, Debug)]
-struct Overlap {
-    /// Samples of a launch, at most.
-    most: usize,
-    /// Whether each kernel waits for the launches before it, so that it may begin before they have ended: if it does so in any of its launches. What waits may be launched in any way.
-    waits: Vec<bool>,
-}
+/// Which launches overlap with those before them: those of at most so many samples.
+#[derive(Clone, Copy, Debug)]
+struct Overlap(Option<usize>);
 
 impl Overlap {
-    /// No launch does.
-    fn none(program: &Program) -> Overlap {
-        Overlap { most: 0, waits: vec![false; program.kernels.len()] }
-    }
-
-    /// Of a program compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
-    fn of(program: &Program, target: &Target, samples: usize, variable: Option<&OsStr>) -> Overlap {
+    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
+    fn of(target: &Target, samples: usize, variable: Option<&OsStr>) -> Overlap {
         let asked = variable.and_then(OsStr::to_str);
-        let mut overlap = Overlap::none(program);
         if !target.can_wait() || asked == Some("0") {
-            return overlap;
+            return Overlap(None);
         }
         let is_small = asked == Some("1") || samples <= SMALL;
-        overlap.most = if is_small { usize::MAX } else { SMALL_LAUNCH };
-        for launch in program.lists().flat_map(|list| &list.launches) {
-            overlap.waits[launch.kernel] |= overlap.is_short(launch);
-        }
-        overlap
-    }
-
-    fn is_short(&self, launch: &Launch) -> bool {
-        launch.samples().unwrap_or(usize::MAX) <= self.most
+        Overlap(Some(if is_small { usize::MAX } else { SMALL_LAUNCH }))
     }
 
     /// Whether a launch does.
-    fn has(&self, launch: &Launch) -> bool {
-        self.waits[launch.kernel] && self.is_short(launch)
+    fn has(self, launch: &Launch) -> bool {
+        self.0.is_some_and(|most| launch.samples().unwrap_or(usize::MAX) <= most)
+    }
+
+    /// Whether each kernel waits for the launches before it, so that it may begin before they have ended: if any of its launches overlaps. What waits may be launched in any way.
+    fn waits(self, program: &Program) -> Vec<bool> {
+        let mut waits = vec![false; program.kernels.len()];
+        for launch in program.lists().flat_map(|list| &list.launches) {
+            waits[launch.kernel] |= self.has(launch);
+        }
+        waits
     }
 }
 
@@ -136,11 +126,9 @@ impl Loaded {
         }
         let variable = std::env::var_os(OVERLAP);
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        let overlap = match &target {
-            Some(target) => Overlap::of(&program, target, samples, variable.as_deref()),
-            None => Overlap::none(&program),
-        };
-        let (source, names) = cuda::write_overlapping(&list, |i| overlap.waits[i])
+        let overlap = target.as_ref().map_or(Overlap(None), |t| Overlap::of(t, samples, variable.as_deref()));
+        let waits = overlap.waits(&program);
+        let (source, names) = cuda::write_overlapping(&list, |i| waits[i])
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -398,16 +386,7 @@ mod tests {
     #[test]
     fn launches_overlap_where_kernels_wait() {
         let program = |side: usize| {
-            let scheme = crate::catalogue::find("cdf97").unwrap();
-            let problem = Problem {
-                boundary: scheme.boundary(),
-                geometry: Geometry::uniform(&[side, side], 5).unwrap(),
-                layout: Layout::Mallat,
-                source_shape: vec![side, side],
-                gain_shift: 0,
-                double_lone_odd: false,
-                scheme,
-            };
+            let problem = Problem::of("cdf97", Geometry::uniform(&[side, side], 5).unwrap());
             let tuning = Tuning::new(Schedule::Warp, Machine::default(), "sm_90".into());
             let strides = [side as isize, 1];
             Program::new(&problem, SampleType::F32, &strides, &strides, &tuning).unwrap()
@@ -415,15 +394,16 @@ mod tests {
         let (small, large) = (program(4096), program(8192));
         let waiting = |program: &Program, arch: &str, samples: usize, variable: Option<&str>| {
             let target = Target { arch: arch.into(), version: (13, 0) };
-            let overlap = Overlap::of(program, &target, samples, variable.map(OsStr::new));
-            assert_eq!(overlap.waits.len(), program.kernels.len());
+            let overlap = Overlap::of(&target, samples, variable.map(OsStr::new));
+            let waits = overlap.waits(program);
+            assert_eq!(waits.len(), program.kernels.len());
             if variable.is_none() && target.can_wait() {
                 for launch in program.lists().flat_map(|list| &list.launches) {
                     let is_short = launch.samples().is_some_and(|n| n <= SMALL_LAUNCH);
                     assert_eq!(overlap.has(launch), is_short || samples <= SMALL);
                 }
             }
-            overlap.waits.into_iter().filter(|waits| *waits).count()
+            waits.into_iter().filter(|waits| *waits).count()
         };
         for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
             let all = small.kernels.len();
@@ -454,15 +434,11 @@ mod tests {
             ("cdf97", SampleType::Bf16, 0),
         ];
         for (name, sample, gain_shift) in wavelets {
-            let scheme = crate::catalogue::find(name).unwrap();
             let problem = Problem {
-                boundary: scheme.boundary(),
-                geometry: Geometry::uniform(&[1, 40, 50], 2).unwrap(),
                 layout: Layout::Interleaved,
-                source_shape: vec![1, 40, 50],
                 gain_shift,
                 double_lone_odd: gain_shift > 0,
-                scheme,
+                ..Problem::of(name, Geometry::uniform(&[1, 40, 50], 2).unwrap())
             };
             let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
             let strides = [2000, 50, 1];
@@ -481,8 +457,8 @@ mod tests {
                 // The kernels wait where the device can.
                 for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
                     let target = Target::of(architecture).unwrap();
-                    let overlap = Overlap::of(&program, &target, 1 << 30, Some(OsStr::new("1")));
-                    assert!(overlap.waits.iter().all(|kernel| *kernel == waits));
+                    let overlap = Overlap::of(&target, 1 << 30, Some(OsStr::new("1")));
+                    assert!(overlap.waits(&program).iter().all(|kernel| *kernel == waits));
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));

@@ -11,17 +11,9 @@ use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::sample::SampleType;
 
 fn program(shape: &[usize], levels: &[u32], layout: Layout, schedule: Schedule) -> Option<Program> {
-    let scheme = crate::catalogue::find("legall53").unwrap();
     let order: Vec<usize> = (0..shape.len()).rev().filter(|&a| levels[a] > 0).collect();
-    let problem = Problem {
-        boundary: scheme.boundary(),
-        geometry: Geometry::new(shape, &vec![0; shape.len()], levels, &order).unwrap(),
-        layout,
-        source_shape: shape.to_vec(),
-        gain_shift: 0,
-        double_lone_odd: false,
-        scheme,
-    };
+    let geometry = Geometry::new(shape, &vec![0; shape.len()], levels, &order).unwrap();
+    let problem = Problem { layout, ..Problem::of("legall53", geometry) };
     let mut strides = vec![1isize; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis] as isize;

@@ -146,6 +146,14 @@ fn fingerprinted(kernel: &Kernel) -> String {
     format!("{}_{digits}", kernel.name)
 }
 
+/// Whether a kernel of analysis for images whose bands begin anywhere stores parts of sectors where that was measured to cost more than what the kernel for all rows does besides: of
+/// samples of 4 bytes (`docs/performance.md`).
+fn breaks_sectors(direction: Direction, sample: Scalar, walk: &Walk) -> bool {
+    let Walk::Warp(block) = walk else { return false };
+    let is_one = direction == Direction::Forward && block.takes() == Rows::Image && sample.bytes() == 4;
+    is_one && block.columns() / 2 * 4 % 32 != 0
+}
+
 /// Makes kernels when they are asked for first.
 pub(super) struct Kernels<'a> {
     pub scheme: &'a Scheme,
@@ -200,27 +208,20 @@ impl<'a> Kernels<'a> {
             let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
             Ok((walk, tuning))
         };
-        let (rows, general): (&[Rows], Rows) = match block {
-            Block::Warp(_) if self.breaks_sectors(direction, sample, block) => {
-                (&[Rows::Whole, Rows::Aligned, Rows::Any, Rows::Image], Rows::Any)
-            }
-            Block::Warp(_) => (&Rows::ALL, Rows::Any),
-            Block::Cascade(_) => (&[Rows::Whole], Rows::Whole),
-            Block::Stream(_) => (&[Rows::Whole, Rows::Aligned, Rows::Any], Rows::Any),
-            Block::Tile(_) | Block::Volume(_) => (&[Rows::Aligned, Rows::Any], Rows::Any),
+        let rows: &[Rows] = match block {
+            Block::Warp(_) => &Rows::ALL,
+            Block::Cascade(_) => &[Rows::Whole],
+            Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
+            Block::Tile(_) | Block::Volume(_) => &[Rows::Aligned, Rows::Any],
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         };
         // What stands against the most general kernel stands against all.
-        rows.iter().find_map(|&rows| try_(rows).ok()).map_or_else(|| try_(general), Ok)
-    }
-
-    /// Whether the kernel of analysis for images whose bands begin anywhere stores parts of sectors where that was measured to cost more than what the kernel for all rows does
-    /// besides: of samples of 4 bytes (`docs/performance.md`).
-    fn breaks_sectors(&self, direction: Direction, sample: Scalar, block: Block) -> bool {
-        let broken = |walk: &Walk| matches!(walk, Walk::Warp(block) if block.columns() / 2 * 4 % 32 != 0);
-        direction == Direction::Forward
-            && sample.bytes() == 4
-            && self.walk(direction, sample, block, Rows::Image).is_ok_and(|walk| broken(&walk))
+        let (last, faster) = rows.split_last().expect("a schedule takes some rows");
+        match faster.iter().find_map(|&rows| try_(rows).ok()) {
+            Some(found) if breaks_sectors(direction, sample, &found.0) => try_(*last).or(Ok(found)),
+            Some(found) => Ok(found),
+            None => try_(*last),
+        }
     }
 
     /// How a kernel of both axes would meet a level.

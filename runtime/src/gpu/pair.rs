@@ -204,11 +204,7 @@ impl Lowering<'_> {
             count,
             schedule,
         });
-        let left = match pair.direction {
-            Direction::Forward => quad.bands[0],
-            Direction::Inverse => quad.signal,
-        };
-        let is_on_its_way = matches!(left.array, Array::Scratch(Region::Low(_)));
+        let is_on_its_way = matches!(writes[0].array, Array::Scratch(Region::Low(_)));
         let kept = is_on_its_way && KEPT.contains(&(pair.left() * bytes));
         let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis.
@@ -261,7 +257,7 @@ mod tests {
     use crate::gpu::{Machine, Tuning};
     use crate::schedule::Schedule;
     use lifting_codegen::ir::print;
-    use lifting_dsl::geometry::{Geometry, Layout};
+    use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
 
     fn program(name: &str, sample: SampleType, side: usize, levels: u32) -> Program {
@@ -270,16 +266,7 @@ mod tests {
 
     /// Of an image of that side, whose rows begin further apart.
     fn pitched(name: &str, sample: SampleType, (side, pitch): (usize, usize), levels: u32) -> Program {
-        let scheme = crate::catalogue::find(name).unwrap();
-        let problem = Problem {
-            boundary: scheme.boundary(),
-            geometry: Geometry::uniform(&[side, side], levels).unwrap(),
-            layout: Layout::Mallat,
-            source_shape: vec![side, side],
-            gain_shift: 0,
-            double_lone_odd: false,
-            scheme,
-        };
+        let problem = Problem::of(name, Geometry::uniform(&[side, side], levels).unwrap());
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
         let strides = [pitch as isize, 1];
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()

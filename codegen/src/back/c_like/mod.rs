@@ -470,7 +470,9 @@ impl Writer<'_> {
     fn store(&mut self, space: Space, index: &Expr, values: &[Expr], cache: Cache) -> Result<(), Unsupported> {
         let cache = self.hint(space, cache);
         let texts: Vec<String> = values.iter().map(|v| self.plain(v).text).collect();
-        if let ([value], true) = (&texts[..], cache != Cache::Kept) {
+        if let [value] = &texts[..]
+            && cache != Cache::Kept
+        {
             let index = self.plain(index).text;
             let cell = format!("{}[{index}]", self.array(space));
             match cache {
