@@ -488,14 +488,51 @@ fn launches() {
         (&aligned, Job { parity: [0, 1], ..whole }),
         (&aligned, Job { width: 63, ..whole }),
         (&aligned, Job { width: 2, ..whole }),
+        (&aligned, Job { batch: 3, signal: Array { stride: 1 << 30, ..whole.signal }, ..whole }),
+        (&aligned, with(Planes { depth: 1 << 19, ..planes })),
     ] {
         text += &format!("{}\n", block.accepts(&job).expect_err("a limit"));
     }
     insta::assert_snapshot!(text);
-    // Whole waves of blocks, as long as the halo along z allows.
+    assert_eq!(symmetric.accepts(&with(Planes { depth: 1 << 19, ..planes })), Ok(()));
+    // Chunks with which the last block ends as early as may be.
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
     let block = volume::block(&cdf97, options, shape).expect("a tile");
     let chunk = |side| block.tuning(&job(&Case { sides: [side; 3], ..case }, 4), 132).expect("a legal job").chunk;
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
+}
+
+/// Blocks that are taken up in order, as multiprocessors become free, end when `duration` says, with long and with short chunks.
+#[test]
+fn durations() {
+    let [.., cdf97] = wavelets();
+    let options =
+        Options { sample: Scalar::F32, boundary: Boundary::WholeSymmetric, direction: Direction::Inverse, gain: false };
+    let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
+    let block = volume::block(&cdf97, options, shape).expect("a tile");
+    for (sides, batch, multiprocessors) in
+        [([512, 512, 512], 1, 132), ([480, 400, 300], 1, 108), ([64, 64, 64], 7, 132), ([201, 30, 40], 2, 5)]
+    {
+        let case = Case { batch, ..Case::new(sides) };
+        let job = job(&case, 4);
+        let [depth, height, width] = sides.map(|n| n as i64);
+        let tiles = (width as u64).div_ceil(block.columns() as u64) * (height as u64).div_ceil(block.rows() as u64);
+        let simulated = |chunk: i64| {
+            let mut ends = vec![0; multiprocessors as usize];
+            for part in 0..(depth + 1) / 2 {
+                let walked = ((depth + 1) / 2 - part * chunk).min(chunk);
+                for _ in 0..if walked > 0 { tiles * batch as u64 } else { 0 } {
+                    *ends.iter_mut().min().expect("there are some") += walked + block.halo_pairs();
+                }
+            }
+            ends.into_iter().max().expect("there are some")
+        };
+        let chunks = 1..=(depth + 1) / 2;
+        for chunk in chunks.clone() {
+            assert_eq!(block.duration(&job, chunk as i32, multiprocessors), simulated(chunk), "{case:?} {chunk}");
+        }
+        let chosen = block.tuning(&job, multiprocessors).expect("a legal job").chunk;
+        assert_eq!(Some(simulated(chosen.into())), chunks.map(simulated).min());
+    }
 }

@@ -118,7 +118,7 @@ const TILE_RESIDENT: f64 = 48.0;
 /// `volume`: instructions of a thread for a pair of planes besides lifting, in analysis and in synthesis, and by how much they take longer than their issue slots: it waits at barriers. Measured
 /// of the 9/7 in f32, at 512³ and 256³.
 const VOLUMES: f64 = 3.0;
-const AROUND_VOLUME: [f64; 2] = [230.0, 255.0];
+const AROUND_VOLUME: [f64; 2] = [190.0, 200.0];
 const STALL_VOLUME: f64 = 1.33;
 
 /// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
@@ -372,7 +372,7 @@ impl Model<'_> {
         }
     }
 
-    /// By `volume`: waves of blocks, each of which takes as long as its threads have instructions for a chunk and its halo.
+    /// By `volume`: as long as the threads of blocks that follow one another have instructions.
     fn in_volumes(
         &self,
         direction: Direction,
@@ -382,13 +382,13 @@ impl Model<'_> {
         chunk: u32,
     ) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let steps = f64::from(chunk) + volume.halo_pairs() as f64;
+        let multiprocessors = self.machine.multiprocessors;
+        let steps = volume.duration(job, chunk as i32, multiprocessors) as f64;
         let threads = f64::from(32 * block.warps);
         let each = (volume.pairs_a_step() * operations + AROUND_VOLUME[usize::from(direction == Direction::Inverse)])
             * STALL_VOLUME;
-        let resident = f64::from(self.machine.multiprocessors) * volume.resident() as f64;
-        let waves = (volume.blocks(job, chunk as i32) as f64 / resident).ceil();
-        Demand { moved: 1.0, instructions: waves * resident * threads * steps * each / samples, latency: 0.0 }
+        let resident = f64::from(multiprocessors) * volume.resident() as f64;
+        Demand { moved: 1.0, instructions: resident * threads * steps * each / samples, latency: 0.0 }
     }
 
     /// By `cascade`: as many steps as the walk says.

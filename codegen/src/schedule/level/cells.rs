@@ -17,6 +17,8 @@ pub struct Cells {
     pub columns: i32,
     /// Whether columns of even and of odd index stand apart.
     pub split: bool,
+    /// Element of the array that they begin at, if not its first.
+    pub base: Option<LocalId>,
 }
 
 /// A thread's column.
@@ -70,7 +72,11 @@ impl Cells {
 
     /// First element of a row of a pair.
     pub fn row(&self, pair: impl Into<Expr>, phase: Phase) -> Expr {
-        (pair.into() * 2 + phase.parity() as i32) * self.width()
+        let row = (pair.into() * 2 + phase.parity() as i32) * self.width();
+        match self.base {
+            Some(base) => Expr::from(base) + row,
+            None => row,
+        }
     }
 
     /// Where the lane's samples of a row stand: runs of columns, each from an element on.

@@ -160,6 +160,12 @@ impl Axis {
         Ok(())
     }
 
+    /// Whether under a border rule the steps find what they read beyond a border among a lane's own columns, so that nothing need stand there.
+    pub(super) fn reflects(&self, boundary: Boundary, border: Border, columns: u32) -> bool {
+        let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns as i32));
+        (boundary, border) == (Boundary::WholeSymmetric, Border::Extend) && self.actions.iter().all(near)
+    }
+
     /// How many scalings stand between lifting steps.
     pub(super) fn scalings_between(&self) -> i64 {
         self.actions.iter().filter(|a| a.is_scaling()).count() as i64

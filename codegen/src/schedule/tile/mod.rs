@@ -187,7 +187,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let split = order == Order::HorizontalFirst;
     let (held_pairs, _) = plan.held_pairs(across_first);
     let shared = b.shared("cells", cell_of(arith), (2 * held_pairs * 32 * c) as u32);
-    let cells = Cells { shared, arith, columns: c, split };
+    let cells = Cells { shared, arith, columns: c, split, base: None };
     let tile = Tile { frame: &frame, plan: &plan, cells, first, across_first };
     if across_first {
         tile.across(b);

@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, Column, DelayLine, PHASES, Row, Slab, beside};
+use crate::schedule::level::{Column, DelayLine, PHASES, Row, Slab, beside};
 use lifting_dsl::Phase;
 
 impl Walk<'_> {
@@ -11,7 +11,6 @@ impl Walk<'_> {
     pub fn forward(&self, b: &mut Builder) {
         let (frame, plan) = (&self.frame, self.plan);
         let held = plan.held(frame.params, 1);
-        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let pairs = plan.shape.pairs as i32;
         let ahead = self.ahead(b);
         let column = self.column(b);
@@ -19,7 +18,7 @@ impl Walk<'_> {
         let out = self.out_of_column(b, &column, first_row);
         let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
         let take = |b: &mut Builder, z: Phase, next: &dyn Fn(&mut Builder, Phase)| {
-            let cells = self.cells[z.parity() as usize];
+            let cells = &self.cells[z.parity() as usize];
             let rounds: Vec<Vec<Row>> = ahead
                 .rounds
                 .iter()
@@ -57,10 +56,7 @@ impl Walk<'_> {
             }
             for (round, rows) in ahead.rounds.iter().zip(&rounds) {
                 self.with_pair(b, round.warps, |b| {
-                    if frame.is_aligned() {
-                        frame.extend(b, rows);
-                    }
-                    rows.iter().for_each(|row| across.lift(b, row));
+                    self.lift_rows(b, rows);
                     for (phase, row) in PHASES.into_iter().zip(rows) {
                         cells.put(b, cells.row(round.pair, phase), row);
                     }
@@ -102,7 +98,7 @@ impl Walk<'_> {
 
     /// Where a thread stores what it has of each plane.
     fn out_of_column(&self, b: &mut Builder, column: &Column, first_row: LocalId) -> Out {
-        let (frame, plan, cells) = (&self.frame, self.plan, self.cells[0]);
+        let (frame, plan, cells) = (&self.frame, self.plan, &self.cells[0]);
         let is_even = b.let_("is_even", Scalar::Bool, Expr::from(column.group).lt((cells.columns / 2).into()));
         let of_kind = |value: &dyn Fn(Phase) -> Expr| Expr::from(is_even).select(value(Phase::Even), value(Phase::Odd));
         let local = b.let_("local", Scalar::I32, of_kind(&|kind| cells.local(column, Some(kind))));
@@ -141,18 +137,18 @@ impl Walk<'_> {
                     let cursor = cursors.iter().find(|cursor| cursor.0 == array).expect("every array has one").1;
                     let at = match phase {
                         Phase::Even if !frame.is_aligned() => {
-                            let missing = frame.start(1).cast(Scalar::I64);
-                            Expr::from(cursor) - missing * Expr::from(frame.pitches[array]).cast(Scalar::I64)
+                            let missing = self.count(frame.start(1));
+                            Expr::from(cursor) - missing * self.count(frame.pitches[array])
                         }
                         _ => cursor.into(),
                     };
-                    (phase, band, array, b.let_("at", Scalar::I64, at))
+                    (phase, band, array, b.let_("at", self.counts(), at))
                 });
                 // The low band is read again by the next level; nobody reads the others soon.
                 let put = |b: &mut Builder, (phase, band, array, at): (Phase, usize, usize, LocalId), k: &Expr| {
                     let cache = if band == 0 { Cache::Default } else { Cache::Streaming };
                     let value = Expr::Elem(result, Box::new(k.clone() * 2 + phase.parity() as i32));
-                    let below = k.clone().cast(Scalar::I64) * Expr::from(frame.pitches[array]).cast(Scalar::I64);
+                    let below = self.count(k.clone()) * self.count(frame.pitches[array]);
                     let pointer = Space::Global(frame.params.bands[band]);
                     b.store_wide(pointer, Expr::from(at) + below, vec![frame.arith.narrow(value)], cache);
                 };

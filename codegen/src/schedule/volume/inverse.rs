@@ -2,8 +2,8 @@
 
 use super::Walk;
 use crate::ir::build::Builder;
-use crate::ir::{Builtin, Expr, LocalId, Scalar};
-use crate::schedule::level::{Across, Column, DelayLine, Held, PHASES, Row, Slab};
+use crate::ir::{Builtin, Expr, LocalId, Place, Scalar};
+use crate::schedule::level::{Cells, DelayLine, PHASES, Row, Slab};
 use crate::schedule::stream::store_signal_at;
 use lifting_dsl::Phase;
 
@@ -37,22 +37,62 @@ impl Walk<'_> {
             line.lift(b, pair);
             let delay = plan.descent.delay as i32;
             let done = b.let_("done", Scalar::I32, pair.clone() - delay);
-            for z in PHASES {
-                next(b, z);
-                b.if_(Expr::from(done).ge(self.first.into()).and(self.deep.exists(2, z, done)), |b| {
-                    let result = b.array("result", frame.arith.work, self.deep.columns);
-                    line.result(b, z, delay, result);
-                    for round in &ahead.rounds {
-                        self.with_pair(b, round.warps, |b| {
-                            for phase in PHASES {
-                                let row = Row::single(result, row_of(round.index, phase));
-                                self.cells[0].put(b, self.cells[0].row(round.pair, phase), &row);
-                            }
-                        });
+            PHASES.into_iter().for_each(|z| next(b, z));
+            let put = |b: &mut Builder, z: Phase, cells: &Cells| {
+                let result = b.array("result", frame.arith.work, self.deep.columns);
+                line.result(b, z, delay, result);
+                for round in &ahead.rounds {
+                    self.with_pair(b, round.warps, |b| {
+                        for phase in PHASES {
+                            let row = Row::single(result, row_of(round.index, phase));
+                            cells.put(b, cells.row(round.pair, phase), &row);
+                        }
+                    });
+                }
+            };
+            let lift_columns = |b: &mut Builder, from: &Cells, to: &Cells| {
+                let first = Expr::from(self.first_row) + Expr::from(column.above);
+                let pairs = plan.shape.pairs as i32;
+                let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first, pairs));
+                from.take_column(b, &slab, &column);
+                slab.lift(b);
+                to.put_column(b, &slab, &column);
+            };
+            let leave = |b: &mut Builder, z: Phase, cells: &Cells| {
+                b.if_(self.deep.exists(2, z, done), |b| {
+                    for out in &out {
+                        self.with_pair(b, out.warps, |b| self.leave_rows(b, out, cells));
                     }
-                    self.leave(b, &held, &column, &out);
                 });
-            }
+            };
+            b.if_(Expr::from(done).ge(self.first.into()), |b| match &self.cells[..] {
+                [one, two, three] => {
+                    put(b, Phase::Even, one);
+                    put(b, Phase::Odd, two);
+                    b.barrier();
+                    lift_columns(b, one, three);
+                    b.barrier();
+                    lift_columns(b, two, one);
+                    leave(b, Phase::Even, three);
+                    b.barrier();
+                    leave(b, Phase::Odd, one);
+                    b.comment("what the next pair of planes takes nobody reads any more");
+                    let parts = [one, two, three].map(|cells| cells.base.expect("parts begin somewhere"));
+                    let first = b.let_("part", Scalar::I32, parts[0]);
+                    for (part, next) in parts.into_iter().zip([parts[1], parts[2], first]) {
+                        b.set(Place::Local(part), next);
+                    }
+                }
+                cells => {
+                    for z in PHASES {
+                        put(b, z, &cells[0]);
+                        b.barrier();
+                        lift_columns(b, &cells[0], &cells[1]);
+                        b.barrier();
+                        leave(b, z, &cells[1]);
+                    }
+                }
+            });
             line.shift(b);
         });
     }
@@ -78,37 +118,16 @@ impl Walk<'_> {
         Out { warps, pair, done, cursors }
     }
 
-    /// Columns and rows of a plane that is done along z.
-    fn leave(&self, b: &mut Builder, held: &Held, column: &Column, out: &[Out]) {
-        let plan = self.plan;
-        let [rows, columns] = self.cells;
-        b.barrier();
-        let first = Expr::from(self.first_row) + Expr::from(column.above);
-        let pairs = plan.shape.pairs as i32;
-        let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
-        rows.take_column(b, &slab, column);
-        slab.lift(b);
-        columns.put_column(b, &slab, column);
-        b.barrier();
-        for out in out {
-            self.with_pair(b, out.warps, |b| self.leave_rows(b, out));
-        }
-    }
-
     /// A pair of rows of a plane.
-    fn leave_rows(&self, b: &mut Builder, out: &Out) {
-        let (frame, plan, cells) = (&self.frame, self.plan, self.cells[1]);
-        let across = Across { lanes: &frame.lanes, axis: &plan.axis };
+    fn leave_rows(&self, b: &mut Builder, out: &Out, cells: &Cells) {
+        let (frame, plan) = (&self.frame, self.plan);
         let rows = PHASES.map(|phase| {
             let name = format!("{}_row", phase.name());
             let row = Row::single(b.array(&name, frame.arith.work, plan.shape.columns), 0);
             cells.take(b, cells.row(out.pair, phase), &row);
             row
         });
-        if frame.is_aligned() {
-            frame.extend(b, &rows);
-        }
-        rows.iter().for_each(|row| across.lift(b, row));
+        self.lift_rows(b, &rows);
         if let [even, odd] = out.cursors[..] {
             for (cursor, row) in [even, odd].into_iter().zip(&rows) {
                 b.if_(self.stores(cursor), |b| store_signal_at(b, frame, row, cursor.into(), false));
@@ -117,7 +136,7 @@ impl Walk<'_> {
             b.if_(self.stores(out.cursors[0]), |b| {
                 for (phase, row) in PHASES.into_iter().zip(&rows) {
                     b.if_(self.frame.exists(1, phase, out.done), |b| {
-                        let below = Expr::from(frame.pitches[0]).cast(Scalar::I64) * Expr::i64(phase.parity());
+                        let below = self.count(frame.pitches[0]) * self.count(phase.parity() as i32);
                         let at = Expr::from(out.cursors[0]) + below;
                         cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());
                     });

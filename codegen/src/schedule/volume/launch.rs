@@ -7,6 +7,8 @@ use lifting_dsl::Boundary;
 
 /// Most blocks of a launch in y and in z.
 const MAX_BLOCKS: i64 = 65535;
+/// How many lengths of chunks are considered: all, of axes that are no longer.
+const LENGTHS: i64 = 1024;
 
 fn ceil(n: i64, unit: i64) -> i64 {
     (n + unit - 1) / unit
@@ -72,6 +74,17 @@ impl Block {
         if !self.shape.aligned {
             return Ok(planes);
         }
+        // Threads count the samples of a whole array in 32 bits, up to the pair of planes after the last one.
+        let strides = [job.signal, job.bands[0], low].map(|array| array.stride);
+        let far = |(stride, step): (i64, i64)| {
+            let [images, planes] = [job.batch, planes.depth].map(i64::from);
+            stride.saturating_mul(images - 1).saturating_add(step.saturating_mul(planes + 2))
+        };
+        if let Some(far) = strides.into_iter().zip(planes.steps).map(far).find(|&n| i32::try_from(n).is_err()) {
+            return refuse(format!(
+                "an array reaches {far} samples far, the kernel for rows of whole vectors counts them in 32 bits"
+            ));
+        }
         let columns = self.shape.columns as i32;
         if self.aligned(job, &planes) != SIGNAL_ALIGNED | BANDS_ALIGNED || job.parity != [0, 0] {
             return refuse(format!(
@@ -82,9 +95,10 @@ impl Block {
             ));
         }
         let halo = self.left.max(32 - self.left - self.useful) as i32 * columns;
-        if job.width % columns != 0 || job.width <= halo {
+        let beyond = if self.reflects() { 0 } else { halo };
+        if job.width % columns != 0 || job.width <= beyond {
             return refuse(format!(
-                "the width is {}, it must be a multiple of {columns} and more than {halo}",
+                "the width is {}, it must be a multiple of {columns} and more than {beyond}",
                 job.width
             ));
         }
@@ -118,16 +132,40 @@ impl Block {
         job.aligned(sample, columns) & high & steps
     }
 
-    /// Plane pairs that a block walks: so many that the last wave of blocks is as full as the others, and the halo does not cost more.
+    /// Plane pairs that a block walks: so many that the last one ends as early as may be. Of what is left at the end of the axis blocks walk less, and as they come last, they fill
+    /// what the long ones leave of the last wave.
     fn chunk(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
+        let (pairs, least) = (pairs(planes), Block::least_chunk(job));
+        let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
+        let time = |chunk: i32| self.duration(job, chunk, multiprocessors);
+        lengths.min_by_key(|&chunk| (time(chunk), std::cmp::Reverse(chunk))).unwrap_or(pairs as i32)
+    }
+
+    /// Plane pairs that are walked from the first block's begin to the last one's end.
+    pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> i64 {
         let resident = i64::from(multiprocessors.max(1)) * self.resident();
-        let pairs = pairs(planes);
-        let least = i64::from(Block::least_chunk(job));
-        let most = ceil(pairs, least);
-        // Waves of blocks, each of a chunk and its halo.
-        let time = |chunk: i64| ceil(self.tiles(job) * ceil(pairs, chunk), resident) * (chunk + self.halo_pairs());
-        let lengths = (1..=most).map(|chunks| ceil(pairs, chunks)).filter(|&chunk| chunk >= least);
-        lengths.min_by_key(|&chunk| (time(chunk), std::cmp::Reverse(chunk))).unwrap_or(pairs) as i32
+        let (chunk, pairs) = (i64::from(chunk.max(1)), job.planes.map_or(0, |planes| pairs(&planes)));
+        let (tiles, rest) = (self.tiles(job), pairs % chunk);
+        let long = chunk + self.halo_pairs();
+        let (rounds, over) = (tiles * (pairs / chunk) / resident, tiles * (pairs / chunk) % resident);
+        let early = rounds * long;
+        let late = if over > 0 { early + long } else { early };
+        if rest == 0 {
+            return late;
+        }
+        let short = rest + self.halo_pairs();
+        // Short blocks that end in time where the last round has no long one, and where it has.
+        let ended = |time: i64| (resident - over) * ((time - early) / short) + over * ((time - late) / short);
+        let (mut from, mut to) = (late, late + ceil(tiles, resident) * short);
+        while from < to {
+            let time = (from + to) / 2;
+            if ended(time) >= tiles {
+                to = time;
+            } else {
+                from = time + 1;
+            }
+        }
+        from
     }
 
     /// Tiles of all volumes.
@@ -136,11 +174,6 @@ impl Block {
         ceil(i64::from(width) + i64::from(parity[0]), self.columns())
             * ceil(i64::from(height) + i64::from(parity[1]), self.rows())
             * i64::from(batch)
-    }
-
-    /// Blocks of a launch with such chunks.
-    pub fn blocks(&self, job: &Job, chunk: i32) -> i64 {
-        self.tiles(job) * job.planes.map_or(0, |planes| ceil(pairs(&planes), chunk.max(1).into()))
     }
 
     /// Blocks that a multiprocessor holds at once, as their threads are bounded.

@@ -25,8 +25,8 @@ mod shape;
 pub use shape::Shape;
 
 use super::level::{
-    Axis, Border, Cells, Column, Descent, Frame, Held, PHASES, Params, Rows, Source, cell_of, check_columns, is_local,
-    vectors_or_served,
+    Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, Rows, Source, cell_of,
+    check_columns, is_local, vectors_or_served,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -61,6 +61,8 @@ pub struct Block {
     left: i64,
     /// Lanes with results.
     useful: i64,
+    /// Whether in synthesis both planes of a pair are in shared memory at once, in three parts of it that they take turns in.
+    turns: bool,
 }
 
 /// Derives how a scheme meets a volume.
@@ -107,11 +109,10 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > available {
         return Err(refuse("what a thread holds of planes, in registers,", registers, available));
     }
-    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful };
-    let bytes =
-        plan.cells_rows().iter().map(|rows| i64::from(*rows)).sum::<i64>() * 32 * c * cell_of(arith).bytes() as i64;
-    if bytes > MAX_SHARED as i64 {
-        return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
+    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns: true };
+    let plan = if plan.bytes() > MAX_SHARED as i64 { Block { turns: false, ..plan } } else { plan };
+    if plan.bytes() > MAX_SHARED as i64 {
+        return Err(refuse("a tile, in bytes of shared memory,", plan.bytes(), MAX_SHARED as i64));
     }
     Ok(plan)
 }
@@ -135,6 +136,11 @@ impl Block {
     /// Whether the kernel takes aligned rows only.
     pub fn is_for_aligned(&self) -> bool {
         self.shape.aligned
+    }
+
+    /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need stand there.
+    fn reflects(&self) -> bool {
+        self.shape.aligned && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
     }
 
     /// How many times each sample of a plane is loaded.
@@ -167,12 +173,20 @@ impl Block {
         self.row_pairs() + (self.halo.pairs_before() + self.halo.pairs_after()) as i32
     }
 
-    /// Rows of the two arrays in shared memory: planes of even and odd index, or before and after the columns.
-    fn cells_rows(&self) -> [i32; 2] {
+    /// Rows in each part of shared memory: planes of even and of odd index; before the columns and after them; or three that are taken in turns.
+    fn cells_rows(&self) -> Vec<i32> {
+        let [held, done] = [self.held_pairs(), self.row_pairs()].map(|pairs| 2 * pairs);
         match self.options.direction {
-            Direction::Forward => [2 * self.held_pairs(); 2],
-            Direction::Inverse => [2 * self.held_pairs(), 2 * self.row_pairs()],
+            Direction::Forward => vec![held; 2],
+            Direction::Inverse if self.turns => vec![held; 3],
+            Direction::Inverse => vec![held, done],
         }
+    }
+
+    /// Of shared memory.
+    fn bytes(&self) -> i64 {
+        let cells = self.cells_rows().into_iter().map(i64::from).sum::<i64>() * 32 * i64::from(self.shape.columns);
+        cells * cell_of(self.arith).bytes() as i64
     }
 
     /// First and last of a warp's columns that are stored; the last one does not belong to them.
@@ -198,7 +212,7 @@ impl Block {
 struct Walk<'a> {
     frame: Frame<'a>,
     plan: &'a Block,
-    cells: [Cells; 2],
+    cells: Vec<Cells>,
     /// The volume, as a thread's delay line holds it.
     deep: Held,
     /// First row pair of the tile's results.
@@ -239,6 +253,21 @@ impl Walk<'_> {
         Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32)
     }
 
+    /// Lifts rows, step by step, with what their lanes beyond a border stand for.
+    fn lift_rows(&self, b: &mut Builder, rows: &[Row]) {
+        let (lanes, axis) = (&self.frame.lanes, &self.plan.axis);
+        let lift = |b: &mut Builder, lanes: &Lanes| Across { lanes, axis }.lift_all(b, rows);
+        if self.plan.reflects() {
+            // In all blocks: a branch would keep compilers from mixing this with what does not depend on it.
+            let lanes = lanes.reflecting(b);
+            return lift(b, &lanes);
+        }
+        if self.frame.is_aligned() {
+            lanes.extend(b, rows);
+        }
+        lift(b, lanes);
+    }
+
     /// Does something in the warps that have a pair in a round; `warps` of them.
     fn with_pair(&self, b: &mut Builder, warps: i32, body: impl FnOnce(&mut Builder)) {
         if warps == self.plan.shape.warps as i32 {
@@ -252,6 +281,16 @@ impl Walk<'_> {
     fn rounds(&self, pairs: i32) -> impl Iterator<Item = (i32, i32)> + use<> {
         let warps = self.plan.shape.warps as i32;
         (0..pairs).step_by(warps as usize).map(move |first| (first, (pairs - first).min(warps)))
+    }
+
+    /// Type of what counts samples: where rows are aligned, an array has few enough of them for 32 bits.
+    fn counts(&self) -> Scalar {
+        if self.plan.shape.aligned { Scalar::I32 } else { Scalar::I64 }
+    }
+
+    /// A number of samples.
+    fn count(&self, samples: impl Into<Expr>) -> Expr {
+        samples.into().cast(self.counts())
     }
 
     /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each column's sample is, counted from the lane's first.
@@ -300,7 +339,7 @@ impl Walk<'_> {
                 (Direction::Inverse, Phase::Even) => 1..3,
                 (Direction::Inverse, Phase::Odd) => 2..3,
             };
-            arrays.map(|array| (array, b.declare("plane_start", Scalar::I64))).collect()
+            arrays.map(|array| (array, b.declare("plane_start", self.counts()))).collect()
         });
         Ahead { by_columns, planes, rounds }
     }
@@ -319,7 +358,7 @@ impl Walk<'_> {
                 follows,
                 |b| {
                     for &(array, at) in planes {
-                        let step = Expr::from(self.planes[array]).cast(Scalar::I64) * Expr::i64(apart);
+                        let step = self.count(self.planes[array]) * self.count(apart);
                         b.set(Place::Local(at), Expr::from(at) + step);
                     }
                 },
@@ -330,13 +369,15 @@ impl Walk<'_> {
             self.with_pair(b, round.warps, |b| {
                 let at = |(source, start, raw): &(Source, LocalId, LocalId)| {
                     let (_, plane) = planes.iter().find(|plane| plane.0 == source.array()).expect("it is read");
-                    (Expr::from(*plane) + Expr::from(*start).cast(Scalar::I64), *raw)
+                    (Expr::from(*plane) + self.count(*start), *raw)
                 };
                 let sources = &round.sources[z.parity() as usize];
                 let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
                     for loaded in sources {
                         let (at, raw) = at(loaded);
-                        load(b, &loaded.0, raw, at);
+                        // One number: added to a pointer one after the other, two would be counted in 64 bits.
+                        let at = b.let_("first", self.counts(), at);
+                        load(b, &loaded.0, raw, at.into());
                     }
                 };
                 let at_once = |b: &mut Builder| each(b, &|b, source, raw, at| source.fetch(b, frame, raw, at));
@@ -367,31 +408,33 @@ impl Walk<'_> {
         };
         b.set(Place::Local(k), plane);
         for &(array, at) in planes {
-            let start = Expr::from(self.frame.offsets[array]) + self.plane_start(array, k.into());
+            let start = self.count(self.frame.offsets[array]) + self.plane_start(array, k.into());
             b.set(Place::Local(at), start);
         }
     }
 
     /// Samples from the first plane of an array to another one.
     fn plane_start(&self, array: usize, plane: Expr) -> Expr {
-        plane.cast(Scalar::I64) * Expr::from(self.planes[array]).cast(Scalar::I64)
+        self.count(plane) * self.count(self.planes[array])
     }
 
-    /// Where a thread stores next; if it stores at all, else far below any index. (It is this one number that moves from plane to plane, as compilers would
-    /// otherwise derive all of it again in each.)
+    /// Where a thread stores next; if it stores at all, else so far below any index that it stays below them. (It is this one number that moves from plane to plane, as
+    /// compilers would otherwise derive all of it again in each.)
     fn cursor(&self, b: &mut Builder, array: usize, stores: Expr, index: Expr, plane: Expr) -> LocalId {
-        let at = index + self.plane_start(array, plane);
-        b.let_("cursor", Scalar::I64, stores.select(at, Expr::i64(i64::MIN / 2)))
+        let at = self.count(index) + self.plane_start(array, plane);
+        let never = if self.plan.shape.aligned { i32::MIN.into() } else { Expr::i64(i64::MIN / 2) };
+        b.let_("cursor", self.counts(), stores.select(at, never))
     }
 
     /// Whether a thread stores at a cursor.
     fn stores(&self, cursor: LocalId) -> Expr {
-        Expr::from(cursor).ge(Expr::i64(i64::MIN / 4))
+        let least = if self.plan.shape.aligned { 0.into() } else { Expr::i64(i64::MIN / 4) };
+        Expr::from(cursor).ge(least)
     }
 
     /// Moves to the next plane.
     fn advance(&self, b: &mut Builder, array: usize, cursor: LocalId) {
-        b.set(Place::Local(cursor), Expr::from(cursor) + Expr::from(self.planes[array]).cast(Scalar::I64));
+        b.set(Place::Local(cursor), Expr::from(cursor) + self.count(self.planes[array]));
     }
 
     /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of each phase once there is room for it.
@@ -449,10 +492,11 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     let chunk = || Expr::from(params.chunk);
     let pairs_z = (deep.end(2) + 1) >> 1;
     let chunks = (pairs_z.clone() + chunk() - 1) / chunk();
-    let count = b.let_("chunks", Scalar::I32, chunks.clone());
-    let volume = b.let_("volume", Scalar::I32, Expr::from(Builtin::BlockZ) / Expr::from(count));
-    let part = Expr::from(Builtin::BlockZ) - Expr::from(volume) * Expr::from(count);
-    let first = b.let_("first_pair", Scalar::I32, part * chunk());
+    // The last chunk of an axis may be short: all volumes' last ones come last.
+    let part = b.let_("part", Scalar::I32, Expr::from(Builtin::BlockZ) / Expr::from(params.batch));
+    let volume = Expr::from(Builtin::BlockZ) - Expr::from(part) * Expr::from(params.batch);
+    let volume = b.let_("volume", Scalar::I32, volume);
+    let first = b.let_("first_pair", Scalar::I32, Expr::from(part) * chunk());
     let stop = (Expr::from(first) + chunk()).min(pairs_z);
     let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - plan.descent.above as i32);
     let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
@@ -461,14 +505,20 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), &volume.into());
     let planes = params.narrow_planes(b);
     let c = shape.columns as i32;
+    let rows = plan.cells_rows();
     let mut cells = |name: &str, rows: i32| {
         let shared = b.shared(name, cell_of(plan.arith), (rows * 32 * c) as u32);
-        Cells { shared, arith: plan.arith, columns: c, split: true }
+        Cells { shared, arith: plan.arith, columns: c, split: true, base: None }
     };
-    let [one, other] = plan.cells_rows();
-    let cells = match options.direction {
-        Direction::Forward => [cells("even_cells", one), cells("odd_cells", other)],
-        Direction::Inverse => [cells("rows", one), cells("columns", other)],
+    let cells = match (options.direction, &rows[..]) {
+        (Direction::Forward, _) => vec![cells("even_cells", rows[0]), cells("odd_cells", rows[1])],
+        (Direction::Inverse, [before, after]) => vec![cells("rows", *before), cells("columns", *after)],
+        (Direction::Inverse, _) => {
+            let all = cells("cells", rows.iter().sum());
+            let begin = |(i, rows): (usize, &i32)| b.let_("part", Scalar::I32, i as i32 * rows * 32 * c);
+            let parts: Vec<LocalId> = rows.iter().enumerate().map(begin).collect();
+            parts.into_iter().map(|part| Cells { base: Some(part), ..all }).collect()
+        }
     };
     let walk = Walk { frame, plan, cells, deep, first_row, first, range: (from, to), planes };
     match options.direction {

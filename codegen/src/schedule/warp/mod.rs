@@ -26,7 +26,7 @@ pub use shape::Shape;
 
 use super::level::{
     Across, Axis, Border, Form, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source,
-    check_columns, check_warps, is_symmetric, reflects, served_column,
+    check_columns, check_warps, is_symmetric, served_column,
 };
 use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -34,7 +34,7 @@ use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
 use crate::window::Halo;
-use lifting_dsl::{Boundary, Phase, Scheme, Step};
+use lifting_dsl::{Phase, Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
@@ -216,11 +216,7 @@ impl Block {
 
     /// Whether steps find what they read beyond a border among a lane's own columns, so that nothing need stand there.
     fn reflects(&self) -> bool {
-        let columns = self.shape.columns as i32;
-        let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns));
-        self.shape.takes == Rows::Whole
-            && (self.options.boundary, self.border) == (Boundary::WholeSymmetric, Border::Extend)
-            && self.axis.actions.iter().all(near)
+        self.shape.takes == Rows::Whole && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
     }
 
     /// Samples that are loaded for each that is stored.
