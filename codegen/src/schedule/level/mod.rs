@@ -18,11 +18,11 @@ pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
-pub(super) use row::{Form, Row};
+pub(super) use row::{Form, Row, word};
 pub(super) use shift::Runs;
 pub(super) use sink::Sink;
 pub(super) use slab::Slab;
-pub(super) use source::{Source, served_column, served_index, vectors_or_served};
+pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;

@@ -240,7 +240,7 @@ fn seen(frame: &Frame, sample: Expr) -> Expr {
 }
 
 /// A sample of type `work`, with the headroom that this level adds.
-pub(super) fn scaled(frame: &Frame, value: Expr) -> Expr {
+pub fn scaled(frame: &Frame, value: Expr) -> Expr {
     match (frame.params.gain, frame.options.direction) {
         (Some(gain), Direction::Forward) => frame.arith.shift_up(value, gain.into()),
         _ => value,

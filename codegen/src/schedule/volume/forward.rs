@@ -1,6 +1,6 @@
 //! Analysis: rows, columns, and then along z what a thread has of them.
 
-use super::Walk;
+use super::{Ahead, Round, Walk};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
 use crate::schedule::level::{Column, DelayLine, PHASES, Row, Slab, beside};
@@ -17,55 +17,9 @@ impl Walk<'_> {
         let first_row = b.let_("done_rows", Scalar::I32, Expr::from(self.first_row) + Expr::from(column.above));
         let out = self.out_of_column(b, &column, first_row);
         let line = DelayLine::declare(b, &self.deep, &plan.axis, &plan.descent.window, 2);
-        let take = |b: &mut Builder, z: Phase, next: &dyn Fn(&mut Builder, Phase)| {
-            let cells = &self.cells[z.parity() as usize];
-            let rounds: Vec<Vec<Row>> = ahead
-                .rounds
-                .iter()
-                .map(|_| {
-                    let row = |phase: Phase| {
-                        let name = format!("{}_row", phase.name());
-                        Row::single(b.array(&name, frame.arith.work, plan.shape.columns), 0)
-                    };
-                    PHASES.map(row).into()
-                })
-                .collect();
-            for (round, rows) in ahead.rounds.iter().zip(&rounds) {
-                self.with_pair(b, round.warps, |b| {
-                    let sources = &round.sources[z.parity() as usize];
-                    let see = |b: &mut Builder| {
-                        sources.iter().zip(rows).for_each(|((source, _, raw), row)| source.see(b, frame, row, *raw));
-                    };
-                    let Some((vectors, _)) = &ahead.by_columns else { return see(b) };
-                    b.if_else(*vectors, see, |b| {
-                        b.comment("columns beside one another were loaded by lanes beside one another");
-                        for (source, _, raw) in sources {
-                            for c in 0..frame.columns() {
-                                let at = cells.row(round.pair, source.row) + beside(c);
-                                let value = cells.to_cell(source.seen(frame, *raw, c));
-                                b.store(Space::Shared(cells.shared), at, value);
-                            }
-                        }
-                        b.push(Stmt::SyncWarp);
-                        for ((source, _, _), row) in sources.iter().zip(rows) {
-                            cells.take_whole(b, cells.row(round.pair, source.row), row);
-                        }
-                        b.push(Stmt::SyncWarp);
-                    });
-                });
-            }
-            for (round, rows) in ahead.rounds.iter().zip(&rounds) {
-                self.with_pair(b, round.warps, |b| {
-                    self.lift_rows(b, rows);
-                    for (phase, row) in PHASES.into_iter().zip(rows) {
-                        cells.put(b, cells.row(round.pair, phase), row);
-                    }
-                });
-            }
-            next(b, z);
-            b.barrier();
+        let take = |b: &mut Builder, z: Phase| {
             let slab = Slab::declare(b, "column", &held, (&plan.axis, &plan.halo), (first_row.into(), pairs));
-            cells.take_column(b, &slab, &column);
+            self.cells[z.parity() as usize].take_column(b, &slab, &column);
             slab.lift(b);
             b.comment("what the thread has of the plane joins its delay line");
             let front = line.row(z, 0);
@@ -78,7 +32,15 @@ impl Walk<'_> {
             });
         };
         self.walk(b, &ahead, |b, pair, next| {
-            PHASES.into_iter().for_each(|z| take(b, z, next));
+            let rounds: Vec<Vec<Row>> = ahead.rounds.iter().map(|round| self.take_rows(b, &ahead, round)).collect();
+            // As soon as there is room for it: what is lifted meanwhile is longer than the memory takes.
+            PHASES.into_iter().for_each(|z| next(b, z));
+            for (round, rows) in ahead.rounds.iter().zip(&rounds) {
+                self.with_pair(b, round.warps, |b| self.hand_over(b, round, rows));
+            }
+            b.barrier();
+            PHASES.into_iter().for_each(|z| take(b, z));
+            b.barrier();
             line.scale_first(b, pair);
             line.lift(b, pair);
             let delay = plan.descent.delay as i32;
@@ -93,6 +55,54 @@ impl Walk<'_> {
                 }
             });
             line.shift(b);
+        });
+    }
+
+    /// A pair of rows of both planes, as they were loaded: even and odd, of the even plane and of the odd one.
+    fn take_rows(&self, b: &mut Builder, ahead: &Ahead, round: &Round) -> Vec<Row> {
+        let (work, columns) = (self.frame.arith.work, self.plan.shape.columns);
+        let row = |phase: &Phase| Row::single(b.array(&format!("{}_row", phase.name()), work, columns), 0);
+        let rows: Vec<Row> = [PHASES, PHASES].as_flattened().iter().map(row).collect();
+        self.with_pair(b, round.warps, |b| {
+            for (z, rows) in PHASES.into_iter().zip(rows.chunks(2)) {
+                self.see(b, ahead, round, z, rows);
+            }
+        });
+        rows
+    }
+
+    /// The same, lifted, to shared memory.
+    fn hand_over(&self, b: &mut Builder, round: &Round, rows: &[Row]) {
+        self.lift_rows(b, rows);
+        for (cells, rows) in self.cells.iter().zip(rows.chunks(2)) {
+            for (phase, row) in PHASES.into_iter().zip(rows) {
+                cells.put(b, cells.row(round.pair, phase), row);
+            }
+        }
+    }
+
+    /// A pair of rows of a plane, as it was loaded, to registers.
+    fn see(&self, b: &mut Builder, ahead: &Ahead, round: &Round, z: Phase, rows: &[Row]) {
+        let (frame, cells) = (&self.frame, &self.cells[z.parity() as usize]);
+        let sources = &round.sources[z.parity() as usize];
+        let see = |b: &mut Builder| {
+            sources.iter().zip(rows).for_each(|((source, _, raw), row)| self.see_whole(b, source, row, *raw));
+        };
+        let Some((vectors, _)) = &ahead.by_columns else { return see(b) };
+        b.if_else(*vectors, see, |b| {
+            b.comment("columns beside one another were loaded by lanes beside one another");
+            for (source, _, raw) in sources {
+                for c in 0..frame.columns() {
+                    let at = cells.row(round.pair, source.row) + beside(c);
+                    let value = cells.to_cell(source.seen(frame, *raw, c));
+                    b.store(Space::Shared(cells.shared), at, value);
+                }
+            }
+            b.push(Stmt::SyncWarp);
+            for ((source, _, _), row) in sources.iter().zip(rows) {
+                cells.take_whole(b, cells.row(round.pair, source.row), row);
+            }
+            b.push(Stmt::SyncWarp);
         });
     }
 

@@ -26,7 +26,7 @@ impl Walk<'_> {
                 self.with_pair(b, round.warps, |b| {
                     for (source, _, raw) in &round.sources[z.parity() as usize] {
                         let first = front.first.clone() + row_of(round.index, source.row);
-                        source.see(b, frame, &Row::single(front.array, first), *raw);
+                        self.see_whole(b, source, &Row::single(front.array, first), *raw);
                     }
                 });
             }

@@ -5,14 +5,15 @@
 //! shared memory. What a thread has of a plane joins its delay line (`super::level`) along z. So every sample is read once and written once for
 //! all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
 //!
-//! Analysis lifts x, y, z: rows are loaded, lifted and handed over, one barrier a plane, as planes of even and of odd index have shared memory of their own; a
-//! thread's results along columns are what its delay line holds, and its threads store. Synthesis undoes them in reverse: a delay line holds what a warp loads of the eight bands, rows with their
-//! halo; each finished plane is handed over for the columns, and once more for the rows, with a barrier each. Other orders of the axes are for other schedules.
+//! Analysis lifts x, y, z: rows of both planes of a pair are loaded, lifted and handed over; a thread's results along columns are what its delay line holds, and its threads store. There are
+//! two barriers a pair: when all rows stand in shared memory, and when all have been taken from there. Synthesis undoes the axes in reverse: a delay line holds what a warp loads of the eight
+//! bands, rows with their halo; finished planes are handed over for the columns, and once more for the rows. Three parts of shared memory take turns, so that a plane's columns are lifted while
+//! the other's rows are: three barriers a pair; where they do not fit, one plane after the other and four. Other orders of the axes are for other schedules.
 //!
-//! Planes are loaded two ahead: into registers, as soon as those of the plane before have been used.
+//! Planes are loaded two ahead, into registers, as soon as those of the pair before have been seen.
 //!
-//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast kernels are for rows of whole vectors: lanes beyond a border take what
-//! stands for their columns from others ([`super::level::Lanes`]).
+//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast kernels are for rows of whole vectors: there, steps find what they read
+//! beyond a border among a lane's own columns, or lanes beyond it take what stands for theirs from others ([`super::level::Lanes`]); and samples are counted in 32 bits.
 //!
 //! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern CPUs and GPUs" (a tile in two axes streams along the third one),
 //! with the lifting steps' lags for the time steps.
@@ -25,8 +26,8 @@ mod shape;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, Rows, Source, cell_of,
-    check_columns, is_local, vectors_or_served,
+    Across, Axis, Border, Cells, Column, Descent, Form, Frame, Held, Lanes, PHASES, Params, Row, Rows, Source, cell_of,
+    check_columns, is_local, scaled, vectors_or_served, word,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -109,7 +110,9 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > available {
         return Err(refuse("what a thread holds of planes, in registers,", registers, available));
     }
-    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns: true };
+    // Rows that begin anywhere leave no registers for it where samples are converted besides.
+    let turns = shape.aligned || options.sample.bytes() == arith.work.bytes();
+    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
     let plan = if plan.bytes() > MAX_SHARED as i64 { Block { turns: false, ..plan } } else { plan };
     if plan.bytes() > MAX_SHARED as i64 {
         return Err(refuse("a tile, in bytes of shared memory,", plan.bytes(), MAX_SHARED as i64));
@@ -325,7 +328,10 @@ impl Walk<'_> {
                         let row = source.served_row(b, frame, row.into());
                         let start = row * Expr::from(frame.pitches[source.array()]) + source.first(frame, x);
                         let start = b.let_("start", Scalar::I32, start);
-                        let raw = source.raw(b, frame);
+                        let raw = match self.in_words() {
+                            true => b.array("raw", Scalar::I32, source.columns(frame).count() as u32 / 2),
+                            false => source.raw(b, frame),
+                        };
                         (source, start, raw)
                     })
                     .collect()
@@ -380,7 +386,7 @@ impl Walk<'_> {
                         load(b, &loaded.0, raw, at.into());
                     }
                 };
-                let at_once = |b: &mut Builder| each(b, &|b, source, raw, at| source.fetch(b, frame, raw, at));
+                let at_once = |b: &mut Builder| each(b, &|b, source, raw, at| self.fetch(b, source, raw, at));
                 match &ahead.by_columns {
                     None => at_once(b),
                     Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
@@ -388,6 +394,45 @@ impl Walk<'_> {
                     }),
                 }
             });
+        }
+    }
+
+    /// Whether 16-bit integers wait in words of two, as they were loaded: nvcc takes words apart where they are loaded, and so waits for them there.
+    fn in_words(&self) -> bool {
+        self.plan.shape.aligned
+            && self.frame.options.sample == Scalar::I16
+            && self.samples_of_a_lane().is_multiple_of(2)
+    }
+
+    /// How many samples a lane loads of a row of an array.
+    fn samples_of_a_lane(&self) -> u32 {
+        match self.frame.options.direction {
+            Direction::Forward => self.plan.shape.columns,
+            Direction::Inverse => self.plan.shape.columns / 2,
+        }
+    }
+
+    /// Starts loading the lane's samples of a row at once, from an index on.
+    fn fetch(&self, b: &mut Builder, source: &Source, raw: LocalId, at: Expr) {
+        if !self.in_words() {
+            return source.fetch(b, &self.frame, raw, at);
+        }
+        let samples = source.raw(b, &self.frame);
+        source.fetch(b, &self.frame, samples, at);
+        for i in 0..self.samples_of_a_lane() as i32 / 2 {
+            let [low, high] = [2 * i, 2 * i + 1].map(|e| Expr::Elem(samples, Box::new(e.into())));
+            b.set(Place::Elem(raw, i.into()), word(&low, &high).cast(Scalar::I32));
+        }
+    }
+
+    /// What was loaded at once, as the steps see it.
+    fn see_whole(&self, b: &mut Builder, source: &Source, row: &Row, raw: LocalId) {
+        if !self.in_words() {
+            return source.see(b, &self.frame, row, raw);
+        }
+        let words = Row { array: raw, first: 0.into(), form: Form::Beside };
+        for (e, c) in source.columns(&self.frame).enumerate() {
+            b.set(row.place(c), scaled(&self.frame, words.at(e as i32)));
         }
     }
 
