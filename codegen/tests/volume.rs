@@ -135,9 +135,16 @@ fn check<T: Sample + Element>(
         let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
         let shape = shape(scheme, options)?;
         let whole = case.parity[1..] == [0, 0] && case.aligned;
-        for aligned in [false, true].into_iter().take(1 + usize::from(whole)) {
-            let shape = Shape { aligned, ..shape };
-            let kernel = volume::kernel(scheme, options, shape)?;
+        for (aligned, whole_sectors) in [(false, false), (true, false), (true, true)] {
+            if aligned && !whole || whole_sectors && direction == Direction::Inverse {
+                continue;
+            }
+            let shape = Shape { aligned, whole_sectors, ..shape };
+            let kernel = match volume::kernel(scheme, options, shape) {
+                // Too few lanes.
+                Err(ScheduleError::Reach { .. }) if whole_sectors => continue,
+                made => made?,
+            };
             let block = volume::block(scheme, options, shape)?;
             let tuning = match block.tuning(&job(&case, T::SCALAR.bytes()), 132) {
                 Ok(tuning) => tuning,
@@ -234,7 +241,7 @@ fn small(_: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
         4 => (2, 4),
         _ => (2, 8),
     };
-    Ok(Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false })
+    Ok(Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false })
 }
 
 fn proposed(scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
@@ -314,7 +321,7 @@ fn shapes() {
         for (i, &scalar) in types(&scheme).iter().enumerate() {
             let any: Shaped = |_, options| {
                 let columns = (16 / options.sample.bytes() as u32).min(8);
-                Ok(Shape { columns, pairs: 1, warps: 8, min_blocks: 0, aligned: false })
+                Ok(Shape { columns, pairs: 1, warps: 8, min_blocks: 0, aligned: false, whole_sectors: false })
             };
             for (j, shape) in [proposed, any].into_iter().enumerate() {
                 let case = Case { aligned: true, chunk: 2 + j, ..Case::new([6 + i, 34, 136]) };
@@ -428,7 +435,7 @@ fn refusals_name_the_limit() {
     );
     let mut text = String::new();
     let schemes = compiled.expect("it compiles").schemes;
-    let usual = Shape { columns: 4, pairs: 3, warps: 8, min_blocks: 0, aligned: false };
+    let usual = Shape { columns: 4, pairs: 3, warps: 8, min_blocks: 0, aligned: false, whole_sectors: false };
     let mut refuse = |scheme: &Scheme, sample: Scalar, boundary: Boundary, shape: Shape| {
         let options = Options { sample, boundary, direction: Direction::Forward, gain: false };
         let error = volume::kernel(scheme, options, shape).expect_err("a limit");
@@ -449,6 +456,7 @@ fn refusals_name_the_limit() {
     refuse(lopsided, Scalar::I32, Boundary::WholeSymmetric, usual);
     refuse(far, Scalar::I32, Boundary::Zero, usual);
     refuse(scaled, Scalar::F32, Boundary::Edge, usual);
+    refuse(scaled, Scalar::F32, Boundary::WholeSymmetric, Shape { whole_sectors: true, ..usual });
     refuse(short, Scalar::I64, Boundary::Zero, Shape { columns: 2, pairs: 6, warps: 16, ..usual });
     insta::assert_snapshot!(text);
 }
@@ -470,6 +478,13 @@ fn launches() {
     assert_eq!(aligned.accepts(&whole), Ok(()));
     let planes = whole.planes.expect("it is a volume");
     let with = |planes: Planes| Job { planes: Some(planes), ..whole };
+    // Tiles of 120 and of 112 columns.
+    let sectors = volume::block(
+        &legall53,
+        options(Scalar::I32, Boundary::Periodic),
+        Shape { aligned: true, whole_sectors: true, columns: 4, pairs: 1, warps: 8, min_blocks: 0 },
+    )
+    .expect("a tile");
     let mut text = String::new();
     let periodic = block(Boundary::Periodic, false);
     for (block, job) in [
@@ -490,11 +505,13 @@ fn launches() {
         (&aligned, Job { width: 2, ..whole }),
         (&aligned, Job { batch: 3, signal: Array { stride: 1 << 30, ..whole.signal }, ..whole }),
         (&aligned, with(Planes { depth: 1 << 19, ..planes })),
+        (&sectors, job(&Case { aligned: true, ..Case::new([8, 8, 480]) }, 4)),
     ] {
         text += &format!("{}\n", block.accepts(&job).expect_err("a limit"));
     }
     insta::assert_snapshot!(text);
     assert_eq!(symmetric.accepts(&with(Planes { depth: 1 << 19, ..planes })), Ok(()));
+    assert_eq!(sectors.accepts(&job(&Case { aligned: true, ..Case::new([8, 8, 512]) }, 4)), Ok(()));
     // Chunks with which the last block ends as early as may be.
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];

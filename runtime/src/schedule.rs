@@ -179,10 +179,11 @@ pub struct VolumeBlock {
 }
 
 impl VolumeBlock {
-    /// The shape of the kernel for aligned rows, or for any.
-    pub(crate) fn shape(self, aligned: bool) -> volume::Shape {
+    /// The shape of the kernel that takes such rows: whole ones where its stores are whole sectors at no cost.
+    pub(crate) fn shape(self, takes: stream::Rows) -> volume::Shape {
         let VolumeBlock { columns, pairs, warps, .. } = self;
-        volume::Shape { columns, pairs, warps, min_blocks: 0, aligned }
+        let (aligned, whole_sectors) = (takes.is_aligned(), takes == stream::Rows::Whole);
+        volume::Shape { columns, pairs, warps, min_blocks: 0, aligned, whole_sectors }
     }
 }
 

@@ -120,7 +120,7 @@ fn tile_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
-/// One for each shape, which its name tells, for aligned rows and for any.
+/// One for each shape, which its name tells, for aligned rows, with whole sectors and without, and for any.
 fn volume_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: volume::Shape| {
         let mut kernel = volume::kernel(scheme, options, shape)?;
@@ -130,7 +130,12 @@ fn volume_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sched
     match volume::Shape::proposed(scheme, options) {
         Ok(shapes) => shapes
             .into_iter()
-            .flat_map(|shape| [true, false].map(|aligned| make(volume::Shape { aligned, ..shape })))
+            .flat_map(|shape| {
+                let rows = [(true, true), (true, false), (false, false)];
+                rows.map(|(aligned, whole_sectors)| volume::Shape { aligned, whole_sectors, ..shape })
+            })
+            .filter(|shape| !shape.whole_sectors || options.direction == Direction::Forward)
+            .map(make)
             .collect(),
         Err(e) => vec![Err(e)],
     }

@@ -105,8 +105,8 @@ impl Walk {
             Walk::Warp(block) => block.takes(),
             Walk::Cascade(_) => Rows::Whole,
             Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
-            Walk::Volume(block) if block.is_for_aligned() => Rows::Aligned,
-            Walk::Tile(_) | Walk::Volume(_) => Rows::Any,
+            Walk::Volume(block) => block.takes(),
+            Walk::Tile(_) => Rows::Any,
         }
     }
 
@@ -212,7 +212,8 @@ impl<'a> Kernels<'a> {
             Block::Warp(_) => &Rows::ALL,
             Block::Cascade(_) => &[Rows::Whole],
             Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
-            Block::Tile(_) | Block::Volume(_) => &[Rows::Aligned, Rows::Any],
+            Block::Volume(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
+            Block::Tile(_) => &[Rows::Aligned, Rows::Any],
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         };
         // What stands against the most general kernel stands against all.
@@ -232,7 +233,7 @@ impl<'a> Kernels<'a> {
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
             Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Cascade(block) => Walk::Cascade(cascade::walk(self.scheme, options, block.shape())?),
-            Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows != Rows::Any))?),
+            Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
     }
@@ -348,7 +349,7 @@ impl<'a> Kernels<'a> {
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
                     Block::Cascade(block) => cascade::kernel(self.scheme, options, order, block.shape())?,
-                    Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows != Rows::Any))?,
+                    Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
                 Ok((if kept { kernel.kept() } else { kernel }, Some(walk)))

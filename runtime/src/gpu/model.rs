@@ -285,7 +285,7 @@ impl Model<'_> {
             }
             (Walk::Volume(volume), Block::Volume(block)) => {
                 let demand = self.in_volumes(direction, volume, block, (job, samples), chunk);
-                (demand, volume.is_for_aligned(), VOLUMES)
+                (demand, volume.takes().is_aligned(), VOLUMES)
             }
             (Walk::Cascade(walk), Block::Cascade(block)) => {
                 (self.in_cascades(direction, walk, block, (job, chunk)), true, CASCADES)

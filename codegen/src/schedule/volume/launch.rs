@@ -74,6 +74,13 @@ impl Block {
         if !self.shape.aligned {
             return Ok(planes);
         }
+        if self.shape.whole_sectors {
+            let [tiles, most] = [self.columns(), (32 - self.lanes_of_halo()) * i64::from(self.shape.columns)]
+                .map(|columns| ceil(job.width.into(), columns));
+            if tiles > most {
+                return refuse(format!("{tiles} tiles in a row that store whole sectors, where {most} others will do"));
+            }
+        }
         // Threads count the samples of a whole array in 32 bits, up to the pair of planes after the last one.
         let strides = [job.signal, job.bands[0], low].map(|array| array.stride);
         let far = |(stride, step): (i64, i64)| {

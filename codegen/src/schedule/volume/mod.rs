@@ -27,7 +27,7 @@ pub use shape::Shape;
 
 use super::level::{
     Across, Axis, Border, Cells, Column, Descent, Form, Frame, Held, Lanes, PHASES, Params, Row, Rows, Source, cell_of,
-    check_columns, is_local, scaled, vectors_or_served, word,
+    check_columns, is_local, scaled, useful_lanes, vectors_or_served, word,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -93,10 +93,21 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     axis.check_walk(deep_border, &steps, &refuse)?;
     let halo = Halo::of(&axis.actions, options.boundary);
     let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
-    let useful = 32 - left - right;
-    if useful < 1 {
+    if 32 - left - right < 1 {
         return Err(refuse("the halo of a tile, in lanes,", left + right, 31));
     }
+    let (left, useful) = match shape.whole_sectors {
+        true if !shape.aligned || options.direction == Direction::Inverse => {
+            return Err(refuse(
+                "the number of kernels that store whole sectors, in synthesis or of rows that begin anywhere,",
+                1,
+                0,
+            ));
+        }
+        true => useful_lanes(&halo, c, options.sample.bytes() as i64, 0)
+            .map_err(|(halo, most)| refuse("the halo of a tile, in lanes,", halo, most))?,
+        false => (left, 32 - left - right),
+    };
     let sides = halo.pairs_before() + halo.pairs_after();
     let held = pairs * (warps / c) + sides;
     let rounds = (held + warps - 1) / warps;
@@ -136,9 +147,9 @@ impl Block {
         self.descent.halo_pairs()
     }
 
-    /// Whether the kernel takes aligned rows only.
-    pub fn is_for_aligned(&self) -> bool {
-        self.shape.aligned
+    /// Which rows the kernel takes: [`Rows::Whole`] are those whose bands' sectors it stores whole.
+    pub fn takes(&self) -> Rows {
+        self.shape.takes()
     }
 
     /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need stand there.
@@ -164,6 +175,12 @@ impl Block {
             Direction::Inverse => [stores, loads],
         };
         rows + 2.0 * pairs + sides + along_z
+    }
+
+    /// Lanes of halo that a tile has at least.
+    fn lanes_of_halo(&self) -> i64 {
+        let c = i64::from(self.shape.columns);
+        [self.halo.before, self.halo.after].map(|columns| (columns + c - 1) / c).into_iter().sum()
     }
 
     /// Row pairs of results.
@@ -253,7 +270,16 @@ impl Walk<'_> {
     /// The part of the columns that a thread has: there are as many parts as warps.
     fn column(&self, b: &mut Builder) -> Column {
         let shape = self.plan.shape;
-        Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32)
+        let mut column = Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32);
+        if shape.whole_sectors {
+            // Of each kind of columns, those with results first; what is beyond the last ones nobody stores.
+            let (groups, half) = (shape.columns as i32 / 2, 16 * shape.columns as i32);
+            let first = self.plan.left as i32 * groups;
+            let of_kind = Expr::from(column.group).and((groups - 1).into()) * 32 + Expr::from(Builtin::ThreadX) + first;
+            let kind = (Expr::from(column.group) >> groups.ilog2() as i32) * half;
+            column.at = b.let_("from_first", Scalar::I32, of_kind.min((half - 1).into()) + kind);
+        }
+        column
     }
 
     /// Lifts rows, step by step, with what their lanes beyond a border stand for.
@@ -510,7 +536,7 @@ impl Walk<'_> {
 /// As [`block`].
 pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
     let plan = &block(scheme, options, shape)?;
-    let name = options.kernel_name(scheme, if shape.aligned { "volume_aligned" } else { "volume" });
+    let name = options.kernel_name(scheme, &shape.takes().kernel("volume"));
     let mut builder = Builder::new(name);
     let b = &mut builder;
     b.doc(match options.direction {

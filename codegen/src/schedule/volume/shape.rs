@@ -1,6 +1,7 @@
 //! The shape of a tile that walks, chosen.
 
 use super::block;
+use crate::schedule::level::Rows;
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Scheme;
 
@@ -18,6 +19,8 @@ pub struct Shape {
     /// Whether the kernel takes only rows that begin where a lane's vector begins and consist of whole vectors, and planes whose first column and row are at even
     /// positions: it is faster.
     pub aligned: bool,
+    /// Whether fewer lanes have results than could, so that warps store whole 32-byte sectors: analysis, where rows are aligned; it takes only volumes in which this costs no tile.
+    pub whole_sectors: bool,
 }
 
 /// Columns a lane at most: 16 bytes of samples of 4 bytes.
@@ -27,13 +30,23 @@ const COLUMNS: u32 = 4;
 const CANDIDATES: [(u32, u32); 5] = [(3, 16), (2, 16), (1, 16), (2, 8), (1, 8)];
 
 impl Shape {
+    /// Which rows the kernel takes.
+    pub(super) fn takes(self) -> Rows {
+        match (self.aligned, self.whole_sectors) {
+            (false, _) => Rows::Any,
+            (true, false) => Rows::Aligned,
+            (true, true) => Rows::Whole,
+        }
+    }
+
     /// Shapes worth considering: the largest tile that the threads of a block hold.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the largest.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let columns = (16 / options.sample.bytes() as u32).min(COLUMNS);
-        let shape = |(pairs, warps)| Shape { columns, pairs, warps, min_blocks: 0, aligned: false };
+        let shape =
+            |(pairs, warps)| Shape { columns, pairs, warps, min_blocks: 0, aligned: false, whole_sectors: false };
         let mut made = CANDIDATES.map(shape).into_iter().map(|shape| block(scheme, options, shape).map(|_| shape));
         let first = made.next().expect("there are candidates");
         let found = first.or_else(|e| made.find_map(Result::ok).ok_or(e));
