@@ -69,7 +69,10 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
                 all.into_iter().find(|&shape| warp::block(scheme, options, shape).is_ok())
             };
             let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
-            let whole = shapes.iter().map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
+            // Where samples can stand in pairs they do.
+            let packed = shapes[0].packed;
+            let whole = shapes.iter().filter(|shape| shape.packed == packed);
+            let whole = whole.map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
             whole.chain(others).map(make).collect()
         }
         Err(e) => vec![Err(e)],

@@ -62,6 +62,7 @@ impl<'a> Facts<'a> {
             Expr::Binary(_, a, b) | Expr::Select(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
                 self.is_data(a) || self.is_data(b)
             }
+            Expr::Dot { pair, sum, .. } => self.is_data(pair) || self.is_data(sum),
         }
     }
 
@@ -177,7 +178,7 @@ pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
     match e {
         Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
         Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => visit(a, f),
-        Expr::Binary(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
+        Expr::Binary(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) | Expr::Dot { pair: a, sum: b, .. } => {
             visit(a, f);
             visit(b, f);
         }

@@ -24,10 +24,12 @@ pub enum Helper {
     Widen(Scalar),
     /// Arithmetic to storage: `f32_to_f16`, `f32_to_bf16`.
     Narrow(Scalar),
-    /// Two 16-bit values in a 32-bit word.
-    Pack,
-    /// The same, by an instruction that the compiler does not look into; CUDA only.
-    Keep,
+    /// Two 16-bit values in a 32-bit word: what is stored at once; CUDA only.
+    Word,
+    /// The same of 16 bits of two others, from a byte on of each.
+    Pack(u8, u8),
+    /// `dot(pair, low, high, sum)`.
+    Dot,
     /// `load_f32x4(to, from)`.
     Load(Scalar, u32, Hint),
     /// `store_f32x4(to, from values…)`.
@@ -88,8 +90,9 @@ impl Helper {
             Helper::Max(s) => format!("max_{}", s.name()),
             Helper::Widen(s) => format!("{}_to_f32", s.name()),
             Helper::Narrow(s) => format!("f32_to_{}", s.name()),
-            Helper::Pack => "pack".into(),
-            Helper::Keep => "keep_packed".into(),
+            Helper::Word => "pack".into(),
+            Helper::Pack(low, high) => format!("pack_{low}{high}"),
+            Helper::Dot => "dot".into(),
             Helper::Load(s, lanes, hint) => format!("load_{}x{lanes}{}", s.name(), hint.suffix()),
             Helper::Store(s, lanes, hint) => format!("store_{}x{lanes}{}", s.name(), hint.suffix()),
             Helper::CopyAsync(s, lanes) => format!("copy_async_{}x{lanes}", s.name()),
@@ -105,7 +108,7 @@ impl Helper {
 pub fn write(helpers: &BTreeSet<Helper>, dialect: Dialect) -> String {
     let mut all = helpers.clone();
     if dialect == Dialect::Cuda && all.iter().any(|h| matches!(h, Helper::Store(s, 2.., _) if s.bytes() == 2)) {
-        all.insert(Helper::Pack);
+        all.insert(Helper::Word);
     }
     if all.contains(&Helper::MirrorNear) {
         all.insert(Helper::MirrorFar);
@@ -163,20 +166,43 @@ fn definition(h: Helper, d: Dialect) -> String {
         }
         Helper::Widen(s) => widen(s, d, prefix, &name),
         Helper::Narrow(s) => narrow(s, d, prefix, &name),
-        Helper::Pack => format!(
+        Helper::Word => format!(
             "// Two 16-bit samples in one word, the first in the low half.\n\
              {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
                  return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n}}\n"
         ),
-        // Operands of 16 bits: that their upper halves are of no use, the compiler does see.
-        Helper::Keep => format!(
-            "// Two 16-bit samples in one word, the first in the low half, by an instruction that the compiler does not undo: they stay in one register.\n\
-             {prefix} {int} {name}({int} a, {int} b)\n{{\n    \
-                 {int} word;\n    \
-                 asm(\"mov.b32 %0, {{%1, %2}};\" : \"=r\"(word) : \"h\"(({short})a), \"h\"(({short})b));\n    \
-                 return word;\n}}\n",
-            short = d.type_name(Scalar::I16)
-        ),
+        Helper::Pack(low, high) => {
+            let value = match d {
+                Dialect::Cuda => {
+                    let selector = [high + 5, high + 4, low + 1, low].map(|byte| byte.to_string()).concat();
+                    format!("({int})__byte_perm(({uint})a, ({uint})b, 0x{selector}u)")
+                }
+                Dialect::C => format!(
+                    "({int})((({uint})a >> {} & 0xffffu) | (({uint})b >> {} << 16))",
+                    8 * u32::from(low),
+                    8 * u32::from(high)
+                ),
+            };
+            format!(
+                "// Two 16-bit samples in one word, which are in others: the first from byte {low} on, the second from byte {high} on.\n\
+                 {prefix} {int} {name}({int} a, {int} b)\n{{\n    return {value};\n}}\n"
+            )
+        }
+        Helper::Dot => {
+            let value = match d {
+                Dialect::Cuda => "__dp2a_lo(pair, (low & 255) | (high & 255) << 8, sum)".to_owned(),
+                Dialect::C => {
+                    let short = d.type_name(Scalar::I16);
+                    format!(
+                        "({int})(({uint})sum + ({uint})(({short})pair * low) + ({uint})(({short})(({uint})pair >> 16) * high))"
+                    )
+                }
+            };
+            format!(
+                "// sum + low * a + high * b of the two 16-bit samples a and b in a word; weights of 8 bits.\n\
+                 {prefix} {int} {name}({int} pair, {int} low, {int} high, {int} sum)\n{{\n    return {value};\n}}\n"
+            )
+        }
         Helper::Load(s, lanes, hint) => load(s, lanes, hint, d, &name),
         Helper::Store(s, lanes, hint) => store(s, lanes, hint, d, &name),
         Helper::CopyAsync(s, lanes) => copy_async(s, lanes, d, &name),

@@ -346,9 +346,13 @@ impl Writer<'_> {
             Expr::Binary(op, a, b) => {
                 let wraps = self.facts.is_data(e) && self.facts.type_of(a).is_integer();
                 let (mut a, mut b) = (self.expr(a), self.expr(b));
-                if *op == BinOp::Pack {
-                    self.fit(&mut [&mut a, &mut b], 20);
-                    let (low, high) = (a.at(Prec::Unary), b.at(Prec::Unary));
+                if let BinOp::Pack { low, high } = *op {
+                    self.fit(&mut [&mut a, &mut b], 32);
+                    let part = |a: &Text, byte: u8| match byte {
+                        0 => a.at(Prec::Unary),
+                        _ => format!("({} >> {})", a.at(Prec::Shift), 8 * byte),
+                    };
+                    let (low, high) = (part(&a, low), part(&b, high));
                     return new(format!("({low} & 0xffff) | ({high} << 16)"), Prec::BitOr);
                 }
                 let method = match op {
@@ -386,6 +390,13 @@ impl Writer<'_> {
                 }
                 new(format!("{} as {}", a.at(Prec::Cast), to.name()), Prec::Cast)
             }
+            Expr::Dot { pair, weights: [low, high], sum } => {
+                let (mut pair, mut sum) = (self.expr(pair), self.expr(sum));
+                self.fit(&mut [&mut pair, &mut sum], 80);
+                let term = |half: String, weight: &i8| format!(".wrapping_add({half} as i16 as i32 * {weight})");
+                let terms = [term(pair.at(Prec::Cast), low), term(format!("({} >> 16)", pair.at(Prec::Shift)), high)];
+                new(format!("{}{}", sum.receiver(), terms.concat()), Prec::Primary)
+            }
             Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
                 let (mut i, mut n) = (self.expr(i), self.expr(n));
                 self.fit(&mut [&mut i, &mut n], 10);
@@ -418,7 +429,7 @@ impl Writer<'_> {
             And => ("&", Prec::BitAnd),
             Or => ("|", Prec::BitOr),
             Xor => ("^", Prec::BitXor),
-            Min | Max | Pack => unreachable!("these are written otherwise"),
+            Min | Max | Pack { .. } => unreachable!("these are written otherwise"),
         };
         // `x as i32 < y` would begin a generic type, and a literal that is shifted needs its type.
         let left = match prec {

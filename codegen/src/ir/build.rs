@@ -117,7 +117,17 @@ impl Expr {
 
     /// Two 16-bit samples of type `i32` in a word: see [`BinOp::Pack`].
     pub fn pack(self, high: Expr) -> Expr {
-        Expr::binary(BinOp::Pack, self, high)
+        self.pack_from(0, high, 0)
+    }
+
+    /// The same, of 16 bits that begin at these bytes of the two.
+    pub fn pack_from(self, low: u8, other: Expr, high: u8) -> Expr {
+        Expr::binary(BinOp::Pack { low, high }, self, other)
+    }
+
+    /// `self + weights[0]·low + weights[1]·high` of the halves of a word: see [`Expr::Dot`].
+    pub fn dot(self, pair: Expr, weights: [i8; 2]) -> Expr {
+        Expr::Dot { pair: Box::new(pair), weights, sum: Box::new(self) }
     }
 
     /// Logical (on `bool`) or bitwise and.

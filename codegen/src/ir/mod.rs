@@ -189,9 +189,14 @@ pub enum BinOp {
     Rem,
     Min,
     Max,
-    /// Of type `i32`: the low half of the one as the low half, the low half of the other as the high half. The compiler of a device does not look into it, so that what has been packed to need fewer
-    /// registers stays packed.
-    Pack,
+    /// Of type `i32`: 16 bits of the one, from this byte of it on, as the low half, and 16 bits of the other as the high half; bytes are counted from the lowest, up to 2. One instruction
+    /// of a device.
+    Pack {
+        /// The byte of the first operand.
+        low: u8,
+        /// The byte of the second.
+        high: u8,
+    },
     And,
     Or,
     Xor,
@@ -239,6 +244,15 @@ pub enum Expr {
     Mirror(Box<Expr>, Box<Expr>),
     /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
     Wrap(Box<Expr>, Box<Expr>),
+    /// `sum + weights[0]·low + weights[1]·high` of the two 16-bit integers that an `i32` packs; of type `i32`, as `sum` is, and wraps. One instruction of a device.
+    Dot {
+        /// The two.
+        pair: Box<Expr>,
+        /// Of the low half, and of the high one.
+        weights: [i8; 2],
+        /// What is added.
+        sum: Box<Expr>,
+    },
 }
 
 /// Where an array stands.

@@ -110,7 +110,8 @@ impl Names {
             }
             Expr::Binary(BinOp::Min, a, b) => call(out, "min", &[a, b]),
             Expr::Binary(BinOp::Max, a, b) => call(out, "max", &[a, b]),
-            Expr::Binary(BinOp::Pack, a, b) => call(out, "pack", &[a, b]),
+            Expr::Binary(BinOp::Pack { low: 0, high: 0 }, a, b) => call(out, "pack", &[a, b]),
+            Expr::Binary(BinOp::Pack { low, high }, a, b) => call(out, &format!("pack_{low}{high}"), &[a, b]),
             Expr::Binary(op, a, b) => {
                 let (symbol, level) = operator(*op);
                 let open = level < above;
@@ -129,6 +130,10 @@ impl Names {
             Expr::Cast(to, a) => call(out, to.name(), &[a]),
             Expr::Mirror(i, n) => call(out, "mirror", &[i, n]),
             Expr::Wrap(i, n) => call(out, "wrap", &[i, n]),
+            Expr::Dot { pair, weights, sum } => {
+                let [low, high] = weights.map(|w| Expr::from(i32::from(w)));
+                call(out, "dot", &[pair, &low, &high, sum]);
+            }
         }
     }
 
@@ -280,7 +285,7 @@ fn operator(op: BinOp) -> (&'static str, u8) {
         Le => ("<=", 2),
         Gt => (">", 2),
         Ge => (">=", 2),
-        Min | Max | Pack => ("", 9),
+        Min | Max | Pack { .. } => ("", 9),
     }
 }
 

@@ -492,6 +492,13 @@ impl Checker<'_> {
                 }
                 Some(*to)
             }
+            Expr::Dot { pair, sum, .. } => {
+                for (e, what) in [(pair, "the pair"), (sum, "the sum")] {
+                    let found = self.expr(e);
+                    self.expect(found, Scalar::I32, what);
+                }
+                Some(Scalar::I32)
+            }
             Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
                 for (e, what) in [(i, "the index"), (n, "the extent")] {
                     let found = self.expr(e);
@@ -520,7 +527,7 @@ impl Checker<'_> {
             Eq | Ne => arithmetic || a == Scalar::Bool,
             And | Or => a.is_integer() || a == Scalar::Bool,
             Min | Max | Rem | Xor | Shl | Shr => a.is_integer(),
-            Pack => a == Scalar::I32,
+            Pack { low, high } => a == Scalar::I32 && low.max(high) <= 2,
         };
         if !right {
             self.error(format!("`{}` has no operands of type {}", self.names.expr(e), a.name()));

@@ -260,7 +260,12 @@ impl<'a> Kernels<'a> {
             Schedule::Warp => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = warp::Shape::proposed(self.scheme, options)?;
-                shapes.into_iter().map(|shape| Block::Warp(shape.into())).collect()
+                let blocks = shapes.into_iter().map(|shape| (shape.packed, Block::Warp(shape.into())));
+                let (pairs, singles): (Vec<_>, Vec<_>) = blocks.partition(|(packed, _)| *packed);
+                // Where samples can stand in pairs they do.
+                let is_fit = |block: Block| self.walk_of(direction, scalar_of(kind), block, job).is_ok();
+                let taken = if pairs.iter().any(|(_, block)| is_fit(*block)) { pairs } else { singles };
+                taken.into_iter().map(|(_, block)| block).collect()
             }
             Schedule::Tile => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));

@@ -80,24 +80,21 @@ const NARROW: f64 = 1.6;
 
 /// `warp`: the same for blocks, whose latency hides better: all loads of a block are in flight at once, and other warps compute meanwhile.
 const BLOCKS: f64 = 1.44;
-/// Instructions a sample besides lifting, and those of a lane's row.
-const AROUND_BLOCK: f64 = 20.6;
-const AROUND_ROW: f64 = 51.8;
+/// Instructions of a lane's row besides lifting; and of samples that stand in pairs, those of a sample, of a row, and what an operation of lifting counts.
+const AROUND_ROW: f64 = 92.8;
+const AROUND_PAIR: f64 = 5.7;
+const AROUND_ROW_OF_PAIRS: f64 = 107.8;
+const PAIR_OPERATION: f64 = 0.148;
 const STALL_BLOCK: f64 = 0.2124;
-const BLOCK_AGAIN: f64 = 0.183;
-/// Microseconds of a block: of a row, of each of a lane's columns in it, and of each store; and by how much it takes longer for each warp of its multiprocessor.
-const BLOCK_ROW: f64 = 0.0136;
-const BLOCK_COLUMN: f64 = 0.0056;
-const BLOCK_STORE: f64 = 0.0306;
-const BLOCK_SHARED: f64 = 0.0201;
-/// By how much instructions take less where samples stand in pairs, as more warps hide their latency, and blocks longer, as there are more instructions.
-const PACKED: f64 = 0.84;
-const PACKED_LONGER: f64 = 1.43;
+/// Microseconds of a block, of single samples and of pairs: of each of a lane's samples, and of each store; and by how much it takes longer for each warp of its multiprocessor.
+const BLOCK_SAMPLE: [f64; 2] = [0.0094, 0.0059];
+const BLOCK_STORE: [f64; 2] = [0.0165, 0.0251];
+const BLOCK_SHARED: [f64; 2] = [0.08, 0.1];
 /// Rows of halo of blocks up to which the above was fitted. Those with more are taken to be slower than they would be by the above, so that `stream` goes first.
 const KNOWN_HALO: i64 = 12;
 const UNSURE: f64 = 1.4;
 /// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
-const TINY_SECTORS: f64 = 0.16;
+const TINY_SECTORS: f64 = 0.064;
 
 /// `tile`: the same. Instructions besides lifting are nearly all there is, as its threads wait at the barrier, for one another; with one pair of rows a warp, for themselves, too.
 /// In analysis they store samples one by one, which makes each tile slower, too.
@@ -134,7 +131,7 @@ const BANDS_ANYWHERE: [f64; 2] = [1.45, 1.2];
 const ANYWHERE: [f64; 2] = [1.6, 1.65];
 /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where all rows do: more so at borders, where samples go one by one.
 const SHIFTED: [f64; 2] = [1.3, 1.5];
-/// Columns of a lane beyond which such blocks take longer in proportion: those at a border load them one by one.
+/// Columns of a lane beyond which a block at a border takes longer in proportion where bands begin anywhere, or all rows: it loads them one by one.
 const GATHERED: f64 = 6.0;
 /// By how much walks (analysis, synthesis) and tiles, which take rows that begin anywhere through shared memory, are slower.
 const UNALIGNED_WALK: [f64; 2] = [1.55, 1.78];
@@ -295,13 +292,12 @@ impl Model<'_> {
             }
         };
         let inverse = usize::from(direction == Direction::Inverse);
-        let gathered = (f64::from(block.columns()) / GATHERED).max(1.0);
         let (more_work, longer, slower) = match walk {
             Walk::Warp(shape) => match shape.takes() {
                 Rows::Whole => (1.0, 1.0, 1.0),
                 Rows::Aligned => (IN_PARTS[inverse], 1.0, 1.0),
-                Rows::Image => (BANDS_ANYWHERE[inverse], SHIFTED[0] * gathered, 1.0),
-                Rows::Any => (ANYWHERE[inverse], SHIFTED[1] * gathered, 1.0),
+                Rows::Image => (BANDS_ANYWHERE[inverse], SHIFTED[0], 1.0),
+                Rows::Any => (ANYWHERE[inverse], SHIFTED[1], 1.0),
             },
             _ if aligned => (1.0, 1.0, 1.0),
             Walk::Stream(_) => (1.0, 1.0, UNALIGNED_WALK[inverse]),
@@ -342,17 +338,22 @@ impl Model<'_> {
             (Direction::Forward, ..8) => (2.0, TINY_SECTORS),
             (Direction::Forward, _) => (2.0, 0.0),
         };
-        let row = BLOCK_ROW + BLOCK_COLUMN * columns;
-        let latency = f64::from(block.rows) * row + shape.rows() as f64 * stores * BLOCK_STORE;
+        let packed = usize::from(block.packed);
+        let samples = f64::from(block.rows) * columns;
+        let latency = samples * BLOCK_SAMPLE[packed] + shape.rows() as f64 * stores * BLOCK_STORE[packed];
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
         let shared = self.warps(job, shape.columns(), chunk);
-        let work = (AROUND_BLOCK + operations + AROUND_ROW / columns) * STALL_BLOCK;
+        let work = match block.packed {
+            true => AROUND_PAIR + PAIR_OPERATION * operations + AROUND_ROW_OF_PAIRS / columns,
+            false => operations + AROUND_ROW / columns,
+        };
+        let is_gathered = matches!(shape.takes(), Rows::Image | Rows::Any);
+        let gathered = if is_gathered { (columns / GATHERED).max(1.0) } else { 1.0 };
         let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
-        let [stall, longer] = if block.packed { [PACKED, PACKED_LONGER] } else { [1.0; 2] };
         Demand {
-            moved: 1.0 + (reads - 1.0) * BLOCK_AGAIN + tiny,
-            instructions: reads * lifted(job, shape.columns()) * work * stall * unsure,
-            latency: latency * each * (1.0 + BLOCK_SHARED * shared) * longer * unsure,
+            moved: 1.0 + tiny,
+            instructions: reads * lifted(job, shape.columns()) * work * STALL_BLOCK * unsure,
+            latency: latency * each * (gathered + BLOCK_SHARED[packed] * shared) * unsure,
         }
     }
 
@@ -491,15 +492,15 @@ mod tests {
             chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
             stream: [141.7, 41.14, 8.87, 14.34, 5.39, 6.22, 4.13, 3.47, 5.0],
             warp: &[
-                (4, 18, false, [139.7, 37.68, 6.83, 11.3, 3.4, 4.56, 2.74, 2.58, 2.91]),
-                (2, 18, false, [176.4, 44.32, 6.3, 12.04, 3.23, 4.37, 2.39, 2.42, 2.57]),
-                (2, 10, false, [256.1, 67.09, 10.37, 18.81, 3.83, 6.21, 2.23, 1.8, 2.76]),
+                (4, 18, false, [139.7, 37.68, 6.83, 11.3, 3.4, 4.56, 2.5, 2.44, 2.56]),
+                (2, 18, false, [176.4, 44.32, 6.3, 12.04, 3.23, 4.37, 2.06, 2.02, 2.35]),
+                (2, 10, false, [256.1, 67.09, 10.37, 18.81, 3.83, 6.21, 2.1, 1.84, 2.59]),
             ],
             tile: &[
                 (4, 4, [158.2, 43.72, 8.49, 14.14, 4.25, 5.29, 3.64, 2.94, 3.7]),
                 (2, 3, [178.4, 46.97, 8.09, 13.78, 3.75, 5.19, 2.94, 2.18, 3.02]),
             ],
-            best: [139.7, 37.68, 6.3, 11.3, 3.23, 4.37, 2.23, 1.8, 2.57],
+            best: [139.7, 37.68, 6.3, 11.3, 3.23, 4.37, 2.06, 1.84, 2.35],
         },
         Measured {
             scheme: "cdf97",
@@ -508,15 +509,15 @@ mod tests {
             chunks: [10, 10, 6, 8, 3, 4, 2, 1, 1],
             stream: [160.3, 47.08, 10.68, 17.01, 5.41, 6.47, 4.16, 3.4, 4.59],
             warp: &[
-                (4, 18, false, [132.5, 36.02, 6.58, 10.84, 3.28, 4.28, 2.71, 2.53, 2.76]),
-                (2, 18, false, [137.9, 37.26, 6.84, 11.76, 3.19, 4.19, 2.48, 2.34, 2.56]),
-                (2, 10, false, [223.7, 58.75, 8.98, 16.26, 3.6, 5.41, 2.19, 1.74, 2.5]),
+                (4, 18, false, [132.5, 36.02, 6.58, 10.84, 3.28, 4.28, 2.32, 2.27, 2.5]),
+                (2, 18, false, [137.9, 37.26, 6.84, 11.76, 3.19, 4.19, 1.95, 1.99, 2.3]),
+                (2, 10, false, [223.7, 58.75, 8.98, 16.26, 3.6, 5.41, 1.9, 1.75, 2.39]),
             ],
             tile: &[
                 (4, 8, [136.6, 36.97, 6.62, 11.4, 3.25, 4.26, 2.72, 2.57, 2.88]),
                 (4, 4, [173.0, 47.61, 7.28, 13.46, 3.26, 4.39, 2.43, 2.08, 2.66]),
             ],
-            best: [132.5, 36.02, 6.58, 10.84, 3.19, 4.19, 2.19, 1.74, 2.5],
+            best: [132.5, 36.02, 6.58, 10.84, 3.19, 4.19, 1.9, 1.75, 2.3],
         },
         Measured {
             scheme: "legall53",
@@ -525,15 +526,15 @@ mod tests {
             chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
             stream: [138.8, 38.43, 6.71, 12.8, 3.56, 4.59, 2.86, 2.52, 3.21],
             warp: &[
-                (4, 10, false, [139.1, 36.37, 5.7, 10.55, 2.87, 3.73, 2.09, 1.69, 2.33]),
-                (2, 10, false, [189.3, 47.8, 6.21, 11.5, 2.93, 3.82, 2.03, 1.66, 2.26]),
-                (2, 6, false, [148.0, 39.02, 6.21, 11.07, 2.73, 3.92, 1.94, 1.44, 2.22]),
+                (4, 10, false, [139.1, 36.37, 5.7, 10.55, 2.87, 3.73, 1.89, 1.87, 2.07]),
+                (2, 10, false, [189.3, 47.8, 6.21, 11.5, 2.93, 3.82, 1.83, 1.71, 2.1]),
+                (2, 6, false, [148.0, 39.02, 6.21, 11.07, 2.73, 3.92, 1.78, 1.63, 2.06]),
             ],
             tile: &[
                 (4, 6, [144.4, 38.4, 6.82, 11.67, 3.68, 4.87, 3.21, 2.35, 3.25]),
                 (2, 3, [162.8, 40.36, 6.9, 11.59, 3.57, 4.63, 2.8, 2.06, 2.93]),
             ],
-            best: [138.8, 36.37, 5.7, 10.55, 2.73, 3.73, 1.94, 1.44, 2.22],
+            best: [138.8, 36.37, 5.7, 10.55, 2.73, 3.73, 1.78, 1.63, 2.06],
         },
         Measured {
             scheme: "legall53",
@@ -542,15 +543,15 @@ mod tests {
             chunks: [10, 10, 4, 6, 2, 3, 1, 1, 1],
             stream: [152.7, 43.59, 8.5, 14.45, 3.81, 5.13, 2.9, 2.65, 3.17],
             warp: &[
-                (4, 10, false, [131.6, 35.16, 5.78, 10.67, 2.88, 3.71, 2.21, 1.72, 2.33]),
-                (2, 10, false, [137.6, 36.47, 6.24, 10.73, 2.83, 3.78, 2.11, 1.63, 2.27]),
-                (2, 6, false, [155.0, 40.6, 6.69, 11.68, 2.82, 4.34, 2.03, 1.42, 2.28]),
+                (4, 10, false, [131.6, 35.16, 5.78, 10.67, 2.88, 3.71, 1.82, 1.81, 2.07]),
+                (2, 10, false, [137.6, 36.47, 6.24, 10.73, 2.83, 3.78, 1.76, 1.65, 2.08]),
+                (2, 6, false, [155.0, 40.6, 6.69, 11.68, 2.82, 4.34, 1.73, 1.59, 2.06]),
             ],
             tile: &[
                 (4, 8, [131.8, 35.12, 5.85, 10.38, 3.04, 3.93, 2.55, 2.27, 2.64]),
                 (4, 4, [153.6, 44.42, 6.59, 12.09, 3.08, 4.04, 2.32, 1.89, 2.51]),
             ],
-            best: [131.6, 35.12, 5.78, 10.38, 2.82, 3.71, 2.03, 1.42, 2.27],
+            best: [131.6, 35.12, 5.78, 10.38, 2.82, 3.71, 1.73, 1.59, 2.06],
         },
         Measured {
             scheme: "legall53",
@@ -559,16 +560,15 @@ mod tests {
             chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
             stream: [75.71, 26.19, 6.12, 8.79, 4.31, 4.91, 3.28, 3.13, 3.9],
             warp: &[
-                (8, 12, true, [70.2, 19.95, 4.82, 7.16, 2.95, 3.83, 2.53, 2.38, 2.74]),
-                (8, 10, false, [74.28, 21.62, 4.4, 7.24, 2.64, 3.37, 2.0, 1.98, 2.36]),
-                (4, 10, false, [77.42, 21.76, 4.17, 6.82, 2.42, 3.08, 1.75, 1.87, 2.07]),
-                (4, 6, false, [99.09, 27.32, 4.82, 8.21, 2.36, 3.09, 1.47, 1.42, 2.03]),
+                (8, 10, true, [72.79, 20.52, 4.59, 6.79, 2.3, 3.66, 2.09, 2.04, 2.18]),
+                (4, 10, true, [96.16, 24.88, 4.57, 7.2, 2.24, 3.59, 1.85, 1.8, 1.95]),
+                (4, 6, true, [97.23, 26.79, 5.25, 8.51, 2.22, 3.57, 1.67, 1.63, 1.91]),
             ],
             tile: &[
                 (4, 6, [106.9, 29.57, 6.08, 9.75, 4.12, 4.79, 2.69, 2.62, 3.82]),
                 (2, 3, [132.1, 34.8, 6.12, 10.37, 3.16, 4.07, 2.08, 1.98, 2.75]),
             ],
-            best: [70.2, 19.95, 4.17, 6.82, 2.36, 3.08, 1.47, 1.42, 2.03],
+            best: [72.79, 20.52, 4.57, 6.79, 2.22, 3.57, 1.67, 1.63, 1.91],
         },
         Measured {
             scheme: "legall53",
@@ -577,16 +577,15 @@ mod tests {
             chunks: [10, 10, 3, 4, 2, 2, 1, 1, 1],
             stream: [84.92, 26.26, 6.28, 9.21, 4.14, 4.7, 3.31, 3.22, 3.63],
             warp: &[
-                (8, 12, true, [67.73, 19.64, 4.48, 6.85, 2.75, 3.55, 2.25, 2.15, 2.58]),
-                (8, 10, false, [67.66, 19.86, 4.21, 6.55, 2.6, 3.24, 1.93, 2.04, 2.39]),
-                (4, 10, false, [72.81, 20.35, 4.15, 6.62, 2.47, 3.04, 1.79, 1.91, 2.2]),
-                (4, 6, false, [98.02, 26.12, 4.72, 7.83, 2.38, 3.09, 1.43, 1.41, 2.09]),
+                (8, 10, true, [68.83, 19.43, 4.54, 6.73, 2.29, 3.64, 2.03, 2.0, 2.09]),
+                (4, 10, true, [73.16, 20.58, 4.47, 6.87, 2.16, 3.57, 1.77, 1.78, 1.88]),
+                (4, 6, true, [96.92, 26.1, 5.29, 8.36, 2.13, 3.46, 1.66, 1.62, 1.84]),
             ],
             tile: &[
                 (4, 8, [96.41, 26.45, 5.31, 8.77, 2.76, 3.37, 2.31, 2.24, 2.62]),
                 (4, 4, [122.1, 32.74, 5.35, 9.58, 2.65, 3.35, 1.89, 1.8, 2.38]),
             ],
-            best: [67.66, 19.64, 4.15, 6.55, 2.38, 3.04, 1.43, 1.41, 2.09],
+            best: [68.83, 19.43, 4.47, 6.73, 2.13, 3.35, 1.66, 1.62, 1.84],
         },
         Measured {
             scheme: "dd137",
@@ -595,16 +594,16 @@ mod tests {
             chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
             stream: [97.66, 35.65, 10.89, 14.61, 7.0, 8.99, 5.7, 5.45, 6.98],
             warp: &[
-                (4, 30, true, [83.98, 25.94, 6.92, 10.31, 5.01, 6.26, 4.87, 5.41, 5.92]),
-                (4, 26, false, [98.75, 28.99, 5.57, 9.51, 4.23, 4.45, 3.63, 3.57, 4.2]),
-                (4, 20, false, [110.3, 30.55, 6.24, 10.02, 3.19, 3.98, 2.6, 2.43, 2.53]),
-                (4, 16, false, [147.9, 39.98, 7.04, 12.29, 3.17, 4.27, 2.24, 2.16, 2.6]),
+                (8, 20, true, [77.43, 22.76, 6.58, 9.06, 3.6, 5.25, 3.41, 3.28, 3.42]),
+                (4, 26, true, [85.86, 23.82, 6.12, 9.03, 3.28, 4.91, 3.17, 3.14, 3.23]),
+                (4, 20, true, [98.51, 27.89, 5.85, 9.31, 2.89, 4.39, 2.28, 2.2, 2.27]),
+                (4, 16, true, [136.5, 37.0, 7.1, 11.52, 2.95, 4.66, 2.01, 1.93, 2.38]),
             ],
             tile: &[
                 (4, 5, [149.7, 40.0, 7.85, 12.31, 4.0, 4.97, 2.85, 2.75, 3.78]),
                 (2, 5, [192.0, 49.69, 8.05, 14.01, 3.51, 5.01, 2.36, 2.21, 3.07]),
             ],
-            best: [83.98, 25.94, 5.57, 9.51, 3.17, 3.98, 2.24, 2.16, 2.53],
+            best: [77.43, 22.76, 5.85, 9.03, 2.89, 4.39, 2.01, 1.93, 2.27],
         },
         Measured {
             scheme: "dd137",
@@ -613,16 +612,16 @@ mod tests {
             chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
             stream: [99.34, 35.2, 9.86, 13.72, 6.4, 8.11, 5.08, 5.0, 5.95],
             warp: &[
-                (4, 26, false, [89.53, 26.68, 5.34, 8.9, 3.98, 4.2, 3.44, 3.38, 3.84]),
-                (8, 22, true, [68.73, 20.4, 5.47, 8.24, 4.19, 4.39, 3.33, 3.4, 3.79]),
-                (4, 20, false, [91.6, 25.88, 5.22, 8.19, 2.9, 3.61, 2.44, 2.32, 2.47]),
-                (4, 16, false, [106.7, 28.77, 5.73, 8.98, 2.74, 3.54, 2.05, 1.98, 2.36]),
+                (8, 20, true, [70.42, 20.66, 5.47, 7.6, 2.69, 4.39, 2.49, 2.43, 2.51]),
+                (4, 26, true, [79.3, 22.83, 5.33, 8.2, 2.64, 4.13, 2.48, 2.46, 2.48]),
+                (4, 20, true, [83.07, 23.63, 5.18, 8.17, 2.57, 3.98, 2.02, 2.01, 2.05]),
+                (4, 16, true, [105.3, 28.38, 5.87, 9.07, 2.41, 3.83, 1.82, 1.8, 2.02]),
             ],
             tile: &[
                 (4, 8, [116.3, 31.28, 6.42, 10.06, 3.47, 4.28, 3.13, 2.81, 3.1]),
                 (4, 4, [143.3, 38.27, 6.92, 11.48, 3.0, 4.43, 2.12, 2.08, 2.53]),
             ],
-            best: [68.73, 20.4, 5.22, 8.19, 2.74, 3.54, 2.05, 1.98, 2.36],
+            best: [70.42, 20.66, 5.18, 7.6, 2.41, 3.83, 1.82, 1.8, 2.02],
         },
     ];
 

@@ -1,6 +1,6 @@
 //! One level of two axes, or of three, in one pass, as launches.
 
-use super::kernels::Key;
+use super::kernels::{Key, Walk};
 use super::list::{Arg, Array, Placed, Region};
 use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
@@ -177,6 +177,29 @@ impl Lowering<'_> {
         }
     }
 
+    /// The block that a level was given, its walk and its chunk; for a launch that is less aligned than what that was chosen for, and than it takes, one that does.
+    fn for_launch(
+        &self,
+        direction: Direction,
+        (block, chunk): (Block, u32),
+        job: &Job,
+    ) -> Result<(Block, Walk, u32), ScheduleError> {
+        let first = match self.kernels.walk_of(direction, self.sample, block, job) {
+            Ok((walk, _)) => return Ok((block, walk, chunk)),
+            Err(e) => e,
+        };
+        if self.kernels.tuning.only.is_some() {
+            return Err(first);
+        }
+        let others = self.kernels.proposed(block.schedule(), direction, self.kind, job)?;
+        let other = others.into_iter().find_map(|block| {
+            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, job).ok()?;
+            let chunk = tuning.chunk as u32;
+            Some((block.with_chunk(chunk), walk, chunk))
+        });
+        other.ok_or(first)
+    }
+
     /// Appends the launches of a pass over two axes or three. They may all run side by side.
     pub(super) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), PlanError> {
         if pair.extent.contains(&0) {
@@ -221,7 +244,7 @@ impl Lowering<'_> {
             }
             let mut somewhere = job;
             self.misplace(&mut somewhere, &jobs.arrays);
-            let (walk, _) = self.kernels.walk_of(pair.direction, self.sample, block, &somewhere)?;
+            let (block, walk, chunk) = self.for_launch(pair.direction, (block, chunk), &somewhere)?;
             let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows(), kept);
             let index = self.kernels.get(key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();

@@ -102,6 +102,11 @@ impl Writer<'_> {
             Expr::Mirror(i, n) if self.facts.calls_mirror() => self.call(Helper::MirrorNear, &[i, n]),
             Expr::Mirror(i, n) => self.call(Helper::Mirror, &[i, n]),
             Expr::Wrap(i, n) => self.call(Helper::Wrap, &[i, n]),
+            Expr::Dot { pair, weights: [low, high], sum } => {
+                self.helpers.insert(Helper::Dot);
+                let (pair, sum) = (self.plain(pair).text, self.plain(sum).text);
+                Text::new(format!("{}({pair}, {low}, {high}, {sum})", Helper::Dot.name()), Prec::Primary)
+            }
         }
     }
 
@@ -125,9 +130,8 @@ impl Writer<'_> {
             }
             return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
         }
-        if op == Pack {
-            let helper = if self.dialect == Dialect::Cuda { Helper::Keep } else { Helper::Pack };
-            return self.call(helper, &[a, b]);
+        if let Pack { low, high } = op {
+            return self.call(Helper::Pack(low, high), &[a, b]);
         }
         if matches!(op, Shl | Shr) {
             let (a, b) = (self.expr(a), self.plain(b));
@@ -290,7 +294,7 @@ fn join(op: BinOp, a: Text, b: Text) -> Text {
         And => ("&", Prec::BitAnd),
         Or => ("|", Prec::BitOr),
         Xor => ("^", Prec::BitXor),
-        Min | Max | Pack => unreachable!("these are calls"),
+        Min | Max | Pack { .. } => unreachable!("these are calls"),
     };
     let chained = a.prec == prec;
     let (left, right) = match prec {

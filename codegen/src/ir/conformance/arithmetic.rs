@@ -8,6 +8,7 @@ pub(super) fn add(suite: &mut Suite) {
     casts(suite);
     folds(suite);
     halves(suite);
+    dots(suite);
     logic(suite);
     literals(suite);
     precedence(suite);
@@ -261,6 +262,28 @@ fn halves(suite: &mut Suite) {
         let word = || x[0].clone().pack(x[1].clone());
         word().cast(Scalar::I16).cast(Scalar::I32) - (word() >> 16)
     });
+    for (low, high) in [(0, 2), (2, 0), (2, 2), (0, 1), (1, 1), (2, 1)] {
+        let part = |v: &i32, byte: u8| v >> (8 * byte) & 0xffff;
+        let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| part(a, low) | (part(b, high) << 16)).collect();
+        suite.elementwise(&format!("pack_{low}{high}"), &inputs, &expected, |_, x| {
+            x[0].clone().pack_from(low, x[1].clone(), high)
+        });
+    }
+}
+
+/// Both halves of a word times weights, and a sum that wraps.
+fn dots(suite: &mut Suite) {
+    let words = [0, 1, -1, 0x7fff, 0x8000, -0x8000, 0x7fff_7fff, -0x7fff_8000, 0x1234_5678, i32::MIN, i32::MAX];
+    let (a, b) = pairs(&words, |_, _| true);
+    let inputs = [Buffer::new(&a), Buffer::new(&b)];
+    for (n, (low, high)) in [(1, 0), (0, -1), (-9, 1), (127, 127), (-128, 127), (-128, -128)].into_iter().enumerate() {
+        let dot = |pair: i32, sum: i32| {
+            let (first, second) = (i32::from(pair as i16), i32::from((pair >> 16) as i16));
+            sum.wrapping_add(first * i32::from(low)).wrapping_add(second * i32::from(high))
+        };
+        let expected: Vec<i32> = a.iter().zip(&b).map(|(&a, &b)| dot(a, b)).collect();
+        suite.elementwise(&format!("dot_{n}"), &inputs, &expected, |_, x| x[1].clone().dot(x[0].clone(), [low, high]));
+    }
 }
 
 fn logic(suite: &mut Suite) {

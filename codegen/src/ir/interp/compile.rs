@@ -78,6 +78,12 @@ pub(super) enum Pure {
         i: Slot,
         n: Slot,
     },
+    Dot {
+        dst: Slot,
+        pair: Slot,
+        weights: [i8; 2],
+        sum: Slot,
+    },
     /// Element of a register array at an index that is not a literal.
     Elem {
         dst: Slot,
@@ -545,6 +551,12 @@ impl<'a> Compiler<'a> {
                 self.out.push(Inst::Pure(Pure::Cast { from, to: *to, dst, a }));
                 (dst, *to)
             }
+            Expr::Dot { pair, weights, sum } => {
+                let ((pair, _), (sum, _)) = (self.expr(pair, None), self.expr(sum, None));
+                let dst = self.target(want, pair.is_uniform() && sum.is_uniform());
+                self.out.push(Inst::Pure(Pure::Dot { dst, pair, weights: *weights, sum }));
+                (dst, Scalar::I32)
+            }
             Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
                 let ((i, _), (n, _)) = (self.expr(i, None), self.expr(n, None));
                 let dst = self.target(want, i.is_uniform() && n.is_uniform());
@@ -633,6 +645,12 @@ fn count(kernel: &Kernel, e: &Expr) -> Operations {
                     n.cast += 1;
                 }
                 *to
+            }
+            Expr::Dot { pair, sum, .. } => {
+                walk(kernel, pair, n);
+                walk(kernel, sum, n);
+                n.integer += 1;
+                Scalar::I32
             }
             Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
                 walk(kernel, a, n);

@@ -200,6 +200,12 @@ impl<'a> Registers<'a> {
                 r.min(period - r).min(n - 1)
             })?,
             Pure::Wrap { dst, i, n } => self.fold(active, dst, i, n, |i, n| i.rem_euclid(n))?,
+            Pure::Dot { dst, pair, weights: [low, high], sum } => self.map2(active, dst, pair, sum, |pair, sum| {
+                let pair = i32::from_pattern(pair);
+                let products =
+                    [(pair as i16, low), ((pair >> 16) as i16, high)].map(|(a, w)| i32::from(a) * i32::from(w));
+                products.into_iter().fold(i32::from_pattern(sum), i32::wrapping_add).to_pattern()
+            }),
             Pure::Elem { dst, array, index } => {
                 let index = self.column(index);
                 if dst.is_uniform() {
@@ -370,7 +376,9 @@ impl<'a> Registers<'a> {
                     Rem => go!($t, $t::wrapping_rem),
                     Min => go!($t, $t::min),
                     Max => go!($t, $t::max),
-                    Pack => self.map2(active, dst, a, b, |a, b| ((a as i32 & 0xffff) | ((b as i32) << 16)).to_pattern()),
+                    Pack { low, high } => self.map2(active, dst, a, b, |a, b| {
+                        ((a as i32 >> (8 * low) & 0xffff) | (b as i32 >> (8 * high) << 16)).to_pattern()
+                    }),
                     And => go!($t, |a, b| a & b),
                     Or => go!($t, |a, b| a | b),
                     Xor => go!($t, |a, b| a ^ b),
@@ -398,7 +406,7 @@ impl<'a> Registers<'a> {
                     Le => compare!($t, <=),
                     Gt => compare!($t, >),
                     Ge => compare!($t, >=),
-                    Rem | Min | Max | Pack | And | Or | Xor | Shl | Shr => {
+                    Rem | Min | Max | Pack { .. } | And | Or | Xor | Shl | Shr => {
                         unreachable!("the validator lets no such operands pass")
                     }
                 }

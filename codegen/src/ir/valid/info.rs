@@ -64,7 +64,7 @@ pub(crate) fn type_of(kernel: &Kernel, e: &Expr) -> Scalar {
         Expr::Param(p) => match kernel.params[p.0 as usize].kind {
             ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
         },
-        Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) => Scalar::I32,
+        Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) | Expr::Dot { .. } => Scalar::I32,
         Expr::Binary(op, ..) if op.is_comparison() => Scalar::Bool,
         Expr::Unary(_, a) | Expr::Binary(_, a, _) | Expr::Select(_, a, _) => type_of(kernel, a),
     }
@@ -192,7 +192,7 @@ impl Collector {
                 }
             }
             Expr::Unary(_, a) | Expr::Cast(_, a) => self.expr(a),
-            Expr::Binary(_, a, b) => {
+            Expr::Binary(_, a, b) | Expr::Dot { pair: a, sum: b, .. } => {
                 self.expr(a);
                 self.expr(b);
             }

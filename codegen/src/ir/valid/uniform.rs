@@ -144,7 +144,9 @@ impl<'a> Analysis<'a> {
             Expr::Select(c, a, b) => {
                 self.level(c).control().join(self.level(a).control()).join(self.level(b).control())
             }
-            Expr::Mirror(a, b) | Expr::Wrap(a, b) => self.level(a).control().join(self.level(b).control()),
+            Expr::Mirror(a, b) | Expr::Wrap(a, b) | Expr::Dot { pair: a, sum: b, .. } => {
+                self.level(a).control().join(self.level(b).control())
+            }
         }
     }
 

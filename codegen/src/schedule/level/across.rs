@@ -1,9 +1,10 @@
 //! Horizontal lifting of a row that a warp holds in registers, C columns a lane.
 
-use super::{Axis, Border, Lanes, Row};
+use super::dots::{Dots, Wanted, join};
+use super::{Axis, Border, Form, Lanes, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Expr, Lane, LocalId, Place};
+use crate::ir::{Expr, Lane, LocalId, Place, Scalar};
 use crate::schedule::{pair_values, set_pair, step_value};
 use lifting_dsl::{PairStage, Phase, Step};
 use std::collections::BTreeMap;
@@ -39,6 +40,60 @@ impl Across<'_> {
             }
         }
         self.axis.last.iter().for_each(|s| step(b, s));
+    }
+
+    /// Lifts a row of 16-bit integers that stand in pairs, by phase, with steps that are dot products and a border rule that asks for no more than steps.
+    pub fn lift_pairs(&self, b: &mut Builder, row: &Row) {
+        debug_assert_eq!(row.form, Form::ByPhase(self.lanes.columns()));
+        for step in self.axis.actions.iter().filter_map(Action::step) {
+            b.comment(format!("row: {}", crate::describe::step(step)));
+            self.step_pairs(b, step, row);
+        }
+    }
+
+    fn step_pairs(&self, b: &mut Builder, step: &Step, row: &Row) {
+        let dots = Dots::of(step).expect("steps are dot products");
+        let half = self.lanes.columns() / 2;
+        let registers = half / 2;
+        let (target, other) = (step.target(), step.target().other());
+        let at = |phase: Phase, register: i32| row.register(phase.parity() as i32 * registers + register);
+        // What other lanes hold: register, counted from the lane's first → value.
+        let mut away: BTreeMap<i32, LocalId> = BTreeMap::new();
+        let wanted = (0..registers).flat_map(|m| dots.reads().into_iter().map(move |j| m + j));
+        for register in wanted.filter(|r| !(0..registers).contains(r)) {
+            let (lanes, own) = (register.div_euclid(registers), register.rem_euclid(registers));
+            away.entry(register).or_insert_with(|| {
+                let side = if lanes < 0 { "left" } else { "right" };
+                let lane = if lanes < 0 { Lane::Up(-lanes as u32) } else { Lane::Down(lanes as u32) };
+                b.shuffle(&format!("{side}_{}s", other.name()), Scalar::I32, at(other, own), lane)
+            });
+        }
+        if let Some([first, last]) = self.lanes.ends {
+            let q = other.parity() as i32;
+            for (register, id) in &mut away {
+                let at_end = if *register < 0 { first } else { last };
+                // The mirror images of its two; of one that is not the lane's own, nothing is read.
+                let images =
+                    [0, 1].map(|h| self.image(2 * register + h, q)).map(|i| (0..half).contains(&i).then_some(i));
+                let Some(some) = images[0].or(images[1]) else { continue };
+                let [low, high] = images.map(|i| i.unwrap_or(some)).map(|i| (at(other, i / 2), 2 * (i % 2) as u8));
+                let found = Expr::from(at_end).select(join(low, high), Expr::from(*id));
+                *id = b.let_("neighbours", Scalar::I32, found);
+            }
+        }
+        for m in 0..registers {
+            let mut read = |j: i32| match away.get(&(m + j)) {
+                Some(id) => Expr::from(*id),
+                None => at(other, m + j),
+            };
+            let value = dots.value(Wanted::Both, &at(target, m), &mut read);
+            row.set_register(b, target.parity() as i32 * registers + m, value);
+        }
+    }
+
+    /// The mirror image of a sample of phase q beyond the lane at a border, by index from the lane's first.
+    fn image(&self, index: i32, q: i32) -> i32 {
+        if index < 0 { -q - index } else { self.lanes.columns() - 1 - q - index }
     }
 
     /// A stage of a lattice. Of a pair that two lanes share, each computes its own sample.
@@ -86,8 +141,8 @@ impl Across<'_> {
             for (&(lanes, element), id) in &mut away {
                 // The mirror image of a position of the phase that is read, counted from the lane's first.
                 let index = lanes * half + element;
-                let (at, image) = if lanes < 0 { (first, -q - index) } else { (last, 2 * half - 1 - q - index) };
-                let found = Expr::from(at).select(row.at(2 * image + q), Expr::from(*id));
+                let at = if lanes < 0 { first } else { last };
+                let found = Expr::from(at).select(row.at(2 * self.image(index, q) + q), Expr::from(*id));
                 *id = b.let_("neighbour", self.lanes.arith.work, found);
             }
         }
@@ -124,7 +179,7 @@ impl Across<'_> {
         b.if_(lanes.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
             let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
-                let offset = b.let_("offset", crate::ir::Scalar::I32, at.clone() - Expr::from(lanes.base));
+                let offset = b.let_("offset", Scalar::I32, at.clone() - Expr::from(lanes.base));
                 let mine = b.let_("mine", lanes.arith.work, row.at(p));
                 for e in 1..half {
                     let here = (Expr::from(offset).and((lanes.columns() - 1).into())).eq_((2 * e + p).into());
@@ -154,7 +209,7 @@ impl Across<'_> {
         for e in 0..columns / 2 {
             let here = Expr::from(lanes.x) + (2 * e + p) - start();
             let image = Expr::Mirror(Box::new(here), Box::new(lanes.length(0))) + start();
-            let offset = b.let_("offset", crate::ir::Scalar::I32, image - Expr::from(lanes.base));
+            let offset = b.let_("offset", Scalar::I32, image - Expr::from(lanes.base));
             let lane = || Expr::from(offset) >> columns.ilog2() as i32;
             // Which of its columns of this phase a lane needs differs from lane to lane.
             for f in 0..columns / 2 {

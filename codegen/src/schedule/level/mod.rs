@@ -4,6 +4,7 @@
 mod across;
 mod cells;
 mod descent;
+mod dots;
 mod down;
 mod extend;
 mod job;
@@ -16,6 +17,7 @@ mod source;
 pub(super) use across::{Across, reflects};
 pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
+pub(super) use dots::Dots;
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
 pub(super) use row::{Form, Row, word};
@@ -132,6 +134,13 @@ impl Axis {
         let (actions, last) = rest.split_at(rest.len() - tail);
         let steps = |actions: &[Action]| actions.iter().filter_map(Action::step).cloned().collect();
         Axis { first: steps(first), actions: actions.to_vec(), last: steps(last) }
+    }
+
+    /// Whether 16-bit integers can be lifted in pairs: all steps are dot products.
+    pub(super) fn is_dots(&self) -> bool {
+        self.first.is_empty()
+            && self.last.is_empty()
+            && self.actions.iter().all(|action| action.step().and_then(Dots::of).is_some())
     }
 
     /// Resident blocks to ask the compiler for where nothing else is asked: left alone, nvcc spills registers of lattices to have more of them resident.

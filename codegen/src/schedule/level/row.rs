@@ -1,5 +1,6 @@
 //! A lane's samples of a row, in registers.
 
+use super::dots::join;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place, Scalar};
 
@@ -56,12 +57,43 @@ impl Row {
     /// A column's sample.
     pub fn at(&self, column: i32) -> Expr {
         let (register, half) = self.form.find(column);
-        let register = Expr::Elem(self.array, Box::new(self.first.clone() + register));
+        let register = self.register(register);
         match (self.form, half) {
             (Form::Single, _) => register,
             (_, 0) => register.cast(Scalar::I16).cast(Scalar::I32),
             _ => register >> 16,
         }
+    }
+
+    /// A register.
+    pub fn register(&self, register: i32) -> Expr {
+        Expr::Elem(self.array, Box::new(self.first.clone() + register))
+    }
+
+    /// The columns of a register of another form ([`Form::units`]), as they stand there.
+    pub fn word(&self, unit: &[i32]) -> Expr {
+        let half = |column: i32| {
+            let (register, half) = self.form.find(column);
+            (self.register(register), 2 * half as u8)
+        };
+        join(half(unit[0]), half(unit[1]))
+    }
+
+    /// All columns of a row of the same columns, both in pairs, as they stand in this one's form.
+    pub fn copy(&self, b: &mut Builder, from: &Row, columns: i32) {
+        for unit in self.form.units(0..columns) {
+            self.set_word(b, &unit, from.word(&unit));
+        }
+    }
+
+    /// Sets the columns of a register ([`Form::units`]), which are in a word already.
+    pub fn set_word(&self, b: &mut Builder, unit: &[i32], word: Expr) {
+        self.set_register(b, self.form.find(unit[0]).0, word);
+    }
+
+    /// Sets a register.
+    pub fn set_register(&self, b: &mut Builder, register: i32, word: Expr) {
+        b.set(Place::Elem(self.array, self.first.clone() + register), word);
     }
 
     /// The register of a column that has one of its own.
@@ -72,18 +104,9 @@ impl Row {
 
     /// Sets the columns of a register ([`Form::units`]).
     pub fn put(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
-        self.set(b, unit, values, |low, high| word(&low, &high).cast(Scalar::I32));
-    }
-
-    /// The same, and keeps them in one register from here on ([`crate::ir::BinOp::Pack`]).
-    pub fn keep(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>) {
-        self.set(b, unit, values, Expr::pack);
-    }
-
-    fn set(&self, b: &mut Builder, unit: &[i32], values: Vec<Expr>, join: fn(Expr, Expr) -> Expr) {
-        let (register, _) = self.form.find(unit[0]);
+        let join = |low, high| word(&low, &high).cast(Scalar::I32);
         if let Some(value) = values.into_iter().reduce(join) {
-            b.set(Place::Elem(self.array, self.first.clone() + register), value);
+            self.set_word(b, unit, value);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Vertical lifting of rows that a thread holds whole, so many columns of each.
 
-use super::{Axis, Border, Form, Held, PHASES, Row};
+use super::dots::Wanted;
+use super::{Axis, Border, Dots, Form, Held, PHASES, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
-use crate::ir::{Expr, LocalId, Scalar};
+use crate::ir::{Expr, LocalId, Place, Scalar};
 use crate::schedule::{pair_values, set_pair, step_value};
-use crate::window::{Halo, Window};
+use crate::window::Halo;
 use lifting_dsl::{PairStage, Phase, Step};
 use std::ops::RangeInclusive;
 
@@ -78,53 +79,65 @@ impl<'a> Slab<'a> {
 
     /// Lifts the columns.
     pub fn lift(&self, b: &mut Builder) {
-        if self.form == Form::Single {
-            return self.lift_single(b);
-        }
-        // Two columns at a time, those that share registers. No border rule asks for more than steps.
-        let held = Held { columns: 2, ..self.held.clone() };
-        for unit in self.form.units(0..self.held.columns()) {
-            let samples = b.array("pair", held.arith.work, (4 * self.height()) as u32);
-            let pair = Slab { held: &held, samples, form: Form::Single, ..*self };
-            let take = |b: &mut Builder, k: &Expr| {
-                for phase in PHASES {
-                    let (from, to) = (self.row(phase, k.clone()), pair.row(phase, k.clone()));
-                    (0..).zip(&unit).for_each(|(c, column)| b.set(to.place(c), from.at(*column)));
-                }
-            };
-            let keep = |b: &mut Builder, k: &Expr| {
-                for phase in PHASES {
-                    let (from, to) = (pair.row(phase, k.clone()), self.row(phase, k.clone()));
-                    to.keep(b, &unit, vec![from.at(0), from.at(1)]);
-                }
-            };
-            pair.lift_behind(b, take, keep);
-        }
+        if self.form == Form::Single { self.lift_single(b) } else { self.lift_pairs(b) }
     }
 
-    /// Lifts from the first row to the last, each step as soon as all that it reads is there, so that few rows are between `take` and `keep` at a time: the sliding window, of rows that all stand in
-    /// registers.
-    fn lift_behind(&self, b: &mut Builder, take: impl Fn(&mut Builder, &Expr), keep: impl Fn(&mut Builder, &Expr)) {
-        let window = Window::derive(&self.axis.actions, self.held.boundary);
-        let delay = window.delay() as i32;
-        let results = self.first()..=self.first() + self.pairs - 1;
-        let steps = self.steps().into_iter().zip(window.slots());
-        let steps: Vec<_> = steps.filter_map(|((action, rows), slot)| Some((action.step()?, rows, slot))).collect();
-        b.unrolled("front", 0, results.end() + delay + 1, 1, |b, front| {
-            let behind =
-                |b: &mut Builder, slot: i32, rows: &RangeInclusive<i32>, body: &dyn Fn(&mut Builder, &Expr)| {
-                    let (from, to) = (rows.start() + slot, rows.end() + slot);
-                    b.if_(front.clone().ge(from.into()).and(front.clone().le(to.into())), |b| {
-                        body(b, &(front.clone() - slot));
-                    });
-                };
-            behind(b, 0, &(0..=self.height() - 1), &take);
-            for (step, rows, slot) in &steps {
-                b.comment(format!("columns, {slot} pairs behind the front: {}", crate::describe::step(step)));
-                behind(b, *slot, rows, &|b, k| self.step_row(b, step, k));
+    /// Lifts columns whose samples stand in pairs, two columns at a time, those that share registers: what is beside one another comes to stand below one another.
+    fn lift_pairs(&self, b: &mut Builder) {
+        let (height, words) = (self.height(), (self.height() + 1) / 2);
+        for unit in self.form.units(0..self.held.columns()) {
+            let stacked = b.array("stacked", Scalar::I32, (4 * words) as u32);
+            let at = |phase: Phase, column: i32, word: Expr| {
+                let first = (2 * phase.parity() as i32 + column) * words;
+                (word + first, stacked)
+            };
+            let get = |(index, array): (Expr, LocalId)| Expr::Elem(array, Box::new(index));
+            let set =
+                |b: &mut Builder, (index, array): (Expr, LocalId), value: Expr| b.set(Place::Elem(array, index), value);
+            // The two columns of a row.
+            let beside = |phase: Phase, k: Expr| self.row(phase, k).word(&unit);
+            b.unrolled("word", 0, height / 2, 1, |b, m| {
+                for phase in PHASES {
+                    let [upper, lower] = [0, 1].map(|i| beside(phase, (m.clone() << 1) + i));
+                    for column in [0, 1] {
+                        let half = 2 * column as u8;
+                        set(b, at(phase, column, m.clone()), upper.clone().pack_from(half, lower.clone(), half));
+                    }
+                }
+            });
+            if height % 2 == 1 {
+                for phase in PHASES {
+                    let last = beside(phase, (height - 1).into());
+                    for column in [0, 1] {
+                        set(b, at(phase, column, (height / 2).into()), last.clone() >> (16 * column));
+                    }
+                }
             }
-            behind(b, delay, &results, &keep);
-        });
+            for (action, rows) in self.steps() {
+                let Some(step) = action.step() else { continue };
+                let dots = Dots::of(step).expect("steps are dot products");
+                let target = step.target();
+                b.comment(format!("columns: {}", crate::describe::step(step)));
+                each_word(b, &rows, |b, m, wanted| {
+                    for column in [0, 1] {
+                        let mut read = |j: i32| get(at(target.other(), column, m.clone() + j));
+                        let value = dots.value(wanted, &get(at(target, column, m.clone())), &mut read);
+                        set(b, at(target, column, m.clone()), value);
+                    }
+                });
+            }
+            each_word(b, &(self.first()..=self.first() + self.pairs - 1), |b, m, wanted| {
+                for phase in PHASES {
+                    for half in [0, 1] {
+                        if wanted != [Wanted::High, Wanted::Low][half as usize] {
+                            let [one, other] = [0, 1].map(|column| get(at(phase, column, m.clone())));
+                            let row = self.row(phase, (m.clone() << 1) + half);
+                            row.set_word(b, &unit, one.pack_from(2 * half as u8, other, 2 * half as u8));
+                        }
+                    }
+                }
+            });
+        }
     }
 
     /// Each step where its results are still needed.
@@ -263,5 +276,23 @@ impl<'a> Slab<'a> {
                 }
             }
         });
+    }
+}
+
+/// All words that hold rows of a range, two in each, and which of them are of it.
+fn each_word(b: &mut Builder, rows: &RangeInclusive<i32>, body: impl Fn(&mut Builder, Expr, Wanted)) {
+    let (from, end) = (*rows.start(), rows.end() + 1);
+    if from >= end {
+        return;
+    }
+    if from % 2 == 1 {
+        body(b, (from / 2).into(), Wanted::High);
+    }
+    let (first, last) = ((from + 1) / 2, end / 2);
+    if first < last {
+        b.unrolled("word", first, last, 1, |b, m| body(b, m, Wanted::Both));
+    }
+    if end % 2 == 1 {
+        body(b, (end / 2).into(), Wanted::Low);
     }
 }

@@ -34,18 +34,22 @@ use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
 use crate::window::Halo;
-use lifting_dsl::{Phase, Scheme, Step};
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
 
-/// The same of samples that stand in pairs, in analysis and in synthesis: there, when rows are lifted, only those of results are left.
-const MAX_PACKED: [i64; 2] = [80, 88];
+/// The same of samples that stand in pairs.
+const MAX_PACKED: i64 = 80;
 
 /// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
 const RESIDENT: i64 = 16;
 /// The same where samples stand in pairs.
 const RESIDENT_PACKED: i64 = 24;
+/// Values of a thread besides samples in pairs, in analysis and in synthesis, where only rows of results are lifted last. Fitted so that no wavelet of the catalogue spills.
+const BESIDES_PAIRS: [i64; 2] = [20, 16];
+/// And where rows may end in parts of vectors.
+const IN_PARTS: i64 = 16;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
 /// Registers of a multiprocessor for each lane of a warp.
@@ -128,7 +132,9 @@ fn check_pairs(shape: Shape, options: Options, (axis, border): (&Axis, Border)) 
         _ if !shape.columns.is_multiple_of(4) => "lanes have a multiple of 4 columns",
         _ if !shape.takes.is_aligned() => "rows are aligned",
         _ if !matches!(border, Border::Extend | Border::Untouched) => "the border rule is an extension that steps keep",
-        _ if axis.actions.iter().any(|action| action.step().is_none()) => "the wavelet is made of steps",
+        _ if !axis.is_dots() => {
+            "steps are dot products: of weights of 8 bits, or twice as much, with sums that do not wrap"
+        }
         _ => return Ok(()),
     };
     Err(ScheduleError::Launch { schedule: "warp", what: format!("samples stand in pairs only where {what}") })
@@ -169,7 +175,7 @@ impl Block {
     }
 
     /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
-    fn resident_blocks(&self, across_first: bool) -> u32 {
+    fn resident_blocks(&self) -> u32 {
         let is_long = !self.shape.packed && self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
         if is_long || self.axis.min_blocks() > 0 {
             return 1;
@@ -181,24 +187,16 @@ impl Block {
         let words = words(self.arith.work);
         let samples = i64::from(self.shape.columns * self.shape.rows);
         let (values, most) = match self.shape.packed {
-            true => (samples / 2 + self.besides_pairs(across_first, more_taps), RESIDENT_PACKED),
+            true => {
+                let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
+                let besides = BESIDES_PAIRS[usize::from(self.options.direction == Direction::Inverse)];
+                let in_parts = if self.shape.takes == Rows::Whole { 0 } else { IN_PARTS };
+                (samples / 2 + besides + extends + in_parts, RESIDENT_PACKED)
+            }
             false => (samples + besides, RESIDENT / words),
         };
         let warps = (REGISTERS / (values * words)).min(most);
         (warps / i64::from(self.shape.warps)).max(1) as u32
-    }
-
-    /// Registers of a thread besides samples in pairs: what rows take while they are lifted, and columns. Fitted so that no wavelet of the catalogue spills.
-    fn besides_pairs(&self, across_first: bool, more_taps: i64) -> i64 {
-        let columns = i64::from(self.shape.columns);
-        // When rows come last, only those of results are lifted.
-        let is_short = self.rows() <= 10 && self.axis.actions.len() <= 2 && more_taps <= 2;
-        match self.options.direction {
-            _ if across_first => 12 + 2 * columns + 3 * more_taps * (columns - 4) + 12 * (more_taps - 2).max(0),
-            Direction::Forward => 40,
-            Direction::Inverse if is_short => 40 - 4 * columns,
-            Direction::Inverse => 24,
-        }
     }
 
     /// The image, as lanes hold columns of it.
@@ -270,9 +268,8 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     // The last vector of a row may begin in the columns after the last.
     let blocks = (pairs_y + (pairs - 1)) / pairs;
     let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
-    let across_first = order.across_first(options.direction);
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
-    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks(across_first) };
+    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
     Ok(kernel)
 }
 
@@ -298,13 +295,11 @@ impl Tile<'_> {
                         across.lift(b, &row);
                         continue;
                     }
-                    let single = Row::single(b.array("samples", slab.held.arith.work, columns as u32), 0);
-                    (0..columns).for_each(|c| b.set(single.place(c), row.at(c)));
-                    across.lift(b, &single);
-                    let kept = done.slab.row(phase, k.clone());
-                    for unit in stored.units(0..columns) {
-                        kept.keep(b, &unit, unit.iter().map(|c| single.at(*c)).collect());
-                    }
+                    let array = b.array("pairs", Scalar::I32, columns as u32 / 2);
+                    let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
+                    pairs.copy(b, &row, columns);
+                    across.lift_pairs(b, &pairs);
+                    done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
                 }
             });
         };
@@ -464,13 +459,35 @@ impl Tile<'_> {
         b.if_else(
             slab.at_edge,
             |b| {
-                self.each_row(b, &|b, k, source| {
-                    let start = self.served_start(b, source, k.clone());
-                    source.vector_from(b, frame, &slab.row(source.row, k), start, x);
-                });
+                let load = |b: &mut Builder, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId| {
+                    self.each_row(b, &|b, k, source| {
+                        let start = start(b, source, k.clone());
+                        source.vector_from(b, frame, &slab.row(source.row, k), start, x);
+                    });
+                };
+                let any = |b: &mut Builder| load(b, &|b, source, k| self.served_start(b, source, k));
+                match self.is_near() {
+                    Some(near) => b.if_else(near, |b| load(b, &|b, source, k| self.near_start(b, source, k)), any),
+                    None => any(b),
+                }
             },
             |b| self.load_inside(b, x),
         );
+    }
+
+    /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher than the block.
+    fn is_near(&self) -> Option<Expr> {
+        let extends = matches!(self.frame.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
+        (extends && self.plan.border != Border::Untouched)
+            .then(|| self.frame.length(1).gt((2 * self.slab.height()).into()))
+    }
+
+    /// The same as [`Tile::served_start`] where that is so.
+    fn near_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
+        let position = ((Expr::from(self.slab.front) + k) << 1) + source.row.parity() as i32;
+        let served = Expr::from(self.frame.serve_near(b, position));
+        let row = if source.columns.is_some() { self.frame.band_row(source.row, served) } else { served };
+        b.let_("row_start", Scalar::I64, self.frame.index(source.array(), row, 0.into()))
     }
 
     /// Rows that are all inside the image.

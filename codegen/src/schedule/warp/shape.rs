@@ -6,12 +6,11 @@
 //! Measured best (docs/performance.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
 //! loads can be for large images and of 8 bytes for those in between; and for small ones 8 bytes and next to no results.
 //!
-//! Two 16-bit integers in a register ([`Shape::packed`]) make blocks taller by half a halo, or leave room for more warps; rows of 8 columns while they are lifted need so many registers besides that in analysis
-//! wavelets with longer steps have 4.
+//! Two 16-bit integers in a register ([`Shape::packed`]) leave room for more warps, or for lanes of 8 columns where halos are long.
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, taps, words};
+use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, words};
 use crate::ir::Scalar;
 use crate::schedule::level::{Form, Rows};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
@@ -31,7 +30,7 @@ pub struct Shape {
     pub min_blocks: u32,
     /// Whether fewer lanes store than could, so that each store of a warp is whole 32-byte sectors.
     pub whole_sectors: bool,
-    /// Whether 16-bit integers stand in pairs wherever they are not being lifted: half the registers, and more instructions. Lanes then have a multiple of 4 columns.
+    /// Whether 16-bit integers stand in pairs and are lifted by dot products: half the registers, and fewer instructions. Lanes then have a multiple of 4 columns.
     pub packed: bool,
     /// Which rows the kernel takes; all but [`Rows::Any`] ask for a first row at an even position, too.
     pub takes: Rows,
@@ -84,47 +83,43 @@ impl Shape {
         Ok(shapes.iter().find(|shape| !shape.packed).copied().unwrap_or(shapes[0]))
     }
 
-    /// The shapes worth considering, the one that loads the fewest samples first; those in pairs are for aligned rows only.
+    /// The shapes worth considering: first those whose samples stand in pairs, which only aligned rows can take and which are faster there; then those for other rows. Of each the
+    /// one that loads the fewest samples comes first.
     ///
     /// # Errors
     /// As [`Shape::of`].
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+        let pairs = if options.sample == Scalar::I16 { Shape::of_form(scheme, options, true).ok() } else { None };
+        match (pairs, Shape::of_form(scheme, options, false)) {
+            (None, singles) => singles,
+            (Some(pairs), singles) => Ok(pairs.into_iter().chain(singles.into_iter().flatten()).collect()),
+        }
+    }
+
+    /// Those of samples that stand in pairs, or of those that do not.
+    fn of_form(scheme: &Scheme, options: Options, packed: bool) -> Result<Vec<Shape>, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let bytes = options.sample.bytes() as i64;
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
         let sides = halo.pairs_before() + halo.pairs_after();
         let shape = |columns: i64, pairs: i64| {
-            let most = (MAX_REGISTERS / (columns * words(arith.work))) & !1;
-            Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, ..Shape::paper() }
-        };
-        let wanted = 2 * (sides + (3 * sides / 2).max(sides + 2));
-        let packed = |columns: i64| {
-            let most = (2 * MAX_PACKED[usize::from(options.direction == Direction::Inverse)] / columns) & !1;
-            Shape { columns: columns as u32, rows: wanted.min(most) as u32, packed: true, ..Shape::paper() }
+            let samples = match packed {
+                true => 2 * MAX_PACKED,
+                false => MAX_REGISTERS / words(arith.work),
+            };
+            let most = samples / columns & !1;
+            Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, packed, ..Shape::paper() }
         };
         // Of the rows that are the most.
         let whole = |shape: Shape| block(scheme, options, Shape { takes: Rows::Whole, ..shape });
         // Rows are loaded 8 or 16 bytes a lane at a time.
-        let widths = || [8, 4, 2].into_iter().filter(|c| (8..=16).contains(&(c * bytes)));
-        let narrow = (8 / bytes).max(2);
-        let is_packed = options.sample == Scalar::I16;
-        // All rows of analysis are lifted along both axes, and rows of 8 columns take many registers where a step reads more than two samples.
-        let reads_more = scheme.steps().iter().any(|step| taps(step) > 2);
-        let is_suited =
-            |columns: &i64| is_packed && !(reads_more && options.direction == Direction::Forward && *columns > 4);
-        let packed = widths().filter(is_suited).map(packed);
-        let mut packed: Vec<Shape> = packed.filter(|&shape| whole(shape).is_ok()).collect();
-        // Narrower lanes are for more rows, which pay where all of them are lifted along both axes.
-        packed.dedup_by_key(|shape| shape.rows);
-        if options.direction == Direction::Inverse {
-            packed.truncate(1);
-        }
-        let large = packed.into_iter().chain(widths().map(|columns| shape(columns, sides + 1)));
+        let large = [8, 4, 2].into_iter().filter(|&c| (8..=16).contains(&(c * bytes)));
         // In between, and small.
-        let between = is_packed.then_some((2 * sides + 1) / 3);
+        let narrow = (8 / bytes).max(2);
+        let between = (options.sample == Scalar::I16).then_some((2 * sides + 1) / 3);
         let others = between.into_iter().chain([(sides + 2) / 4]).map(|pairs| shape(narrow, pairs.max(1)));
         let (mut held, mut refusal): (Vec<(f64, Shape)>, _) = (Vec::new(), None);
-        for shape in large {
+        for shape in large.map(|columns| shape(columns, sides + 1)) {
             match whole(shape) {
                 Ok(block) => held.push((block.reads(), shape)),
                 Err(e) => {

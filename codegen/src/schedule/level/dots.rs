@@ -1,0 +1,202 @@
+//! Lifting steps on 16-bit integers that stand in pairs, two neighbours of a phase in a register, without taking them apart.
+//!
+//! What a step sums is a dot product with each register that holds something it reads ([`Expr::Dot`]), its result 16 bits of a 32-bit word, and two of these make a pair again
+//! ([`crate::ir::BinOp::Pack`]). Of the two results of a register one is shifted and added to the old sample, the other has the old sample as one more term and is moved to where a byte begins instead of shifted: so
+//! half of the instructions are of the one kind that a multiprocessor has units for, half of the other.
+
+use crate::ir::Expr;
+use lifting_dsl::{IntegerStep, Op, Step};
+use std::collections::BTreeMap;
+
+/// Most dot products for one weight.
+const MAX_PARTS: u32 = 2;
+
+/// A step whose sums are dot products.
+#[derive(Clone, Copy, Debug)]
+pub struct Dots<'a>(&'a IntegerStep);
+
+/// Which results of a pair are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// That of the low half, of an even index.
+    Low,
+    /// That of the high half.
+    High,
+    /// Both.
+    Both,
+}
+
+impl<'a> Dots<'a> {
+    /// If the step's weights are 8 bits or two times as much, and no sum of 16-bit samples wraps.
+    pub fn of(step: &'a Step) -> Option<Dots<'a>> {
+        let Step::Integer(step) = step else { return None };
+        let small = step.taps.iter().all(|tap| tap.weight.unsigned_abs() <= MAX_PARTS * i8::MAX as u32);
+        // A result, before it is shifted, has the old sample in it.
+        let weights: i64 = step.taps.iter().map(|tap| i64::from(tap.weight).abs()).sum();
+        let most = ((weights + (1 << step.shift)) << 15) + i64::from(step.rounding).abs() + (1 << step.shift);
+        (small && most < 1 << 31).then_some(Dots(step))
+    }
+
+    /// Registers that the results of register m are computed from, counted from m.
+    pub fn reads(self) -> Vec<i32> {
+        let of_half = |half: usize| self.weights(half).into_keys();
+        let mut all: Vec<i32> = (0..2).flat_map(of_half).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// By register, counted from that of the result: the weights of its halves.
+    fn weights(self, half: usize) -> BTreeMap<i32, [i32; 2]> {
+        let mut all = BTreeMap::new();
+        for tap in &self.0.taps {
+            let index = tap.offset + half as i32;
+            let weights: &mut [i32; 2] = all.entry(index.div_euclid(2)).or_default();
+            weights[index.rem_euclid(2) as usize] = if self.0.op == Op::Add { tap.weight } else { -tap.weight };
+        }
+        all
+    }
+
+    /// What the shift is of: all terms but the old sample. To subtract what is rounded down is to add what is rounded up.
+    fn sum(self, half: usize, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+        let start = match self.0.op {
+            Op::Add => self.0.rounding,
+            Op::Sub => (1 << self.0.shift) - 1 - self.0.rounding,
+        };
+        let mut sum = Expr::from(start);
+        for (register, mut weights) in self.weights(half) {
+            while weights != [0; 2] {
+                let part = weights.map(|w| w.clamp(-i32::from(i8::MAX), i8::MAX.into()));
+                sum = sum.dot(read(register), part.map(|w| w as i8));
+                weights = [0, 1].map(|i| weights[i] - part[i]);
+            }
+        }
+        sum
+    }
+
+    /// The new pair of a register: `old` is what stands there, `read(j)` the register of the phase that is read, so many after it.
+    pub fn value(self, wanted: Wanted, old: &Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+        let shift = self.0.shift as i32;
+        // The upper half of the sum is of no use.
+        let low = |read: &mut dyn FnMut(i32) -> Expr| old.clone() + (self.sum(0, read) >> shift);
+        let high = |read: &mut dyn FnMut(i32) -> Expr| {
+            let sum = self.sum(1, read);
+            match shift {
+                0 => (sum.dot(old.clone(), [0, 1]), 0),
+                1..=6 => (sum.dot(old.clone(), [0, 1 << shift]) << (8 - shift), 1),
+                _ => ((old.clone() >> 16) + (sum >> shift), 0),
+            }
+        };
+        match wanted {
+            Wanted::Low => low(read).pack_from(0, old.clone(), 2),
+            Wanted::High => {
+                let (high, byte) = high(read);
+                old.clone().pack_from(0, high, byte)
+            }
+            Wanted::Both => {
+                let low = low(read);
+                let (high, byte) = high(read);
+                low.pack_from(0, high, byte)
+            }
+        }
+    }
+}
+
+/// 16 bits of one word, from a byte on, and 16 bits of another.
+pub fn join((low, from): (Expr, u8), (high, to): (Expr, u8)) -> Expr {
+    if low == high && (from, to) == (0, 2) { low } else { low.pack_from(from, high, to) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::lift::{Arithmetic, step_value};
+    use lifting_dsl::{Phase, Tap};
+
+    /// What an expression without variables is.
+    fn value(e: &Expr) -> i32 {
+        use crate::ir::{BinOp, Literal, Scalar};
+        match e {
+            Expr::Lit(Literal::Int(v, _)) => *v as i32,
+            Expr::Cast(Scalar::I16, a) => i32::from(value(a) as i16),
+            Expr::Cast(_, a) => value(a),
+            Expr::Unary(_, a) => value(a).wrapping_neg(),
+            Expr::Dot { pair, weights: [low, high], sum } => {
+                let pair = value(pair);
+                let term = |half: i32, w: &i8| i32::from(half as i16) * i32::from(*w);
+                value(sum).wrapping_add(term(pair, low)).wrapping_add(term(pair >> 16, high))
+            }
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (value(a), value(b));
+                match *op {
+                    BinOp::Add => a.wrapping_add(b),
+                    BinOp::Sub => a.wrapping_sub(b),
+                    BinOp::Mul => a.wrapping_mul(b),
+                    BinOp::Shl => a.wrapping_shl(b as u32),
+                    BinOp::Shr => a >> b,
+                    BinOp::Pack { low, high } => (a >> (8 * low) & 0xffff) | (b >> (8 * high) << 16),
+                    op => panic!("{op:?}"),
+                }
+            }
+            e => panic!("{e:?}"),
+        }
+    }
+
+    #[test]
+    fn pairs_are_lifted_as_single_samples_are() {
+        let arith =
+            Arithmetic { storage: crate::ir::Scalar::I16, work: crate::ir::Scalar::I32, sum: crate::ir::Scalar::I32 };
+        let mut seed = 1u32;
+        let mut random = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let word = (seed >> 8) as i32;
+            // Extremes as often as not.
+            [i16::MIN, i16::MAX, word as i16, (word >> 4) as i16][(word & 3) as usize]
+        };
+        for shift in 0..=12 {
+            for (op, first, weights) in [
+                (Op::Sub, -1, vec![-1, 9, 9, -1]),
+                (Op::Add, -2, vec![-1, 9, 9, -1]),
+                (Op::Sub, 0, vec![1, 1]),
+                (Op::Add, 1, vec![127, -127, 254]),
+                (Op::Sub, -4, vec![-8, 21, -46, 161, 161, -46, 21, -8]),
+            ] {
+                let taps = (first..).zip(weights).map(|(offset, weight)| Tap { offset, weight }).collect();
+                let rounding = if shift == 0 { 0 } else { 1 << (shift - 1) };
+                let step = Step::Integer(IntegerStep { target: Phase::Odd, op, taps, rounding, shift });
+                let dots = Dots::of(&step).expect("weights are small");
+                for _ in 0..50 {
+                    let other: Vec<i16> = (0..16).map(|_| random()).collect();
+                    let old = [random(), random()];
+                    let pair = |[low, high]: [i16; 2]| i32::from(low) & 0xffff | i32::from(high) << 16;
+                    let mut read = |j: i32| {
+                        let at = (8 + 2 * j) as usize;
+                        Expr::from(pair([other[at], other[at + 1]]))
+                    };
+                    let was = Expr::from(pair(old));
+                    let single = |half: i32| {
+                        let mut read = |o: i32| Expr::from(i32::from(other[(8 + half + o) as usize]));
+                        let new = step_value(&step, arith, Expr::from(i32::from(old[half as usize])), &mut read);
+                        value(&new) as i16
+                    };
+                    let wanted = [single(0), single(1)];
+                    let mut found = |wanted: Wanted| value(&dots.value(wanted, &was, &mut read));
+                    assert_eq!(found(Wanted::Both), pair(wanted), "{step:?}");
+                    assert_eq!(found(Wanted::Low), pair([wanted[0], old[1]]));
+                    assert_eq!(found(Wanted::High), pair([old[0], wanted[1]]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn steps_of_which_a_sum_might_wrap_are_none() {
+        let step = |weight: i32, shift: u32| {
+            let taps = vec![Tap { offset: 0, weight }];
+            Step::Integer(IntegerStep { target: Phase::Odd, op: Op::Add, taps, rounding: 0, shift })
+        };
+        assert!(Dots::of(&step(254, 12)).is_some());
+        assert!(Dots::of(&step(255, 12)).is_none());
+        assert!(Dots::of(&step(1, 16)).is_none());
+    }
+}
