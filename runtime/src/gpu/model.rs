@@ -80,21 +80,19 @@ const NARROW: f64 = 1.6;
 
 /// `warp`: the same for blocks, whose latency hides better: all loads of a block are in flight at once, and other warps compute meanwhile.
 const BLOCKS: f64 = 1.44;
-/// Instructions of a lane's row besides lifting; and of samples that stand in pairs, those of a sample, of a row, and what an operation of lifting counts.
-const AROUND_ROW: f64 = 92.8;
-const AROUND_PAIR: f64 = 5.7;
-const AROUND_ROW_OF_PAIRS: f64 = 107.8;
-const PAIR_OPERATION: f64 = 0.148;
+/// Instructions of a lane's row besides lifting, of single samples and of pairs, and what an operation of lifting counts.
+const AROUND_ROW: [f64; 2] = [96.6, 122.0];
+const BLOCK_OPERATION: [f64; 2] = [1.0, 0.148];
 const STALL_BLOCK: f64 = 0.2124;
 /// Microseconds of a block, of single samples and of pairs: of each of a lane's samples, and of each store; and by how much it takes longer for each warp of its multiprocessor.
-const BLOCK_SAMPLE: [f64; 2] = [0.0094, 0.0059];
-const BLOCK_STORE: [f64; 2] = [0.0165, 0.0251];
-const BLOCK_SHARED: [f64; 2] = [0.08, 0.1];
+const BLOCK_SAMPLE: [f64; 2] = [0.01, 0.0058];
+const BLOCK_STORE: [f64; 2] = [0.0144, 0.0227];
+const BLOCK_SHARED: [f64; 2] = [0.072, 0.109];
 /// Rows of halo of blocks up to which the above was fitted. Those with more are taken to be slower than they would be by the above, so that `stream` goes first.
 const KNOWN_HALO: i64 = 12;
 const UNSURE: f64 = 1.4;
 /// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
-const TINY_SECTORS: f64 = 0.064;
+const TINY_SECTORS: f64 = 0.2;
 
 /// `tile`: the same. Instructions besides lifting are nearly all there is, as its threads wait at the barrier, for one another; with one pair of rows a warp, for themselves, too.
 /// In analysis they store samples one by one, which makes each tile slower, too.
@@ -343,10 +341,7 @@ impl Model<'_> {
         let latency = samples * BLOCK_SAMPLE[packed] + shape.rows() as f64 * stores * BLOCK_STORE[packed];
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
         let shared = self.warps(job, shape.columns(), chunk);
-        let work = match block.packed {
-            true => AROUND_PAIR + PAIR_OPERATION * operations + AROUND_ROW_OF_PAIRS / columns,
-            false => operations + AROUND_ROW / columns,
-        };
+        let work = BLOCK_OPERATION[packed] * operations + AROUND_ROW[packed] / columns;
         let is_gathered = matches!(shape.takes(), Rows::Image | Rows::Any);
         let gathered = if is_gathered { (columns / GATHERED).max(1.0) } else { 1.0 };
         let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
@@ -612,7 +607,7 @@ mod tests {
             chunks: [24, 24, 4, 8, 3, 4, 1, 1, 1],
             stream: [99.34, 35.2, 9.86, 13.72, 6.4, 8.11, 5.08, 5.0, 5.95],
             warp: &[
-                (8, 20, true, [70.42, 20.66, 5.47, 7.6, 2.69, 4.39, 2.49, 2.43, 2.51]),
+                (8, 22, true, [69.87, 20.32, 5.21, 7.74, 2.95, 4.07, 2.73, 2.7, 2.86]),
                 (4, 26, true, [79.3, 22.83, 5.33, 8.2, 2.64, 4.13, 2.48, 2.46, 2.48]),
                 (4, 20, true, [83.07, 23.63, 5.18, 8.17, 2.57, 3.98, 2.02, 2.01, 2.05]),
                 (4, 16, true, [105.3, 28.38, 5.87, 9.07, 2.41, 3.83, 1.82, 1.8, 2.02]),
@@ -621,7 +616,7 @@ mod tests {
                 (4, 8, [116.3, 31.28, 6.42, 10.06, 3.47, 4.28, 3.13, 2.81, 3.1]),
                 (4, 4, [143.3, 38.27, 6.92, 11.48, 3.0, 4.43, 2.12, 2.08, 2.53]),
             ],
-            best: [70.42, 20.66, 5.18, 7.6, 2.41, 3.83, 1.82, 1.8, 2.02],
+            best: [69.87, 20.32, 5.18, 7.74, 2.41, 3.83, 1.82, 1.8, 2.02],
         },
     ];
 

@@ -39,17 +39,13 @@ use lifting_dsl::{Boundary, Phase, Scheme, Step};
 /// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
 
-/// The same of samples that stand in pairs.
-const MAX_PACKED: i64 = 80;
+/// The same of samples that stand in pairs, in analysis and in synthesis: there, when rows are lifted, only those of results are left.
+const MAX_PACKED: [i64; 2] = [80, 88];
 
 /// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
 const RESIDENT: i64 = 16;
 /// The same where samples stand in pairs.
 const RESIDENT_PACKED: i64 = 24;
-/// Values of a thread besides samples in pairs, in analysis and in synthesis, where only rows of results are lifted last. Fitted so that no wavelet of the catalogue spills.
-const BESIDES_PAIRS: [i64; 2] = [20, 16];
-/// And where rows may end in parts of vectors.
-const IN_PARTS: i64 = 16;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
 /// Registers of a multiprocessor for each lane of a warp.
@@ -183,20 +179,23 @@ impl Block {
         let steps = || self.axis.actions.iter().filter_map(Action::step);
         let more_taps = steps().map(taps).max().unwrap_or(0).saturating_sub(2) as i64;
         let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
-        let besides = BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN };
         let words = words(self.arith.work);
         let samples = i64::from(self.shape.columns * self.shape.rows);
         let (values, most) = match self.shape.packed {
-            true => {
-                let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
-                let besides = BESIDES_PAIRS[usize::from(self.options.direction == Direction::Inverse)];
-                let in_parts = if self.shape.takes == Rows::Whole { 0 } else { IN_PARTS };
-                (samples / 2 + besides + extends + in_parts, RESIDENT_PACKED)
-            }
-            false => (samples + besides, RESIDENT / words),
+            true => (samples / 2 + self.besides_pairs(more_taps), RESIDENT_PACKED),
+            false => (samples + BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN }, RESIDENT / words),
         };
         let warps = (REGISTERS / (values * words)).min(most);
         (warps / i64::from(self.shape.warps)).max(1) as u32
+    }
+
+    /// Registers of a thread besides samples in pairs: in synthesis, where only rows of results are lifted last, fewer. Fitted so that no wavelet of the catalogue spills.
+    fn besides_pairs(&self, more_taps: i64) -> i64 {
+        let least = if self.options.direction == Direction::Forward { 20 } else { 14 };
+        let longer = 4 * (more_taps - 2).max(0) + 8 * (self.axis.actions.len() as i64 - 2).max(0);
+        let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
+        let in_parts = if self.shape.takes == Rows::Whole { 0 } else { 16 };
+        least + longer + extends + in_parts
     }
 
     /// The image, as lanes hold columns of it.

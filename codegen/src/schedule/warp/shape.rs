@@ -104,7 +104,7 @@ impl Shape {
         let sides = halo.pairs_before() + halo.pairs_after();
         let shape = |columns: i64, pairs: i64| {
             let samples = match packed {
-                true => 2 * MAX_PACKED,
+                true => 2 * MAX_PACKED[usize::from(options.direction == Direction::Inverse)],
                 false => MAX_REGISTERS / words(arith.work),
             };
             let most = samples / columns & !1;
