@@ -92,7 +92,7 @@ const BLOCK_SHARED: [f64; 2] = [0.072, 0.109];
 const KNOWN_HALO: i64 = 12;
 const UNSURE: f64 = 1.4;
 /// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
-const TINY_SECTORS: f64 = 0.2;
+const TINY_SECTORS: f64 = 0.15;
 
 /// `tile`: the same. Instructions besides lifting are nearly all there is, as its threads wait at the barrier, for one another; with one pair of rows a warp, for themselves, too.
 /// In analysis they store samples one by one, which makes each tile slower, too.
@@ -126,7 +126,7 @@ fn together(power: f64, a: f64, b: f64) -> f64 {
 /// By how much blocks take more instructions (analysis, synthesis) where rows end in parts of vectors, where bands begin anywhere, and where all rows do.
 const IN_PARTS: [f64; 2] = [1.05, 1.05];
 const BANDS_ANYWHERE: [f64; 2] = [1.45, 1.2];
-const ANYWHERE: [f64; 2] = [1.6, 1.65];
+const ANYWHERE: [f64; 2] = [1.6, 1.75];
 /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where all rows do: more so at borders, where samples go one by one.
 const SHIFTED: [f64; 2] = [1.3, 1.5];
 /// Columns of a lane beyond which a block at a border takes longer in proportion where bands begin anywhere, or all rows: it loads them one by one.

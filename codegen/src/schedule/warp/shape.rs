@@ -107,7 +107,7 @@ impl Shape {
                 true => 2 * MAX_PACKED[usize::from(options.direction == Direction::Inverse)],
                 false => MAX_REGISTERS / words(arith.work),
             };
-            let most = samples / columns & !1;
+            let most = (samples / columns) & !1;
             Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, packed, ..Shape::paper() }
         };
         // Of the rows that are the most.
