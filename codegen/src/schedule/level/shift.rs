@@ -9,6 +9,7 @@ use super::{Frame, Row, SKEW_BITS, Sink, Source};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, Lane, LocalId, Place, Scalar, Space};
 use crate::schedule::Arithmetic;
+use std::collections::BTreeMap;
 
 /// Where the other samples of a vector are that a lane wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +160,14 @@ fn shifted(b: &mut Builder, arith: Arithmetic, samples: Vec<Expr>, shift: LocalI
     moved(b, (arith.work, 1), samples, &shift, rest)
 }
 
+/// Sets columns of a row, of which a register has all or none.
+fn put(b: &mut Builder, row: &Row, columns: Vec<i32>, samples: Vec<Expr>) {
+    let samples: BTreeMap<i32, Expr> = columns.into_iter().zip(samples).collect();
+    for unit in row.form.units(samples.keys().copied()) {
+        row.put(b, &unit, unit.iter().map(|column| samples[column].clone()).collect());
+    }
+}
+
 impl Source {
     /// As what it would be stored to.
     pub fn sink(&self) -> Sink {
@@ -187,9 +196,7 @@ impl Source {
             Some(shift) => shifted(b, frame.arith, samples, shift, Neighbour::Right),
             None => samples,
         };
-        for (column, sample) in columns.into_iter().zip(samples) {
-            b.set(row.place(column), scaled(frame, sample));
-        }
+        put(b, row, columns, samples.into_iter().map(|sample| scaled(frame, sample)).collect());
     }
 }
 
@@ -197,9 +204,7 @@ impl Sink {
     /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
         let samples = shifted(b, frame.arith, self.values(frame, row), shift, Neighbour::Left);
-        for (column, sample) in self.columns(frame).into_iter().zip(samples) {
-            b.set(row.place(column), sample);
-        }
+        put(b, row, self.columns(frame), samples);
     }
 
     /// Stores such a vector.

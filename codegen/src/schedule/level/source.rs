@@ -145,10 +145,17 @@ impl Source {
     }
 
     /// Starts loading samples of a row one by one: `served` says where, from an index on, the sample is that serves each column.
-    pub fn fetch_each(&self, b: &mut Builder, frame: &Frame, raw: LocalId, index: &Expr, served: &[LocalId]) {
+    pub fn fetch_each(
+        &self,
+        b: &mut Builder,
+        frame: &Frame,
+        (raw, first): (LocalId, Expr),
+        index: &Expr,
+        served: &[LocalId],
+    ) {
         for (e, c) in self.columns(frame).enumerate() {
             let index = index.clone() + Expr::from(served[c as usize]).cast(Scalar::I64);
-            let to = Place::Elem(raw, (e as i32).into());
+            let to = Place::Elem(raw, first.clone() + e as i32);
             b.load(to, Space::Global(self.pointer), index, 1, Cache::Default);
         }
     }

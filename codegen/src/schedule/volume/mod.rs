@@ -416,7 +416,7 @@ impl Walk<'_> {
                 match &ahead.by_columns {
                     None => at_once(b),
                     Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
-                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, raw, &at, served));
+                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), &at, served));
                     }),
                 }
             });

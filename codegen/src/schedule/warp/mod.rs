@@ -126,7 +126,7 @@ fn check_pairs(shape: Shape, options: Options, (axis, border): (&Axis, Border)) 
     let what = match () {
         _ if options.sample != Scalar::I16 => "samples are 16-bit integers",
         _ if !shape.columns.is_multiple_of(4) => "lanes have a multiple of 4 columns",
-        _ if !shape.takes.is_aligned() => "rows are aligned",
+        _ if shape.takes == Rows::Any => "rows of the image are aligned",
         _ if !matches!(border, Border::Extend | Border::Untouched) => "the border rule is an extension that steps keep",
         _ if !axis.is_dots() => {
             "steps are dot products: of weights of 8 bits, or twice as much, with sums that do not wrap"
@@ -194,8 +194,13 @@ impl Block {
         let least = if self.options.direction == Direction::Forward { 20 } else { 14 };
         let longer = 4 * (more_taps - 2).max(0) + 8 * (self.axis.actions.len() as i64 - 2).max(0);
         let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
-        let in_parts = if self.shape.takes == Rows::Whole { 0 } else { 16 };
-        least + longer + extends + in_parts
+        // What stands anywhere is loaded a sample at a time at a border, all of them at once.
+        let rows = match self.shape.takes {
+            Rows::Whole => 0,
+            Rows::Aligned => 16,
+            Rows::Image | Rows::Any => 64,
+        };
+        least + longer + extends + rows
     }
 
     /// The image, as lanes hold columns of it.
@@ -506,9 +511,32 @@ impl Tile<'_> {
         let (frame, slab) = (self.frame, &self.slab);
         b.comment(why);
         let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
+        if slab.form != Form::Single {
+            return self.gather_pairs(b, &served);
+        }
         self.each_row(b, &|b, k, source| {
             let start = self.served_start(b, source, k.clone());
             source.gather(b, frame, &slab.row(source.row, k), start, &served);
+        });
+    }
+
+    /// The same of pairs: all samples first, so that none is waited for before the last is asked for.
+    fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let sources = Source::all(frame);
+        let count = |source: &Source| source.columns(frame).count() as i32;
+        let all = |source: &Source| (count(source) * slab.height()) as u32;
+        let raw: Vec<LocalId> = sources.iter().map(|s| b.array("raw", frame.options.sample, all(s))).collect();
+        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+            for (source, raw) in sources.iter().zip(&raw) {
+                let start = self.served_start(b, source, k.clone());
+                source.fetch_each(b, frame, (*raw, k.clone() * count(source)), &start.into(), served);
+            }
+        });
+        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+            for (source, raw) in sources.iter().zip(&raw) {
+                source.see_shifted(b, frame, &slab.row(source.row, k.clone()), (*raw, k.clone() * count(source)), None);
+            }
         });
     }
 
