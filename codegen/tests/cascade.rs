@@ -75,6 +75,7 @@ fn check<T: Sample + Element>(
         batch: case.batch as i32,
         planes: None,
         coarse: Some([array(6), array(7), array(8)]),
+        levels: 1,
     };
     let tuning = match walk.tuning(&job, 4) {
         Ok(tuning) => tuning,

@@ -99,6 +99,7 @@ fn job(case: &Case, bytes: usize) -> Job {
         parity: [x, y],
         batch: case.batch as i32,
         coarse: None,
+        levels: 1,
         planes: Some(Planes {
             high: [5, 6, 7, 8].map(array),
             steps: [0, 1, 2].map(|i: usize| places[i].plane as i64),

@@ -178,6 +178,8 @@ pub enum Schedule {
     Tile,
     /// Two levels of both axes in one pass: warps walk down strips of columns
     Cascade,
+    /// All levels of both axes of a small image in one pass: blocks hold an image in shared memory
+    Pyramid,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane
     Volume,
     /// Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here

@@ -11,7 +11,8 @@ use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, cascade, horizontal, lattice, rows, stream, tile, vertical, volume, warp,
+    Direction, Options, ScheduleError, cascade, horizontal, lattice, pyramid, rows, stream, tile, vertical, volume,
+    warp,
 };
 use std::path::{Path, PathBuf};
 
@@ -206,6 +207,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                     Schedule::Cascade => {
                         let shape = cascade::Shape::for_sample(sample, direction);
                         vec![cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?]
+                    }
+                    Schedule::Pyramid => {
+                        // For the largest images.
+                        let shape = pyramid::Shape::proposed(scheme, options)?.pop().expect("a shape is proposed");
+                        vec![pyramid::kernel(scheme, options, Order::HorizontalFirst, shape)?]
                     }
                     Schedule::Volume => {
                         // The shape for large volumes, for any rows.

@@ -65,7 +65,7 @@ pub use plan::{Plan, Unsampled};
 pub use range::Exactness;
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused};
 pub use sample::Sample;
-pub use schedule::{Block, CascadeBlock, Schedule, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
+pub use schedule::{Block, CascadeBlock, PyramidBlock, Schedule, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
 pub use subband::Subband;
 pub use text::{CompileError, compile, load};
 pub use tune::{Measured, Trial};

@@ -1,6 +1,6 @@
 //! Which schedule a plan takes on a GPU.
 
-use lifting_codegen::schedule::{cascade, stream, tile, volume, warp};
+use lifting_codegen::schedule::{cascade, pyramid, stream, tile, volume, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
@@ -25,6 +25,8 @@ pub enum Schedule {
     Tile,
     /// Both axes of an image in one pass, and the first two levels in one: warps walk down strips of columns. Other levels as [`Schedule::Auto`].
     Cascade,
+    /// Both axes of an image in one pass, and all levels from the first one that is small enough: blocks that hold an image in shared memory. Larger levels as [`Schedule::Auto`].
+    Pyramid,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     Volume,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
@@ -33,7 +35,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// Those that can be asked for, `Auto` first.
-    pub const ALL: [Schedule; 9] = [
+    pub const ALL: [Schedule; 10] = [
         Schedule::Auto,
         Schedule::Separate,
         Schedule::Shared,
@@ -41,11 +43,12 @@ impl Schedule {
         Schedule::Warp,
         Schedule::Tile,
         Schedule::Cascade,
+        Schedule::Pyramid,
         Schedule::Volume,
         Schedule::Lattice,
     ];
 
-    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `cascade`, `volume`, `lattice`.
+    /// `auto`, `separate`, `shared`, `stream`, `warp`, `tile`, `cascade`, `pyramid`, `volume`, `lattice`.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
@@ -55,6 +58,7 @@ impl Schedule {
             Schedule::Warp => "warp",
             Schedule::Tile => "tile",
             Schedule::Cascade => "cascade",
+            Schedule::Pyramid => "pyramid",
             Schedule::Volume => "volume",
             Schedule::Lattice => "lattice",
         }
@@ -91,6 +95,8 @@ pub enum Block {
     Tile(TileBlock),
     /// Of [`Schedule::Cascade`].
     Cascade(CascadeBlock),
+    /// Of [`Schedule::Pyramid`].
+    Pyramid(PyramidBlock),
     /// Of [`Schedule::Volume`].
     Volume(VolumeBlock),
     /// Of [`Schedule::Lattice`]: as long as the vectors of each pass.
@@ -162,6 +168,30 @@ impl From<cascade::Shape> for CascadeBlock {
     fn from(shape: cascade::Shape) -> CascadeBlock {
         let cascade::Shape { columns, ring, .. } = shape;
         CascadeBlock { columns, ring, chunk: 0 }
+    }
+}
+
+/// Shape of the blocks of [`Schedule::Pyramid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PyramidBlock {
+    /// Columns and rows of an image at most.
+    pub side: u32,
+    /// Pairs of results of a line that a thread lifts at once.
+    pub pairs: u32,
+}
+
+impl PyramidBlock {
+    /// The shape of the kernel.
+    pub(crate) fn shape(self) -> pyramid::Shape {
+        let PyramidBlock { side, pairs } = self;
+        pyramid::Shape { side, pairs }
+    }
+}
+
+impl From<pyramid::Shape> for PyramidBlock {
+    fn from(shape: pyramid::Shape) -> PyramidBlock {
+        let pyramid::Shape { side, pairs } = shape;
+        PyramidBlock { side, pairs }
     }
 }
 
@@ -250,7 +280,7 @@ impl Block {
             Block::Stream(block) => block.chunk,
             Block::Cascade(block) => block.chunk,
             Block::Volume(block) => block.chunk,
-            Block::Separate | Block::Warp(_) | Block::Tile(_) | Block::Lattice => 0,
+            Block::Separate | Block::Warp(_) | Block::Tile(_) | Block::Pyramid(_) | Block::Lattice => 0,
         }
     }
 
@@ -262,7 +292,7 @@ impl Block {
             Block::Tile(block) => block.columns,
             Block::Cascade(block) => block.columns,
             Block::Volume(block) => block.columns,
-            Block::Separate | Block::Lattice => 0,
+            Block::Separate | Block::Pyramid(_) | Block::Lattice => 0,
         }
     }
 
@@ -284,6 +314,7 @@ impl Block {
             Block::Warp(_) => Schedule::Warp,
             Block::Tile(_) => Schedule::Tile,
             Block::Cascade(_) => Schedule::Cascade,
+            Block::Pyramid(_) => Schedule::Pyramid,
             Block::Volume(_) => Schedule::Volume,
             Block::Lattice => Schedule::Lattice,
         }
@@ -305,6 +336,9 @@ impl fmt::Display for Block {
             }
             Block::Cascade(CascadeBlock { columns, ring, chunk }) => {
                 write!(f, "cascade, {columns} columns a lane, ring of {ring}, chunks of {chunk} row pairs")
+            }
+            Block::Pyramid(PyramidBlock { side, pairs }) => {
+                write!(f, "pyramid, images of up to {side} samples a side, {pairs} pairs a thread")
             }
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
                 write!(

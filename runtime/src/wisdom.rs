@@ -297,7 +297,7 @@ impl Wisdom {
                 Best::Volume { columns, pairs, warps, chunk }
             }
             // Wisdom is of single levels.
-            Block::Cascade(_) => return,
+            Block::Cascade(_) | Block::Pyramid(_) => return,
         };
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;

@@ -13,6 +13,7 @@ pub mod cascade;
 pub mod copy;
 pub mod horizontal;
 pub mod lattice;
+pub mod pyramid;
 pub mod registers;
 pub mod rows;
 pub mod stream;

@@ -124,6 +124,7 @@ fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
         batch: case.batch as i32,
         planes: None,
         coarse: None,
+        levels: 1,
     };
     match (made.tuning)(&job) {
         Ok(tuning) => {

@@ -4,7 +4,8 @@ use super::kernels::Key;
 use super::list::MOST_LAUNCHES;
 use super::lower::{Lowering, work_of};
 use super::model::Cost;
-use super::pair::{Pair, Quad};
+use super::pair::{Pair, Quad, Span};
+use super::view::View;
 use crate::error::PlanError;
 use crate::recipe::{Candidate, Choice, Reason, Refused};
 use crate::schedule::{Block, Schedule};
@@ -26,7 +27,7 @@ pub(super) enum Stage {
 pub(super) struct Chosen {
     pub stages: Vec<Stage>,
     pub choice: Choice,
-    /// How many levels the stages are: 1, or 2, and then 0 of the level after it.
+    /// How many levels the stages are: 1, or more, and then 0 of the levels after it.
     pub levels: u32,
 }
 
@@ -59,6 +60,13 @@ pub(super) struct Question<'a> {
 struct Way {
     stages: Vec<Stage>,
     candidate: Candidate,
+}
+
+/// Several levels in one launch.
+struct Merged {
+    stage: Stage,
+    block: Block,
+    cost: Cost,
 }
 
 /// Ways with a pass over both axes.
@@ -112,8 +120,8 @@ impl Lowering<'_> {
         let mut ways: Vec<Way> = Vec::new();
         let (mut case, mut measured) = (None, None);
         let wanted = match self.kernels.tuning.only {
-            // What is left of two levels in one.
-            None if self.kernels.tuning.schedule == Schedule::Cascade => Schedule::Auto,
+            // What is left of several levels in one.
+            None if matches!(self.kernels.tuning.schedule, Schedule::Cascade | Schedule::Pyramid) => Schedule::Auto,
             None => self.kernels.tuning.schedule,
             Some((only, block)) if only == direction => block.schedule(),
             Some(_) => Schedule::Separate,
@@ -200,10 +208,13 @@ impl Lowering<'_> {
         if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
             return Ok(());
         }
-        let made = self.cascaded(question, quad).and_then(|(stage, block, cost)| {
-            self.make(direction, &[stage]).map(|()| (stage, block, cost)).map_err(|e| e.to_string())
-        });
-        let (stage, block, cost) = match made {
+        if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
+            return Ok(());
+        }
+        let made = self
+            .cascaded(question, quad)
+            .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
+        let merged = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
                 return Err(PlanError::Refused { schedule, direction, level: level + 1, reason });
@@ -215,58 +226,106 @@ impl Lowering<'_> {
                 return Ok(());
             }
         };
-        let copy = |level: u32| {
-            let samples = self.problem.geometry.level_shape(level).iter().product();
-            self.model().copy(samples).time
-        };
-        let [first, second, ..] = chosen else { unreachable!("two levels were found") };
-        // As predicted: what was measured is no comparison.
-        let fastest = |choice: &Choice| {
-            let all = choice.others.iter().chain([&choice.taken]);
-            all.map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
-        };
-        let apart = fastest(&first.choice) * copy(level) + fastest(&second.choice) * copy(level + 1);
-        let candidate =
-            Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy(level) };
-        if !asked && cost.time >= apart {
-            first.choice.others.push(candidate);
+        let levels = &mut chosen[..2];
+        let is_faster = merged.cost.time < self.apart(levels, level);
+        self.merge(levels, level, merged, asked || is_faster);
+        Ok(())
+    }
+
+    /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain most, if anything; or all that it can, if that is asked for. `question` is
+    /// of the first of them, `signals` are what each analyses, or synthesis leads to; `whole` has the bands.
+    pub(super) fn pyramid(
+        &mut self,
+        chosen: &mut [Chosen],
+        question: &Question,
+        signals: &[View],
+        whole: View,
+    ) -> Result<(), PlanError> {
+        let Question { direction, level, order, .. } = *question;
+        let schedule = Schedule::Pyramid;
+        let asked = self.kernels.tuning.schedule == schedule;
+        if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
             return Ok(());
         }
-        let reason = if asked { Reason::Asked } else { Reason::Predicted };
-        first.stages = vec![stage];
-        second.stages = Vec::new();
-        (first.levels, second.levels) = (2, 0);
-        let within = Candidate { launches: 0, bytes: 0, time: 0.0, ..candidate };
-        for (chosen, candidate) in [(first, candidate), (second, within)] {
-            let choice = &mut chosen.choice;
-            choice.others.insert(0, std::mem::replace(&mut choice.taken, candidate));
-            choice.reason = reason;
-            // What is measured is a level.
-            choice.case = None;
+        // One level is what other schedules are for.
+        let least = if asked { 1 } else { 2 };
+        let mut best: Option<(usize, f64, Merged)> = None;
+        let mut refusal = None;
+        for (i, signal) in signals.iter().enumerate().take((chosen.len() + 1).saturating_sub(least)) {
+            let level = level + i as u32;
+            let question = Question { direction, level, order, copies: signal.array == whole.array };
+            let made = self
+                .pyramidal(&question, *signal, whole)
+                .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
+            match made {
+                Ok(merged) => {
+                    let gain = self.apart(&chosen[i..], level) - merged.cost.time;
+                    if !asked && best.as_ref().is_none_or(|(_, most, _)| gain > *most) || asked && best.is_none() {
+                        best = Some((i, gain, merged));
+                    }
+                }
+                Err(reason) => refusal = Some((i, reason)),
+            }
+        }
+        match (best, refusal) {
+            (Some((i, gain, merged)), _) => self.merge(&mut chosen[i..], level + i as u32, merged, asked || gain > 0.0),
+            (None, Some((i, reason))) if asked && !self.lenient => {
+                return Err(PlanError::Refused { schedule, direction, level: level + 1 + i as u32, reason });
+            }
+            (None, Some((i, reason))) => chosen[i].choice.refused.push(Refused { schedule, reason }),
+            (None, None) => {}
         }
         Ok(())
     }
 
-    /// A level and the next coarser one in one launch, or why they cannot be.
-    fn cascaded(
-        &self,
-        question: &Question,
-        quad: impl Fn(&Self, &Pair) -> Quad,
-    ) -> Result<(Stage, Block, Cost), String> {
-        let Question { direction, level, order, copies } = *question;
-        let geometry = &self.problem.geometry;
-        if geometry.depth() < level + 2 {
-            return Err("it is for two levels, and the plan has one".into());
+    /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no comparison. `level` is the first.
+    fn apart(&self, chosen: &[Chosen], level: u32) -> f64 {
+        let fastest = |choice: &Choice| {
+            let all = choice.others.iter().chain([&choice.taken]);
+            all.map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
+        };
+        chosen.iter().zip(level..).map(|(chosen, level)| fastest(&chosen.choice) * self.copy_of(level)).sum()
+    }
+
+    /// What copying a level takes, in microseconds.
+    fn copy_of(&self, level: u32) -> f64 {
+        let samples = self.problem.geometry.level_shape(level).iter().product();
+        self.model().copy(samples).time
+    }
+
+    /// Gives levels to one launch, or says that it could have had them. `level` is the first.
+    fn merge(&self, chosen: &mut [Chosen], level: u32, merged: Merged, takes: bool) {
+        let Merged { stage, block, cost } = merged;
+        let time = cost.time / self.copy_of(level);
+        let candidate = Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time };
+        if !takes {
+            chosen[0].choice.others.push(candidate);
+            return;
         }
-        let axes = geometry.axes_at(level);
+        let tuning = self.kernels.tuning;
+        let reason = if tuning.schedule == block.schedule() { Reason::Asked } else { Reason::Predicted };
+        let levels = chosen.len() as u32;
+        for (i, chosen) in chosen.iter_mut().enumerate() {
+            let first = i == 0;
+            let within = Candidate { launches: 0, bytes: 0, time: 0.0, ..candidate };
+            let choice = &mut chosen.choice;
+            choice.others.insert(0, std::mem::replace(&mut choice.taken, if first { candidate } else { within }));
+            choice.reason = reason;
+            // What is measured is a level.
+            choice.case = None;
+            (chosen.stages, chosen.levels) = if first { (vec![stage], levels) } else { (Vec::new(), 0) };
+        }
+    }
+
+    /// The two axes of these levels, that of consecutive samples first, and which of them analysis lifts first, if all levels have the same two and begin at even positions.
+    fn plane(&self, order: &[usize], levels: std::ops::Range<u32>) -> Result<([usize; 2], Order), String> {
+        let geometry = &self.problem.geometry;
+        let axes = geometry.axes_at(levels.start);
         let [first, second] = axes[..] else {
             return Err(format!("the first level transforms {} axes, and it is for two", axes.len()));
         };
-        if geometry.axes_at(level + 1) != axes {
-            return Err("the second level does not transform the axes of the first".into());
-        }
-        if copies {
-            return Err("it does not work in place".into());
+        if levels.clone().any(|level| geometry.axes_at(level) != axes) {
+            return Err("a level does not transform the axes of the first".into());
         }
         let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
         let (y, lifted) = match (x == first, x == second) {
@@ -275,34 +334,58 @@ impl Lowering<'_> {
             _ => return Err("the innermost axis is not transformed".into()),
         };
         let axes = [x, y];
-        let is_odd = |level: u32, axis: usize| geometry.level_origins(level)[axis] & 1 != 0;
-        if axes.iter().any(|&axis| is_odd(level, axis) || is_odd(level + 1, axis)) {
+        let is_odd = |level: u32| axes.iter().any(|&axis| geometry.level_origins(level)[axis] & 1 != 0);
+        if levels.into_iter().any(is_odd) {
             return Err("the first position along an axis is odd".into());
         }
-        let shape = geometry.level_shape(level);
-        let pair = Pair {
-            direction,
-            level,
-            axes,
-            order: lifted,
-            deep: None,
-            twice: true,
-            extent: &shape,
-            parity: [0; 2],
-            gain: 0,
-        };
+        Ok((axes, lifted))
+    }
+
+    /// A level and the next coarser one in one launch, or why they cannot be.
+    fn cascaded(&self, question: &Question, quad: impl Fn(&Self, &Pair) -> Quad) -> Result<Merged, String> {
+        let level = question.level;
+        if self.problem.geometry.depth() < level + 2 {
+            return Err("it is for two levels, and the plan has one".into());
+        }
+        self.merged(question, Schedule::Cascade, level..level + 2, Span::Two, quad)
+    }
+
+    /// A level and all coarser ones in one launch, or why they cannot be.
+    fn pyramidal(&self, question: &Question, signal: View, whole: View) -> Result<Merged, String> {
+        let levels = question.level..self.problem.geometry.depth();
+        let span = Span::All(levels.len() as u32);
+        self.merged(question, Schedule::Pyramid, levels, span, |_, pair| Quad::new(pair, signal, whole, whole))
+    }
+
+    /// Levels in one launch of a schedule, of which `question` is the first, in the shape that is predicted to be the fastest; or why they cannot be.
+    fn merged(
+        &self,
+        question: &Question,
+        schedule: Schedule,
+        levels: std::ops::Range<u32>,
+        span: Span,
+        quad: impl Fn(&Self, &Pair) -> Quad,
+    ) -> Result<Merged, String> {
+        let Question { direction, level, order, copies } = *question;
+        let (axes, lifted) = self.plane(order, levels)?;
+        if copies {
+            return Err("it does not work in place".into());
+        }
+        let shape = self.problem.geometry.level_shape(level);
+        let (extent, parity) = (&shape[..], [0; 2]);
+        let pair = Pair { direction, level, axes, order: lifted, deep: None, span, extent, parity, gain: 0 };
         let launched = self.launched(&pair, &quad(self, &pair))?;
-        let blocks = self.kernels.proposed(Schedule::Cascade, direction, self.kind, &launched.job);
+        let blocks = self.kernels.proposed(schedule, direction, self.kind, &launched.job);
         let blocks = blocks.map_err(|e| e.to_string())?.into_iter();
         let built = blocks.map(|block| self.built(direction, block, &launched));
-        // The fastest as predicted, or why there is none.
+        // The fastest as predicted, or why there is none: what stands against the last.
         let better = |a: &Result<Built, ScheduleError>, b: &Result<Built, ScheduleError>| {
             let time = |built: &Result<Built, ScheduleError>| built.as_ref().map_or(f64::INFINITY, |b| b.cost.time);
-            time(a).total_cmp(&time(b))
+            time(b).total_cmp(&time(a))
         };
-        let built = built.min_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
+        let built = built.max_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
         let Built { block, chunk, rows, cost, .. } = built;
-        Ok((Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost))
+        Ok(Merged { stage: Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost })
     }
 
     /// Makes the kernels of stages whose shape may turn out not to fit.
@@ -391,7 +474,7 @@ impl Lowering<'_> {
             axes: [x, y],
             order: lifted,
             deep: None,
-            twice: false,
+            span: Span::One,
             extent: shape,
             parity,
             gain: 0,
@@ -518,8 +601,17 @@ impl Lowering<'_> {
         let origins = geometry.level_origins(level);
         let [parity_x, parity_y, parity_z] = [x, y, z].map(|axis| (origins[axis] & 1) as usize);
         let (lifted, deep, parity) = (Order::HorizontalFirst, Some((z, parity_z)), [parity_x, parity_y]);
-        let pair =
-            Pair { direction, level, axes: [x, y], order: lifted, deep, twice: false, extent: shape, parity, gain: 0 };
+        let pair = Pair {
+            direction,
+            level,
+            axes: [x, y],
+            order: lifted,
+            deep,
+            span: Span::One,
+            extent: shape,
+            parity,
+            gain: 0,
+        };
         let quad = quad(self, 1, 0, &pair);
         let launched = self.launched(&pair, &quad)?;
         let job = launched.job;

@@ -11,8 +11,8 @@ use lifting_codegen::opt;
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, registers, tile, vertical,
-    volume, warp,
+    Along, Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, tile,
+    vertical, volume, warp,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::sample::SampleType;
@@ -83,6 +83,7 @@ pub(crate) enum Walk {
     Warp(warp::Block),
     Tile(tile::Block),
     Cascade(cascade::Walk),
+    Pyramid(pyramid::Block),
     Volume(volume::Block),
 }
 
@@ -94,6 +95,7 @@ impl Walk {
             Walk::Warp(block) => block.tuning(job),
             Walk::Tile(block) => block.tuning(job),
             Walk::Cascade(walk) => walk.tuning(job, multiprocessors),
+            Walk::Pyramid(block) => block.tuning(job),
             Walk::Volume(block) => block.tuning(job, multiprocessors),
         }
     }
@@ -106,7 +108,7 @@ impl Walk {
             Walk::Cascade(_) => Rows::Whole,
             Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
             Walk::Volume(block) => block.takes(),
-            Walk::Tile(_) => Rows::Any,
+            Walk::Tile(_) | Walk::Pyramid(_) => Rows::Any,
         }
     }
 
@@ -116,7 +118,7 @@ impl Walk {
             Walk::Stream(_) => stream::Walk::least_chunk(job),
             Walk::Cascade(_) => cascade::Walk::least_chunk(job),
             Walk::Volume(_) => volume::Block::least_chunk(job),
-            Walk::Warp(_) | Walk::Tile(_) => 1,
+            Walk::Warp(_) | Walk::Tile(_) | Walk::Pyramid(_) => 1,
         }
     }
 }
@@ -211,6 +213,7 @@ impl<'a> Kernels<'a> {
         let rows: &[Rows] = match block {
             Block::Warp(_) => &Rows::ALL,
             Block::Cascade(_) => &[Rows::Whole],
+            Block::Pyramid(_) => &[Rows::Any],
             Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
             Block::Volume(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
             Block::Tile(_) => &[Rows::Aligned, Rows::Any],
@@ -233,6 +236,7 @@ impl<'a> Kernels<'a> {
             Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
             Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
             Block::Cascade(block) => Walk::Cascade(cascade::walk(self.scheme, options, block.shape())?),
+            Block::Pyramid(block) => Walk::Pyramid(pyramid::block(self.scheme, options, block.shape())?),
             Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
@@ -275,6 +279,11 @@ impl<'a> Kernels<'a> {
             Schedule::Cascade => {
                 let shapes = cascade::Shape::proposed(scalar_of(kind), direction);
                 shapes.into_iter().map(|shape| Block::Cascade(shape.into())).collect()
+            }
+            Schedule::Pyramid => {
+                let options = self.options(direction, Sides::both(scalar_of(kind)));
+                let shapes = pyramid::Shape::proposed(self.scheme, options)?;
+                shapes.into_iter().map(|shape| Block::Pyramid(shape.into())).collect()
             }
             Schedule::Volume => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
@@ -354,6 +363,7 @@ impl<'a> Kernels<'a> {
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
                     Block::Cascade(block) => cascade::kernel(self.scheme, options, order, block.shape())?,
+                    Block::Pyramid(block) => pyramid::kernel(self.scheme, options, order, block.shape())?,
                     Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };

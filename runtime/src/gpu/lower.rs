@@ -12,13 +12,12 @@ use super::choose::{Chosen, Question, Stage};
 use super::kernels::{Kernels, Made, Tuning};
 use super::list::{Array, List, Region, Regions, VECTOR};
 use super::model::Model;
-use super::pair::{Pair, Quad};
+use super::pair::{Pair, Quad, Span};
 use super::pass::{Pass, Sites};
 use super::view::View;
 use crate::error::PlanError;
 use crate::executor::Problem;
 use crate::recipe::Choice;
-use crate::schedule::Schedule;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Band, Layout, split};
@@ -333,8 +332,10 @@ impl Lowering<'_> {
     fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, PlanError> {
         let depth = self.problem.geometry.depth();
         let mut all: Vec<Chosen> = Vec::new();
+        let mut sources = Vec::new();
         let mut from = data;
         for level in 0..depth {
+            sources.push(from);
             let copies = from.array == whole.array;
             let question = Question { direction: Direction::Forward, level, order, copies };
             let chosen = self.choose(&question, |lowering, parts, part, pair| {
@@ -353,6 +354,7 @@ impl Lowering<'_> {
             all.push(chosen);
         }
         let question = Question { direction: Direction::Forward, level: 0, order, copies: data.array == whole.array };
+        self.pyramid(&mut all, &question, &sources, whole)?;
         self.cascade(&mut all, &question, |lowering, pair| {
             let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
             Quad::new(pair, data, low, whole)
@@ -380,7 +382,6 @@ impl Lowering<'_> {
             from = self.copied(level, from, order, self.parity(level, order))?;
         }
         self.list.choices.push(chosen.choice);
-        let twice = chosen.levels == 2;
         for (i, stage) in chosen.stages.into_iter().enumerate() {
             let last = i + 1 == parts;
             let to = if last { whole } else { self.between(i, parts, &shape, order) };
@@ -400,7 +401,8 @@ impl Lowering<'_> {
                     let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                     let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
-                    let pair = Pair { direction, level, axes, order, deep, twice, extent: &shape, parity, gain };
+                    let span = Span::of(block.schedule(), chosen.levels);
+                    let pair = Pair { direction, level, axes, order, deep, span, extent: &shape, parity, gain };
                     self.pair(pair, Quad::new(&pair, from, low, to), (block, chunk))?;
                 }
             }
@@ -485,9 +487,10 @@ impl Lowering<'_> {
         order: &[usize],
     ) -> Result<Vec<Chosen>, PlanError> {
         let depth = self.problem.geometry.depth();
-        let mut all = Vec::new();
+        let (mut all, mut targets) = (Vec::new(), Vec::new());
         for j in level..depth {
             let to = if j == level { result } else { self.low_room(j, order).0 };
+            targets.push(to);
             let copies = to.array == whole.array;
             let question = Question { direction: Direction::Inverse, level: j, order, copies };
             all.push(self.choose(&question, |lowering, parts, part, pair| {
@@ -504,6 +507,7 @@ impl Lowering<'_> {
             })?);
         }
         let question = Question { direction: Direction::Inverse, level, order, copies: result.array == whole.array };
+        self.pyramid(&mut all, &question, &targets, whole)?;
         self.cascade(&mut all, &question, |lowering, pair| {
             let low = if level + 2 < depth { lowering.low_room(level + 2, order).0 } else { whole };
             Quad::new(pair, result, low, whole)
@@ -586,8 +590,8 @@ impl Lowering<'_> {
             Stage::Both { axes, order, deep, block, chunk, .. } => {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
-                let twice = block.schedule() == Schedule::Cascade;
-                let pair = Pair { direction, level, axes, order, deep, twice, extent, parity, gain };
+                let span = Span::of(block.schedule(), self.problem.geometry.depth() - level);
+                let pair = Pair { direction, level, axes, order, deep, span, extent, parity, gain };
                 self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
             }
         }

@@ -6,11 +6,11 @@
 //! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use super::kernels::{PassWay, Walk};
-use crate::schedule::{Block, CascadeBlock, TileBlock, VolumeBlock, WarpBlock};
+use crate::schedule::{Block, CascadeBlock, PyramidBlock, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Job, Rows};
-use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, tile, volume, warp};
+use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, pyramid, tile, volume, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -143,6 +143,17 @@ const CASCADE_OPERATION: [f64; 2] = [0.042, 0.0775];
 const CASCADE_BYTE: [f64; 2] = [0.0125, 0.0];
 const CASCADE_AGAIN: f64 = 0.2;
 const CASCADES: f64 = 8.0;
+
+/// By `pyramid`: microseconds until a block has its image, and after it has lifted it; of a pass along an axis, and of each operation and each pair of a thread in it; how throughput and latency
+/// go together; instructions of a pair besides lifting, and by how much all take longer than their issue slots; and by how much a block takes longer for each warp of its multiprocessor.
+const PYRAMIDS: f64 = 1.5;
+const PYRAMID: f64 = 1.0;
+const PYRAMID_PASS: f64 = 0.1;
+const PYRAMID_OPERATION: f64 = 0.0008;
+const PYRAMID_PAIR: f64 = 0.01;
+const AROUND_PYRAMID: f64 = 30.0;
+const STALL_PYRAMID: f64 = 0.4;
+const PYRAMID_SHARED: f64 = 0.01;
 
 /// What is predicted of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -287,7 +298,10 @@ impl Model<'_> {
             (Walk::Cascade(walk), Block::Cascade(block)) => {
                 (self.in_cascades(direction, walk, block, (job, chunk)), true, CASCADES)
             }
-            (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_) | Walk::Cascade(_), _) => {
+            (Walk::Pyramid(shape), Block::Pyramid(block)) => {
+                (self.in_pyramids(direction, shape, block, job), true, PYRAMIDS)
+            }
+            (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_) | Walk::Cascade(_) | Walk::Pyramid(_), _) => {
                 unreachable!("a walk is its block's")
             }
         };
@@ -304,7 +318,7 @@ impl Model<'_> {
             _ if aligned => (1.0, 1.0, 1.0),
             Walk::Stream(_) => (1.0, 1.0, UNALIGNED_WALK[inverse]),
             Walk::Tile(_) | Walk::Volume(_) => (1.0, 1.0, UNALIGNED_TILE[inverse]),
-            Walk::Cascade(_) => (1.0, 1.0, 1.0),
+            Walk::Cascade(_) | Walk::Pyramid(_) => (1.0, 1.0, 1.0),
         };
         let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
         let issue = self.issue(samples * demand.instructions * more_work);
@@ -409,6 +423,21 @@ impl Model<'_> {
             instructions: 0.0,
             latency: walk.duration(job, chunk as i32, self.machine.multiprocessors)
                 * (CASCADE_OPERATION[inverse] * operations + CASCADE_BYTE[inverse] * bytes),
+        }
+    }
+
+    /// By `pyramid`: level after level, in blocks of which some are resident at once.
+    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Block, block: PyramidBlock, job: &Job) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let pairs = f64::from(block.pairs) * shape.lifts();
+        let pass = PYRAMID_PASS + pairs * (PYRAMID_PAIR + PYRAMID_OPERATION * operations);
+        let resident = f64::from(job.batch) / f64::from(self.machine.multiprocessors);
+        let shared = resident.min(shape.resident()) * f64::from(block.shape().warps());
+        Demand {
+            moved: 1.0,
+            // Of all levels, a third more than of the first.
+            instructions: 4.0 / 3.0 * shape.lifts() * (AROUND_PYRAMID + operations) * STALL_PYRAMID,
+            latency: (PYRAMID + f64::from(job.levels) * 2.0 * pass) * (1.0 + PYRAMID_SHARED * shared),
         }
     }
 

@@ -6,7 +6,7 @@ use super::lower::Lowering;
 use super::view::{Dim, MOST, View, joined, positions};
 use crate::error::PlanError;
 use crate::recipe;
-use crate::schedule::Block;
+use crate::schedule::{Block, Schedule};
 use lifting_codegen::schedule::level::Planes;
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{Direction, ScheduleError};
@@ -15,6 +15,28 @@ use std::ops::RangeInclusive;
 
 /// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there in any case, more does not fit.
 const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 25;
+
+/// The levels of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    /// One.
+    One,
+    /// That level and the next.
+    Two,
+    /// All that are left, so many.
+    All(u32),
+}
+
+impl Span {
+    /// What the blocks of a schedule take, whose stage is of so many levels.
+    pub fn of(schedule: Schedule, levels: u32) -> Span {
+        match schedule {
+            Schedule::Cascade => Span::Two,
+            Schedule::Pyramid => Span::All(levels),
+            _ => Span::One,
+        }
+    }
+}
 
 /// What the pass does, apart from where.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +50,8 @@ pub(super) struct Pair<'a> {
     pub order: Order,
     /// The third axis of a pass over all three, which analysis lifts last, and the parity of its first position.
     pub deep: Option<(usize, usize)>,
-    /// Whether it is the level after this one, too.
-    pub twice: bool,
+    /// Of this level, or of more.
+    pub span: Span,
     /// Samples along these axes; along the others what the pass covers of them.
     pub extent: &'a [usize],
     /// Of the two axes' first positions.
@@ -42,13 +64,16 @@ pub(super) struct Pair<'a> {
 pub(super) struct Quad {
     pub signal: View,
     /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis; or, of two levels, whose ll is the
-    /// second's, hl, lh and hh of the second.
+    /// second's, hl, lh and hh of the second. Of all levels, four times the array in which they stand.
     pub bands: Vec<View>,
 }
 
 impl Quad {
     /// The bands in the Mallat layout of one box; `low` may stand elsewhere.
     pub fn new(pair: &Pair, signal: View, low: View, whole: View) -> Quad {
+        if let Span::All(_) = pair.span {
+            return Quad { signal, bands: vec![whole; 4] };
+        }
         let half = |n: usize, parity: usize| split(n, parity as i64).low;
         let bands = |low: &dyn Fn(usize, usize) -> usize| {
             pair.lifted().fold(vec![whole], |bands, (axis, parity)| {
@@ -58,7 +83,7 @@ impl Quad {
         };
         let first = bands(&|axis, parity| half(pair.extent[axis], parity)).into_iter().skip(1);
         let mut all: Vec<View> = std::iter::once(low).chain(first).collect();
-        if pair.twice {
+        if pair.span == Span::Two {
             // First positions are even at either level.
             all.extend(bands(&|axis, _| half(half(pair.extent[axis], 0), 0)).into_iter().skip(1));
         }
@@ -112,7 +137,7 @@ impl Pair<'_> {
     fn left(&self) -> usize {
         let halved = |axis: usize| self.lifted().any(|(lifted, _)| lifted == axis);
         let samples = |(axis, &n): (usize, &usize)| match self.direction {
-            Direction::Forward if halved(axis) => n.div_ceil(if self.twice { 4 } else { 2 }),
+            Direction::Forward if halved(axis) => n.div_ceil(if self.span == Span::Two { 4 } else { 2 }),
             _ => n,
         };
         self.extent.iter().enumerate().map(samples).product()
@@ -146,7 +171,8 @@ impl Pair<'_> {
             height: side(y)?,
             parity: self.parity.map(|p| p as i32),
             batch: batch.len as i32,
-            coarse: self.twice.then(|| [4, 5, 6].map(|i: usize| array(&bands[i], 2))),
+            coarse: (self.span == Span::Two).then(|| [4, 5, 6].map(|i: usize| array(&bands[i], 2))),
+            levels: if let Span::All(levels) = self.span { levels as i32 } else { 1 },
             planes: match self.deep {
                 None => None,
                 Some((axis, parity)) => Some(Planes {
@@ -230,10 +256,12 @@ impl Lowering<'_> {
         let is_on_its_way = matches!(writes[0].array, Array::Scratch(Region::Low(_)));
         let kept = is_on_its_way && KEPT.contains(&(pair.left() * bytes));
         let views = quad.views();
-        // Kernels take the signal first in analysis, last in synthesis.
+        // Kernels take the signal first in analysis, last in synthesis; and those of all levels one array of bands.
+        let is_all = matches!(pair.span, Span::All(_));
+        let (arrays, kinds) = if is_all { (2, 2) } else { (views.len(), 3) };
         let order: Vec<usize> = match pair.direction {
-            Direction::Forward => (0..views.len()).collect(),
-            Direction::Inverse => (1..views.len()).chain([0]).collect(),
+            Direction::Forward => (0..arrays).collect(),
+            Direction::Inverse => (1..arrays).chain([0]).collect(),
         };
         for at in positions(&jobs.rest) {
             // Of the steps in `Jobs::rest`: signal, ll, the other bands.
@@ -252,9 +280,10 @@ impl Lowering<'_> {
             let sides = [job.width, job.height].into_iter().chain(deep(|planes| planes.depth));
             let parities = job.parity.into_iter().chain(deep(|planes| planes.parity));
             args.extend(sides.chain(parities).map(|value| Arg::Int(value.into())));
-            args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.pitch)));
+            let each = [job.signal, job.bands[0], job.bands[1]];
+            args.extend(each[..kinds].iter().map(|a| Arg::Int(a.pitch)));
             args.extend(job.planes.iter().flat_map(|planes| planes.steps).map(Arg::Int));
-            args.extend([job.signal, job.bands[0], job.bands[1]].map(|a| Arg::Int(a.stride)));
+            args.extend(each[..kinds].iter().map(|a| Arg::Int(a.stride)));
             args.extend([i64::from(job.batch), i64::from(chunk)].map(Arg::Int));
             let placed = Placed { at: args.len(), arrays: jobs.arrays.clone(), job };
             args.extend([Arg::Int(0), Arg::Int(0)]);
@@ -278,7 +307,6 @@ mod tests {
     use crate::executor::Problem;
     use crate::gpu::lower::Program;
     use crate::gpu::{Machine, Tuning};
-    use crate::schedule::Schedule;
     use lifting_codegen::ir::print;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;

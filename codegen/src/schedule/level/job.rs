@@ -35,6 +35,8 @@ pub struct Job {
     pub planes: Option<Planes>,
     /// Of two levels in one launch: the second level's hl, lh and hh. The low band above is its ll, the others are those of the first.
     pub coarse: Option<[Array; 3]>,
+    /// Levels of a launch of `pyramid`, whose bands are all the one array in which they stand in the Mallat layout; 1 of any other.
+    pub levels: i32,
 }
 
 /// The third axis of a volume. Its signal and bands are those of an image, for each plane; its bands that are low along z are an image's ll, hl, lh and hh.
@@ -70,7 +72,7 @@ pub const MAX_SIDE: i32 = 1 << 30;
 impl Job {
     /// One level of one image, whose first column and row are at even positions.
     pub fn image(signal: Array, bands: [Array; 4], width: i32, height: i32) -> Job {
-        Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None }
+        Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None, levels: 1 }
     }
 
     /// Whether sizes, parities, addresses and bands are such that any kernel of both axes could run.

@@ -262,7 +262,7 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
 /// `src_plane, lll_plane, band_plane` the pitches; what is said of ll is said of lll.
 pub struct Params {
     pub(super) signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two levels, [`Params::declare_twice`].
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two levels, [`Params::declare_twice`]; of all, one array.
     pub(super) bands: Vec<ParamId>,
     pub(super) width: ParamId,
     pub(super) height: ParamId,
@@ -288,7 +288,7 @@ pub(super) struct Deep {
 }
 
 /// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z).
-const BANDS: [&[(&str, &str)]; 3] = [
+const BANDS: [&[(&str, &str)]; 4] = [
     &[
         ("ll", "low band"),
         ("hl", "horizontally high, vertically low band"),
@@ -314,6 +314,7 @@ const BANDS: [&[(&str, &str)]; 3] = [
         ("lh_2", "the same of the second level"),
         ("hh_2", "the same of the second level"),
     ],
+    &[("bands", "bands of all levels, in the Mallat layout")],
 ];
 
 /// What a launch is of.
@@ -322,6 +323,7 @@ enum Extent {
     Image,
     Volume,
     TwoLevels,
+    AllLevels,
 }
 
 /// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
@@ -343,6 +345,11 @@ impl Params {
         Params::of(b, options, Extent::TwoLevels)
     }
 
+    /// Of an image and all levels that are left: the only array besides the image is that of the bands, and `chunk` is the number of levels.
+    pub(super) fn declare_all(b: &mut Builder, options: Options) -> Params {
+        Params::of(b, options, Extent::AllLevels)
+    }
+
     /// Of a volume.
     pub(super) fn declare_deep(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::Volume)
@@ -351,6 +358,7 @@ impl Params {
     fn of(b: &mut Builder, options: Options, extent: Extent) -> Params {
         use Access::*;
         let deep = extent == Extent::Volume;
+        let all = extent == Extent::AllLevels;
         let s = options.sample;
         let (signal_access, band_access) = match options.direction {
             Direction::Forward => (Read, Write),
@@ -363,7 +371,12 @@ impl Params {
         let bands = names.iter().map(|(name, doc)| b.pointer(name, s, band_access, doc)).collect();
         let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, &format!("receives the {image}")));
         let side = if forward { "src" } else { "dst" };
-        let (low, high) = if deep { ("lll", "any other band") } else { ("ll", "hl, lh or hh") };
+        let (low, high) = match extent {
+            Extent::Volume => ("lll", Some("any other band")),
+            Extent::Image | Extent::TwoLevels => ("ll", Some("hl, lh or hh")),
+            Extent::AllLevels => ("bands", None),
+        };
+        let low_name = if all { "the bands" } else { low };
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
         let width = i32s("width", "columns, at least 2");
         let height = i32s("height", "rows, at least 2");
@@ -375,11 +388,11 @@ impl Params {
         let parity_z = deep.then(|| i32s("parity_z", "position of the first plane: 0 if even, 1 if odd"));
         let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
         let mut steps = |what: &str, unit: &str| {
-            [
-                i64s(&format!("{side}_{what}"), &format!("samples from one {unit} of the {image} to the next")),
-                i64s(&format!("{low}_{what}"), &format!("samples from one {unit} of {low} to the next")),
-                i64s(&format!("band_{what}"), &format!("samples from one {unit} of {high} to the next")),
-            ]
+            let signal =
+                i64s(&format!("{side}_{what}"), &format!("samples from one {unit} of the {image} to the next"));
+            let low = i64s(&format!("{low}_{what}"), &format!("samples from one {unit} of {low_name} to the next"));
+            let of = |high| i64s(&format!("band_{what}"), &format!("samples from one {unit} of {high} to the next"));
+            [signal, low, high.map_or(low, of)]
         };
         let [signal_pitch, ll_pitch, band_pitch] = steps("pitch", "row");
         let planes = deep.then(|| steps("plane", "plane"));
@@ -387,18 +400,18 @@ impl Params {
         let signal_stride =
             i64s(&format!("{side}_stride"), &format!("samples from one {image} of the batch to the next"));
         let others = if deep.is_some() { "the other bands" } else { "hl, lh and hh" };
-        let band_strides = [
-            i64s(&format!("{low}_stride"), &format!("the same for {low}")),
-            i64s("band_stride", &format!("the same for {others}")),
-        ];
+        let low_stride = i64s(&format!("{low}_stride"), &format!("the same for {low_name}"));
+        let other_stride = high.map(|_| i64s("band_stride", &format!("the same for {others}")));
+        let band_strides = [low_stride, other_stride.unwrap_or(low_stride)];
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
         let batch = i32s("batch", &format!("number of {images}"));
-        let walks = match extent {
-            Extent::Image => "row pairs a warp walks down",
-            Extent::Volume => "plane pairs a block walks along",
-            Extent::TwoLevels => "row pairs of the second level a warp walks down",
+        let (name, walks) = match extent {
+            Extent::Image => ("chunk", "row pairs a warp walks down"),
+            Extent::Volume => ("chunk", "plane pairs a block walks along"),
+            Extent::TwoLevels => ("chunk", "row pairs of the second level a warp walks down"),
+            Extent::AllLevels => ("levels", "levels"),
         };
-        let chunk = i32s("chunk", &format!("{walks}, at least 1"));
+        let chunk = i32s(name, &format!("{walks}, at least 1"));
         let aligned = i32s(
             "aligned",
             &format!("1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"),

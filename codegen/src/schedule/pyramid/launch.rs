@@ -1,0 +1,50 @@
+//! What a launch needs besides the arrays: whether it is legal.
+
+use super::Block;
+use crate::schedule::ScheduleError;
+use crate::schedule::level::{Job, Tuning};
+use lifting_dsl::Boundary;
+
+impl Block {
+    /// Whether the kernel may be launched on this job.
+    ///
+    /// # Errors
+    /// The first thing that stands against it.
+    pub fn accepts(&self, job: &Job) -> Result<(), ScheduleError> {
+        let refuse = |what: String| Err(ScheduleError::Launch { schedule: "pyramid", what });
+        job.check("pyramid", self.options.sample)?;
+        let side = self.side();
+        if i64::from(job.width.max(job.height)) > side {
+            return refuse(format!("the image is {}×{}, a block holds {side}×{side} at most", job.width, job.height));
+        }
+        if job.parity != [0, 0] {
+            return refuse("the position of the first column or row is odd".into());
+        }
+        // The last level has two samples along either axis.
+        let (levels, most) = (job.levels, (job.width.min(job.height) - 1).ilog2() as i32 + 1);
+        if !(1..=most).contains(&levels) {
+            let what =
+                format!("the number of levels is {levels}, {}×{} samples have 1 to {most}", job.width, job.height);
+            return refuse(what);
+        }
+        let odd = |n: i32| n % (1 << levels) != 0;
+        if self.options.boundary == Boundary::Periodic && (odd(job.width) || odd(job.height)) {
+            return refuse(format!(
+                "under periodic the width ({}) and the height ({}) must be multiples of {}, for {levels} levels",
+                job.width,
+                job.height,
+                1 << levels
+            ));
+        }
+        Ok(())
+    }
+
+    /// The tuning of a legal job.
+    ///
+    /// # Errors
+    /// As [`Block::accepts`].
+    pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
+        self.accepts(job)?;
+        Ok(Tuning { chunk: job.levels, aligned: 0, skew: 0 })
+    }
+}

@@ -1,0 +1,281 @@
+//! rewrite: all levels of a scheme along both axes of a small image → a block that holds the image in shared memory
+//!
+//! A block has an image, of at most [`Shape::side`] columns and rows. It brings it into shared memory, lifts level after level there, and takes the bands of all of them away, in the Mallat
+//! layout: each level turns its own part of that layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and writes each sample once: of a large
+//! image, the levels that are left when there is nothing to do but wait; of a batch of small ones, everything.
+//!
+//! An axis is a pass from one array to another of the same size, and two axes come back to where they began. Either axis is lifted as columns are in `tile`: a thread has a line and a few pairs of its
+//! samples, with all that these depend on ([`Slab`]), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that neither samples
+//! below one another nor beside one another are in the same bank. Even and odd samples of a line stand apart in the bands, and beside one another in the low band that they are made of; a pass
+//! reads the one and writes the other. There is a barrier a pass, two a level, and no other waiting.
+//!
+//! Border rules are those of `schedule::tile`: what lies beyond a border is loaded where the rule finds it, and what lifting would not keep is restored after each step. Where a line is longer than
+//! the halo, one reflection finds it, without a branch.
+//!
+//! Low bands are rounded to the type of the samples from level to level, as they are when they go through memory.
+
+mod launch;
+mod line;
+
+use super::level::{Axis, Border, Order, Params, cell_of};
+use super::{Arithmetic, Direction, Options, ScheduleError};
+use crate::ir::build::Builder;
+use crate::ir::valid::MAX_SHARED;
+use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, SharedId, Space};
+use crate::window::Halo;
+use lifting_dsl::Scheme;
+
+/// Most registers that the samples of a thread's part of a line may take.
+const MAX_REGISTERS: i64 = 104;
+/// Sides of images that are worth a kernel of their own.
+const SIDES: [u32; 4] = [16, 32, 64, 96];
+/// Pairs of a line that a thread lifts at once, and where that makes too many warps.
+const PAIRS: [u32; 2] = [4, 8];
+
+/// Bytes of shared memory of a multiprocessor, what a block takes besides its own, and warps at most.
+const MULTIPROCESSOR_SHARED: i64 = 227 << 10;
+const BESIDES: i64 = 1 << 10;
+const MULTIPROCESSOR_WARPS: u32 = 64;
+
+/// Shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Columns and rows of an image at most; a multiple of twice `pairs`.
+    pub side: u32,
+    /// Pairs of results of a line that a thread lifts at once.
+    pub pairs: u32,
+}
+
+impl Shape {
+    /// Shapes that hold a scheme, for small images first.
+    ///
+    /// # Errors
+    /// If no shape holds it: what stands against the first.
+    pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+        let mut refusal = None;
+        let mut held = |side| {
+            let mut shapes = PAIRS.into_iter().map(|pairs| Shape { side, pairs });
+            shapes.find(|shape| block(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok())
+        };
+        let shapes: Vec<Shape> = SIDES.into_iter().filter_map(&mut held).collect();
+        match refusal {
+            Some(e) if shapes.is_empty() => Err(e),
+            _ => Ok(shapes),
+        }
+    }
+
+    /// Lines that a warp has beside one another, in so many groups.
+    fn groups(&self) -> u32 {
+        self.side.div_ceil(32)
+    }
+
+    /// Warps of a block: each has a part of the lines of a group.
+    pub fn warps(&self) -> u32 {
+        self.side / 2 / self.pairs * self.groups()
+    }
+}
+
+/// How a scheme meets an image that a block holds: what is derived from it before any code is written.
+#[derive(Clone, Debug)]
+pub struct Block {
+    options: Options,
+    shape: Shape,
+    arith: Arithmetic,
+    border: Border,
+    axis: Axis,
+    halo: Halo,
+}
+
+/// Derives how a scheme meets an image that a block holds.
+///
+/// # Errors
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a line has more samples than registers, or if the image is more than
+/// shared memory holds.
+pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+    let arith = Arithmetic::of(scheme, options)?.in_registers();
+    let refuse = ScheduleError::limit("pyramid", scheme);
+    let Shape { side, pairs } = shape;
+    if pairs < 1 || side < 2 * pairs || side % (2 * pairs) != 0 {
+        return Err(refuse(
+            "what a thread lifts at once, by which the side of an image can be divided,",
+            2 * i64::from(pairs),
+            side.into(),
+        ));
+    }
+    if shape.warps() > 32 {
+        return Err(refuse("the number of warps a block", shape.warps().into(), 32));
+    }
+    let axis = Axis::new(scheme, options);
+    let halo = Halo::of(&axis.actions, options.boundary);
+    let sides = halo.pairs_before() + halo.pairs_after();
+    let registers = 2 * (i64::from(pairs) + sides) * ((arith.work.bytes() as i64 + 3) / 4);
+    if registers > MAX_REGISTERS {
+        return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
+    }
+    let border = Border::of(options.boundary, &options.direction.steps(scheme));
+    let block = Block { options, shape, arith, border, axis, halo };
+    if block.bytes() > MAX_SHARED as i64 {
+        return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
+    }
+    Ok(block)
+}
+
+impl Block {
+    /// Columns and rows of an image at most.
+    pub fn side(&self) -> i64 {
+        self.shape.side.into()
+    }
+
+    /// Samples from one row to the next in shared memory: an odd number of words, or of pairs of words.
+    fn pitch(&self) -> i32 {
+        let bytes = cell_of(self.arith).bytes();
+        self.shape.side as i32 + if bytes < 4 { 4 / bytes as i32 } else { 1 }
+    }
+
+    /// Bytes of shared memory.
+    pub fn bytes(&self) -> i64 {
+        2 * self.side() * i64::from(self.pitch()) * cell_of(self.arith).bytes() as i64
+    }
+
+    /// Blocks that are resident on a multiprocessor, as far as shared memory and the number of warps allow.
+    pub fn resident(&self) -> f64 {
+        let by_memory = MULTIPROCESSOR_SHARED / (self.bytes() + BESIDES);
+        by_memory.min(i64::from(MULTIPROCESSOR_WARPS / self.shape.warps())).max(1) as f64
+    }
+
+    /// Pairs that a thread lifts for each that it keeps.
+    pub fn lifts(&self) -> f64 {
+        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let pairs = f64::from(self.shape.pairs);
+        (pairs + sides as f64) / pairs
+    }
+}
+
+/// What all parts of the kernel share.
+struct Pyramid<'a> {
+    plan: &'a Block,
+    params: &'a Params,
+    /// The image or its bands, and what they become along the first axis of a level.
+    arrays: [SharedId; 2],
+    pitch: i32,
+    /// Of the sides, at level 0.
+    sides: [Expr; 2],
+}
+
+/// The kernel of all levels, both axes.
+///
+/// # Errors
+/// As [`block`].
+pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
+    let plan = block(scheme, options, shape)?;
+    let mut builder = Builder::new(options.kernel_name(scheme, &format!("pyramid_{}", shape.side)));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of all levels that are left, both axes, in one pass: a block holds an image.",
+        Direction::Inverse => "Synthesis of all levels that are left, both axes, in one pass: a block holds an image.",
+    });
+    b.doc(format!(
+        "Images of at most {0} x {0} samples; {1} pairs of a line a thread; border rule {2}.",
+        shape.side, shape.pairs, options.boundary
+    ));
+    let params = Params::declare_all(b, options);
+    let len = shape.side * plan.pitch() as u32;
+    let arrays = ["image", "lifted"].map(|name| b.shared(name, cell_of(plan.arith), len));
+    let sides = [params.width, params.height].map(Expr::from);
+    let pyramid = Pyramid { plan: &plan, params: &params, arrays, pitch: plan.pitch(), sides };
+    let signal = [params.signal, params.signal_pitch, params.signal_stride];
+    let bands = [params.bands[0], params.band_pitches[0], params.band_strides[0]];
+    let (from, to) = match options.direction {
+        Direction::Forward => (signal, bands),
+        Direction::Inverse => (bands, signal),
+    };
+    b.comment("the image, or its bands");
+    pyramid.fetch(b, from);
+    b.barrier();
+    let levels = || Expr::from(params.chunk);
+    b.for_("turn", 0, levels(), 1, |b, turn| {
+        let level = match options.direction {
+            Direction::Forward => turn,
+            Direction::Inverse => levels() - 1 - turn,
+        };
+        let lengths = pyramid.sides.clone().map(|side| pyramid.length(b, side, level.clone()));
+        let axes = if order.across_first(options.direction) { [0, 1] } else { [1, 0] };
+        for (turn, axis) in axes.into_iter().enumerate() {
+            b.comment(["the level's first axis", "and its second"][turn]);
+            pyramid.pass(b, axis, lengths, turn);
+            b.barrier();
+        }
+    });
+    b.comment("what it has become");
+    pyramid.leave(b, to);
+    let launch = Launch { block: [32, shape.warps(), 1], grid: [params.batch.into(), 1.into(), 1.into()] };
+    Ok(builder.finish(launch))
+}
+
+impl Pyramid<'_> {
+    /// Samples along a side of a level: of each two, the first.
+    fn length(&self, b: &mut Builder, side: Expr, level: Expr) -> LocalId {
+        let rest = (Expr::i32(1) << level.clone()) - 1;
+        b.let_("length", Scalar::I32, (side + rest) >> level)
+    }
+
+    /// Rows of a warp, and columns of a lane, when an image comes or goes; what is done with each that there is. Also its place in shared memory, and its number.
+    fn each(&self, b: &mut Builder, body: impl Fn(&mut Builder, [Expr; 2], Expr, Expr)) {
+        let (warps, side) = (self.plan.shape.warps() as i32, self.plan.shape.side as i32);
+        let (rows, columns) = ((side + warps - 1) / warps, (side + 31) / 32);
+        b.unrolled("row", 0, rows, 1, |b, row| {
+            for column in 0..columns {
+                let x = Expr::from(Builtin::ThreadX) + 32 * column;
+                let y = b.let_("y", Scalar::I32, Expr::from(Builtin::ThreadY) + row.clone() * warps);
+                let exists = x.clone().lt(self.sides[0].clone()).and(Expr::from(y).lt(self.sides[1].clone()));
+                let at = Expr::from(y) * self.pitch + x.clone();
+                let number = row.clone() * columns + column;
+                b.if_(exists, |b| body(b, [x, y.into()], at, number));
+            }
+        });
+    }
+
+    /// Index of a sample of the block's image in memory.
+    fn index(&self, [x, y]: [Expr; 2], pitch: Expr, base: Expr) -> Expr {
+        base + x.cast(Scalar::I64) + y.cast(Scalar::I64) * pitch
+    }
+
+    fn base(&self, b: &mut Builder, stride: Expr) -> Expr {
+        b.let_("base", Scalar::I64, Expr::from(Builtin::BlockX).cast(Scalar::I64) * stride).into()
+    }
+
+    /// Brings what the block works on: all of a thread's samples are asked for before the first is put down.
+    fn fetch(&self, b: &mut Builder, [array, pitch, stride]: [ParamId; 3]) {
+        let arith = self.plan.arith;
+        let base = self.base(b, stride.into());
+        let (warps, side) = (self.plan.shape.warps(), self.plan.shape.side);
+        let raw = b.array("raw", self.plan.options.sample, side.div_ceil(warps) * side.div_ceil(32));
+        self.each(b, |b, at, _, n| {
+            let index = self.index(at, pitch.into(), base.clone());
+            b.load(Place::Elem(raw, n), Space::Global(array), index, 1, Cache::Default);
+        });
+        self.each(b, |b, _, at, n| {
+            let value = Expr::Elem(raw, Box::new(n));
+            let cell = cell_of(arith);
+            let value = if cell == arith.storage { value } else { value.cast(cell) };
+            b.store(Space::Shared(self.arrays[0]), at, value);
+        });
+    }
+
+    /// Takes away what the block has made.
+    fn leave(&self, b: &mut Builder, [array, pitch, stride]: [ParamId; 3]) {
+        let arith = self.plan.arith;
+        let base = self.base(b, stride.into());
+        self.each(b, |b, place, at, _| {
+            let cell = b.load_new("cell", cell_of(arith), Space::Shared(self.arrays[0]), at);
+            let value =
+                if cell_of(arith) == arith.storage { cell.into() } else { Expr::from(cell).cast(arith.storage) };
+            b.store_wide(
+                Space::Global(array),
+                self.index(place, pitch.into(), base.clone()),
+                vec![value],
+                Cache::Default,
+            );
+        });
+    }
+}
