@@ -162,7 +162,7 @@ fn sizes() {
 #[test]
 fn all_levels() {
     let scheme = testing::wavelet("cdf97", testing::cdf97());
-    let shape = Shape { side: 64, pairs: 4 };
+    let shape = Shape { side: 64, pairs: [4, 2] };
     for side in 2..=33usize {
         let levels = (side.min(64 - side) - 1).ilog2() + 1;
         for direction in DIRECTIONS {
@@ -181,7 +181,7 @@ fn batches_and_gains() {
             let gain = (scheme.domain() == Domain::Integer).then_some(1 + i as u32);
             let case = Case { batch: 3, gain, ..Case::new(24, 31, 3) };
             let (rule, scalar) = ((Boundary::WholeSymmetric, direction), types(scheme)[0]);
-            for pairs in [2, 4, 8] {
+            for pairs in [[2, 2], [4, 1], [8, 4]] {
                 let shape = Shape { side: 32, pairs };
                 assert!(check_type(scheme, rule, shape, case, scalar, 5).unwrap(), "{} {case:?}", scheme.name());
             }
@@ -194,7 +194,7 @@ fn batches_and_gains() {
 fn the_catalogue() {
     let ran = |i: usize, scheme: &Scheme, boundary, scalar| {
         let ran = |direction| {
-            let shape = Shape { side: 32, pairs: 4 };
+            let shape = Shape { side: 32, pairs: [4, 2] };
             let ran = check_type(scheme, (boundary, direction), shape, Case::new(20, 32, 2), scalar, i as u64);
             usize::from(ran_or_names_a_limit(scheme, ran))
         };
@@ -220,15 +220,15 @@ fn limits() {
     let array = Array { address: 0, pitch: 64, stride: 4096 };
     let whole = Job::image(array, [array; 4], 48, 40);
     let launch = |boundary, job: Job| {
-        let shape = Shape { side: 64, pairs: 4 };
+        let shape = Shape { side: 64, pairs: [4, 2] };
         let block = pyramid::block(&legall53, options(Scalar::I32, boundary), shape).expect("it fits");
         block.accepts(&job).expect_err("a limit").to_string()
     };
     let text = [
-        of(Scalar::I64, Shape { side: 64, pairs: 4 }),
-        of(Scalar::I32, Shape { side: 40, pairs: 3 }),
-        of(Scalar::I32, Shape { side: 64, pairs: 1 }),
-        of(Scalar::I32, Shape { side: 160, pairs: 40 }),
+        of(Scalar::I64, Shape { side: 64, pairs: [4, 2] }),
+        of(Scalar::I32, Shape { side: 40, pairs: [3, 1] }),
+        of(Scalar::I32, Shape { side: 64, pairs: [1, 1] }),
+        of(Scalar::I32, Shape { side: 160, pairs: [40, 20] }),
         launch(Boundary::Edge, Job { width: 65, ..whole }),
         launch(Boundary::Edge, Job { parity: [1, 0], ..whole }),
         launch(Boundary::Edge, Job { levels: 0, ..whole }),
@@ -257,6 +257,6 @@ proptest! {
         let scalar = types(&scheme)[which % types(&scheme).len()];
         let case = Case { order, ..Case::new(width, height, levels) };
         let rule = (boundary, if inverse { Direction::Inverse } else { Direction::Forward });
-        ran_or_names_a_limit(&scheme, check_type(&scheme, rule, Shape { side: 32, pairs: 4 }, case, scalar, seed));
+        ran_or_names_a_limit(&scheme, check_type(&scheme, rule, Shape { side: 32, pairs: [4, 2] }, case, scalar, seed));
     }
 }

@@ -176,8 +176,8 @@ impl From<cascade::Shape> for CascadeBlock {
 pub struct PyramidBlock {
     /// Columns and rows of an image at most.
     pub side: u32,
-    /// Pairs of results of a line that a thread lifts at once.
-    pub pairs: u32,
+    /// Pairs of results of a line that a thread lifts at once: of the first level, and of the others.
+    pub pairs: [u32; 2],
 }
 
 impl PyramidBlock {
@@ -337,8 +337,8 @@ impl fmt::Display for Block {
             Block::Cascade(CascadeBlock { columns, ring, chunk }) => {
                 write!(f, "cascade, {columns} columns a lane, ring of {ring}, chunks of {chunk} row pairs")
             }
-            Block::Pyramid(PyramidBlock { side, pairs }) => {
-                write!(f, "pyramid, images of up to {side} samples a side, {pairs} pairs a thread")
+            Block::Pyramid(PyramidBlock { side, pairs: [first, others] }) => {
+                write!(f, "pyramid, images of up to {side} samples a side, {first} pairs a thread, then {others}")
             }
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
                 write!(

@@ -429,14 +429,14 @@ impl Model<'_> {
     /// By `pyramid`: level after level, in blocks of which some are resident at once.
     fn in_pyramids(&self, direction: Direction, shape: &pyramid::Block, block: PyramidBlock, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let pairs = f64::from(block.pairs) * shape.lifts();
+        let pairs = f64::from(block.pairs[1]) * shape.lifts()[1];
         let pass = PYRAMID_PASS + pairs * (PYRAMID_PAIR + PYRAMID_OPERATION * operations);
         let resident = f64::from(job.batch) / f64::from(self.machine.multiprocessors);
         let shared = resident.min(shape.resident()) * f64::from(block.shape().warps());
         Demand {
             moved: 1.0,
             // Of all levels, a third more than of the first.
-            instructions: 4.0 / 3.0 * shape.lifts() * (AROUND_PYRAMID + operations) * STALL_PYRAMID,
+            instructions: 4.0 / 3.0 * shape.lifts()[0] * (AROUND_PYRAMID + operations) * STALL_PYRAMID,
             latency: (PYRAMID + f64::from(job.levels) * 2.0 * pass) * (1.0 + PYRAMID_SHARED * shared),
         }
     }

@@ -7,17 +7,6 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Held, PHASES, Slab, cell_of};
 use lifting_dsl::{Boundary, Phase};
 
-/// What lies beyond a border: how it is found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
-    /// Nothing does.
-    Inside,
-    /// The line is longer than the halo.
-    Near,
-    /// It is not.
-    Far,
-}
-
 /// A thread's line.
 struct Line {
     /// Element of its first sample.
@@ -31,25 +20,26 @@ struct Line {
 }
 
 impl Line {
-    /// Element of the sample at index `k` of a phase: samples in their order, or those of even index before all others.
-    fn element(&self, apart: bool, phase: Phase, k: Expr) -> Expr {
+    /// Element of the sample of a phase at a position: samples in their order, or those of even index before all others.
+    fn element(&self, apart: bool, phase: Phase, position: Expr) -> Expr {
         let index = match (apart, phase) {
-            (false, _) => (k << 1) + phase.parity() as i32,
-            (true, Phase::Even) => k,
-            (true, Phase::Odd) => Expr::from(self.low) + k,
+            (false, _) => position,
+            (true, Phase::Even) => position >> 1,
+            (true, Phase::Odd) => Expr::from(self.low) + (position >> 1),
         };
         Expr::from(self.first) + index * self.step
     }
 }
 
 impl Pyramid<'_> {
-    /// An axis (0: x, 1: y) of a level of so many columns and rows: the first that is lifted, or the second.
-    pub fn pass(&self, b: &mut Builder, axis: usize, lengths: [LocalId; 2], turn: usize) {
+    /// An axis (0: x, 1: y) of a level of so many columns and rows: the first that is lifted, or the second; of the first level or of another one.
+    pub fn pass(&self, b: &mut Builder, axis: usize, lengths: [LocalId; 2], (turn, is_first): (usize, bool)) {
         let plan = self.plan;
-        let (groups, pairs) = (plan.shape.groups() as i32, plan.shape.pairs as i32);
+        let (groups, pairs) = (plan.shape.groups(is_first) as i32, plan.shape.pairs(is_first) as i32);
         let warp = || Expr::from(Builtin::ThreadY);
         let (length, lines) = (lengths[axis], lengths[1 - axis]);
-        let line = b.let_("line", Scalar::I32, warp() % groups * 32 + Expr::from(Builtin::ThreadX));
+        let group = if groups == 1 { 0.into() } else { warp() % groups };
+        let line = b.let_("line", Scalar::I32, group * 32 + Expr::from(Builtin::ThreadX));
         let first = b.let_("first", Scalar::I32, warp() / groups * pairs);
         let is_any = Expr::from(line).lt(lines.into()).and((Expr::from(first) << 1).lt(length.into()));
         b.if_(is_any, |b| {
@@ -75,23 +65,24 @@ impl Pyramid<'_> {
 
     /// Takes the thread's samples and all that its results depend on.
     fn take(&self, b: &mut Builder, slab: &Slab, line: &Line, turn: usize) {
-        let rows = |b: &mut Builder, beyond: Beyond| self.rows(b, slab, line, beyond, turn);
-        let extends = matches!(self.plan.border, Border::Extend | Border::Mirror);
+        let rows = |b: &mut Builder, folds: i32| self.rows(b, slab, line, folds, turn);
         let reach = 2 * self.plan.halo.pairs_before().max(self.plan.halo.pairs_after()) as i32 + 1;
         b.if_else(
             slab.at_edge,
-            |b| match extends {
-                true => {
+            |b| match self.plan.border {
+                Border::Extend | Border::Mirror => {
                     let near = Expr::from(line.length).gt(reach.into());
-                    b.if_else(near, |b| rows(b, Beyond::Near), |b| rows(b, Beyond::Far));
+                    // A line has two samples at least.
+                    b.if_else(near, |b| rows(b, 1), |b| rows(b, (reach + 1) / 2));
                 }
-                false => rows(b, Beyond::Near),
+                Border::Edge | Border::Zero | Border::Untouched => rows(b, 1),
             },
-            |b| rows(b, Beyond::Inside),
+            |b| rows(b, 0),
         );
     }
 
-    fn rows(&self, b: &mut Builder, slab: &Slab, line: &Line, beyond: Beyond, turn: usize) {
+    /// The same, where what lies beyond a border is so many periods or reflections away.
+    fn rows(&self, b: &mut Builder, slab: &Slab, line: &Line, folds: i32, turn: usize) {
         let plan = self.plan;
         let (apart, scales) = match plan.options.direction {
             Direction::Forward => (false, turn == 0),
@@ -100,8 +91,8 @@ impl Pyramid<'_> {
         let cell = cell_of(plan.arith);
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
             for phase in PHASES {
-                let index = self.served(b, slab, line, (phase, Expr::from(slab.front) + k.clone()), beyond);
-                let element = line.element(apart, phase, index);
+                let position = self.served(b, line, (phase, Expr::from(slab.front) + k.clone()), folds);
+                let element = line.element(apart, phase, position);
                 let value = b.load_new("cell", cell, Space::Shared(self.arrays[turn]), element);
                 let value = if cell == plan.arith.work { value.into() } else { plan.arith.widen(value.into()) };
                 let value = match self.params.gain {
@@ -113,31 +104,34 @@ impl Pyramid<'_> {
         });
     }
 
-    /// The index of a phase of the sample that stands for one of that phase. What no result depends on may be any sample.
-    fn served(&self, b: &mut Builder, slab: &Slab, line: &Line, (phase, k): (Phase, Expr), beyond: Beyond) -> Expr {
+    /// The position of the sample that stands for one of a phase at an index. What no result depends on may be any sample.
+    fn served(&self, b: &mut Builder, line: &Line, (phase, k): (Phase, Expr), folds: i32) -> Expr {
         let p = phase.parity() as i32;
         let length = || Expr::from(line.length);
-        if beyond == Beyond::Inside {
-            return k;
+        let position = |k: Expr| (k << 1) + p;
+        if folds == 0 {
+            return position(k);
         }
         if !matches!(self.plan.border, Border::Extend | Border::Mirror) {
-            return k.max(0.into()).min(slab.held.last_index(1, phase));
+            return position(k.max(0.into()).min((length() - 1 - p) >> 1));
         }
-        if beyond == Beyond::Far {
-            return slab.held.serve(1, phase, k);
-        }
-        let position = b.let_("position", Scalar::I32, (k << 1) + p);
-        let position = || Expr::from(position);
-        let served = if self.plan.options.boundary == Boundary::Periodic {
-            let above = position().lt(0.into()).select(position() + length(), position());
-            let above = b.let_("above", Scalar::I32, above);
-            let above = || Expr::from(above);
-            above().ge(length()).select(above() - length(), above()).min(length() - 1)
-        } else {
-            let away = b.let_("away", Scalar::I32, position().max(-position()));
-            Expr::from(away).min((length() - 1) * 2 - Expr::from(away)).max(0.into())
+        let mut at = b.let_("position", Scalar::I32, position(k));
+        let mut next = |b: &mut Builder, f: &dyn Fn(&dyn Fn() -> Expr) -> Expr| {
+            let value = f(&|| Expr::from(at));
+            at = b.let_("position", Scalar::I32, value);
         };
-        served >> 1
+        for _ in 0..folds {
+            if self.plan.options.boundary == Boundary::Periodic {
+                next(b, &|at| at().lt(0.into()).select(at() + length(), at()));
+                next(b, &|at| at().ge(length()).select(at() - length(), at()));
+            } else {
+                next(b, &|at| at().max(-at()));
+                next(b, &|at| at().min((length() - 1) * 2 - at()));
+            }
+        }
+        let at = Expr::from(at).max(0.into());
+        // A reflection leads to no position beyond the last.
+        if self.plan.options.boundary == Boundary::Periodic { at.min(length() - 1) } else { at }
     }
 
     /// Puts down the thread's results.
@@ -147,20 +141,24 @@ impl Pyramid<'_> {
             Direction::Forward => (true, false),
             Direction::Inverse => (false, turn == 1),
         };
-        b.unrolled("row", 0, slab.pairs, 1, |b, k| {
-            for phase in PHASES {
-                let index = Expr::from(slab.front) + (k.clone() + slab.first());
-                let exists = ((index.clone() << 1) + phase.parity() as i32).lt(line.length.into());
-                b.if_(exists, |b| {
+        let rows = |b: &mut Builder, all: bool| {
+            b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                for phase in PHASES {
+                    let index = Expr::from(slab.front) + (k.clone() + slab.first());
+                    let position = (index << 1) + phase.parity() as i32;
+                    let exists = position.clone().lt(line.length.into());
                     let mut value = slab.row(phase, k.clone() + slab.first()).at(0);
                     if let (Some(gain), true) = (self.params.gain, scales) {
                         value = plan.arith.shift_down(value, gain.into());
                     }
                     let value = self.cell(value, turn == 1);
-                    b.store(Space::Shared(self.arrays[1 - turn]), line.element(apart, phase, index.clone()), value);
-                });
-            }
-        });
+                    let to = Space::Shared(self.arrays[1 - turn]);
+                    let at = line.element(apart, phase, position);
+                    if all { b.store(to, at, value) } else { b.if_(exists, |b| b.store(to, at, value)) }
+                }
+            });
+        };
+        b.if_else(slab.at_edge, |b| rows(b, false), |b| rows(b, true));
     }
 
     /// A value as it stands in shared memory: rounded to the type of the samples where it would go to memory between levels.

@@ -27,10 +27,16 @@ use lifting_dsl::Scheme;
 
 /// Most registers that the samples of a thread's part of a line may take.
 const MAX_REGISTERS: i64 = 104;
-/// Sides of images that are worth a kernel of their own.
-const SIDES: [u32; 4] = [16, 32, 64, 96];
-/// Pairs of a line that a thread lifts at once, and where that makes too many warps.
-const PAIRS: [u32; 2] = [4, 8];
+/// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8 bytes.
+const SIDES: [u32; 5] = [16, 32, 48, 64, 96];
+const WIDE_SIDE: u32 = 48;
+/// Sides from which on a block has threads enough with twice the pairs.
+const MANY_SIDE: u32 = 48;
+/// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are few threads.
+const LONG: u32 = 8;
+/// Registers of a multiprocessor, and of a thread besides its samples, where many images are to be resident.
+const REGISTERS: i64 = 65536;
+const BESIDE_SAMPLES: i64 = 24;
 
 /// Bytes of shared memory of a multiprocessor, what a block takes besides its own, and warps at most.
 const MULTIPROCESSOR_SHARED: i64 = 227 << 10;
@@ -40,38 +46,51 @@ const MULTIPROCESSOR_WARPS: u32 = 64;
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Columns and rows of an image at most; a multiple of twice `pairs`.
+    /// Columns and rows of an image at most; a multiple of twice the pairs, and half of it, too.
     pub side: u32,
-    /// Pairs of results of a line that a thread lifts at once.
-    pub pairs: u32,
+    /// Pairs of results of a line that a thread lifts at once: of the first level, and of the others, which have fewer lines and shorter ones.
+    pub pairs: [u32; 2],
 }
 
 impl Shape {
-    /// Shapes that hold a scheme, for small images first.
+    /// Shapes that hold a scheme, for small images first; of each size, that for few images first.
     ///
     /// # Errors
     /// If no shape holds it: what stands against the first.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
+        let is_wide = cell_of(Arithmetic::of(scheme, options)?).bytes() > 4;
+        let sides = SIDES.into_iter().filter(|side| is_wide || *side != WIDE_SIDE);
+        // One image waits for nothing but itself, and has many threads; many images are to be lifted with few instructions.
+        let all = sides.flat_map(|side| {
+            let few = if side < MANY_SIDE { 2 } else { 4 };
+            [few, 2 * few].map(|pairs| Shape { side, pairs: [pairs, 2] })
+        });
         let mut refusal = None;
-        let mut held = |side| {
-            let mut shapes = PAIRS.into_iter().map(|pairs| Shape { side, pairs });
-            shapes.find(|shape| block(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok())
-        };
-        let shapes: Vec<Shape> = SIDES.into_iter().filter_map(&mut held).collect();
+        let is_held = |shape: &Shape| block(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok();
+        let shapes: Vec<Shape> = all.filter(is_held).collect();
         match refusal {
             Some(e) if shapes.is_empty() => Err(e),
             _ => Ok(shapes),
         }
     }
 
-    /// Lines that a warp has beside one another, in so many groups.
-    fn groups(&self) -> u32 {
-        self.side.div_ceil(32)
+    /// Groups of 32 lines that warps have: of the first level, and of the others.
+    fn groups(&self, first: bool) -> u32 {
+        (if first { self.side } else { self.side / 2 }).div_ceil(32)
+    }
+
+    /// Pairs of a line that a thread lifts at once: of the first level, and of the others.
+    fn pairs(&self, first: bool) -> u32 {
+        self.pairs[usize::from(!first)]
     }
 
     /// Warps of a block: each has a part of the lines of a group.
     pub fn warps(&self) -> u32 {
-        self.side / 2 / self.pairs * self.groups()
+        let of = |first: bool| {
+            let side = if first { self.side } else { self.side / 2 };
+            side / 2 / self.pairs(first).max(1) * self.groups(first)
+        };
+        of(true).max(of(false))
     }
 }
 
@@ -84,6 +103,8 @@ pub struct Block {
     border: Border,
     axis: Axis,
     halo: Halo,
+    /// Resident blocks a multiprocessor to ask for.
+    min_blocks: u32,
 }
 
 /// Derives how a scheme meets an image that a block holds.
@@ -95,12 +116,11 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
     let Shape { side, pairs } = shape;
-    if pairs < 1 || side < 2 * pairs || side % (2 * pairs) != 0 {
-        return Err(refuse(
-            "what a thread lifts at once, by which the side of an image can be divided,",
-            2 * i64::from(pairs),
-            side.into(),
-        ));
+    for (pairs, side) in pairs.into_iter().zip([side, side / 2]) {
+        if pairs < 1 || side < 2 * pairs || side % (2 * pairs) != 0 {
+            let what = "what a thread lifts at once, by which the side of a level can be divided,";
+            return Err(refuse(what, 2 * i64::from(pairs), side.into()));
+        }
     }
     if shape.warps() > 32 {
         return Err(refuse("the number of warps a block", shape.warps().into(), 32));
@@ -108,12 +128,14 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let axis = Axis::new(scheme, options);
     let halo = Halo::of(&axis.actions, options.boundary);
     let sides = halo.pairs_before() + halo.pairs_after();
-    let registers = 2 * (i64::from(pairs) + sides) * ((arith.work.bytes() as i64 + 3) / 4);
+    let registers = 2 * (i64::from(pairs[0].max(pairs[1])) + sides) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
     }
+    let resident = REGISTERS / ((registers + BESIDE_SAMPLES) * 32 * i64::from(shape.warps()));
+    let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { axis.min_blocks() };
     let border = Border::of(options.boundary, &options.direction.steps(scheme));
-    let block = Block { options, shape, arith, border, axis, halo };
+    let block = Block { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
         return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
     }
@@ -143,11 +165,10 @@ impl Block {
         by_memory.min(i64::from(MULTIPROCESSOR_WARPS / self.shape.warps())).max(1) as f64
     }
 
-    /// Pairs that a thread lifts for each that it keeps.
-    pub fn lifts(&self) -> f64 {
-        let sides = self.halo.pairs_before() + self.halo.pairs_after();
-        let pairs = f64::from(self.shape.pairs);
-        (pairs + sides as f64) / pairs
+    /// Pairs that a thread lifts, of the first level and of the others, for each that it keeps.
+    pub fn lifts(&self) -> [f64; 2] {
+        let sides = (self.halo.pairs_before() + self.halo.pairs_after()) as f64;
+        self.shape.pairs.map(|pairs| 1.0 + sides / f64::from(pairs))
     }
 }
 
@@ -175,8 +196,8 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         Direction::Inverse => "Synthesis of all levels that are left, both axes, in one pass: a block holds an image.",
     });
     b.doc(format!(
-        "Images of at most {0} x {0} samples; {1} pairs of a line a thread; border rule {2}.",
-        shape.side, shape.pairs, options.boundary
+        "Images of at most {0} x {0} samples; {1} pairs of a line a thread, of other levels than the first {2}; border rule {3}.",
+        shape.side, shape.pairs[0], shape.pairs[1], options.boundary
     ));
     let params = Params::declare_all(b, options);
     let len = shape.side * plan.pitch() as u32;
@@ -193,26 +214,51 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     pyramid.fetch(b, from);
     b.barrier();
     let levels = || Expr::from(params.chunk);
-    b.for_("turn", 0, levels(), 1, |b, turn| {
-        let level = match options.direction {
-            Direction::Forward => turn,
-            Direction::Inverse => levels() - 1 - turn,
-        };
-        let lengths = pyramid.sides.clone().map(|side| pyramid.length(b, side, level.clone()));
-        let axes = if order.across_first(options.direction) { [0, 1] } else { [1, 0] };
-        for (turn, axis) in axes.into_iter().enumerate() {
-            b.comment(["the level's first axis", "and its second"][turn]);
-            pyramid.pass(b, axis, lengths, turn);
-            b.barrier();
+    let first = |b: &mut Builder| {
+        b.comment("the first level");
+        pyramid.level(b, order, None);
+    };
+    let others = |b: &mut Builder| {
+        b.for_("turn", 1, levels(), 1, |b, turn| {
+            let level = match options.direction {
+                Direction::Forward => turn,
+                Direction::Inverse => levels() - turn,
+            };
+            pyramid.level(b, order, Some(level));
+        });
+    };
+    match options.direction {
+        Direction::Forward => {
+            first(b);
+            others(b);
         }
-    });
+        Direction::Inverse => {
+            others(b);
+            first(b);
+        }
+    }
     b.comment("what it has become");
     pyramid.leave(b, to);
     let launch = Launch { block: [32, shape.warps(), 1], grid: [params.batch.into(), 1.into(), 1.into()] };
-    Ok(builder.finish(launch))
+    let mut kernel = builder.finish(launch);
+    kernel.min_blocks = plan.min_blocks;
+    Ok(kernel)
 }
 
 impl Pyramid<'_> {
+    /// Both axes of the first level, or of another one.
+    fn level(&self, b: &mut Builder, order: Order, level: Option<Expr>) {
+        let lengths = self.sides.clone().map(|side| match &level {
+            None => b.let_("length", Scalar::I32, side),
+            Some(level) => self.length(b, side, level.clone()),
+        });
+        let axes = if order.across_first(self.plan.options.direction) { [0, 1] } else { [1, 0] };
+        for (turn, axis) in axes.into_iter().enumerate() {
+            self.pass(b, axis, lengths, (turn, level.is_none()));
+            b.barrier();
+        }
+    }
+
     /// Samples along a side of a level: of each two, the first.
     fn length(&self, b: &mut Builder, side: Expr, level: Expr) -> LocalId {
         let rest = (Expr::i32(1) << level.clone()) - 1;
