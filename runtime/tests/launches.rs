@@ -93,6 +93,7 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
                 | Schedule::Warp
                 | Schedule::Tile
                 | Schedule::Cascade
+                | Schedule::Pyramid
                 | Schedule::Volume
                 | Schedule::Lattice,
             ..
@@ -292,6 +293,54 @@ fn two_levels_are_refused_in_words() {
     ] {
         let error = plan.schedule(Schedule::Cascade).build(&Device::Interpreter).expect_err("it is refused");
         assert!(matches!(error, PlanError::Refused { schedule: Schedule::Cascade, level: 1, .. }), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+}
+
+/// All levels from the first that is small enough in one launch: with larger ones before, batch axes, either order of the axes and layout, any border rule, in all types, padded.
+#[test]
+fn all_levels_that_are_left() {
+    let cases = [
+        Case::new(&[40, 64], &[3, 3], &[1, 0], &[0, 0]),
+        Case::new(&[84, 160], &[4, 4], &[0, 1], &[0, 16]),
+        Case::new(&[5, 24, 32], &[0, 2, 2], &[2, 1], &[0, 8, -4]),
+        Case { layout: Layout::Interleaved, ..Case::new(&[24, 2, 16], &[2, 0, 2], &[2, 0], &[0, 0, 0]) },
+    ];
+    for case in &cases {
+        for boundary in Boundary::ALL {
+            let case = &Case { boundary, ..case.clone() };
+            let passes = [
+                check_with::<f32>(&scheme("cdf97"), case, Schedule::Pyramid),
+                check_with::<f64>(&scheme("cdf97"), case, Schedule::Pyramid),
+                check_with::<i16>(&scheme("legall53"), case, Schedule::Pyramid),
+                check_with::<i32>(&scheme("dd137"), case, Schedule::Pyramid),
+                check_with::<bf16>(&scheme("cdf97"), case, Schedule::Pyramid),
+            ];
+            let large = case.shape.iter().filter(|&&n| n > 96).count();
+            assert!(passes[2] == 1 + large || boundary == Boundary::Periodic, "{passes:?} passes, {case:?}");
+        }
+    }
+    let cdf97 = scheme("cdf97");
+    same_as_cpu::<f32>(|device| {
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::Pyramid } else { Schedule::Auto };
+        let plan = Plan::builder(&cdf97).shape(&[41, 101]).levels(3).pad(Pad::Edge).schedule(schedule);
+        plan.sample().build(device)
+    });
+}
+
+/// What cannot be in one launch with all levels after it, in words.
+#[test]
+fn levels_that_are_left_are_refused_in_words() {
+    let cdf97 = scheme("cdf97");
+    let plan = |shape: &[usize], levels: u32| Plan::builder(&cdf97).shape(shape).levels(levels).sample::<f32>();
+    for (plan, reason) in [
+        (plan(&[640, 640], 2), "the image is 640×640, a block holds 64×64 at most"),
+        (plan(&[16, 64, 64], 2), "the first level transforms 3 axes, and it is for two"),
+        (plan(&[64, 64], 2).origins(&[1, 0]), "the first position along an axis is odd"),
+        (plan(&[64, 2], 3), "the number of levels is 3, 2×64 samples have 1 to 1"),
+    ] {
+        let error = plan.schedule(Schedule::Pyramid).build(&Device::Interpreter).expect_err("it is refused");
+        assert!(matches!(error, PlanError::Refused { schedule: Schedule::Pyramid, .. }), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }
 }

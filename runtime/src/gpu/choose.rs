@@ -247,11 +247,10 @@ impl Lowering<'_> {
         if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
             return Ok(());
         }
-        // One level is what other schedules are for.
-        let least = if asked { 1 } else { 2 };
         let mut best: Option<(usize, f64, Merged)> = None;
+        // Of the first level where it is asked for, of the last where it would have been taken.
         let mut refusal = None;
-        for (i, signal) in signals.iter().enumerate().take((chosen.len() + 1).saturating_sub(least)) {
+        for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
             let question = Question { direction, level, order, copies: signal.array == whole.array };
             let made = self
@@ -264,6 +263,7 @@ impl Lowering<'_> {
                         best = Some((i, gain, merged));
                     }
                 }
+                Err(_) if asked && refusal.is_some() => {}
                 Err(reason) => refusal = Some((i, reason)),
             }
         }

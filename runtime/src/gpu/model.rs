@@ -45,6 +45,12 @@ const WINDOW: f64 = 1.2;
 const STALL_PASS: f64 = 7.5;
 /// By how much a pass in registers moves more than it should: its halo.
 const ALONE: f64 = 1.08;
+/// Batches of images that do not fill walks, blocks or tiles: by which power of what is left idle they take longer, besides what strips are.
+const IDLE_WALK: f64 = 2.0;
+const IDLE_BLOCK: f64 = 0.8;
+const IDLE_TILE: f64 = 1.5;
+/// Microseconds of a multiprocessor that a line takes at least, however short it is.
+const LINE: f64 = 0.037;
 /// Instructions a sample of a strip of a row in registers besides lifting: a vector a lane has to pay for all addresses and tests.
 const AROUND_STRIP: f64 = 42.0;
 /// Bytes that memory moves at least.
@@ -144,16 +150,17 @@ const CASCADE_BYTE: [f64; 2] = [0.0125, 0.0];
 const CASCADE_AGAIN: f64 = 0.2;
 const CASCADES: f64 = 8.0;
 
-/// By `pyramid`: microseconds until a block has its image, and after it has lifted it; of a pass along an axis, and of each operation and each pair of a thread in it; how throughput and latency
-/// go together; instructions of a pair besides lifting, and by how much all take longer than their issue slots; and by how much a block takes longer for each warp of its multiprocessor.
-const PYRAMIDS: f64 = 1.5;
-const PYRAMID: f64 = 1.0;
-const PYRAMID_PASS: f64 = 0.1;
-const PYRAMID_OPERATION: f64 = 0.0008;
-const PYRAMID_PAIR: f64 = 0.01;
-const AROUND_PYRAMID: f64 = 30.0;
-const STALL_PYRAMID: f64 = 0.4;
-const PYRAMID_SHARED: f64 = 0.01;
+/// By `pyramid`, which adds throughput and latency: microseconds of a block besides what it lifts; of each of a thread's samples on the way; of a pass along an axis, and of each operation in it. Then
+/// instructions of a thread: of a sample on its way, and of a pass besides lifting, which counts for its share; and how many threads take part in a level after the first.
+const PYRAMIDS: f64 = 1.0;
+const PYRAMID: f64 = -0.25;
+const PYRAMID_SAMPLE: f64 = 0.08;
+const PYRAMID_PASS: f64 = 0.12;
+const PYRAMID_OPERATION: f64 = 0.0014;
+const AROUND_SAMPLE: f64 = 40.0;
+const AROUND_PASS: f64 = 160.0;
+const IN_PASS: f64 = 0.5;
+const TAKE_PART: f64 = 0.5;
 
 /// What is predicted of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -251,7 +258,8 @@ impl Model<'_> {
                 (bytes, issue, RAMP + windows as f64 * WINDOW)
             }
         };
-        Cost { launches: 1, bytes, time: LAUNCH + self.memory(moved).hypot(issue).max(walk) }
+        let lines = samples as f64 / length as f64 * LINE / f64::from(self.machine.multiprocessors);
+        Cost { launches: 1, bytes, time: LAUNCH + self.memory(moved).hypot(issue).max(walk).max(lines) }
     }
 
     /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
@@ -339,7 +347,12 @@ impl Model<'_> {
         let shared = self.warps(job, walk.strip_columns(), chunk).min(self.resident(registers));
         Demand {
             moved: 1.0 + (reads - 1.0) * again,
-            instructions: reads * lifted(job, walk.strip_columns()) * (AROUND_WALK + operations) * stall * narrow,
+            instructions: reads
+                * lifted(job, walk.strip_columns())
+                * idle(job, walk.strip_columns(), 2 * i64::from(chunk), IDLE_WALK)
+                * (AROUND_WALK + operations)
+                * stall
+                * narrow,
             latency: (WALK + pairs * pair) * (1.0 + WALK_SHARED * shared),
         }
     }
@@ -362,10 +375,11 @@ impl Model<'_> {
         let work = BLOCK_OPERATION[packed] * operations + AROUND_ROW[packed] / columns;
         let is_gathered = matches!(shape.takes(), Rows::Image | Rows::Any);
         let gathered = if is_gathered { (columns / GATHERED[packed]).max(1.0) } else { 1.0 };
+        let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), IDLE_BLOCK);
         let unsure = if i64::from(block.rows) - shape.rows() > KNOWN_HALO { UNSURE } else { 1.0 };
         Demand {
             moved: 1.0 + tiny,
-            instructions: reads * lifted(job, shape.columns()) * work * STALL_BLOCK * unsure,
+            instructions: reads * lifted * work * STALL_BLOCK * unsure,
             latency: latency * each * (gathered + BLOCK_SHARED[packed] * shared) * unsure,
         }
     }
@@ -383,7 +397,12 @@ impl Model<'_> {
         let shared = (tiles * f64::from(block.warps)).min(TILE_RESIDENT);
         Demand {
             moved: 1.0,
-            instructions: tile.reads() * (AROUND_TILE + operations) * STALL_TILE * stores * lonely,
+            instructions: tile.reads()
+                * idle(job, tile.columns(), tile.rows(), IDLE_TILE)
+                * (AROUND_TILE + operations)
+                * STALL_TILE
+                * stores
+                * lonely,
             latency: latency * (1.0 + TILE_SHARED * shared),
         }
     }
@@ -426,18 +445,20 @@ impl Model<'_> {
         }
     }
 
-    /// By `pyramid`: level after level, in blocks of which some are resident at once.
+    /// By `pyramid`: a block is as long as its level after level, however small the image is.
     fn in_pyramids(&self, direction: Direction, shape: &pyramid::Block, block: PyramidBlock, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let pairs = f64::from(block.pairs[1]) * shape.lifts()[1];
-        let pass = PYRAMID_PASS + pairs * (PYRAMID_PAIR + PYRAMID_OPERATION * operations);
-        let resident = f64::from(job.batch) / f64::from(self.machine.multiprocessors);
-        let shared = resident.min(shape.resident()) * f64::from(block.shape().warps());
+        let threads = f64::from(32 * block.shape().warps());
+        let each = f64::from(block.side * block.side) / threads;
+        let [first, others] = shape.lifted().map(|pairs| pairs as f64 * operations);
+        let levels = f64::from(job.levels);
+        let latency = |lifting: f64| 2.0 * (PYRAMID_PASS + PYRAMID_OPERATION * lifting);
+        let issued = |lifting: f64| 2.0 * (AROUND_PASS + IN_PASS * lifting);
+        let of_thread = AROUND_SAMPLE * each + issued(first) + (levels - 1.0) * TAKE_PART * issued(others);
         Demand {
             moved: 1.0,
-            // Of all levels, a third more than of the first.
-            instructions: 4.0 / 3.0 * shape.lifts()[0] * (AROUND_PYRAMID + operations) * STALL_PYRAMID,
-            latency: (PYRAMID + f64::from(job.levels) * 2.0 * pass) * (1.0 + PYRAMID_SHARED * shared),
+            instructions: threads * of_thread / (f64::from(job.width) * f64::from(job.height)),
+            latency: PYRAMID + PYRAMID_SAMPLE * each + latency(first) + (levels - 1.0) * latency(others),
         }
     }
 
@@ -470,8 +491,18 @@ fn row_pairs(job: &Job) -> f64 {
 
 /// Samples that are lifted for each that there is: strips of so many columns, of which the last has fewer.
 fn lifted(job: &Job, columns: i64) -> f64 {
-    let (width, columns) = (f64::from(job.width), columns as f64);
-    (width / columns).ceil() * columns / width
+    beyond(job.width, columns)
+}
+
+/// By how much images of a batch that do not fill their blocks take longer: to a power of what is left idle. What one image takes was measured without.
+fn idle(job: &Job, columns: i64, rows: i64, power: f64) -> f64 {
+    if job.batch == 1 { 1.0 } else { (beyond(job.width, columns) * beyond(job.height, rows)).powf(power) }
+}
+
+/// Of a length in blocks, the last of which has fewer samples: all that blocks have, of each that there is.
+fn beyond(length: i32, block: i64) -> f64 {
+    let (length, block) = (f64::from(length), block as f64);
+    (length / block).ceil() * block / length
 }
 
 #[cfg(test)]

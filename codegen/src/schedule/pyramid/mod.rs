@@ -34,14 +34,10 @@ const WIDE_SIDE: u32 = 48;
 const MANY_SIDE: u32 = 48;
 /// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are few threads.
 const LONG: u32 = 8;
-/// Registers of a multiprocessor, and of a thread besides its samples, where many images are to be resident.
+/// Registers of a multiprocessor; and where many images are to be resident, of a thread besides its samples, and in all at least.
 const REGISTERS: i64 = 65536;
-const BESIDE_SAMPLES: i64 = 24;
-
-/// Bytes of shared memory of a multiprocessor, what a block takes besides its own, and warps at most.
-const MULTIPROCESSOR_SHARED: i64 = 227 << 10;
-const BESIDES: i64 = 1 << 10;
-const MULTIPROCESSOR_WARPS: u32 = 64;
+const BESIDE_SAMPLES: i64 = 16;
+const LEAST_REGISTERS: i64 = 40;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,7 +128,8 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
     }
-    let resident = REGISTERS / ((registers + BESIDE_SAMPLES) * 32 * i64::from(shape.warps()));
+    let each = (registers + BESIDE_SAMPLES).max(LEAST_REGISTERS);
+    let resident = REGISTERS / (each * 32 * i64::from(shape.warps()));
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { axis.min_blocks() };
     let border = Border::of(options.boundary, &options.direction.steps(scheme));
     let block = Block { options, shape, arith, border, axis, halo, min_blocks };
@@ -159,16 +156,10 @@ impl Block {
         2 * self.side() * i64::from(self.pitch()) * cell_of(self.arith).bytes() as i64
     }
 
-    /// Blocks that are resident on a multiprocessor, as far as shared memory and the number of warps allow.
-    pub fn resident(&self) -> f64 {
-        let by_memory = MULTIPROCESSOR_SHARED / (self.bytes() + BESIDES);
-        by_memory.min(i64::from(MULTIPROCESSOR_WARPS / self.shape.warps())).max(1) as f64
-    }
-
-    /// Pairs that a thread lifts, of the first level and of the others, for each that it keeps.
-    pub fn lifts(&self) -> [f64; 2] {
-        let sides = (self.halo.pairs_before() + self.halo.pairs_after()) as f64;
-        self.shape.pairs.map(|pairs| 1.0 + sides / f64::from(pairs))
+    /// Pairs that a thread lifts, halo included: of the first level, and of the others.
+    pub fn lifted(&self) -> [i64; 2] {
+        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        self.shape.pairs.map(|pairs| i64::from(pairs) + sides)
     }
 }
 
