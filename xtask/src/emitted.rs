@@ -6,8 +6,8 @@ use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, registers, stream, tile, vertical,
-    volume, warp,
+    Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, stream, tile,
+    vertical, volume, warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,22 @@ fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, Sc
         Ok(kernel)
     };
     (options.boundary == Boundary::WholeSymmetric).then(make)
+}
+
+/// For the largest images, few of them and many, which the name tells.
+fn pyramid_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let make = |shape: pyramid::Shape| {
+        let mut kernel = pyramid::kernel(scheme, options, Order::HorizontalFirst, shape)?;
+        kernel.name = format!("{}_{}x{}", kernel.name, shape.pairs[0], shape.pairs[1]);
+        Ok(kernel)
+    };
+    match pyramid::Shape::proposed(scheme, options) {
+        Ok(shapes) => {
+            let largest = shapes.iter().map(|shape| shape.side).max();
+            shapes.into_iter().filter(|shape| Some(shape.side) == largest).map(make).collect()
+        }
+        Err(e) => vec![Err(e)],
+    }
 }
 
 /// Those of a few that are launched where the next level reads what they leave.
@@ -180,6 +196,7 @@ fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
             let mut made = warp_kernels(request.scheme, options);
             made.extend(tile_kernels(request.scheme, options));
             made.extend(volume_kernels(request.scheme, options));
+            made.extend(pyramid_kernels(request.scheme, options));
             if full || sample.bytes() <= 4 {
                 // Those of 64 bits take longest to compile of all, and are of the same text.
                 made.extend(cascade_kernel(request.scheme, options));

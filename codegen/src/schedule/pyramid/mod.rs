@@ -26,7 +26,9 @@ use crate::window::Halo;
 use lifting_dsl::Scheme;
 
 /// Most registers that the samples of a thread's part of a line may take.
-const MAX_REGISTERS: i64 = 104;
+const MAX_REGISTERS: i64 = 72;
+/// Most samples that are restored at a border after all steps, where these are not symmetric: each is code for each of a thread's samples.
+const MOST_RESTORED: i64 = 48;
 /// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8 bytes.
 const SIDES: [u32; 5] = [16, 32, 48, 64, 96];
 const WIDE_SIDE: u32 = 48;
@@ -34,10 +36,10 @@ const WIDE_SIDE: u32 = 48;
 const MANY_SIDE: u32 = 48;
 /// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are few threads.
 const LONG: u32 = 8;
-/// Registers of a multiprocessor; and where many images are to be resident, of a thread besides its samples, and in all at least.
+/// Registers of a multiprocessor; and where many images are to be resident, of a thread at least: twice as many as its samples, less so many.
 const REGISTERS: i64 = 65536;
-const BESIDE_SAMPLES: i64 = 16;
 const LEAST_REGISTERS: i64 = 40;
+const NOT_TWICE: i64 = 8;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,10 +130,17 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
     }
-    let each = (registers + BESIDE_SAMPLES).max(LEAST_REGISTERS);
+    let each = (2 * registers - NOT_TWICE).max(LEAST_REGISTERS);
     let resident = REGISTERS / (each * 32 * i64::from(shape.warps()));
-    let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { axis.min_blocks() };
+    // Left alone, nvcc spills registers to have more blocks resident.
+    let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
     let border = Border::of(options.boundary, &options.direction.steps(scheme));
+    if border == Border::Mirror {
+        let restored: i64 = halo.steps.iter().map(|(before, after)| before.max(after) + 1).sum();
+        if restored > MOST_RESTORED {
+            return Err(refuse("what is restored at a border after all steps, in samples,", restored, MOST_RESTORED));
+        }
+    }
     let block = Block { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
         return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
