@@ -44,7 +44,7 @@ impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let shapes =
             Shape::proposed(scheme, options)?.into_iter().map(|shape| Shape { warps: 2, takes: self.1, ..shape });
-        // Those in pairs are for aligned rows only.
+        // Those in pairs are for aligned rows, and for others where the halo is short.
         let shapes: Vec<Shape> = shapes.filter(|&shape| warp::block(scheme, options, shape).is_ok()).collect();
         let shape = shapes.get(self.0.min(shapes.len().saturating_sub(1)));
         shape.copied().unwrap_or(Shape { takes: self.1, ..Shape::paper() }).make(scheme, options, order)

@@ -7,9 +7,6 @@ use crate::schedule::Direction;
 use crate::schedule::level::{Border, Held, PHASES, Slab, cell_of};
 use lifting_dsl::{Boundary, Phase};
 
-/// Reflections or periods, one after the other, beyond which a remainder is fewer instructions.
-const FOLDS: i32 = 4;
-
 /// A thread's line.
 struct Line {
     /// Element of its first sample.
@@ -69,7 +66,7 @@ impl Pyramid<'_> {
     /// Takes the thread's samples and all that its results depend on.
     fn take(&self, b: &mut Builder, slab: &Slab, line: &Line, turn: usize) {
         let rows = |b: &mut Builder, folds: i32| self.rows(b, slab, line, folds, turn);
-        let reach = 2 * self.plan.halo.pairs_before().max(self.plan.halo.pairs_after()) as i32 + 1;
+        let reach = self.plan.reach();
         b.if_else(
             slab.at_edge,
             |b| match self.plan.border {
@@ -117,13 +114,6 @@ impl Pyramid<'_> {
         }
         if !matches!(self.plan.border, Border::Extend | Border::Mirror) {
             return position(k.max(0.into()).min((length() - 1 - p) >> 1));
-        }
-        if folds > FOLDS {
-            let (at, length) = (Box::new(position(k)), Box::new(length()));
-            return match self.plan.options.boundary {
-                Boundary::Periodic => Expr::Wrap(at, length),
-                _ => Expr::Mirror(at, length),
-            };
         }
         let mut at = b.let_("position", Scalar::I32, position(k));
         let mut next = |b: &mut Builder, f: &dyn Fn(&dyn Fn() -> Expr) -> Expr| {

@@ -27,8 +27,10 @@ use lifting_dsl::Scheme;
 
 /// Most registers that the samples of a thread's part of a line may take.
 const MAX_REGISTERS: i64 = 72;
+/// Most pairs beyond the end of a line that its samples may depend on: if a line has two samples, all of that is so many reflections away.
+const MAX_BEYOND: i64 = 6;
 /// Most samples that are restored at a border after all steps, where these are not symmetric: each is code for each of a thread's samples.
-const MOST_RESTORED: i64 = 48;
+const MOST_RESTORED: i64 = 24;
 /// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8 bytes.
 const SIDES: [u32; 5] = [16, 32, 48, 64, 96];
 const WIDE_SIDE: u32 = 48;
@@ -36,10 +38,10 @@ const WIDE_SIDE: u32 = 48;
 const MANY_SIDE: u32 = 48;
 /// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are few threads.
 const LONG: u32 = 8;
-/// Registers of a multiprocessor; and where many images are to be resident, of a thread at least: twice as many as its samples, less so many.
+/// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples than that suits, twice as many as these and so many.
 const REGISTERS: i64 = 65536;
-const LEAST_REGISTERS: i64 = 40;
-const NOT_TWICE: i64 = 8;
+const FEW_REGISTERS: (i64, i64) = (24, 40);
+const BESIDE_SAMPLES: i64 = 8;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,10 +132,10 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
     }
-    let each = (2 * registers - NOT_TWICE).max(LEAST_REGISTERS);
-    let resident = REGISTERS / (each * 32 * i64::from(shape.warps()));
-    // Left alone, nvcc spills registers to have more blocks resident.
-    let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
+    let beyond = halo.pairs_before().max(halo.pairs_after());
+    if beyond > MAX_BEYOND {
+        return Err(refuse("what a line's samples depend on beyond its end, in pairs,", beyond, MAX_BEYOND));
+    }
     let border = Border::of(options.boundary, &options.direction.steps(scheme));
     if border == Border::Mirror {
         let restored: i64 = halo.steps.iter().map(|(before, after)| before.max(after) + 1).sum();
@@ -141,6 +143,11 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
             return Err(refuse("what is restored at a border after all steps, in samples,", restored, MOST_RESTORED));
         }
     }
+    let is_few = registers <= FEW_REGISTERS.0 && border != Border::Mirror;
+    let each = if is_few { FEW_REGISTERS.1 } else { 2 * registers + BESIDE_SAMPLES };
+    let resident = REGISTERS / (each * 32 * i64::from(shape.warps()));
+    // Left alone, nvcc spills registers to have more blocks resident.
+    let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
     let block = Block { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
         return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
@@ -152,6 +159,11 @@ impl Block {
     /// Columns and rows of an image at most.
     pub fn side(&self) -> i64 {
         self.shape.side.into()
+    }
+
+    /// Samples beyond the end of a line that stand in registers, at most.
+    fn reach(&self) -> i32 {
+        2 * self.halo.pairs_before().max(self.halo.pairs_after()) as i32 + 1
     }
 
     /// Samples from one row to the next in shared memory: an odd number of words, or of pairs of words.

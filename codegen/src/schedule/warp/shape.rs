@@ -83,7 +83,7 @@ impl Shape {
         Ok(shapes.iter().find(|shape| !shape.packed).copied().unwrap_or(shapes[0]))
     }
 
-    /// The shapes worth considering: first those whose samples stand in pairs, which rows that begin anywhere cannot take; then those for all rows. Of each the
+    /// The shapes worth considering: first those whose samples stand in pairs, which rows that begin anywhere take only where the halo is short; then those for all rows. Of each the
     /// one that loads the fewest samples comes first.
     ///
     /// # Errors
