@@ -41,6 +41,8 @@ const LONG: u32 = 8;
 /// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples than that suits, twice as many as these and so many.
 const REGISTERS: i64 = 65536;
 const FEW_REGISTERS: (i64, i64) = (24, 40);
+/// Threads of a multiprocessor at most, on devices of compute capability 7.5, whose compiler refuses to be asked for more.
+const MOST_THREADS: i64 = 1024;
 const BESIDE_SAMPLES: i64 = 8;
 
 /// Shape of a block.
@@ -145,7 +147,8 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     }
     let is_few = registers <= FEW_REGISTERS.0 && border != Border::Mirror;
     let each = if is_few { FEW_REGISTERS.1 } else { 2 * registers + BESIDE_SAMPLES };
-    let resident = REGISTERS / (each * 32 * i64::from(shape.warps()));
+    let threads = 32 * i64::from(shape.warps());
+    let resident = (REGISTERS / (each * threads)).min(MOST_THREADS / threads);
     // Left alone, nvcc spills registers to have more blocks resident.
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
     let block = Block { options, shape, arith, border, axis, halo, min_blocks };
