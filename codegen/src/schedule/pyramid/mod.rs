@@ -41,9 +41,9 @@ const LONG: u32 = 8;
 /// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples than that suits, twice as many as these and so many.
 const REGISTERS: i64 = 65536;
 const FEW_REGISTERS: (i64, i64) = (24, 40);
+const BESIDE_SAMPLES: i64 = 8;
 /// Threads of a multiprocessor at most, on devices of compute capability 7.5, whose compiler refuses to be asked for more.
 const MOST_THREADS: i64 = 1024;
-const BESIDE_SAMPLES: i64 = 8;
 
 /// Shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,8 +112,8 @@ pub struct Block {
 /// Derives how a scheme meets an image that a block holds.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a line has more samples than registers, or if the image is more than
-/// shared memory holds.
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a line has more samples than registers, if samples depend on more beyond a
+/// border than is found there, or if the image is more than shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
@@ -194,7 +194,7 @@ struct Pyramid<'a> {
     /// The image or its bands, and what they become along the first axis of a level.
     arrays: [SharedId; 2],
     pitch: i32,
-    /// Of the sides, at level 0.
+    /// Columns and rows of the image.
     sides: [Expr; 2],
 }
 
