@@ -2,9 +2,11 @@
 
 mod support;
 
+use lifting_codegen::back::cuda;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
+use lifting_codegen::opt::dead;
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::pyramid::{self, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
@@ -206,6 +208,18 @@ fn the_catalogue() {
         }
     }
     catalogue(3, 30, ran);
+}
+
+/// The kernel as people read it.
+#[test]
+fn the_text() {
+    let [_, legall53, _] = wavelets();
+    let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+    let options = Options { sample: Scalar::I32, boundary, direction, gain: false };
+    let kernel = pyramid::kernel(&legall53, options, Order::HorizontalFirst, Shape { side: 16, pairs: [2, 2] });
+    let kernel = dead(kernel.expect("it fits"));
+    let info = validate(&kernel).expect("it is valid");
+    insta::assert_snapshot!(cuda::write(&[(&kernel, &info)]).expect("it can be written"));
 }
 
 /// What does not fit is refused in words.

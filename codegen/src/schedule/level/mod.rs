@@ -381,9 +381,10 @@ impl Params {
         let width = i32s("width", "columns, at least 2");
         let height = i32s("height", "rows, at least 2");
         let depth = deep.then(|| i32s("depth", "planes, at least 2"));
+        let parities = if all { "0, even at all levels" } else { "0 if even, 1 if odd" };
         let parity = [
-            i32s("parity_x", "position of the first column: 0 if even, 1 if odd"),
-            i32s("parity_y", "position of the first row: 0 if even, 1 if odd"),
+            i32s("parity_x", &format!("position of the first column: {parities}")),
+            i32s("parity_y", &format!("position of the first row: {parities}")),
         ];
         let parity_z = deep.then(|| i32s("parity_z", "position of the first plane: 0 if even, 1 if odd"));
         let mut i64s = |name: &str, doc: &str| b.scalar(name, Scalar::I64, doc);
@@ -412,11 +413,16 @@ impl Params {
             Extent::AllLevels => ("levels", "levels"),
         };
         let chunk = i32s(name, &format!("{walks}, at least 1"));
-        let aligned = i32s(
-            "aligned",
-            &format!("1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"),
-        );
-        let skews = format!("of {side} and each band, 6 bits each: samples by which it begins past a lane's vector");
+        let (alignment, skews) = match extent {
+            Extent::AllLevels => ["not needed: any rows will do"; 2].map(str::to_owned).into(),
+            _ => (
+                format!(
+                    "1: rows of the {image} are aligned to a lane's vector; 2: rows of the bands, to half; 3: both"
+                ),
+                format!("of {side} and each band, 6 bits each: samples by which it begins past a lane's vector"),
+            ),
+        };
+        let aligned = i32s("aligned", &alignment);
         let skew = i32s("skew", &skews);
         let gain = options.gain.then(|| {
             b.scalar("gain", Scalar::I32, "bits of headroom that this level adds (forward) or removes (inverse)")
