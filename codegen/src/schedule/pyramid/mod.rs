@@ -5,7 +5,7 @@
 //! image, the levels that are left when there is nothing to do but wait; of a batch of small ones, everything.
 //!
 //! An axis is a pass from one array to another of the same size, and two axes come back to where they began. Either axis is lifted as columns are in `tile`: a thread has a line and a few pairs of its
-//! samples, with all that these depend on ([`Slab`]), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that neither samples
+//! samples, with all that these depend on (`Slab`), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that neither samples
 //! below one another nor beside one another are in the same bank. Even and odd samples of a line stand apart in the bands, and beside one another in the low band that they are made of; a pass
 //! reads the one and writes the other. There is a barrier a pass, two a level, and no other waiting.
 //!
