@@ -248,6 +248,27 @@ fn orthogonal_banks() {
     }
 }
 
+/// Three wavelets in five types; gives the number of passes over two axes or three of each.
+fn check_types(case: &Case, schedule: Schedule) -> [usize; 5] {
+    [
+        check_with::<f32>(&scheme("cdf97"), case, schedule),
+        check_with::<f64>(&scheme("cdf97"), case, schedule),
+        check_with::<i16>(&scheme("legall53"), case, schedule),
+        check_with::<i32>(&scheme("dd137"), case, schedule),
+        check_with::<bf16>(&scheme("cdf97"), case, schedule),
+    ]
+}
+
+/// An image that is padded, against the CPU.
+fn check_padded(schedule: Schedule) {
+    let cdf97 = scheme("cdf97");
+    same_as_cpu::<f32>(|device| {
+        let schedule = if matches!(device, Device::Interpreter) { schedule } else { Schedule::Auto };
+        let plan = Plan::builder(&cdf97).shape(&[41, 101]).levels(3).pad(Pad::Edge).schedule(schedule);
+        plan.sample().build(device)
+    });
+}
+
 /// Two levels in one launch where that can be: with other levels below, batch axes, either order of the axes and layout, in all types, padded.
 #[test]
 fn two_levels() {
@@ -260,23 +281,12 @@ fn two_levels() {
     for case in &cases {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
             let case = &Case { boundary, ..case.clone() };
-            let passes = [
-                check_with::<f32>(&scheme("cdf97"), case, Schedule::Cascade),
-                check_with::<f64>(&scheme("cdf97"), case, Schedule::Cascade),
-                check_with::<i16>(&scheme("legall53"), case, Schedule::Cascade),
-                check_with::<i32>(&scheme("dd137"), case, Schedule::Cascade),
-                check_with::<bf16>(&scheme("cdf97"), case, Schedule::Cascade),
-            ];
+            let passes = check_types(case, Schedule::Cascade);
             let levels = *case.levels.iter().max().unwrap() as usize;
             assert!(passes.contains(&(levels - 1)) || boundary == Boundary::Periodic, "{passes:?} passes, {case:?}");
         }
     }
-    let cdf97 = scheme("cdf97");
-    same_as_cpu::<f32>(|device| {
-        let schedule = if matches!(device, Device::Interpreter) { Schedule::Cascade } else { Schedule::Auto };
-        let plan = Plan::builder(&cdf97).shape(&[41, 101]).levels(3).pad(Pad::Edge).schedule(schedule);
-        plan.sample().build(device)
-    });
+    check_padded(Schedule::Cascade);
 }
 
 /// What two levels in one launch cannot be, in words.
@@ -309,23 +319,12 @@ fn all_levels_that_are_left() {
     for case in &cases {
         for boundary in Boundary::ALL {
             let case = &Case { boundary, ..case.clone() };
-            let passes = [
-                check_with::<f32>(&scheme("cdf97"), case, Schedule::Pyramid),
-                check_with::<f64>(&scheme("cdf97"), case, Schedule::Pyramid),
-                check_with::<i16>(&scheme("legall53"), case, Schedule::Pyramid),
-                check_with::<i32>(&scheme("dd137"), case, Schedule::Pyramid),
-                check_with::<bf16>(&scheme("cdf97"), case, Schedule::Pyramid),
-            ];
+            let passes = check_types(case, Schedule::Pyramid);
             let large = case.shape.iter().filter(|&&n| n > 96).count();
             assert!(passes[2] == 1 + large || boundary == Boundary::Periodic, "{passes:?} passes, {case:?}");
         }
     }
-    let cdf97 = scheme("cdf97");
-    same_as_cpu::<f32>(|device| {
-        let schedule = if matches!(device, Device::Interpreter) { Schedule::Pyramid } else { Schedule::Auto };
-        let plan = Plan::builder(&cdf97).shape(&[41, 101]).levels(3).pad(Pad::Edge).schedule(schedule);
-        plan.sample().build(device)
-    });
+    check_padded(Schedule::Pyramid);
 }
 
 /// What cannot be in one launch with all levels after it, in words.

@@ -204,10 +204,7 @@ impl Lowering<'_> {
     ) -> Result<(), PlanError> {
         let Question { direction, level, .. } = *question;
         let schedule = Schedule::Cascade;
-        let asked = self.kernels.tuning.schedule == schedule;
-        if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
-            return Ok(());
-        }
+        let Some(asked) = self.merges(schedule) else { return Ok(()) };
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
             return Ok(());
         }
@@ -243,39 +240,51 @@ impl Lowering<'_> {
     ) -> Result<(), PlanError> {
         let Question { direction, level, order, .. } = *question;
         let schedule = Schedule::Pyramid;
-        let asked = self.kernels.tuning.schedule == schedule;
-        if self.kernels.tuning.only.is_some() || !asked && self.kernels.tuning.schedule != Schedule::Auto {
-            return Ok(());
-        }
-        let mut best: Option<(usize, f64, Merged)> = None;
+        let Some(asked) = self.merges(schedule) else { return Ok(()) };
+        let mut found: Vec<(usize, f64, Merged)> = Vec::new();
         // Of the first level where it is asked for, of the last where it would have been taken.
         let mut refusal = None;
         for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
             let question = Question { direction, level, order, copies: signal.array == whole.array };
-            let made = self
-                .pyramidal(&question, *signal, whole)
-                .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
-            match made {
-                Ok(merged) => {
-                    let gain = self.apart(&chosen[i..], level) - merged.cost.time;
-                    if !asked && best.as_ref().is_none_or(|(_, most, _)| gain > *most) || asked && best.is_none() {
-                        best = Some((i, gain, merged));
-                    }
-                }
+            match self.pyramidal(&question, *signal, whole) {
+                Ok(merged) => found.push((i, self.apart(&chosen[i..], level) - merged.cost.time, merged)),
                 Err(_) if asked && refusal.is_some() => {}
                 Err(reason) => refusal = Some((i, reason)),
             }
         }
-        match (best, refusal) {
-            (Some((i, gain, merged)), _) => self.merge(&mut chosen[i..], level + i as u32, merged, asked || gain > 0.0),
-            (None, Some((i, reason))) if asked && !self.lenient => {
-                return Err(PlanError::Refused { schedule, direction, level: level + 1 + i as u32, reason });
-            }
-            (None, Some((i, reason))) => chosen[i].choice.refused.push(Refused { schedule, reason }),
-            (None, None) => {}
+        if !asked {
+            // Of equals the first stays first.
+            found.sort_by(|(_, a, _), (_, b, _)| b.total_cmp(a));
         }
-        Ok(())
+        for (i, gain, merged) in found {
+            let takes = asked || gain > 0.0;
+            // A kernel is made for what is taken.
+            match if takes { self.make(direction, &[merged.stage]) } else { Ok(()) } {
+                Ok(()) => {
+                    self.merge(&mut chosen[i..], level + i as u32, merged, takes);
+                    return Ok(());
+                }
+                Err(e) => refusal = Some((i, e.to_string())),
+            }
+        }
+        match refusal {
+            Some((i, reason)) if asked && !self.lenient => {
+                Err(PlanError::Refused { schedule, direction, level: level + 1 + i as u32, reason })
+            }
+            Some((i, reason)) => {
+                chosen[i].choice.refused.push(Refused { schedule, reason });
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a schedule for several levels was asked for; `None` where it is not to be considered.
+    fn merges(&self, schedule: Schedule) -> Option<bool> {
+        let tuning = self.kernels.tuning;
+        let asked = tuning.schedule == schedule;
+        (tuning.only.is_none() && (asked || tuning.schedule == Schedule::Auto)).then_some(asked)
     }
 
     /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no comparison. `level` is the first.

@@ -52,7 +52,7 @@ impl Pyramid<'_> {
                 start: [zero(), zero(), zero()],
                 length: [lines.into(), length.into(), 1.into()],
             };
-            let steps = [1, self.pitch];
+            let steps = [1, plan.pitch()];
             let low = b.let_("low", Scalar::I32, (Expr::from(length) + 1) >> 1);
             let at = b.let_("at", Scalar::I32, Expr::from(line) * steps[1 - axis]);
             let line = Line { first: at, step: steps[axis], length, low };

@@ -193,7 +193,6 @@ struct Pyramid<'a> {
     params: &'a Params,
     /// The image or its bands, and what they become along the first axis of a level.
     arrays: [SharedId; 2],
-    pitch: i32,
     /// Columns and rows of the image.
     sides: [Expr; 2],
 }
@@ -218,7 +217,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let len = shape.side * plan.pitch() as u32;
     let arrays = ["image", "lifted"].map(|name| b.shared(name, cell_of(plan.arith), len));
     let sides = [params.width, params.height].map(Expr::from);
-    let pyramid = Pyramid { plan: &plan, params: &params, arrays, pitch: plan.pitch(), sides };
+    let pyramid = Pyramid { plan: &plan, params: &params, arrays, sides };
     let signal = [params.signal, params.signal_pitch, params.signal_stride];
     let bands = [params.bands[0], params.band_pitches[0], params.band_strides[0]];
     let (from, to) = match options.direction {
@@ -289,7 +288,7 @@ impl Pyramid<'_> {
                 let x = Expr::from(Builtin::ThreadX) + 32 * column;
                 let y = b.let_("y", Scalar::I32, Expr::from(Builtin::ThreadY) + row.clone() * warps);
                 let exists = x.clone().lt(self.sides[0].clone()).and(Expr::from(y).lt(self.sides[1].clone()));
-                let at = Expr::from(y) * self.pitch + x.clone();
+                let at = Expr::from(y) * self.plan.pitch() + x.clone();
                 let number = row.clone() * columns + column;
                 b.if_(exists, |b| body(b, [x, y.into()], at, number));
             }
