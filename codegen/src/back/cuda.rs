@@ -3,26 +3,45 @@
 use super::dialect::Dialect;
 use super::namer::Namer;
 use super::{Unsupported, c_like, helpers};
-use crate::ir::Kernel;
 use crate::ir::valid::KernelInfo;
+use crate::ir::{Kernel, ParamId};
 use std::collections::BTreeSet;
 
 /// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds more
 /// text to the file can keep out of their way.
 pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    write_as(kernels, namer, |_| false)
+    write_as(kernels, namer, |_| None)
 }
 
-/// The text of some kernels, and their names. Those whose index `overlaps` says so may be launched while those launched before them still run (programmatic dependent
-/// launch, from compute capability 9.0 on). Every thread lets the next launch come before it stores, or by ending; before it touches global memory it waits until all launches before have
-/// ended and what they wrote is there to be read. So a launch in which some thread touches memory has ended only when all before it have. Launched in any
-/// other way they are kernels as all others.
+/// How a kernel overlaps with the launches before and after it (programmatic dependent launch, from compute capability 9.0 on).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Overlap {
+    /// Arrays that none of the launches writes which may still run: what the kernel reads of them before it reads or writes others it does not wait for.
+    pub settled: Vec<ParamId>,
+    /// When it lets the next launch begin.
+    pub allows: Allows,
+}
+
+/// When a kernel lets the next launch begin, whose blocks then come as soon as there is room for them: when all blocks of this one have said so, or ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Allows {
+    /// When they begin.
+    AtOnce,
+    /// When the launches before have ended.
+    AfterWaiting,
+    /// When they have nothing left to do but to store: earlier, the next launch's blocks might crowd the multiprocessors that are free first.
+    BeforeStoring,
+}
+
+/// The text of some kernels, and their names. Those for whose index `overlaps` says how may be launched while those launched before them still run. Every thread lets the next launch come, or
+/// does so by ending; before it touches global memory that is not settled it waits until all launches before have ended and what they wrote is there to be read. So a launch in which some
+/// thread touches such memory has ended only when all before it have. Launched in any other way they are kernels as all others.
 ///
 /// What is read may change while a kernel waits: no pointer that is read promises otherwise, as `const T *__restrict__` would, and loads do not go through
 /// the cache for constant data.
 pub fn write_overlapping(
     kernels: &[(&Kernel, &KernelInfo)],
-    overlaps: impl Fn(usize) -> bool,
+    overlaps: impl Fn(usize) -> Option<Overlap>,
 ) -> Result<(String, Vec<String>), Unsupported> {
     write_as(kernels, &mut namer(), overlaps)
 }
@@ -30,7 +49,7 @@ pub fn write_overlapping(
 fn write_as(
     kernels: &[(&Kernel, &KernelInfo)],
     namer: &mut Namer,
-    overlaps: impl Fn(usize) -> bool,
+    overlaps: impl Fn(usize) -> Option<Overlap>,
 ) -> Result<(String, Vec<String>), Unsupported> {
     let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
@@ -55,10 +74,11 @@ pub fn namer() -> Namer {
 
 #[cfg(test)]
 mod tests {
+    use super::{Allows, Overlap};
     use crate::back::{c, cuda};
     use crate::ir::conformance::cases;
     use crate::ir::valid::validate;
-    use crate::ir::{Kernel, Scalar};
+    use crate::ir::{Kernel, ParamId, Scalar};
     use crate::schedule::{Direction, Options, level, stream, warp};
     use lifting_dsl::{Boundary, testing};
 
@@ -108,9 +128,10 @@ mod tests {
     /// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.
     #[test]
     fn overlapping_kernels_wait_first() {
+        let overlap = Overlap { settled: Vec::new(), allows: Allows::BeforeStoring };
         let overlapping = |kernel: Kernel| {
             let info = validate(&kernel).expect("cases are valid");
-            cuda::write_overlapping(&[(&kernel, &info)], |_| true).expect("CUDA has everything").0
+            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(overlap.clone())).expect("CUDA has everything").0
         };
         insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
         // A kernel that computes much before it touches memory, in some of its threads.
@@ -139,6 +160,86 @@ mod tests {
                     head.split(',').filter(|p| p.contains('*')).filter_map(|p| p.split(apart).rfind(|w| !w.is_empty()))
                 {
                     assert!(before.split(apart).all(|word| word != name), "{name}: {text}");
+                }
+            }
+        }
+    }
+
+    /// The lines of a kernel's text that touch these arrays and may be come to before it has waited.
+    fn not_waited_for<'a>(text: &'a str, arrays: &[&str]) -> Vec<&'a str> {
+        /// An open block: whether it was waited before it, at the end of all the branches beside it, and whether one of them is for all else.
+        struct Block {
+            before: bool,
+            beside: bool,
+            is_else: bool,
+        }
+        let (mut waited, mut blocks, mut found) = (false, Vec::<Block>::new(), Vec::new());
+        let (_, body) =
+            text.split_once("extern \"C\"").and_then(|(_, kernel)| kernel.split_once("{\n")).expect("a kernel");
+        let uses = |line: &str, array: &str| {
+            let text = |(before, after): (&str, &str)| line.contains(&format!("{before}{array}{after}"));
+            ["(", " "].iter().any(|before| [" + ", "["].iter().any(|after| text((before, after))))
+        };
+        for line in body.lines().map(str::trim) {
+            waited |= line == "wait_launches();";
+            if !waited && arrays.iter().any(|array| uses(line, array)) {
+                found.push(line);
+            }
+            match (line.strip_prefix("} else"), line.starts_with('}'), line.ends_with('{')) {
+                (Some(rest), ..) => {
+                    let block = blocks.last_mut().expect("a block is open");
+                    block.beside &= waited;
+                    block.is_else = rest == " {";
+                    waited = block.before;
+                }
+                (None, true, _) => {
+                    let Some(block) = blocks.pop() else { break };
+                    waited = block.before || block.is_else && block.beside && waited;
+                }
+                (None, false, true) => blocks.push(Block { before: waited, beside: true, is_else: false }),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What is settled is loaded before a kernel waits, in blocks inside the image and at its upper and lower edges; nothing else is touched before.
+    #[test]
+    fn settled_arrays_are_not_waited_for() {
+        let schemes = [
+            (testing::wavelet("legall53", testing::legall53()), Scalar::I16),
+            (testing::wavelet("cdf97", testing::cdf97()), Scalar::F32),
+        ];
+        for (scheme, sample) in &schemes {
+            for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero] {
+                for takes in level::Rows::ALL {
+                    let options = Options { sample: *sample, boundary, direction: Direction::Inverse, gain: false };
+                    let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
+                    let kernel =
+                        warp::kernel(scheme, options, level::Order::HorizontalFirst, shape).expect("it is held");
+                    let info = validate(&kernel).expect("it is valid");
+                    let named = |name: &str| kernel.params.iter().position(|p| p.name == name).expect("a band");
+                    let bands = ["hl", "lh", "hh"];
+                    let settled: Vec<ParamId> = bands.iter().map(|band| ParamId(named(band) as u32)).collect();
+                    for allows in [Allows::AtOnce, Allows::AfterWaiting, Allows::BeforeStoring] {
+                        let overlap = |settled: &[ParamId]| Overlap { settled: settled.to_vec(), allows };
+                        let text = |settled: &[ParamId]| {
+                            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(overlap(settled))).unwrap().0
+                        };
+                        let (early, late) = (text(&settled), text(&[]));
+                        let what = format!("{} {boundary:?} {takes:?}: {early}", scheme.name());
+                        assert_eq!(not_waited_for(&early, &["ll", "dst"]), Vec::<&str>::new(), "{what}");
+                        assert_eq!(
+                            not_waited_for(&late, &["ll", "dst", "hl", "lh", "hh"]),
+                            Vec::<&str>::new(),
+                            "{what}"
+                        );
+                        let loads = |band: &&str| !not_waited_for(&early, &[band]).is_empty();
+                        assert_eq!(bands.iter().all(loads), takes.is_aligned(), "{what}");
+                        let at_once = early.split_once("wait_launches();").unwrap().0.contains("allow_launch();\n");
+                        assert_eq!(at_once, allows == Allows::AtOnce, "{what}");
+                        assert!(early.contains("allow_launch();\n"), "{what}");
+                    }
                 }
             }
         }

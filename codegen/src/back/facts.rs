@@ -190,15 +190,28 @@ pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
     }
 }
 
-/// Whether a statement reads or writes memory that other kernels see.
-pub fn touches_global(s: &Stmt) -> bool {
-    reads_global(s) || writes_global(s)
+/// Whether a statement, or one within it, reads or writes memory that launches before it may have written: any array in global memory but those that are `settled`.
+pub fn touches_unsettled(s: &Stmt, settled: &[ParamId]) -> bool {
+    let reads = |s: &Stmt| reads_of(s).is_some_and(|array| !settled.contains(&array));
+    any_within(s, &reads) || writes_global(s)
+}
+
+/// Whether a statement, or one within it, reads an array that is settled.
+pub fn reads_settled(s: &Stmt, settled: &[ParamId]) -> bool {
+    any_within(s, &|s| reads_of(s).is_some_and(|array| settled.contains(&array)))
+}
+
+/// The array in global memory that a statement itself reads.
+fn reads_of(s: &Stmt) -> Option<ParamId> {
+    match s {
+        Stmt::Load { space: Space::Global(array), .. } | Stmt::CopyAsync { global: array, .. } => Some(*array),
+        _ => None,
+    }
 }
 
 /// Whether a statement, or one within it, reads from an array in global memory.
 pub fn reads_global(s: &Stmt) -> bool {
-    let reads = |s: &Stmt| matches!(s, Stmt::Load { space: Space::Global(_), .. } | Stmt::CopyAsync { .. });
-    any_within(s, &reads)
+    any_within(s, &|s| reads_of(s).is_some())
 }
 
 /// Whether a statement, or one within it, writes to an array in global memory.

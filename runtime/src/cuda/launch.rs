@@ -1,33 +1,22 @@
 //! Lists of launches, handed to the driver.
 //!
-//! Small launches overlap with those before them where they can (programmatic dependent launch): each kernel begins while the one before still runs, and waits for its end
-//! before it touches memory. Small levels, which take little longer than their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory waits, so that a kernel has ended only when all
-//! before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
-//!
-//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user
-//! brought compiled.
+//! Which of them overlap, [`super::overlap`] says.
 
 use super::cache::{self, Compiled};
 use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use super::nvrtc::Target;
+use super::overlap::{self, Extent};
 use crate::error::PlanError;
 use crate::gpu::{Arg, Array, Launch, List, Program};
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::cuda;
-use std::ffi::{OsStr, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
-
-/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
-const OVERLAP: &str = "LIFTING_OVERLAP";
-
-/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of larger plans: where levels take little longer than launches.
-const SMALL: usize = 1 << 24;
-const SMALL_LAUNCH: usize = 1 << 22;
 
 /// The next kernel begins when the one before has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
@@ -38,36 +27,6 @@ const OVERLAPPING: sys::CUgraphEdgeData = sys::CUgraphEdgeData {
     ..ORDINARY
 };
 
-/// Which launches overlap with those before them: those of at most so many samples.
-#[derive(Clone, Copy, Debug)]
-struct Overlap(Option<usize>);
-
-impl Overlap {
-    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
-    fn of(target: &Target, samples: usize, variable: Option<&OsStr>) -> Overlap {
-        let asked = variable.and_then(OsStr::to_str);
-        if !target.can_wait() || asked == Some("0") {
-            return Overlap(None);
-        }
-        let is_small = asked == Some("1") || samples <= SMALL;
-        Overlap(Some(if is_small { usize::MAX } else { SMALL_LAUNCH }))
-    }
-
-    /// Whether a launch does.
-    fn has(self, launch: &Launch) -> bool {
-        self.0.is_some_and(|most| launch.samples().unwrap_or(usize::MAX) <= most)
-    }
-
-    /// Whether each kernel waits for the launches before it, so that it may begin before they have ended: if any of its launches overlaps. What waits may be launched in any way.
-    fn waits(self, program: &Program) -> Vec<bool> {
-        let mut waits = vec![false; program.kernels.len()];
-        for launch in program.lists().flat_map(|list| &list.launches) {
-            waits[launch.kernel] |= self.has(launch);
-        }
-        waits
-    }
-}
-
 /// A program whose kernels are on a device.
 #[derive(Debug)]
 pub(super) struct Loaded {
@@ -75,7 +34,6 @@ pub(super) struct Loaded {
     /// The CUDA C++ text of its kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
-    overlap: Overlap,
     /// Where each part of the workspace begins, in bytes.
     starts: [usize; 6],
     pub workspace_bytes: usize,
@@ -106,29 +64,29 @@ impl Loaded {
     /// Writes, compiles and loads the kernels of a program. `kernels` stands in for the compiler where it is given.
     pub fn new(
         device: &CudaDevice,
-        program: Program,
+        mut program: Program,
         kernels: Option<&Compiled>,
         shape: &[usize],
     ) -> Result<Loaded, PlanError> {
         let too_large = || PlanError::TooLarge { shape: shape.to_vec() };
         let (starts, workspace_bytes) = program.regions.layout().ok_or_else(too_large)?;
-        let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
-        if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
-            let reason = format!("it has more than {MOST_PARAMETERS} parameters");
-            return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
-        }
-        let (mut target, kernels) = (None, kernels.filter(|_| !list.is_empty()));
-        if !list.is_empty() {
+        let (mut target, kernels) = (None, kernels.filter(|_| !program.kernels.is_empty()));
+        if !program.kernels.is_empty() {
             device.ready()?;
             if kernels.is_none() {
                 target = Some(Target::of(device.properties().architecture)?);
             }
         }
-        let variable = std::env::var_os(OVERLAP);
+        let variable = std::env::var_os(overlap::VARIABLE);
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        let overlap = target.as_ref().map_or(Overlap(None), |t| Overlap::of(t, samples, variable.as_deref()));
-        let waits = overlap.waits(&program);
-        let (source, names) = cuda::write_overlapping(&list, |i| waits[i])
+        let extent = target.as_ref().map_or(Extent::NONE, |t| Extent::of(t, samples, variable.as_deref()));
+        let overlaps = overlap::arrange(&mut program, extent, device.properties().multiprocessors);
+        let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
+        if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
+            let reason = format!("it has more than {MOST_PARAMETERS} parameters");
+            return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
+        }
+        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i].clone())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -146,7 +104,7 @@ impl Loaded {
                 })?);
             }
         }
-        Ok(Loaded { program, source, functions, overlap, starts, workspace_bytes })
+        Ok(Loaded { program, source, functions, starts, workspace_bytes })
     }
 
     /// Where an array begins, and the size of its elements.
@@ -214,7 +172,7 @@ impl Loaded {
                 sharedMemBytes: 0,
                 hStream: stream,
                 attrs: &mut beside,
-                numAttrs: self.overlap.has(launch).into(),
+                numAttrs: launch.overlaps.into(),
             };
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
@@ -245,7 +203,7 @@ impl Loaded {
             let mut before = Vec::new();
             for group in list.at(at.source, at.target).launches.chunk_by(|_, next| next.beside_previous) {
                 let mut nodes = Vec::new();
-                let overlaps = group.iter().all(|launch| self.overlap.has(launch));
+                let overlaps = group.iter().all(|launch| launch.overlaps);
                 for launch in group {
                     nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
@@ -379,45 +337,9 @@ mod tests {
     use crate::schedule::Schedule;
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
+    use std::ffi::OsStr;
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
-
-    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not, and all launches of small ones overlap.
-    #[test]
-    fn launches_overlap_where_kernels_wait() {
-        let program = |side: usize| {
-            let problem = Problem::of("cdf97", Geometry::uniform(&[side, side], 5).unwrap());
-            let tuning = Tuning::new(Schedule::Warp, Machine::default(), "sm_90".into());
-            let strides = [side as isize, 1];
-            Program::new(&problem, SampleType::F32, &strides, &strides, &tuning).unwrap()
-        };
-        let (small, large) = (program(4096), program(8192));
-        let waiting = |program: &Program, arch: &str, samples: usize, variable: Option<&str>| {
-            let target = Target { arch: arch.into(), version: (13, 0) };
-            let overlap = Overlap::of(&target, samples, variable.map(OsStr::new));
-            let waits = overlap.waits(program);
-            assert_eq!(waits.len(), program.kernels.len());
-            if variable.is_none() && target.can_wait() {
-                for launch in program.lists().flat_map(|list| &list.launches) {
-                    let is_short = launch.samples().is_some_and(|n| n <= SMALL_LAUNCH);
-                    assert_eq!(overlap.has(launch), is_short || samples <= SMALL);
-                }
-            }
-            waits.into_iter().filter(|waits| *waits).count()
-        };
-        for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
-            let all = small.kernels.len();
-            assert_eq!(waiting(&small, arch, 1 << 24, None), all, "{arch}");
-            assert_eq!(waiting(&small, arch, 1 << 24, Some("")), all, "{arch}");
-            assert_eq!(waiting(&small, arch, 1 << 24, Some("0")), 0, "{arch}");
-            let some = waiting(&large, arch, 1 << 26, None);
-            assert!((1..large.kernels.len()).contains(&some), "{arch}: {some}");
-            assert_eq!(waiting(&large, arch, 1 << 26, Some("1")), large.kernels.len(), "{arch}");
-        }
-        for arch in ["sm_75", "sm_89", "compute_89"] {
-            assert_eq!(waiting(&small, arch, 1, Some("1")), 0, "{arch}");
-        }
-    }
 
     /// What plans launch is what NVRTC takes, for each kind of arithmetic.
     #[test]
@@ -450,15 +372,16 @@ mod tests {
             if problem.scheme.domain() == lifting_dsl::Domain::Real {
                 programs.push(Program::adjoint(&problem, sample, &strides, &strides, &tuning).unwrap());
             }
-            for program in programs {
+            for mut program in programs {
+                let target = Target::of(SM_90).unwrap();
+                let extent = Extent::of(&target, 1 << 30, Some(OsStr::new("1")));
+                let overlaps = overlap::arrange(&mut program, extent, Machine::default().multiprocessors);
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = cuda::write_overlapping(&kernels, |_| true).unwrap();
+                let (source, names) = cuda::write_overlapping(&kernels, |i| overlaps[i].clone()).unwrap();
                 // The kernels wait where the device can.
-                for (architecture, waits) in [(SM_90, true), (SM_75, false)] {
+                for architecture in [SM_90, SM_75] {
                     let target = Target::of(architecture).unwrap();
-                    let overlap = Overlap::of(&target, 1 << 30, Some(OsStr::new("1")));
-                    assert!(overlap.waits(&program).iter().all(|kernel| *kernel == waits));
                     let compiled =
                         cache::compiled(&source, &target).unwrap_or_else(|e| panic!("{name} on {sample}: {e}"));
                     assert!(compiled.bytes().starts_with(b"\x7fELF"));

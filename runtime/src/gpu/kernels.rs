@@ -77,7 +77,7 @@ pub(super) enum Key {
 }
 
 /// How a kernel of both axes, or of all three, meets a level.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Walk {
     Stream(stream::Walk),
     Warp(warp::Block),
@@ -98,6 +98,11 @@ impl Walk {
             Walk::Pyramid(block) => block.tuning(job),
             Walk::Volume(block) => block.tuning(job, multiprocessors),
         }
+    }
+
+    /// Whether what the level before leaves is loaded after all else, so that this may be before that level has ended.
+    pub fn loads_by_time(&self) -> bool {
+        matches!(self, Walk::Warp(block) if block.takes().is_aligned())
     }
 
     /// Which rows the kernel takes.
@@ -133,7 +138,7 @@ pub(super) struct PassWay {
 }
 
 /// A kernel of a program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub kernel: Kernel,
     pub info: KernelInfo,

@@ -92,6 +92,8 @@ pub(crate) struct Launch {
     pub grid: [u32; 3],
     /// Whether it may run beside the launch before it: they touch nothing that the other writes.
     pub beside_previous: bool,
+    /// Whether it may begin before the launch before it has ended: on devices, where it pays.
+    pub overlaps: bool,
     /// Whether it needs source or target to begin at a multiple of [`VECTOR`] bytes.
     pub vectors: bool,
     /// What depends on where the arrays are.

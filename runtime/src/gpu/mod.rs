@@ -23,12 +23,15 @@ mod registers;
 mod source;
 mod view;
 
-#[cfg(feature = "cuda")]
-pub(crate) use list::{Arg, Array, Launch, List};
 pub(crate) use {
     interpret::Interpreter,
     kernels::Tuning,
     lower::{Program, scalar_of},
     model::Machine,
     source::source,
+};
+#[cfg(feature = "cuda")]
+pub(crate) use {
+    kernels::{Made, Walk},
+    list::{Arg, Array, Launch, List},
 };

@@ -195,7 +195,15 @@ impl Lowering<'_> {
         let grid = grid.map(|n| n as u32);
         let beside_previous = self.beside;
         self.beside = true;
-        self.list.launches.push(Launch { kernel, args, grid, beside_previous, vectors: false, placed: None });
+        self.list.launches.push(Launch {
+            kernel,
+            args,
+            grid,
+            beside_previous,
+            overlaps: false,
+            vectors: false,
+            placed: None,
+        });
         Ok(())
     }
 }

@@ -14,8 +14,9 @@ mod expr;
 
 use super::Unsupported;
 use super::comment_line;
+use super::cuda::{Allows, Overlap};
 use super::dialect::Dialect;
-use super::facts::{Facts, assigned_in, reads_global, touches_global, visit, writes_global};
+use super::facts::{Facts, assigned_in, reads_global, reads_settled, touches_unsettled, visit, writes_global};
 use super::helpers::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
@@ -24,11 +25,11 @@ use expr::{Prec, Text};
 use std::collections::BTreeSet;
 
 /// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller. In CUDA it may be one that
-/// overlaps with the launches before and after it ([`super::cuda::write_overlapping`]).
+/// overlaps with the launches before and after it ([`super::cuda::write_overlapping`]): then how.
 pub fn write_kernel(
     (kernel, info): (&Kernel, &KernelInfo),
     name: &str,
-    (dialect, overlaps): (Dialect, bool),
+    (dialect, overlap): (Dialect, Option<Overlap>),
     namer: &mut Namer,
     helpers: &mut BTreeSet<Helper>,
 ) -> Result<String, Unsupported> {
@@ -36,7 +37,7 @@ pub fn write_kernel(
         kernel,
         facts: Facts::of(kernel, info),
         dialect,
-        overlaps,
+        overlap,
         allowed: false,
         namer,
         helpers,
@@ -62,7 +63,7 @@ pub fn write_host_expression((kernel, info): (&Kernel, &KernelInfo), e: &Expr) -
         kernel,
         facts: Facts::of(kernel, info),
         dialect: Dialect::Cuda,
-        overlaps: false,
+        overlap: None,
         allowed: false,
         namer: &mut namer,
         helpers: &mut helpers,
@@ -79,8 +80,8 @@ struct Writer<'a> {
     kernel: &'a Kernel,
     facts: Facts<'a>,
     dialect: Dialect,
-    /// Whether launches before it may still run when it begins.
-    overlaps: bool,
+    /// How it overlaps with launches before and after it, if it does.
+    overlap: Option<Overlap>,
     /// Whether it has been written that the next launch may begin.
     allowed: bool,
     namer: &'a mut Namer,
@@ -133,7 +134,7 @@ impl Writer<'_> {
                 ParamKind::Pointer(s, access) => {
                     let constness = if access == Access::Read { "const " } else { "" };
                     // Data that others may still be writing is not constant.
-                    let changes = self.overlaps && access != Access::Write;
+                    let changes = self.overlap.is_some() && access != Access::Write;
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
                     format!("{constness}{} *{restrict}{name}", d.type_name(s))
                 }
@@ -167,10 +168,12 @@ impl Writer<'_> {
             }
         }
         let kernel = self.kernel;
-        if self.overlaps {
-            self.waiting(&kernel.body)?;
-        } else {
-            self.statements(&kernel.body)?;
+        match self.overlap.clone() {
+            Some(Overlap { settled, .. }) => {
+                self.allow_at(Allows::AtOnce);
+                self.waiting(&kernel.body, &settled, false)?;
+            }
+            None => self.statements(&kernel.body)?,
         }
         self.out += "}\n";
         Ok(())
@@ -193,27 +196,42 @@ impl Writer<'_> {
         result
     }
 
-    /// Statements with the wait for the launches before, just before the first that touches what these may have touched: until then there is time to compute.
-    /// Threads that touch nothing need not wait, and shall not: nvcc takes ten registers more for that.
-    fn waiting(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
-        let touches = body.iter().position(touches_global).unwrap_or(body.len());
-        let (before, rest) = body.split_at(touches);
+    /// Statements with the wait for the launches before, just before the first that touches what these may have touched: until then there is time to compute, and to load what is
+    /// `settled`. Threads that touch nothing else need not wait, and shall not: nvcc takes ten registers more for that. But all that leave a body do, if something that follows `touches`.
+    fn waiting(&mut self, body: &[Stmt], settled: &[ParamId], touches: bool) -> Result<(), Unsupported> {
+        let first = body.iter().position(|s| touches_unsettled(s, settled));
+        let (before, rest) = body.split_at(first.unwrap_or(body.len()));
         self.statements(before)?;
         match rest {
-            [] => Ok(()),
-            [Stmt::If { cond, then, otherwise }, rest @ ..]
-                if otherwise.is_empty() && !rest.iter().any(touches_global) =>
-            {
-                let cond = self.expr(cond).text;
-                self.line(&format!("if ({cond}) {{"));
-                self.block_by(Self::waiting, then)?;
-                self.line("}");
-                self.statements(rest)
+            [branch @ Stmt::If { cond, then, otherwise }, rest @ ..] => {
+                let touches = touches || rest.iter().any(|s| touches_unsettled(s, settled));
+                let is_all = !touches && otherwise.is_empty();
+                if is_all || reads_settled(branch, settled) {
+                    let cond = self.expr(cond).text;
+                    self.line(&format!("if ({cond}) {{"));
+                    self.block_by(|w, body| w.waiting(body, settled, touches), then)?;
+                    if touches || !otherwise.is_empty() {
+                        self.line("} else {");
+                        self.block_by(|w, body| w.waiting(body, settled, touches), otherwise)?;
+                    }
+                    self.line("}");
+                    return self.statements(rest);
+                }
             }
-            rest => {
-                self.nullary(Helper::WaitLaunches);
-                self.statements(rest)
-            }
+            [] if !touches => return Ok(()),
+            _ => {}
+        }
+        self.nullary(Helper::WaitLaunches);
+        self.allow_at(Allows::AfterWaiting);
+        self.statements(rest)
+    }
+
+    /// Lets the next launch begin, if it is to do so here.
+    fn allow_at(&mut self, here: Allows) {
+        if !self.allowed && self.overlap.as_ref().is_some_and(|overlap| overlap.allows == here) {
+            // Of branches, the first that is written is the one that most blocks take; threads that end without having said so have said it.
+            self.allowed = here == Allows::BeforeStoring;
+            self.nullary(Helper::AllowLaunch);
         }
     }
 
@@ -229,11 +247,8 @@ impl Writer<'_> {
                 rest = &tail[1..];
                 continue;
             }
-            // The next launch may come when this one's blocks have nothing left to do but to store: earlier, its own would crowd the multiprocessors that are free first. Threads that end
-            // without having said so have said it.
-            if self.overlaps && !self.allowed && writes_global(first) && !reads_global(first) {
-                self.allowed = true;
-                self.nullary(Helper::AllowLaunch);
+            if writes_global(first) && !reads_global(first) {
+                self.allow_at(Allows::BeforeStoring);
             }
             self.statement(first)?;
             rest = tail;
@@ -461,7 +476,7 @@ impl Writer<'_> {
 
     fn hint(&self, space: Space, cache: Cache) -> Cache {
         match (self.dialect, space) {
-            (Dialect::Cuda, Space::Global(_)) if self.overlaps && cache == Cache::ReadOnly => Cache::Default,
+            (Dialect::Cuda, Space::Global(_)) if self.overlap.is_some() && cache == Cache::ReadOnly => Cache::Default,
             (Dialect::Cuda, Space::Global(_)) => cache,
             _ => Cache::Default,
         }

@@ -7,6 +7,7 @@ use crate::schedule::Direction;
 use lifting_dsl::{Boundary, Phase};
 
 /// A row of the image, or a row of one band.
+#[derive(Clone)]
 pub struct Source {
     pointer: ParamId,
     /// 0: signal, 1: ll, 2: the other bands.
@@ -21,6 +22,12 @@ impl Source {
     /// What a pair of rows of an image is loaded from.
     pub fn all(frame: &Frame) -> Vec<Source> {
         Source::of_plane(frame, Phase::Even)
+    }
+
+    /// The same in the order of loading: what is there before the level starts, which are all bands but ll, and what the level before leaves.
+    pub fn by_time(frame: &Frame) -> [Vec<Source>; 2] {
+        let (there, left) = Source::all(frame).into_iter().partition(|source| source.array == 2);
+        [there, left]
     }
 
     /// What a pair of rows of a plane is loaded from; of a plane of bands that is even or odd along z.
@@ -92,13 +99,10 @@ impl Source {
 
     /// Loads the lane's samples of a row at once.
     pub fn vector(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId) {
-        self.vector_from(b, frame, row, row_start, frame.x);
-    }
-
-    /// Loads as many samples of a row as a lane has, from position `x` on.
-    pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
-        let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
-        self.vector_at(b, frame, row, index);
+        let index = Expr::from(row_start) + self.first(frame, frame.x).cast(Scalar::I64);
+        let raw = self.raw(b, frame);
+        self.fetch(b, frame, raw, index);
+        self.see(b, frame, row, raw);
     }
 
     /// Loads as many samples as a lane has, from position `x` on, of rows inside the image, below one another, the first two of which are those of row pair `front`; where positions begin
@@ -110,10 +114,10 @@ impl Source {
         (front, pairs): (LocalId, i32),
         row: impl Fn(Phase, i32) -> Row,
     ) {
-        let sources = Source::all(frame);
         let mut starts: [Option<LocalId>; 3] = [None; 3];
-        for pair in 0..pairs {
-            for source in &sources {
+        let mut fetched = Vec::new();
+        for sources in Source::by_time(frame) {
+            for (pair, source) in (0..pairs).flat_map(|pair| sources.iter().map(move |source| (pair, source.clone()))) {
                 let (first, step) = match source.columns {
                     None => (Expr::from(front) << 1, 2),
                     Some(_) => (front.into(), 1),
@@ -121,16 +125,14 @@ impl Source {
                 let index = || frame.index(source.array, first, source.first(frame, x));
                 let start = *starts[source.array].get_or_insert_with(|| b.let_("start", Scalar::I64, index()));
                 let below = step * pair + if step == 2 { source.row.parity() as i32 } else { 0 };
-                let index = frame.below(source.array, start, below);
-                source.vector_at(b, frame, &row(source.row, pair), index);
+                let raw = source.raw(b, frame);
+                source.fetch(b, frame, raw, frame.below(source.array, start, below));
+                fetched.push((pair, source, raw));
             }
         }
-    }
-
-    fn vector_at(&self, b: &mut Builder, frame: &Frame, row: &Row, index: Expr) {
-        let raw = self.raw(b, frame);
-        self.fetch(b, frame, raw, index);
-        self.see(b, frame, row, raw);
+        for (pair, source, raw) in fetched {
+            source.see(b, frame, &row(source.row, pair), raw);
+        }
     }
 
     /// Room for the lane's samples of a row as they stand in memory.

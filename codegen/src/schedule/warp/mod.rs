@@ -479,9 +479,27 @@ impl Tile<'_> {
             slab.at_edge,
             |b| {
                 let load = |b: &mut Builder, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId| {
-                    self.each_row(b, &|b, k, source| {
-                        let start = start(b, source, k.clone());
-                        source.vector_from(b, frame, &slab.row(source.row, k), start, x);
+                    let samples = |source: &Source| source.columns(frame).count() as i32;
+                    let room = |b: &mut Builder, source: Source| {
+                        let len = (samples(&source) * slab.height()) as u32;
+                        (source, b.array("raw", frame.options.sample, len))
+                    };
+                    let stages = Source::by_time(frame);
+                    let stages = stages.map(|all| all.into_iter().map(|source| room(b, source)).collect::<Vec<_>>());
+                    for stage in stages.iter().filter(|stage| !stage.is_empty()) {
+                        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                            for (source, raw) in stage {
+                                let start = start(b, source, k.clone());
+                                let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
+                                source.fetch_vector(b, frame, index, Place::Elem(*raw, k.clone() * samples(source)));
+                            }
+                        });
+                    }
+                    b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                        for (source, raw) in stages.iter().flatten() {
+                            let row = slab.row(source.row, k.clone());
+                            source.see_shifted(b, frame, &row, (*raw, k.clone() * samples(source)), None);
+                        }
                     });
                 };
                 let any = |b: &mut Builder| load(b, &|b, source, k| self.served_start(b, source, k));

@@ -1,0 +1,371 @@
+//! Launches that begin while those before them still run (programmatic dependent launch).
+//!
+//! Small launches overlap with those before them where they can: each kernel begins while the one before still runs, and waits for its end before it touches what that may have written. Small
+//! levels, which take little longer than their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory waits, so that a
+//! kernel has ended only when all before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
+//!
+//! Synthesis need not wait for the bands that the source has: nothing writes it while a list is executed. It may have been written just before, so that the first launch of a
+//! list in which some kernel reads without waiting begins, as in general, when all before it has ended.
+//!
+//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user
+//! brought compiled.
+
+use super::nvrtc::Target;
+use crate::gpu::{Arg, Array, Launch, List, Made, Program, Walk};
+use lifting_codegen::back::cuda::{Allows, Overlap};
+use lifting_codegen::ir::{Access, ParamId, ParamKind};
+use std::ffi::OsStr;
+
+/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
+pub(super) const VARIABLE: &str = "LIFTING_OVERLAP";
+
+/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of larger plans: where levels take little longer than launches.
+const SMALL: usize = 1 << 24;
+const SMALL_LAUNCH: usize = 1 << 22;
+
+/// Bytes of a level up to which its launch may begin as soon as the one before has begun: what it loads then, that one waits for.
+const EARLY_BYTES: usize = 5 << 20;
+/// The part of a device that its blocks may fill, where others follow.
+const EARLY_PART: f64 = 0.75;
+
+/// Which launches overlap with those before them: those of at most so many samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent(Option<usize>);
+
+impl Extent {
+    /// None at all.
+    pub const NONE: Extent = Extent(None);
+
+    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
+    pub fn of(target: &Target, samples: usize, variable: Option<&OsStr>) -> Extent {
+        let asked = variable.and_then(OsStr::to_str);
+        if !target.can_wait() || asked == Some("0") {
+            return Extent::NONE;
+        }
+        let is_small = asked == Some("1") || samples <= SMALL;
+        Extent(Some(if is_small { usize::MAX } else { SMALL_LAUNCH }))
+    }
+
+    /// Whether a launch does.
+    fn has(self, launch: &Launch) -> bool {
+        self.0.is_some_and(|most| launch.samples().unwrap_or(usize::MAX) <= most)
+    }
+}
+
+/// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be written for that. Kernels that are to be written in several
+/// ways stand there as often.
+pub(super) fn arrange(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<Option<Overlap>> {
+    let kernels = std::mem::take(&mut program.kernels);
+    let mut versions = Versions { extent, multiprocessors, kernels, all: Vec::new() };
+    // The whole transform first: what others make of the same kernels is to need no other versions.
+    versions.list(&mut program.forward, true);
+    for (i, list) in program.inverse.iter_mut().enumerate() {
+        versions.list(list, i == 0);
+    }
+    for list in program.forward_in_place.iter_mut().chain(&mut program.inverse_in_place) {
+        versions.list(list, false);
+    }
+    program.kernels = versions.all.iter().map(|(kernel, _)| versions.kernels[*kernel].clone()).collect();
+    versions.all.into_iter().map(|(_, overlap)| overlap).collect()
+}
+
+/// The kernels of a program, as they are to be written.
+struct Versions {
+    extent: Extent,
+    multiprocessors: u32,
+    kernels: Vec<Made>,
+    /// Index of a kernel, and how it overlaps.
+    all: Vec<(usize, Option<Overlap>)>,
+}
+
+impl Versions {
+    /// Settles how the launches of a list are made; of the whole transform as is best for it, of others with what there is.
+    fn list(&mut self, list: &mut List, is_whole: bool) {
+        let wanted = self.wanted(list);
+        let at = first_group(list);
+        let (first, rest) = list.launches.split_at_mut(at);
+        let (wanted_first, wanted_rest) = wanted.split_at(at);
+        let mut reads_early = false;
+        for (launch, wanted) in rest.iter_mut().zip(wanted_rest) {
+            self.settle(launch, wanted.as_ref(), is_whole, |version| version == wanted.as_ref());
+            let version = self.all[launch.kernel].1.as_ref();
+            reads_early |= launch.overlaps && version.is_some_and(|version| !version.settled.is_empty());
+        }
+        for (launch, wanted) in first.iter_mut().zip(wanted_first) {
+            let allows = |overlap: Option<&Overlap>| overlap.map(|overlap| overlap.allows);
+            // Where something is read without waiting, what comes first does not overlap, and may be what others are: instructions that are in the cache.
+            self.settle(launch, wanted.as_ref(), is_whole, |version| {
+                version == wanted.as_ref() || reads_early && allows(version) == allows(wanted.as_ref())
+            });
+            launch.overlaps &= !reads_early;
+        }
+        if let Some(otherwise) = &mut list.otherwise {
+            self.list(otherwise, false);
+        }
+    }
+
+    /// Gives a launch a version of its kernel: one that is `right`, or else any that there is, if it is not of the whole transform.
+    fn settle(
+        &mut self,
+        launch: &mut Launch,
+        wanted: Option<&Overlap>,
+        is_whole: bool,
+        right: impl Fn(Option<&Overlap>) -> bool,
+    ) {
+        let mut versions = self.all.iter().enumerate().filter(|(_, (kernel, _))| *kernel == launch.kernel);
+        let mut others = versions.clone();
+        let found = versions.find(|(_, (_, version))| right(version.as_ref()));
+        // What waits may be launched in any way.
+        let any = || others.find(|(_, (_, version))| !is_whole && (version.is_some() || wanted.is_none()));
+        let found = found.or_else(any).map(|(i, _)| i);
+        let found = found.unwrap_or_else(|| {
+            self.all.push((launch.kernel, wanted.cloned()));
+            self.all.len() - 1
+        });
+        let is_settled =
+            |(version, here): (&Overlap, &Overlap)| version.settled.iter().all(|p| here.settled.contains(p));
+        launch.overlaps = self.all[found].1.as_ref().zip(wanted).is_some_and(is_settled);
+        launch.kernel = found;
+    }
+
+    /// How each launch of a list would best overlap.
+    fn wanted(&self, list: &List) -> Vec<Option<Overlap>> {
+        let mut written = Written::default();
+        let first = first_group(list);
+        let settled = list.launches.iter().enumerate().map(|(i, launch)| {
+            let made = &self.kernels[launch.kernel];
+            let mut settled = Vec::new();
+            if i >= first && made.walk.as_ref().is_some_and(Walk::loads_by_time) {
+                let there = pointers(launch).filter(|(id, array)| is_read(made, *id) && !written.has(*array));
+                settled.extend(there.map(|(id, _)| id));
+            }
+            pointers(launch).filter(|(id, _)| !is_read(made, *id)).for_each(|(_, array)| written.add(array));
+            settled
+        });
+        let settled: Vec<Vec<ParamId>> = settled.collect();
+        let mut wanted: Vec<Option<Overlap>> = Vec::new();
+        for (i, launch) in list.launches.iter().enumerate() {
+            let allows = match list.launches.get(i + 1) {
+                Some(next) => {
+                    let is_last = i + 2 == list.launches.len();
+                    self.allows(launch, next, (!settled[i + 1].is_empty(), is_last))
+                }
+                // Nothing comes that could gain: the kernel of the launch before will do.
+                None => match wanted.last() {
+                    Some(Some(before)) if list.launches[i - 1].kernel == launch.kernel => before.allows,
+                    _ => Allows::BeforeStoring,
+                },
+            };
+            let settled = settled[i].clone();
+            wanted.push(self.extent.has(launch).then_some(Overlap { settled, allows }));
+        }
+        wanted
+    }
+
+    /// When a launch lets the next begin, which reads something without waiting, or does not, and is the last, or is not: early where that was measured to gain (docs/performance.md).
+    fn allows(&self, launch: &Launch, next: &Launch, (reads_early, is_last): (bool, bool)) -> Allows {
+        let part = |launch: &Launch| {
+            let resident = self.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
+            launch.grid.iter().map(|n| f64::from(*n)).product::<f64>() / f64::from(resident)
+        };
+        let is_short = |launch: &Launch| self.bytes(launch).is_some_and(|bytes| bytes <= EARLY_BYTES);
+        if reads_early {
+            let most = if is_last { 1.0 } else { EARLY_PART };
+            if is_short(next) && part(next) <= most { Allows::AtOnce } else { Allows::BeforeStoring }
+        } else if next.kernel == launch.kernel && is_short(launch) && part(launch) <= 1.0 {
+            Allows::AfterWaiting
+        } else {
+            Allows::BeforeStoring
+        }
+    }
+
+    /// Bytes of what a launch transforms, where that is known.
+    fn bytes(&self, launch: &Launch) -> Option<usize> {
+        let scalars = self.kernels[launch.kernel].kernel.params.iter().filter_map(|param| match param.kind {
+            ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
+            ParamKind::Scalar(_) => None,
+        });
+        launch.samples()?.checked_mul(scalars.max()?)
+    }
+}
+
+/// How many launches come first, beside each other.
+fn first_group(list: &List) -> usize {
+    let rest = list.launches.iter().skip(1).take_while(|launch| launch.beside_previous);
+    list.launches.len().min(1 + rest.count())
+}
+
+/// The parameters of a launch that are pointers, and their arrays.
+fn pointers(launch: &Launch) -> impl Iterator<Item = (ParamId, Array)> + '_ {
+    (0..).zip(&launch.args).filter_map(|(i, arg)| match arg {
+        Arg::Pointer(array, _) => Some((ParamId(i), *array)),
+        Arg::Int(_) => None,
+    })
+}
+
+/// Whether a kernel does no more than read an array.
+fn is_read(made: &Made, id: ParamId) -> bool {
+    matches!(made.kernel.params[id.0 as usize].kind, ParamKind::Pointer(_, Access::Read))
+}
+
+/// Arrays that have been written.
+#[derive(Default)]
+struct Written(u32);
+
+impl Written {
+    fn bit(array: Array) -> u32 {
+        1 << match array {
+            Array::Source => 0,
+            Array::Target => 1,
+            Array::Scratch(region) => 2 + region.index(),
+        }
+    }
+
+    fn has(&self, array: Array) -> bool {
+        self.0 & Written::bit(array) != 0
+    }
+
+    fn add(&mut self, array: Array) {
+        self.0 |= Written::bit(array);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::Problem;
+    use crate::gpu::{Machine, Tuning};
+    use crate::schedule::Schedule;
+    use lifting_dsl::geometry::Geometry;
+    use lifting_dsl::sample::SampleType;
+
+    const MULTIPROCESSORS: u32 = 132;
+
+    fn program(name: &str, sample: SampleType, schedule: Schedule, shape: &[usize], levels: u32) -> Program {
+        let problem = Problem::of(name, Geometry::uniform(shape, levels).unwrap());
+        let tuning = Tuning::new(schedule, Machine::default(), "sm_90".into());
+        let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
+        Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
+    }
+
+    fn target(arch: &str) -> Target {
+        Target { arch: arch.into(), version: (13, 0) }
+    }
+
+    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not, and all launches of small ones overlap.
+    #[test]
+    fn launches_overlap_where_kernels_wait() {
+        let waiting = |side: usize, arch: &str, variable: Option<&str>| {
+            let mut program = program("cdf97", SampleType::F32, Schedule::Warp, &[side, side], 5);
+            let (target, samples) = (target(arch), side * side);
+            let extent = Extent::of(&target, samples, variable.map(OsStr::new));
+            let overlaps = arrange(&mut program, extent, MULTIPROCESSORS);
+            assert_eq!(overlaps.len(), program.kernels.len());
+            if variable.is_none() && target.can_wait() {
+                for launch in program.lists().flat_map(|list| &list.launches) {
+                    let is_short = launch.samples().is_some_and(|n| n <= SMALL_LAUNCH) || samples <= SMALL;
+                    assert!(overlaps[launch.kernel].is_some() || !is_short);
+                    assert!(!launch.overlaps || is_short);
+                }
+            }
+            (overlaps.iter().filter(|overlap| overlap.is_some()).count(), overlaps.len())
+        };
+        for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
+            for variable in [None, Some(""), Some("1")] {
+                let (some, all) = waiting(4096, arch, variable);
+                assert_eq!(some, all, "{arch}");
+            }
+            assert_eq!(waiting(4096, arch, Some("0")).0, 0, "{arch}");
+            let (some, all) = waiting(8192, arch, None);
+            assert!((1..all).contains(&some), "{arch}: {some}");
+            let (some, all) = waiting(8192, arch, Some("1"));
+            assert_eq!(some, all, "{arch}");
+        }
+        for arch in ["sm_75", "sm_89", "compute_89"] {
+            assert_eq!(waiting(4096, arch, Some("1")).0, 0, "{arch}");
+        }
+    }
+
+    /// Nothing is read early that a launch before may write; what is launched is what was chosen.
+    #[test]
+    fn what_is_read_early_is_there() {
+        let shapes: [(&[usize], u32); 7] = [
+            (&[1080, 1920], 3),
+            (&[1081, 1921], 3),
+            (&[1024, 1024], 4),
+            (&[4096, 4096], 5),
+            (&[8192, 8192], 5),
+            (&[4, 512, 512], 2),
+            (&[70000], 4),
+        ];
+        let mut early = 0;
+        for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16), ("dd137", SampleType::I16)] {
+            for (shape, levels) in shapes {
+                for schedule in [Schedule::Auto, Schedule::Warp, Schedule::Separate] {
+                    if schedule == Schedule::Warp && shape.len() != 2 {
+                        continue;
+                    }
+                    let plain = program(name, sample, schedule, shape, levels);
+                    let mut program = program(name, sample, schedule, shape, levels);
+                    let samples = shape.iter().product();
+                    let overlaps = arrange(&mut program, Extent::of(&target("sm_90"), samples, None), MULTIPROCESSORS);
+                    let kernel = |program: &Program, launch: &Launch| program.kernels[launch.kernel].kernel.clone();
+                    for (list, was) in program.lists().zip(plain.lists()) {
+                        assert_eq!(list.launches.len(), was.launches.len());
+                        let reads = |launch: &Launch| {
+                            let overlap = overlaps[launch.kernel].as_ref().filter(|_| launch.overlaps);
+                            overlap.map_or(&[][..], |overlap| &overlap.settled)
+                        };
+                        let first = first_group(list);
+                        let any = list.launches.iter().any(|launch| !reads(launch).is_empty());
+                        for (i, (launch, was)) in list.launches.iter().zip(&was.launches).enumerate() {
+                            assert_eq!(kernel(&program, launch), kernel(&plain, was));
+                            assert_eq!((&launch.args, launch.grid), (&was.args, was.grid));
+                            assert!(!(any && i < first && launch.overlaps), "the first begins when all has ended");
+                            for &id in reads(launch) {
+                                early += 1;
+                                let (_, array) = pointers(launch).find(|(other, _)| *other == id).expect("an array");
+                                for before in &list.launches[..i] {
+                                    let made = &program.kernels[before.kernel];
+                                    let mut written = pointers(before).filter(|(id, _)| !is_read(made, *id));
+                                    assert!(written.all(|(_, other)| other != array), "{name} {shape:?}: {array:?}");
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(early > 100, "{early}");
+    }
+
+    /// When launches let the next begin, in order: early where that was measured to gain.
+    #[test]
+    fn launches_begin_early_where_that_gains() {
+        let allowed = |name: &str, sample, shape: &[usize], levels| {
+            let mut program = program(name, sample, Schedule::Auto, shape, levels);
+            let extent = Extent::of(&target("sm_90"), shape.iter().product(), None);
+            let overlaps = arrange(&mut program, extent, MULTIPROCESSORS);
+            let of = |list: &List| -> Vec<Option<Allows>> {
+                list.launches.iter().map(|launch| overlaps[launch.kernel].as_ref().map(|o| o.allows)).collect()
+            };
+            (of(&program.forward), of(&program.inverse[0]))
+        };
+        let [once, waited, late] = [Allows::AtOnce, Allows::AfterWaiting, Allows::BeforeStoring].map(Some);
+        let (f32, i16) = (SampleType::F32, SampleType::I16);
+        let (forward, inverse) = allowed("cdf97", f32, &[1080, 1920], 3);
+        assert_eq!((forward, &inverse[..2]), (vec![late; 3], &[once, late][..]));
+        let (forward, inverse) = allowed("legall53", i16, &[1080, 1920], 3);
+        assert_eq!((forward, &inverse[..2]), (vec![late, waited, waited], &[once, once][..]));
+        let (_, inverse) = allowed("cdf97", f32, &[1024, 1024], 3);
+        assert_eq!(inverse[..2], [once, once]);
+        let (_, inverse) = allowed("cdf97", f32, &[4096, 4096], 5);
+        assert_eq!(inverse[..4], [once, late, late, late]);
+        // The last is of two levels.
+        let (_, inverse) = allowed("legall53", i16, &[4096, 4096], 5);
+        assert_eq!(inverse[..3], [once, once, late]);
+        // Large levels do not overlap.
+        let (forward, inverse) = allowed("dd137", i16, &[8192, 8192], 5);
+        assert_eq!((forward[0], inverse[4]), (None, None));
+    }
+}
