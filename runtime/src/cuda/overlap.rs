@@ -135,7 +135,7 @@ impl Versions {
         let settled = list.launches.iter().enumerate().map(|(i, launch)| {
             let made = &self.kernels[launch.kernel];
             let mut settled = Vec::new();
-            if i >= first && made.walk.as_ref().is_some_and(Walk::loads_by_time) {
+            if i >= first && self.loads_by_time(launch) {
                 let there = pointers(launch).filter(|(id, array)| is_read(made, *id) && !written.has(*array));
                 settled.extend(there.map(|(id, _)| id));
             }
@@ -172,11 +172,17 @@ impl Versions {
         if reads_early {
             let most = if is_last { 1.0 } else { EARLY_PART };
             if is_short(next) && part(next) <= most { Allows::AtOnce } else { Allows::BeforeStoring }
-        } else if next.kernel == launch.kernel && is_short(launch) && part(launch) <= 1.0 {
+        } else if next.kernel == launch.kernel && self.loads_by_time(launch) && is_short(launch) && part(launch) <= 1.0
+        {
             Allows::AfterWaiting
         } else {
             Allows::BeforeStoring
         }
+    }
+
+    /// Whether a launch is of a kernel that loads what is there first, if anything is.
+    fn loads_by_time(&self, launch: &Launch) -> bool {
+        self.kernels[launch.kernel].walk.as_ref().is_some_and(Walk::loads_by_time)
     }
 
     /// Bytes of what a launch transforms, where that is known.

@@ -99,7 +99,12 @@ impl Source {
 
     /// Loads the lane's samples of a row at once.
     pub fn vector(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId) {
-        let index = Expr::from(row_start) + self.first(frame, frame.x).cast(Scalar::I64);
+        self.vector_from(b, frame, row, row_start, frame.x);
+    }
+
+    /// Loads as many samples of a row as a lane has, from position `x` on.
+    pub fn vector_from(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId, x: LocalId) {
+        let index = Expr::from(row_start) + self.first(frame, x).cast(Scalar::I64);
         let raw = self.raw(b, frame);
         self.fetch(b, frame, raw, index);
         self.see(b, frame, row, raw);
@@ -127,7 +132,11 @@ impl Source {
                 let below = step * pair + if step == 2 { source.row.parity() as i32 } else { 0 };
                 let raw = source.raw(b, frame);
                 source.fetch(b, frame, raw, frame.below(source.array, start, below));
-                fetched.push((pair, source, raw));
+                // What comes at one time is taken as it comes.
+                match frame.options.direction {
+                    Direction::Forward => source.see(b, frame, &row(source.row, pair), raw),
+                    Direction::Inverse => fetched.push((pair, source, raw)),
+                }
             }
         }
         for (pair, source, raw) in fetched {

@@ -479,28 +479,13 @@ impl Tile<'_> {
             slab.at_edge,
             |b| {
                 let load = |b: &mut Builder, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId| {
-                    let samples = |source: &Source| source.columns(frame).count() as i32;
-                    let room = |b: &mut Builder, source: Source| {
-                        let len = (samples(&source) * slab.height()) as u32;
-                        (source, b.array("raw", frame.options.sample, len))
-                    };
-                    let stages = Source::by_time(frame);
-                    let stages = stages.map(|all| all.into_iter().map(|source| room(b, source)).collect::<Vec<_>>());
-                    for stage in stages.iter().filter(|stage| !stage.is_empty()) {
-                        b.unrolled("row", 0, slab.height(), 1, |b, k| {
-                            for (source, raw) in stage {
-                                let start = start(b, source, k.clone());
-                                let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
-                                source.fetch_vector(b, frame, index, Place::Elem(*raw, k.clone() * samples(source)));
-                            }
+                    if frame.options.direction == Direction::Forward {
+                        return self.each_row(b, &|b, k, source| {
+                            let start = start(b, source, k.clone());
+                            source.vector_from(b, frame, &slab.row(source.row, k), start, x);
                         });
                     }
-                    b.unrolled("row", 0, slab.height(), 1, |b, k| {
-                        for (source, raw) in stages.iter().flatten() {
-                            let row = slab.row(source.row, k.clone());
-                            source.see_shifted(b, frame, &row, (*raw, k.clone() * samples(source)), None);
-                        }
-                    });
+                    self.load_by_time(b, x, start);
                 };
                 let any = |b: &mut Builder| load(b, &|b, source, k| self.served_start(b, source, k));
                 match self.is_near() {
@@ -510,6 +495,33 @@ impl Tile<'_> {
             },
             |b| self.load_inside(b, x),
         );
+    }
+
+    /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that leaves.
+    fn load_by_time(&self, b: &mut Builder, x: LocalId, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let samples = |source: &Source| source.columns(frame).count() as i32;
+        let room = |b: &mut Builder, source: Source| {
+            let raw = b.array("raw", frame.options.sample, (samples(&source) * slab.height()) as u32);
+            (source, raw)
+        };
+        let stages = Source::by_time(frame);
+        let stages = stages.map(|all| all.into_iter().map(|source| room(b, source)).collect::<Vec<_>>());
+        for stage in &stages {
+            b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                for (source, raw) in stage {
+                    let start = start(b, source, k.clone());
+                    let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
+                    source.fetch_vector(b, frame, index, Place::Elem(*raw, k.clone() * samples(source)));
+                }
+            });
+        }
+        b.unrolled("row", 0, slab.height(), 1, |b, k| {
+            for (source, raw) in stages.iter().flatten() {
+                let row = slab.row(source.row, k.clone());
+                source.see_shifted(b, frame, &row, (*raw, k.clone() * samples(source)), None);
+            }
+        });
     }
 
     /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher than the block.
