@@ -22,6 +22,7 @@ mod host;
 mod launch;
 #[cfg(feature = "cuda")]
 mod nvrtc;
+#[cfg(feature = "cuda")]
 mod overlap;
 #[cfg(feature = "cuda")]
 mod plan;
