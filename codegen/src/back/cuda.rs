@@ -39,17 +39,17 @@ pub enum Allows {
 ///
 /// What is read may change while a kernel waits: no pointer that is read promises otherwise, as `const T *__restrict__` would, and loads do not go through
 /// the cache for constant data.
-pub fn write_overlapping(
+pub fn write_overlapping<'a>(
     kernels: &[(&Kernel, &KernelInfo)],
-    overlaps: impl Fn(usize) -> Option<Overlap>,
+    overlaps: impl Fn(usize) -> Option<&'a Overlap>,
 ) -> Result<(String, Vec<String>), Unsupported> {
     write_as(kernels, &mut namer(), overlaps)
 }
 
-fn write_as(
+fn write_as<'a>(
     kernels: &[(&Kernel, &KernelInfo)],
     namer: &mut Namer,
-    overlaps: impl Fn(usize) -> Option<Overlap>,
+    overlaps: impl Fn(usize) -> Option<&'a Overlap>,
 ) -> Result<(String, Vec<String>), Unsupported> {
     let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
@@ -131,7 +131,7 @@ mod tests {
         let overlap = Overlap { settled: Vec::new(), allows: Allows::BeforeStoring };
         let overlapping = |kernel: Kernel| {
             let info = validate(&kernel).expect("cases are valid");
-            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(overlap.clone())).expect("CUDA has everything").0
+            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(&overlap)).expect("CUDA has everything").0
         };
         insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
         // A kernel that computes much before it touches memory, in some of its threads.
@@ -222,9 +222,9 @@ mod tests {
                     let bands = ["hl", "lh", "hh"];
                     let settled: Vec<ParamId> = bands.iter().map(|band| ParamId(named(band) as u32)).collect();
                     for allows in [Allows::AtOnce, Allows::AfterWaiting, Allows::BeforeStoring] {
-                        let overlap = |settled: &[ParamId]| Overlap { settled: settled.to_vec(), allows };
                         let text = |settled: &[ParamId]| {
-                            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(overlap(settled))).unwrap().0
+                            let overlap = Overlap { settled: settled.to_vec(), allows };
+                            cuda::write_overlapping(&[(&kernel, &info)], |_| Some(&overlap)).unwrap().0
                         };
                         let (early, late) = (text(&settled), text(&[]));
                         let what = format!("{} {boundary:?} {takes:?}: {early}", scheme.name());

@@ -86,7 +86,7 @@ impl Loaded {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
         }
-        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i].clone())
+        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i].as_ref())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -373,13 +373,18 @@ mod tests {
                 programs.push(Program::adjoint(&problem, sample, &strides, &strides, &tuning).unwrap());
             }
             for mut program in programs {
-                let target = Target::of(SM_90).unwrap();
-                let extent = Extent::of(&target, 1 << 30, Some(OsStr::new("1")));
-                let overlaps = overlap::arrange(&mut program, extent, Machine::default().multiprocessors);
+                // The kernels wait where the device can.
+                let mut arrange = |architecture| {
+                    let target = Target::of(architecture).unwrap();
+                    let extent = Extent::of(&target, 1 << 30, Some(OsStr::new("1")));
+                    overlap::arrange(&mut program, extent, Machine::default().multiprocessors)
+                };
+                assert!(arrange(SM_75).iter().all(Option::is_none));
+                let overlaps = arrange(SM_90);
+                assert!(overlaps.iter().all(Option::is_some));
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = cuda::write_overlapping(&kernels, |i| overlaps[i].clone()).unwrap();
-                // The kernels wait where the device can.
+                let (source, names) = cuda::write_overlapping(&kernels, |i| overlaps[i].as_ref()).unwrap();
                 for architecture in [SM_90, SM_75] {
                     let target = Target::of(architecture).unwrap();
                     let compiled =

@@ -14,6 +14,8 @@ use super::nvrtc::Target;
 use crate::gpu::{Arg, Array, Launch, List, Made, Program, Walk};
 use lifting_codegen::back::cuda::{Allows, Overlap};
 use lifting_codegen::ir::{Access, ParamId, ParamKind};
+use lifting_codegen::schedule::stream::Rows;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 
 /// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
@@ -48,7 +50,7 @@ impl Extent {
 
     /// Whether a launch does.
     fn has(self, launch: &Launch) -> bool {
-        self.0.is_some_and(|most| launch.samples().unwrap_or(usize::MAX) <= most)
+        self.0.is_some_and(|most| samples(launch).unwrap_or(usize::MAX) <= most)
     }
 }
 
@@ -130,16 +132,16 @@ impl Versions {
 
     /// How each launch of a list would best overlap.
     fn wanted(&self, list: &List) -> Vec<Option<Overlap>> {
-        let mut written = Written::default();
+        let mut written = HashSet::new();
         let first = first_group(list);
         let settled = list.launches.iter().enumerate().map(|(i, launch)| {
             let made = &self.kernels[launch.kernel];
             let mut settled = Vec::new();
             if i >= first && self.loads_by_time(launch) {
-                let there = pointers(launch).filter(|(id, array)| is_read(made, *id) && !written.has(*array));
+                let there = pointers(launch).filter(|(id, array)| is_read(made, *id) && !written.contains(array));
                 settled.extend(there.map(|(id, _)| id));
             }
-            pointers(launch).filter(|(id, _)| !is_read(made, *id)).for_each(|(_, array)| written.add(array));
+            written.extend(pointers(launch).filter(|(id, _)| !is_read(made, *id)).map(|(_, array)| array));
             settled
         });
         let settled: Vec<Vec<ParamId>> = settled.collect();
@@ -180,9 +182,11 @@ impl Versions {
         }
     }
 
-    /// Whether a launch is of a kernel that loads what is there first, if anything is.
+    /// Whether a launch is of a kernel whose blocks all load what the level before leaves after all else, so that they may load the rest before that level has ended. Where blocks at a border
+    /// gather samples one by one, these are waited for, and do not.
     fn loads_by_time(&self, launch: &Launch) -> bool {
-        self.kernels[launch.kernel].walk.as_ref().is_some_and(Walk::loads_by_time)
+        let walk = self.kernels[launch.kernel].walk.as_ref();
+        walk.is_some_and(|walk| matches!(walk, Walk::Warp(_)) && walk.rows() == Rows::Whole)
     }
 
     /// Bytes of what a launch transforms, where that is known.
@@ -191,8 +195,15 @@ impl Versions {
             ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
             ParamKind::Scalar(_) => None,
         });
-        launch.samples()?.checked_mul(scalars.max()?)
+        samples(launch)?.checked_mul(scalars.max()?)
     }
+}
+
+/// Samples that a launch reads, where that is known.
+fn samples(launch: &Launch) -> Option<usize> {
+    let job = launch.placed.as_ref()?.job;
+    let sides = [job.width, job.height, job.batch, job.planes.map_or(1, |planes| planes.depth)];
+    sides.iter().try_fold(1usize, |n, side| n.checked_mul(usize::try_from(*side).ok()?))
 }
 
 /// How many launches come first, beside each other.
@@ -212,28 +223,6 @@ fn pointers(launch: &Launch) -> impl Iterator<Item = (ParamId, Array)> + '_ {
 /// Whether a kernel does no more than read an array.
 fn is_read(made: &Made, id: ParamId) -> bool {
     matches!(made.kernel.params[id.0 as usize].kind, ParamKind::Pointer(_, Access::Read))
-}
-
-/// Arrays that have been written.
-#[derive(Default)]
-struct Written(u32);
-
-impl Written {
-    fn bit(array: Array) -> u32 {
-        1 << match array {
-            Array::Source => 0,
-            Array::Target => 1,
-            Array::Scratch(region) => 2 + region.index(),
-        }
-    }
-
-    fn has(&self, array: Array) -> bool {
-        self.0 & Written::bit(array) != 0
-    }
-
-    fn add(&mut self, array: Array) {
-        self.0 |= Written::bit(array);
-    }
 }
 
 #[cfg(test)]
@@ -269,7 +258,8 @@ mod tests {
             assert_eq!(overlaps.len(), program.kernels.len());
             if variable.is_none() && target.can_wait() {
                 for launch in program.lists().flat_map(|list| &list.launches) {
-                    let is_short = launch.samples().is_some_and(|n| n <= SMALL_LAUNCH) || samples <= SMALL;
+                    let is_short = super::samples(launch).is_some_and(|n| n <= SMALL_LAUNCH) || samples <= SMALL;
+                    assert_eq!(extent.has(launch), is_short);
                     assert!(overlaps[launch.kernel].is_some() || !is_short);
                     assert!(!launch.overlaps || is_short);
                 }

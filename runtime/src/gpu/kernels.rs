@@ -100,12 +100,6 @@ impl Walk {
         }
     }
 
-    /// Whether what the level before leaves is loaded after all else, by all blocks, so that they may load the rest before that level has ended. Where blocks at a border gather samples one by one,
-    /// these are waited for, and do not.
-    pub fn loads_by_time(&self) -> bool {
-        matches!(self, Walk::Warp(block) if block.takes() == Rows::Whole)
-    }
-
     /// Which rows the kernel takes.
     pub fn rows(&self) -> Rows {
         match self {

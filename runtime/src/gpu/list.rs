@@ -111,15 +111,6 @@ pub(crate) struct Placed {
     pub job: Job,
 }
 
-impl Launch {
-    /// Samples that it reads, where that is known.
-    pub fn samples(&self) -> Option<usize> {
-        let job = self.placed.as_ref()?.job;
-        let sides = [job.width, job.height, job.batch, job.planes.map_or(1, |planes| planes.depth)];
-        sides.iter().try_fold(1usize, |n, side| n.checked_mul(usize::try_from(*side).ok()?))
-    }
-}
-
 impl Placed {
     /// The job with arrays at these addresses.
     pub fn job(&self, address: impl Fn(Array) -> u64) -> Job {

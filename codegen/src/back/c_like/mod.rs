@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 pub fn write_kernel(
     (kernel, info): (&Kernel, &KernelInfo),
     name: &str,
-    (dialect, overlap): (Dialect, Option<Overlap>),
+    (dialect, overlap): (Dialect, Option<&Overlap>),
     namer: &mut Namer,
     helpers: &mut BTreeSet<Helper>,
 ) -> Result<String, Unsupported> {
@@ -81,8 +81,8 @@ struct Writer<'a> {
     facts: Facts<'a>,
     dialect: Dialect,
     /// How it overlaps with launches before and after it, if it does.
-    overlap: Option<Overlap>,
-    /// Whether it has been written that the next launch may begin.
+    overlap: Option<&'a Overlap>,
+    /// Whether it has been written that the next launch may begin before stores.
     allowed: bool,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
@@ -168,10 +168,10 @@ impl Writer<'_> {
             }
         }
         let kernel = self.kernel;
-        match self.overlap.clone() {
-            Some(Overlap { settled, .. }) => {
+        match self.overlap {
+            Some(overlap) => {
                 self.allow_at(Allows::AtOnce);
-                self.waiting(&kernel.body, &settled, false)?;
+                self.waiting(&kernel.body, &overlap.settled, false)?;
             }
             None => self.statements(&kernel.body)?,
         }
@@ -226,11 +226,14 @@ impl Writer<'_> {
         self.statements(rest)
     }
 
+    /// Whether the next launch is let in here.
+    fn allows(&self, here: Allows) -> bool {
+        self.overlap.is_some_and(|overlap| overlap.allows == here)
+    }
+
     /// Lets the next launch begin, if it is to do so here.
     fn allow_at(&mut self, here: Allows) {
-        if !self.allowed && self.overlap.as_ref().is_some_and(|overlap| overlap.allows == here) {
-            // Of branches, the first that is written is the one that most blocks take; threads that end without having said so have said it.
-            self.allowed = here == Allows::BeforeStoring;
+        if self.allows(here) {
             self.nullary(Helper::AllowLaunch);
         }
     }
@@ -247,8 +250,10 @@ impl Writer<'_> {
                 rest = &tail[1..];
                 continue;
             }
-            if writes_global(first) && !reads_global(first) {
-                self.allow_at(Allows::BeforeStoring);
+            // Once: threads that end without having said so have said it.
+            if self.allows(Allows::BeforeStoring) && !self.allowed && writes_global(first) && !reads_global(first) {
+                self.allowed = true;
+                self.nullary(Helper::AllowLaunch);
             }
             self.statement(first)?;
             rest = tail;

@@ -176,7 +176,7 @@ impl Source {
 
     /// Starts loading the vector in which the lane's samples of a row begin, into an array from an element on.
     pub fn fetch_vector(&self, b: &mut Builder, frame: &Frame, index: Expr, to: Place) {
-        let samples = self.columns(frame).count() as u32;
+        let samples = self.samples(frame) as u32;
         b.load(to, Space::Global(self.pointer()), index, samples, Cache::Default);
     }
 

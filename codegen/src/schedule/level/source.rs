@@ -7,7 +7,6 @@ use crate::schedule::Direction;
 use lifting_dsl::{Boundary, Phase};
 
 /// A row of the image, or a row of one band.
-#[derive(Clone)]
 pub struct Source {
     pointer: ParamId,
     /// 0: signal, 1: ll, 2: the other bands.
@@ -89,6 +88,11 @@ impl Source {
         self.sink().columns(frame).into_iter()
     }
 
+    /// How many samples of a row a lane has.
+    pub fn samples(&self, frame: &Frame) -> i32 {
+        self.columns(frame).count() as i32
+    }
+
     /// Where the sample at an even position stands in a row, or for odd columns the one after it.
     pub fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
@@ -120,9 +124,10 @@ impl Source {
         row: impl Fn(Phase, i32) -> Row,
     ) {
         let mut starts: [Option<LocalId>; 3] = [None; 3];
+        let stages = Source::by_time(frame);
         let mut fetched = Vec::new();
-        for sources in Source::by_time(frame) {
-            for (pair, source) in (0..pairs).flat_map(|pair| sources.iter().map(move |source| (pair, source.clone()))) {
+        for sources in &stages {
+            for (pair, source) in (0..pairs).flat_map(|pair| sources.iter().map(move |source| (pair, source))) {
                 let (first, step) = match source.columns {
                     None => (Expr::from(front) << 1, 2),
                     Some(_) => (front.into(), 1),
@@ -146,12 +151,17 @@ impl Source {
 
     /// Room for the lane's samples of a row as they stand in memory.
     pub fn raw(&self, b: &mut Builder, frame: &Frame) -> LocalId {
-        b.array("raw", frame.options.sample, self.columns(frame).count() as u32)
+        self.raw_rows(b, frame, 1)
+    }
+
+    /// Room for so many of its rows.
+    pub fn raw_rows(&self, b: &mut Builder, frame: &Frame, rows: i32) -> LocalId {
+        b.array("raw", frame.options.sample, (self.samples(frame) * rows) as u32)
     }
 
     /// Starts loading the lane's samples of a row at once, from an index on.
     pub fn fetch(&self, b: &mut Builder, frame: &Frame, raw: LocalId, index: Expr) {
-        let lanes = self.columns(frame).count() as u32;
+        let lanes = self.samples(frame) as u32;
         b.load(Place::Elem(raw, 0.into()), Space::Global(self.pointer), index, lanes, Cache::Default);
     }
 

@@ -379,18 +379,16 @@ impl Tile<'_> {
     fn load_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let (sources, height) = (Source::all(frame), slab.height());
-        let samples = |source: &Source| source.columns(frame).count() as i32;
         let room = |b: &mut Builder| -> Vec<LocalId> {
-            let of = |source: &Source| b.array("raw", frame.options.sample, (samples(source) * height) as u32);
-            sources.iter().map(of).collect()
+            sources.iter().map(|source| source.raw_rows(b, frame, height)).collect()
         };
-        let place = |source: &Source, raw: LocalId, k: &Expr| Place::Elem(raw, k.clone() * samples(source));
+        let place = |source: &Source, raw: LocalId, k: &Expr| Place::Elem(raw, k.clone() * source.samples(frame));
         let see = |b: &mut Builder, source: &Source, raw: LocalId, shift: &dyn Fn(&mut Builder, &Expr) -> LocalId| {
             let all = |b: &mut Builder, is_shifted: bool| {
                 b.unrolled("row", 0, height, 1, |b, k| {
                     let shift = is_shifted.then(|| shift(b, &k));
                     let row = slab.row(source.row, k.clone());
-                    source.see_shifted(b, frame, &row, (raw, k * samples(source)), shift);
+                    source.see_shifted(b, frame, &row, (raw, k * source.samples(frame)), shift);
                 });
             };
             match self.is_shifted(&source.sink()) {
@@ -500,28 +498,21 @@ impl Tile<'_> {
     /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that leaves.
     fn load_by_time(&self, b: &mut Builder, x: LocalId, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId) {
         let (frame, slab) = (self.frame, &self.slab);
-        let samples = |source: &Source| source.columns(frame).count() as i32;
-        let room = |b: &mut Builder, source: Source| {
-            let raw = b.array("raw", frame.options.sample, (samples(&source) * slab.height()) as u32);
-            (source, raw)
-        };
-        let stages = Source::by_time(frame);
-        let stages = stages.map(|all| all.into_iter().map(|source| room(b, source)).collect::<Vec<_>>());
-        for stage in &stages {
+        let [there, left] = Source::by_time(frame);
+        let first = there.len();
+        let rows = self.rooms(b, there.into_iter().chain(left).collect());
+        let (there, left) = rows.split_at(first);
+        for stage in [there, left] {
             b.unrolled("row", 0, slab.height(), 1, |b, k| {
                 for (source, raw) in stage {
                     let start = start(b, source, k.clone());
                     let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
-                    source.fetch_vector(b, frame, index, Place::Elem(*raw, k.clone() * samples(source)));
+                    let place = Place::Elem(*raw, k.clone() * source.samples(frame));
+                    source.fetch_vector(b, frame, index, place);
                 }
             });
         }
-        b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for (source, raw) in stages.iter().flatten() {
-                let row = slab.row(source.row, k.clone());
-                source.see_shifted(b, frame, &row, (*raw, k.clone() * samples(source)), None);
-            }
-        });
+        self.see(b, &rows);
     }
 
     /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher than the block.
@@ -569,18 +560,32 @@ impl Tile<'_> {
     fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
         let (frame, slab) = (self.frame, &self.slab);
         let sources = Source::all(frame);
-        let count = |source: &Source| source.columns(frame).count() as i32;
-        let all = |source: &Source| (count(source) * slab.height()) as u32;
-        let raw: Vec<LocalId> = sources.iter().map(|s| b.array("raw", frame.options.sample, all(s))).collect();
+        let rows = self.rooms(b, sources);
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for (source, raw) in sources.iter().zip(&raw) {
+            for (source, raw) in &rows {
                 let start = self.served_start(b, source, k.clone());
-                source.fetch_each(b, frame, (*raw, k.clone() * count(source)), &start.into(), served);
+                source.fetch_each(b, frame, (*raw, k.clone() * source.samples(frame)), &start.into(), served);
             }
         });
+        self.see(b, &rows);
+    }
+
+    /// Sources, and room for the lane's samples of all rows of each.
+    fn rooms(&self, b: &mut Builder, sources: Vec<Source>) -> Vec<(Source, LocalId)> {
+        let room = |source: Source| {
+            let raw = source.raw_rows(b, self.frame, self.slab.height());
+            (source, raw)
+        };
+        sources.into_iter().map(room).collect()
+    }
+
+    /// What stands there, as the steps see it.
+    fn see(&self, b: &mut Builder, rows: &[(Source, LocalId)]) {
+        let (frame, slab) = (self.frame, &self.slab);
         b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for (source, raw) in sources.iter().zip(&raw) {
-                source.see_shifted(b, frame, &slab.row(source.row, k.clone()), (*raw, k.clone() * count(source)), None);
+            for (source, raw) in rows {
+                let row = slab.row(source.row, k.clone());
+                source.see_shifted(b, frame, &row, (*raw, k.clone() * source.samples(frame)), None);
             }
         });
     }
