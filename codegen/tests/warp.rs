@@ -38,12 +38,15 @@ impl Schedule for Shape {
 struct Proposed(usize, Rows);
 
 const LARGE: Proposed = Proposed(0, Rows::Any);
+const LESS_TALL: Proposed = Proposed(1, Rows::Any);
 const SMALL_ONE: Proposed = Proposed(3, Rows::Any);
 
 impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
-        let shapes =
-            Shape::proposed(scheme, options)?.into_iter().map(|shape| Shape { warps: 2, takes: self.1, ..shape });
+        let shapes = Shape::proposed(scheme, options)?;
+        let is_anywhere = matches!(self.1, Rows::Image | Rows::Any);
+        let tall = shapes.iter().filter(|_| is_anywhere).filter_map(|shape| shape.for_rows_anywhere(scheme, options));
+        let shapes = tall.chain(shapes.iter().copied()).map(|shape| Shape { warps: 2, takes: self.1, ..shape });
         // Those in pairs are for aligned rows, and for others where the halo is short.
         let shapes: Vec<Shape> = shapes.filter(|&shape| warp::block(scheme, options, shape).is_ok()).collect();
         let shape = shapes.get(self.0.min(shapes.len().saturating_sub(1)));
@@ -94,6 +97,7 @@ fn shapes() {
     for scheme in wavelets() {
         let around = [(49, 70), (112, 48), (6, 3), (64, 40)];
         sizes(&scheme, |_| LARGE, &around);
+        sizes(&scheme, |_| LESS_TALL, &around);
         sizes(&scheme, |_| SMALL_ONE, &around);
         for boundary in Boundary::ALL {
             for &scalar in types(&scheme) {

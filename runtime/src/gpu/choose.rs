@@ -390,9 +390,9 @@ impl Lowering<'_> {
         // The fastest as predicted, or why there is none: what stands against the last.
         let better = |a: &Result<Built, ScheduleError>, b: &Result<Built, ScheduleError>| {
             let time = |built: &Result<Built, ScheduleError>| built.as_ref().map_or(f64::INFINITY, |b| b.cost.time);
-            time(b).total_cmp(&time(a))
+            time(a).total_cmp(&time(b))
         };
-        let built = built.max_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
+        let built = built.min_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
         let Built { block, chunk, rows, cost, .. } = built;
         Ok(Merged { stage: Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost })
     }

@@ -264,12 +264,19 @@ impl<'a> Kernels<'a> {
             Schedule::Warp => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));
                 let shapes = warp::Shape::proposed(self.scheme, options)?;
-                let blocks = shapes.into_iter().map(|shape| (shape.packed, Block::Warp(shape.into())));
-                let (pairs, singles): (Vec<_>, Vec<_>) = blocks.partition(|(packed, _)| *packed);
+                let (pairs, singles): (Vec<_>, Vec<_>) = shapes.into_iter().partition(|shape| shape.packed);
+                let rows_of = |shape: &warp::Shape| {
+                    let walk = self.walk_of(direction, scalar_of(kind), Block::Warp((*shape).into()), job);
+                    walk.ok().map(|(walk, _)| walk.rows())
+                };
                 // Where samples can stand in pairs they do.
-                let is_fit = |block: Block| self.walk_of(direction, scalar_of(kind), block, job).is_ok();
-                let taken = if pairs.iter().any(|(_, block)| is_fit(*block)) { pairs } else { singles };
-                taken.into_iter().map(|(_, block)| block).collect()
+                let mut taken = if pairs.iter().any(|shape| rows_of(shape).is_some()) { pairs } else { singles };
+                if [job.width, job.height, job.batch].map(i64::from).iter().product::<i64>() >= warp::MANY_SAMPLES {
+                    let anywhere = taken.iter().filter(|shape| matches!(rows_of(shape), Some(Rows::Image | Rows::Any)));
+                    let taller = anywhere.filter_map(|shape| shape.for_rows_anywhere(self.scheme, options));
+                    taken.extend(taller.collect::<Vec<_>>());
+                }
+                taken.into_iter().map(|shape| Block::Warp(shape.into())).collect()
             }
             Schedule::Tile => {
                 let options = self.options(direction, Sides::both(scalar_of(kind)));

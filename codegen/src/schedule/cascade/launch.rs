@@ -5,10 +5,32 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGN
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Of analysis and of synthesis, bytes of the image that may be in flight at one time, where warps follow one another: with as many that are written, what the second-level cache holds
-/// (docs/performance.md).
-const IN_FLIGHT: [f64; 2] = [20.0 * (1 << 20) as f64, 25.0 * (1 << 20) as f64];
-/// By how much a step takes longer, at most, where it is more.
+/// What is known of launches of many waves of warps (docs/performance.md).
+struct Many {
+    /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, and of 32.
+    step: [f64; 2],
+    /// Of a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a longer one have more to lift in each.
+    of_halo: f64,
+    /// How many more waves the last ones are like, in which ever fewer warps run.
+    last: f64,
+    /// Steps, once, for each that is asked for ahead.
+    fill: f64,
+    /// Bytes of the image that may be in flight at one time: with as many that are written, what the second-level cache holds.
+    in_flight: f64,
+    /// By how much a step takes longer, at most, where it is more.
+    crowded: f64,
+}
+
+/// Of analysis, and of synthesis.
+const MANY: [Many; 2] = [
+    Many { step: [0.16, 0.186], of_halo: 0.06, last: 0.75, fill: 0.0, in_flight: 25.4 * MIB, crowded: 0.32 },
+    Many { step: [0.147, 0.178], of_halo: 0.032, last: 0.0, fill: 1.46, in_flight: 29.4 * MIB, crowded: 0.39 },
+];
+const MIB: f64 = (1 << 20) as f64;
+/// Waves that are fewer begin and end together. What follows is of them.
+const FEW: f64 = 4.0;
+/// As [`Many::in_flight`] and [`Many::crowded`], of analysis and of synthesis.
+const IN_FLIGHT: [f64; 2] = [20.0 * MIB, 25.0 * MIB];
 const CROWDED: [f64; 2] = [0.6, 1.2];
 /// Bytes of images up to which analysis is faster with all warps at once, each with a scheduler to itself or shared with one other, than with what is in flight kept in the cache.
 const SMALL: i64 = 96 << 20;
@@ -21,7 +43,7 @@ const FOLLOWED: [f64; 2] = [0.145, 0.172];
 const SHARED_STEP: [f64; 2] = [0.065, 0.06];
 /// Of a step of the halo, which stores nothing.
 const OF_HALO: f64 = 0.7;
-/// Steps that warps which begin at the same time wait for each slot of their rings, more than two.
+/// Steps that warps which begin at the same time wait for each that is asked for ahead.
 const FILL: f64 = 0.5;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
@@ -125,29 +147,41 @@ impl Walk {
 
     /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row pairs of the second level.
     pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
-        let steps = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64;
-        let filled = steps + FILL * f64::from(self.shape.ring.saturating_sub(2));
+        let filled = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64 + FILL * self.asked_ahead();
         match self.at_once(job, chunk.into(), multiprocessors) {
             Some(1) => filled,
             Some(_) => filled * SHARED_BY_TWO[self.is_wide()],
-            None => {
-                let (direction, resident) = (self.direction(), self.resident() as f64);
-                let all = self.warps(job, chunk.into()) as f64 / f64::from(multiprocessors.max(1));
-                let waves = all / resident;
-                let steps = if waves < 4.0 { waves.ceil() * filled } else { waves * steps };
-                let each = match self.options.direction {
-                    Direction::Forward => resident * FOLLOWED[self.is_wide()],
-                    Direction::Inverse => {
-                        let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
-                        1.0 + more * SHARED_STEP[self.is_wide()]
-                    }
-                };
-                let row_pair = (4 * self.strip_columns()) as f64 * self.options.sample.bytes() as f64;
-                let walks = resident * f64::from(multiprocessors.max(1));
-                let fits = IN_FLIGHT[direction] / (row_pair * walks * f64::from(chunk));
-                steps * each * (1.0 + CROWDED[direction] * (1.0 - fits.min(1.0)))
-            }
+            None => self.in_waves(job, chunk, multiprocessors.max(1), filled),
         }
+    }
+
+    /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its ring is full included.
+    fn in_waves(&self, job: &Job, chunk: i32, multiprocessors: u32, filled: f64) -> f64 {
+        let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);
+        let (chunk, multiprocessors) = (f64::from(chunk), f64::from(multiprocessors));
+        let all = self.warps(job, chunk as i64) as f64 / multiprocessors;
+        let waves = all / resident;
+        let columns = f64::from(job.width) / self.strips(job) as f64;
+        let in_flight = 4.0 * columns * self.options.sample.bytes() as f64 * chunk * resident * multiprocessors;
+        let crowded = |holds: f64, by: f64| 1.0 + by * (1.0 - holds / in_flight).max(0.0);
+        if waves < FEW {
+            let each = match self.options.direction {
+                Direction::Forward => resident * FOLLOWED[wide],
+                Direction::Inverse => {
+                    let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
+                    1.0 + more * SHARED_STEP[wide]
+                }
+            };
+            return waves.ceil() * filled * each * crowded(IN_FLIGHT[direction], CROWDED[direction]);
+        }
+        let Many { step, of_halo, last, fill, in_flight: holds, crowded: by } = MANY[direction];
+        let walk = chunk + of_halo * (self.halo_pairs() as f64).powi(2);
+        ((waves + last) * walk + fill * self.asked_ahead()) * resident * step[wide] * crowded(holds, by)
+    }
+
+    /// Steps of the ring, beyond the two that any has, that a warp asks for before its first.
+    fn asked_ahead(&self) -> f64 {
+        f64::from(self.shape.ring.saturating_sub(2))
     }
 
     /// 0 for analysis, 1 for synthesis.

@@ -49,13 +49,16 @@ pub struct Shape {
 
 impl Shape {
     /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit into the second-level cache: deep rings, which leave few
-    /// blocks resident, where a lane's columns are 32 bytes; but shallow ones in synthesis, where copies of less than 16 bytes go through the first-level cache, to which they leave room.
+    /// blocks resident, where a lane's columns are 32 bytes; but shallower ones in synthesis of reals, and of lanes of 16 bytes, whose copies of less than 16 bytes go through the
+    /// first-level cache, to which rings leave room.
     pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
         let ring = match (direction, columns as usize * sample.bytes() == 32) {
             (Direction::Forward, true) => 10,
+            (Direction::Forward, false) => 4,
+            (Direction::Inverse, true) if sample.is_float() => 5,
+            (Direction::Inverse, true) => 10,
             (Direction::Inverse, false) => 3,
-            _ => 4,
         };
         Shape { columns, ring, min_blocks: 1 }
     }
@@ -63,11 +66,11 @@ impl Shape {
     /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait for a deep ring to fill.
     pub fn proposed(sample: Scalar, direction: Direction) -> Vec<Shape> {
         let large = Shape::for_sample(sample, direction);
-        let small = Shape { ring: 3, ..large };
-        match direction {
-            Direction::Forward => vec![large, small],
-            Direction::Inverse => vec![large],
-        }
+        let small = match direction {
+            Direction::Forward => Shape { ring: 3, ..large },
+            Direction::Inverse => Shape { ring: large.ring.min(4), ..large },
+        };
+        if small == large { vec![large] } else { vec![large, small] }
     }
 }
 

@@ -22,7 +22,7 @@ mod launch;
 mod shape;
 
 pub use super::level::Rows;
-pub use shape::Shape;
+pub use shape::{MANY_SAMPLES, Shape};
 
 use super::level::{
     Across, Axis, Border, Form, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source,
@@ -46,6 +46,10 @@ const MAX_PACKED: [i64; 2] = [80, 88];
 const RESIDENT: i64 = 16;
 /// The same where samples stand in pairs.
 const RESIDENT_PACKED: i64 = 24;
+/// Registers of samples in pairs beyond which synthesis spills where as many warps as that are asked for.
+const TALL_PAIRS: i64 = 48;
+/// Samples that a thread asks for at once where it gathers them for pairs: as many as registers hold beside those that are there.
+const GATHERED_AT_ONCE: u32 = 56;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
 /// Row pairs of halo up to which pairs of rows that begin anywhere are faster than single samples: of the 5/3 they are, of the DD(13,7) not.
@@ -195,7 +199,11 @@ impl Block {
         let words = words(self.arith.work);
         let samples = i64::from(self.shape.columns * self.shape.rows);
         let (values, most) = match self.shape.packed {
-            true => (samples / 2 + self.besides_pairs(more_taps), RESIDENT_PACKED),
+            true => {
+                let tall = self.options.direction == Direction::Inverse && samples / 2 > TALL_PAIRS;
+                let most = if tall { RESIDENT } else { RESIDENT_PACKED };
+                (samples / 2 + self.besides_pairs(more_taps), most)
+            }
             false => (samples + BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN }, RESIDENT / words),
         };
         let warps = (REGISTERS / (values * words)).min(most);
@@ -205,14 +213,14 @@ impl Block {
     /// Registers of a thread besides samples in pairs: in synthesis, where only rows of results are lifted last, fewer. Fitted so that no wavelet of the catalogue spills.
     fn besides_pairs(&self, more_taps: i64) -> i64 {
         let least = if self.options.direction == Direction::Forward { 20 } else { 14 };
-        let longer = 4 * (more_taps - 2).max(0) + 8 * (self.axis.actions.len() as i64 - 2).max(0);
+        let longer = 20 * (more_taps - 2).max(0) + 8 * (self.axis.actions.len() as i64 - 2).max(0);
         let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
         // What stands anywhere is loaded a sample at a time at a border, all of them at once.
         let rows = match self.shape.takes {
             Rows::Whole => 0,
             Rows::Aligned => 16,
             // Of short halos, nvcc needs fewer for that.
-            Rows::Image | Rows::Any if is_short(&self.halo) && extends == 0 => 32,
+            Rows::Image | Rows::Any if is_short(&self.halo) && extends == 0 => 40,
             Rows::Image | Rows::Any => 64,
         };
         least + longer + extends + rows
@@ -500,7 +508,8 @@ impl Tile<'_> {
         let (frame, slab) = (self.frame, &self.slab);
         let [there, left] = Source::by_time(frame);
         let first = there.len();
-        let rows = self.rooms(b, there.into_iter().chain(left).collect());
+        let all = [0, self.slab.height()];
+        let rows = self.rooms(b, there.into_iter().chain(left).collect(), all);
         let (there, left) = rows.split_at(first);
         for stage in [there, left] {
             b.unrolled("row", 0, slab.height(), 1, |b, k| {
@@ -512,7 +521,7 @@ impl Tile<'_> {
                 }
             });
         }
-        self.see(b, &rows);
+        self.see(b, &rows, all);
     }
 
     /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher than the block.
@@ -556,36 +565,42 @@ impl Tile<'_> {
         });
     }
 
-    /// The same of pairs: all samples first, so that none is waited for before the last is asked for.
+    /// The same of pairs: many samples first, so that few are waited for before others are asked for; all, where registers hold them.
     fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
         let (frame, slab) = (self.frame, &self.slab);
-        let sources = Source::all(frame);
-        let rows = self.rooms(b, sources);
-        b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for (source, raw) in &rows {
-                let start = self.served_start(b, source, k.clone());
-                source.fetch_each(b, frame, (*raw, k.clone() * source.samples(frame)), &start.into(), served);
-            }
-        });
-        self.see(b, &rows);
+        let parts = (self.plan.shape.columns * self.plan.shape.rows).div_ceil(GATHERED_AT_ONCE) as i32;
+        let height = (slab.height() + parts - 1) / parts;
+        for first in (0..slab.height()).step_by(height as usize) {
+            let rows = [first, (first + height).min(slab.height())];
+            let rooms = self.rooms(b, Source::all(frame), rows);
+            b.unrolled("row", rows[0], rows[1], 1, |b, k| {
+                for (source, raw) in &rooms {
+                    let start = self.served_start(b, source, k.clone());
+                    let room = (k.clone() - first) * source.samples(frame);
+                    source.fetch_each(b, frame, (*raw, room), &start.into(), served);
+                }
+            });
+            self.see(b, &rooms, rows);
+        }
     }
 
-    /// Sources, and room for the lane's samples of all rows of each.
-    fn rooms(&self, b: &mut Builder, sources: Vec<Source>) -> Vec<(Source, LocalId)> {
+    /// Sources, and room for the lane's samples of rows of each: the first, and the first that is not.
+    fn rooms(&self, b: &mut Builder, sources: Vec<Source>, [first, end]: [i32; 2]) -> Vec<(Source, LocalId)> {
         let room = |source: Source| {
-            let raw = source.raw_rows(b, self.frame, self.slab.height());
+            let raw = source.raw_rows(b, self.frame, end - first);
             (source, raw)
         };
         sources.into_iter().map(room).collect()
     }
 
     /// What stands there, as the steps see it.
-    fn see(&self, b: &mut Builder, rows: &[(Source, LocalId)]) {
+    fn see(&self, b: &mut Builder, rooms: &[(Source, LocalId)], [first, end]: [i32; 2]) {
         let (frame, slab) = (self.frame, &self.slab);
-        b.unrolled("row", 0, slab.height(), 1, |b, k| {
-            for (source, raw) in rows {
+        b.unrolled("row", first, end, 1, |b, k| {
+            for (source, raw) in rooms {
                 let row = slab.row(source.row, k.clone());
-                source.see_shifted(b, frame, &row, (*raw, k.clone() * source.samples(frame)), None);
+                let room = (k.clone() - first) * source.samples(frame);
+                source.see_shifted(b, frame, &row, (*raw, room), None);
             }
         });
     }

@@ -10,12 +10,15 @@
 //!
 //! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
 
-use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, words};
+use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, is_short, words};
 use crate::ir::Scalar;
 use crate::schedule::level::{Form, Rows};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
+
+/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
+pub const MANY_SAMPLES: i64 = 1 << 25;
 
 /// Shape of a block of samples, and of a block of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,6 +97,15 @@ impl Shape {
             (None, singles) => singles,
             (Some(pairs), singles) => Ok(pairs.into_iter().chain(singles.into_iter().flatten()).collect()),
         }
+    }
+
+    /// The shape for images of [`MANY_SAMPLES`] and more whose rows, or those of bands, may begin anywhere, where this one is for large images: each row that is loaded costs more there,
+    /// so it has two row pairs more of results. Only of samples in pairs and short halos, for which it has been measured (docs/performance.md).
+    pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options) -> Option<Shape> {
+        let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
+        let is_large = i64::from(self.columns) * options.sample.bytes() as i64 == 16;
+        let is_suited = is_short(&halo) && halo.pairs_before() + halo.pairs_after() > 0;
+        (self.packed && is_large && is_suited).then_some(Shape { rows: self.rows + 4, ..self })
     }
 
     /// Those of samples that stand in pairs, or of those that do not.
