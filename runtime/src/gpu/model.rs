@@ -146,9 +146,9 @@ const UNALIGNED_TILE: [f64; 2] = [1.22, 1.05];
 /// By `cascade`: microseconds of a step of four rows (analysis, synthesis), for each operation and each byte of a lane's columns; of what is read again, how much counts; and how throughput and
 /// latency go together.
 const CASCADE_OPERATION: [f64; 2] = [0.042, 0.049];
-const CASCADE_BYTE: [f64; 2] = [0.0125, 0.0195];
+const CASCADE_BYTE: [f64; 2] = [0.0125, 0.021];
 /// The part of that which an operation of synthesis takes in floating-point arithmetic.
-const CASCADE_REAL: f64 = 0.73;
+const CASCADE_REAL: f64 = 0.66;
 const CASCADE_AGAIN: f64 = 0.2;
 const CASCADES: f64 = 8.0;
 
