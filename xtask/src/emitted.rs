@@ -44,9 +44,13 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
 }
 
+/// Integer wavelets with the most taps, of which only blocks of `warp` are validated, in 16 bits: they need the most registers.
+const WIDE: [&str; 2] = ["fidelity", "cdsy62"];
+
 /// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs nothing while steps run, in all types, and one that does, in the first.
 fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar]) -> &'a [Scalar] {
     match boundary {
+        _ if WIDE.contains(&scheme.name()) => &[Scalar::I16],
         _ if !THREE.contains(&scheme.name()) => &[],
         Boundary::WholeSymmetric => samples,
         Boundary::Edge => &samples[..1],
@@ -54,7 +58,7 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
     }
 }
 
-/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape.
+/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape, and the taller one that it has there.
 fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: warp::Shape| {
         let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
@@ -69,6 +73,9 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
                 all.into_iter().find(|&shape| warp::block(scheme, options, shape).is_ok())
             };
             let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
+            let anywhere = [warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
+            let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options));
+            let others = others.chain(tall);
             // Where samples can stand in pairs they do.
             let packed = shapes[0].packed;
             let whole = shapes.iter().filter(|shape| shape.packed == packed);
@@ -187,32 +194,55 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
     made
 }
 
+/// Those of all schedules but `warp`.
+fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
+    let mut made = tile_kernels(scheme, options);
+    made.extend(volume_kernels(scheme, options));
+    made.extend(pyramid_kernels(scheme, options));
+    if full || options.sample.bytes() <= 4 {
+        // Those of 64 bits take longest to compile of all, and are of the same text.
+        made.extend(cascade_kernel(scheme, options));
+    }
+    if scheme.domain() == Domain::Real {
+        made.push(adjoint::kernel(scheme, options));
+    }
+    let stages = scheme.stages(options.boundary).is_some();
+    // The others take long to compile, and differ little from one border rule to the next.
+    if stages || options.boundary == Boundary::WholeSymmetric {
+        made.extend(stream_kernels(scheme, options));
+        made.extend(register_kernels(scheme, options));
+    }
+    if stages {
+        made.extend(lattice_kernels(scheme, options));
+    }
+    made
+}
+
+/// A kernel with a gain, told from the one without.
+fn gained(kernel: Result<Kernel, ScheduleError>) -> Result<Kernel, ScheduleError> {
+    kernel.map(|kernel| Kernel { name: format!("{}_gain", kernel.name), ..kernel })
+}
+
+/// The border rule of the kernels in plans: of wavelets of which one variant is emitted, their own.
+fn border_rule(request: &Request) -> Boundary {
+    if WIDE.contains(&request.scheme.name()) { request.scheme.boundary() } else { request.boundary }
+}
+
 /// The kernels that plans have and files have not, as text that compiles alone.
 fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
     let mut kernels = Vec::new();
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
-            let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
+            let boundary = if full { request.boundary } else { border_rule(request) };
+            let options = Options { sample, boundary, direction, gain: false };
             let mut made = warp_kernels(request.scheme, options);
-            made.extend(tile_kernels(request.scheme, options));
-            made.extend(volume_kernels(request.scheme, options));
-            made.extend(pyramid_kernels(request.scheme, options));
-            if full || sample.bytes() <= 4 {
-                // Those of 64 bits take longest to compile of all, and are of the same text.
-                made.extend(cascade_kernel(request.scheme, options));
+            if request.gain {
+                // Few plans have gains.
+                made.extend(warp_kernels(request.scheme, Options { gain: true, ..options }).into_iter().map(gained));
             }
-            made.extend(kept_kernels(&made, options));
-            if request.scheme.domain() == Domain::Real {
-                made.push(adjoint::kernel(request.scheme, options));
-            }
-            let stages = request.scheme.stages(options.boundary).is_some();
-            // The others take long to compile, and differ little from one border rule to the next.
-            if stages || options.boundary == Boundary::WholeSymmetric {
-                made.extend(stream_kernels(request.scheme, options));
-                made.extend(register_kernels(request.scheme, options));
-            }
-            if stages {
-                made.extend(lattice_kernels(request.scheme, options));
+            if full || !WIDE.contains(&request.scheme.name()) {
+                made.extend(other_kernels(request.scheme, options, full));
+                made.extend(kept_kernels(&made, options));
             }
             for kernel in made {
                 match kernel {
