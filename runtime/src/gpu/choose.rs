@@ -387,7 +387,7 @@ impl Lowering<'_> {
         let blocks = self.kernels.proposed(schedule, direction, self.kind, &launched.job);
         let blocks = blocks.map_err(|e| e.to_string())?.into_iter();
         let built = blocks.map(|block| self.built(direction, block, &launched));
-        // The fastest as predicted, or why there is none: what stands against the last.
+        // The fastest as predicted, or why there is none: what stands against the first.
         let better = |a: &Result<Built, ScheduleError>, b: &Result<Built, ScheduleError>| {
             let time = |built: &Result<Built, ScheduleError>| built.as_ref().map_or(f64::INFINITY, |b| b.cost.time);
             time(a).total_cmp(&time(b))

@@ -48,7 +48,7 @@ const RESIDENT: i64 = 16;
 const RESIDENT_PACKED: i64 = 24;
 /// Registers of samples in pairs beyond which synthesis spills where as many warps as that are asked for.
 const TALL_PAIRS: i64 = 48;
-/// Samples that a thread asks for at once where it gathers them for pairs: as many as registers hold beside those that are there.
+/// Samples that a lane of 8 columns asks for at once where it gathers them for pairs: as many as registers hold beside those that are there.
 const GATHERED_AT_ONCE: u32 = 56;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
@@ -565,11 +565,17 @@ impl Tile<'_> {
         });
     }
 
-    /// The same of pairs: many samples first, so that few are waited for before others are asked for; all, where registers hold them.
+    /// The same of pairs: many samples first, so that none is waited for before others are asked for; all of narrow lanes.
     fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
         let (frame, slab) = (self.frame, &self.slab);
-        let parts = (self.plan.shape.columns * self.plan.shape.rows).div_ceil(GATHERED_AT_ONCE) as i32;
-        let height = (slab.height() + parts - 1) / parts;
+        let height = match self.plan.shape.columns {
+            // Large images take these, and wait for few blocks at borders.
+            columns @ 8.. => {
+                let parts = (columns * self.plan.shape.rows).div_ceil(GATHERED_AT_ONCE) as i32;
+                (slab.height() + parts - 1) / parts
+            }
+            _ => slab.height(),
+        };
         for first in (0..slab.height()).step_by(height as usize) {
             let rows = [first, (first + height).min(slab.height())];
             let rooms = self.rooms(b, Source::all(frame), rows);
