@@ -386,13 +386,18 @@ impl Lowering<'_> {
         let launched = self.launched(&pair, &quad(self, &pair))?;
         let blocks = self.kernels.proposed(schedule, direction, self.kind, &launched.job);
         let blocks = blocks.map_err(|e| e.to_string())?.into_iter();
-        let built = blocks.map(|block| self.built(direction, block, &launched));
-        // The fastest as predicted, or why there is none: what stands against the first.
-        let better = |a: &Result<Built, ScheduleError>, b: &Result<Built, ScheduleError>| {
-            let time = |built: &Result<Built, ScheduleError>| built.as_ref().map_or(f64::INFINITY, |b| b.cost.time);
-            time(a).total_cmp(&time(b))
-        };
-        let built = built.min_by(better).ok_or("no shape is proposed")?.map_err(|e| e.to_string())?;
+        // The fastest as predicted, of equals the first; or why there is none: what stands against the last.
+        let (mut fastest, mut refusal) = (None::<Built>, None);
+        for block in blocks {
+            match self.built(direction, block, &launched) {
+                Ok(built) if fastest.as_ref().is_none_or(|other| built.cost.time < other.cost.time) => {
+                    fastest = Some(built);
+                }
+                Ok(_) => {}
+                Err(e) => refusal = Some(e.to_string()),
+            }
+        }
+        let built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
         let Built { block, chunk, rows, cost, .. } = built;
         Ok(Merged { stage: Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost })
     }
