@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
@@ -140,8 +140,8 @@ fn check<T: Sample + Element>(
             for (n, (at, to)) in places(i, image).enumerate() {
                 let (x, y) = (n % shapes[i].0, n / shapes[i].0);
                 assert_eq!(
-                    found[at].to_pattern(),
-                    expected[to].to_pattern(),
+                    pattern(found[at]),
+                    pattern(expected[to]),
                     "{} array {i} image {image} row {y} column {x}: {:?}, {:?} expected",
                     what(),
                     found[at],

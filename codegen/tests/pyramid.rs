@@ -15,7 +15,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, lopsided, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, lopsided, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +105,8 @@ fn check<T: Sample + Element>(
         for (at, place) in places(to, image) {
             let (x, y) = (place % case.width, place / case.width);
             assert_eq!(
-                found[at].to_pattern(),
-                expected[place].to_pattern(),
+                pattern(found[at]),
+                pattern(expected[place]),
                 "{} image {image} row {y} column {x}: {:?}, {:?} expected",
                 what(),
                 found[at],

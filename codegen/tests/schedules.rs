@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{compiled, full, ran_or_names_a_limit, types, wavelets};
+use support::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// The pass schedules; that of whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,9 +187,9 @@ fn check<T: Sample + Element>(
                 if direction == Direction::Inverse {
                     expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.ungain(gain)));
                 }
-                let bits = |v: &[T]| v.iter().map(|x| x.to_pattern()).collect::<Vec<_>>();
+                let bits = |v: &[T]| v.iter().copied().map(pattern).collect::<Vec<_>>();
                 if bits(&expected) != bits(&found) {
-                    let at = (0..expected.len()).find(|&i| expected[i].to_pattern() != found[i].to_pattern());
+                    let at = (0..expected.len()).find(|&i| pattern(expected[i]) != pattern(found[i]));
                     panic!(
                         "{} {direction:?} image {image} line {line} sample {at:?}\nexpected {expected:?}\nfound    {found:?}",
                         what()

@@ -12,7 +12,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch. Axes are z, y, x.
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +204,8 @@ fn check<T: Sample + Element>(
                     for (n, (at, from)) in places[array].samples(i).zip(mallat(array)).enumerate() {
                         let [_, h, w] = places[array].shape;
                         assert_eq!(
-                            found[at].to_pattern(),
-                            volume[from].to_pattern(),
+                            pattern(found[at]),
+                            pattern(volume[from]),
                             "{} {direction:?} {shape:?} array {array} volume {i} plane {} row {} column {}: {:?}, {:?} expected",
                             what(),
                             n / w / h,

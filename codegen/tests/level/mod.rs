@@ -1,7 +1,7 @@
 //! One level of both axes, by the kernels of a schedule on the interpreter, against the oracle: every border rule, both orders of the axes,
 //! awkward sizes, parities, sample types, directions, heights of chunks, alignments, batches, gains.
 
-use crate::support::{ran_or_names_a_limit, types};
+use crate::support::{pattern, ran_or_names_a_limit, types};
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
@@ -216,8 +216,8 @@ pub fn check<T: Sample + Element>(
                 for (n, (at, from)) in places[array].samples(i).zip(indices(array)).enumerate() {
                     let columns = places[array].columns;
                     assert_eq!(
-                        found[at].to_pattern(),
-                        image[from].to_pattern(),
+                        pattern(found[at]),
+                        pattern(image[from]),
                         "{} {direction:?} array {array} image {i} row {} column {}: {:?}, {:?} expected",
                         what(),
                         n / columns,

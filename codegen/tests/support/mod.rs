@@ -4,7 +4,9 @@
 #![allow(dead_code)]
 
 use lifting_codegen::ir::Scalar;
+use lifting_codegen::ir::interp::Element;
 use lifting_codegen::schedule::ScheduleError;
+use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_filters::{CATALOGUE, Entry};
 
@@ -33,6 +35,11 @@ pub fn integers(seed: u64) -> impl FnMut() -> i64 {
 pub fn reals(seed: u64) -> impl FnMut() -> f64 {
     let mut bits = bits(seed);
     move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
+}
+
+/// The bits of a sample; of all NaNs the same: which one comes of an operation, its sign with it, is the compiler's and the machine's choice.
+pub fn pattern<T: Sample + Element>(sample: T) -> u64 {
+    if sample.to_f64().is_nan() { u64::MAX } else { sample.to_pattern() }
 }
 
 /// The sample types of the wavelet's domain.
