@@ -1,4 +1,4 @@
-/* nvrtc LIBRARY FILE ARCHITECTURE...: compiles a file with NVRTC, for each architecture. */
+/* nvrtc LIBRARY FILE ARCHITECTURE...: compiles a file with NVRTC, for each architecture: sm_90 to machine code, compute_90 to PTX. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,13 +42,14 @@ int main(int argc, char **argv)
     int (*compile)(program_t, int, const char *const *);
     int (*log_size)(program_t, size_t *);
     int (*log_text)(program_t, char *);
-    int (*cubin_size)(program_t, size_t *);
+    int (*cubin_size)(program_t, size_t *), (*ptx_size)(program_t, size_t *);
     int (*destroy)(program_t *);
     load(library, "nvrtcCreateProgram", &create);
     load(library, "nvrtcCompileProgram", &compile);
     load(library, "nvrtcGetProgramLogSize", &log_size);
     load(library, "nvrtcGetProgramLog", &log_text);
     load(library, "nvrtcGetCUBINSize", &cubin_size);
+    load(library, "nvrtcGetPTXSize", &ptx_size);
     load(library, "nvrtcDestroyProgram", &destroy);
 
     char *text = read_file(argv[2]);
@@ -65,7 +66,8 @@ int main(int argc, char **argv)
         /* A warning is a failure too. */
         if (code != 0 || words[0] != '\0') fail(argv[2], words);
         free(words);
-        if (cubin_size(program, &size) != 0 || size == 0) fail(argv[2], "gives no code");
+        int (*code_size)(program_t, size_t *) = strncmp(argv[i], "sm_", 3) == 0 ? cubin_size : ptx_size;
+        if (code_size(program, &size) != 0 || size == 0) fail(argv[2], "gives no code");
         destroy(&program);
     }
     free(text);

@@ -20,13 +20,13 @@ impl Nvrtc {
         Ok(Nvrtc { program, library: toolchain.nvrtc()? })
     }
 
-    /// Compiles a file's kernels for some architectures.
-    pub fn compile(&self, file: &Path, architectures: &[&str]) -> Result<(), String> {
+    /// Compiles a file's kernels for some architectures: `sm_90` to machine code, `compute_90` to PTX.
+    pub fn compile(&self, file: &Path, architectures: impl IntoIterator<Item = String>) -> Result<(), String> {
         let folder = self.library.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
         // Its own built-ins are a library beside it.
         command.env("LD_LIBRARY_PATH", folder).arg(&self.library).arg(file);
-        command.args(architectures.iter().map(|a| format!("sm_{a}")));
+        command.args(architectures);
         run(&mut command).map(|_| ())
     }
 }

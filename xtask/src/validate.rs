@@ -98,13 +98,16 @@ fn compile(
     let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-O"];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages = Vec::new();
+    // What NVRTC makes machine code of, nvcc does, too, with the same assembler: PTX tells whether it takes the text.
+    let target = if full { "sm" } else { "compute" };
+    let targets = |architectures: &[&str]| architectures.iter().map(|a| format!("{target}_{a}")).collect::<Vec<_>>();
     if let Some(cu) = &one.cuda {
-        nvrtc.compile(cu, &ARCHITECTURES)?;
+        nvrtc.compile(cu, targets(&ARCHITECTURES))?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, Some(&one.header))?);
     }
     if let Some(cu) = &one.fused {
         // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it lacks for either.
-        nvrtc.compile(cu, if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] })?;
+        nvrtc.compile(cu, targets(if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] }))?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, None)?);
     }
     Ok(usages)

@@ -4,7 +4,7 @@ use super::strip::{Strip, Strips};
 use super::{VECTOR, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, DelayLine, Order, PHASES, Row, walk_down};
+use crate::schedule::level::{Across, DelayLine, Form, Order, PHASES, Row, walk_down};
 use lifting_dsl::{Boundary, Phase};
 
 /// A walk of analysis.
@@ -81,21 +81,21 @@ impl Analysis<'_> {
         let (frame, plan) = (&self.frame, self.plan);
         let [upper, lower] = &plan.descents;
         let c = frame.columns();
-        let line = DelayLine::declare(b, &frame.lanes.held, &plan.axis, &upper.window, 1);
-        let low_line = DelayLine::declare(b, &self.low.held, &plan.axis, &lower.window, 1);
+        let line = DelayLine::declare_as(b, &frame.lanes.held, &plan.axis, (&upper.window, 1), plan.form(c));
+        let low_line = DelayLine::declare_as(b, &self.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let low_across = Across { lanes: &self.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
-        let work = plan.arith.work;
-        let rows = b.array("rows", work, 4 * c as u32);
+        let rows = plan.rows(b, "rows", 4, c);
         // The two rows of the low band that the step before left.
         let before = self.at_border.then(|| {
-            let before = b.array("before", work, c as u32);
-            b.unrolled("i", 0, c, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+            let before = plan.rows(b, "before", 2, c / 2);
+            let registers = 2 * plan.form(c / 2).registers(c / 2);
+            b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
             before
         });
         let outs = self.outs(b);
-        let row = |array: LocalId, i: i32, columns: i32| Row::single(array, i * columns);
+        let row = |array: LocalId, i: i32, columns: i32| plan.row(array, i, columns);
         walk_down(
             b,
             (plan.shape.ring, true),
@@ -107,21 +107,21 @@ impl Analysis<'_> {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| row(rows, i, c)));
                 }
                 // The first level: two row pairs.
-                let results = b.array("results", work, 4 * c as u32);
+                let results = plan.rows(b, "results", 4, c);
                 for pair in 0..2 {
                     let front = b.let_("front", Scalar::I32, (step.clone() << 1) + (plan.odd() as i32 + pair));
                     for phase in PHASES {
                         let i = 2 * pair + phase.parity() as i32;
-                        copy_row(b, &row(rows, i, c), &line.row(phase, 0), c);
+                        line.row(phase, 0).copy(b, &row(rows, i, c), c);
                     }
                     let front = Expr::from(front);
                     line.scale_first(b, &front);
                     line.lift(b, &front);
                     for phase in PHASES {
                         let i = 2 * pair + phase.parity() as i32;
-                        let result = b.array("result", work, c as u32);
+                        let result = plan.rows(b, "result", 1, c);
                         line.result(b, phase, upper.delay as i32, result);
-                        copy_row(b, &row(result, 0, c), &row(results, i, c), c);
+                        row(results, i, c).copy(b, &row(result, 0, c), c);
                     }
                     line.shift(b);
                 }
@@ -129,7 +129,7 @@ impl Analysis<'_> {
                     across.lift_all(b, &[0, 1, 2, 3].map(|i| row(results, i, c)));
                 }
                 self.store_first(b, step, outs[0], results);
-                let low = b.array("low", work, c as u32);
+                let low = plan.rows(b, "low", 2, c / 2);
                 self.enter(b, step, (results, before, low));
                 let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.at_border) as i32);
                 let low_rows: Vec<Row> = (0..2).map(|i| row(low, i, c / 2)).collect();
@@ -137,14 +137,14 @@ impl Analysis<'_> {
                     low_across.lift_all(b, &low_rows);
                 }
                 for (phase, low_row) in PHASES.into_iter().zip(&low_rows) {
-                    copy_row(b, low_row, &low_line.row(phase, 0), c / 2);
+                    low_line.row(phase, 0).copy(b, low_row, c / 2);
                 }
                 let pair = Expr::from(pair);
                 low_line.scale_first(b, &pair);
                 low_line.lift(b, &pair);
                 self.store_second(b, step, [outs[1], outs[2]], |b| {
                     let results = PHASES.map(|phase| {
-                        let result = b.array("low_result", work, c as u32 / 2);
+                        let result = plan.rows(b, "low_result", 1, c / 2);
                         low_line.result(b, phase, lower.delay as i32, result);
                         row(result, 0, c / 2)
                     });
@@ -218,10 +218,21 @@ impl Analysis<'_> {
                     Cache::Default,
                 );
             }
-            for column in 0..c {
-                let value = plan.arith.widen(Expr::Elem(raw, Box::new(column.into())));
-                let value = self.gained(value);
-                b.set(Place::Elem(rows, (i * c + column).into()), value);
+            let value = |column: &i32| self.gained(plan.arith.widen(Expr::Elem(raw, Box::new((*column).into()))));
+            let put = |b: &mut Builder, row: &Row| {
+                for unit in row.form.units(0..c) {
+                    let values = unit.iter().map(value).collect();
+                    row.put(b, &unit, values);
+                }
+            };
+            let row = plan.row(rows, i, c);
+            if plan.packed {
+                // As pairs stand in memory, of which nothing needs to be taken apart.
+                let loaded = Row { array: plan.rows(b, "loaded", 1, c), first: 0.into(), form: Form::Beside };
+                put(b, &loaded);
+                row.copy(b, &loaded, c);
+            } else {
+                put(b, &row);
             }
         }
     }
@@ -236,31 +247,37 @@ impl Analysis<'_> {
 
     /// The rows of the low band that enter the second level: what has been left, or, where a border may be, what was left a step ago, and beyond an even number of rows, a row later.
     fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
-        let (frame, arith) = (&self.frame, self.plan.arith);
+        let (frame, plan) = (&self.frame, self.plan);
         let (c, half) = (frame.columns(), frame.columns() / 2);
-        // As they would stand in memory.
-        let left = |i: i32, e: i32| {
-            let value = Expr::Elem(results, Box::new((2 * c * i + 2 * e).into()));
-            self.gained(arith.widen(arith.narrow(value)))
-        };
-        let set = |b: &mut Builder, row: LocalId, i: i32, value: &dyn Fn(i32) -> Expr| {
-            (0..half).for_each(|e| b.set(Place::Elem(row, (half * i + e).into()), value(e)));
+        let low = [0, 1].map(|i| plan.row(low, i, half));
+        // What has been left, as it would stand in memory.
+        let left = |b: &mut Builder, i: i32, to: &Row| {
+            let from = plan.row(results, 2 * i, c);
+            if plan.packed && frame.params.gain.is_none() {
+                // Two columns of the even phase are two of the low band.
+                return to.copy(b, &from.evens(), half);
+            }
+            for unit in to.form.units(0..half) {
+                let value = |e: &i32| self.gained(plan.arith.widen(plan.arith.narrow(from.at(2 * e))));
+                let values = unit.iter().map(value).collect();
+                to.put(b, &unit, values);
+            }
         };
         let Some(before) = before else {
-            return (0..2).for_each(|i| set(b, low, i, &|e| left(i, e)));
+            return (0..).zip(&low).for_each(|(i, low)| left(b, i, low));
         };
-        let was = |i: i32, e: i32| Expr::Elem(before, Box::new((half * i + e).into()));
-        (0..2).for_each(|i| set(b, low, i, &|e| was(i, e)));
+        let before = [0, 1].map(|i| plan.row(before, i, half));
+        low.iter().zip(&before).for_each(|(low, before)| low.copy(b, before, half));
         if frame.boundary != Boundary::Periodic {
             let row = (step.clone() << 1) - 2 * self.plan.seam(true) as i32;
             let row = b.let_("low_row", Scalar::I32, row);
             let is_even = Expr::from(frame.params.height).and(1.into()).eq_(0.into());
             b.if_(is_even, |b| {
-                b.if_(Expr::from(row).ge(self.low.length(1)), |b| set(b, low, 0, &|e| was(1, e)));
-                b.if_((Expr::from(row) + 1).ge(self.low.length(1)), |b| set(b, low, 1, &|e| left(0, e)));
+                b.if_(Expr::from(row).ge(self.low.length(1)), |b| low[0].copy(b, &before[1], half));
+                b.if_((Expr::from(row) + 1).ge(self.low.length(1)), |b| left(b, 0, &low[1]));
             });
         }
-        (0..2).for_each(|i| set(b, before, i, &|e| left(i, e)));
+        (0..).zip(&before).for_each(|(i, before)| left(b, i, before));
     }
 
     /// Indices of what the lane stores at the first step: in the bands of the first level, in ll, and in the other bands of the second level.
@@ -289,9 +306,9 @@ impl Analysis<'_> {
                 let bands: &[Phase] = if phase == Phase::Even { &[Phase::Odd] } else { &PHASES };
                 for columns in bands {
                     let band = 2 * phase.parity() as usize + columns.parity() as usize;
-                    let first = 2 * c * pair + c * phase.parity() as i32 + columns.parity() as i32;
-                    let values = (0..half).map(|e| Expr::Elem(results, Box::new((first + 2 * e).into())));
-                    self.put(b, frame.params.bands[band], frame.below(2, out, pair), values.collect());
+                    let row = plan.row(results, 2 * pair + phase.parity() as i32, c);
+                    let values = (0..half).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
+                    self.put(b, frame.params.bands[band], frame.below(2, out, pair), values);
                 }
             };
             let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.last_index(1, phase));
@@ -349,11 +366,5 @@ impl Analysis<'_> {
         // The low band is read again by the next level; nobody reads the others soon.
         let cache = if pointer == self.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
         b.store_wide(Space::Global(pointer), index, values, cache);
-    }
-}
-
-fn copy_row(b: &mut Builder, from: &Row, to: &Row, columns: i32) {
-    for c in 0..columns {
-        b.set(to.place(c), from.at(c));
     }
 }

@@ -17,6 +17,9 @@
 //! through the slot of the ring that has just been read, so that stores are whole vectors beside one another. What the second level leaves beyond the border is E again, and what the
 //! first wants beyond the last row of an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
 //!
+//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all steps are dot products and the halo is long: what such a wavelet executes, and the registers that it
+//! holds, limit it. The low columns of a row are then pairs of the low band as they stand.
+//!
 //! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is not symmetric.
 
 mod analysis;
@@ -24,9 +27,10 @@ mod launch;
 mod strip;
 mod synthesis;
 
-use super::level::{Axis, Border, Descent, MAX_REGISTERS, Order, reflects};
+use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects};
 use super::{Arithmetic, Direction, Options, ScheduleError};
-use crate::ir::{BinOp, Expr, Kernel, Scalar};
+use crate::ir::build::Builder;
+use crate::ir::{BinOp, Expr, Kernel, LocalId, Scalar};
 use crate::window::{Halo, needed};
 use lifting_dsl::{Boundary, Scheme};
 
@@ -35,6 +39,9 @@ const VECTOR: i64 = 16;
 
 /// Lanes in groups of which they have results in analysis, so that stores are whole sectors, or nearly.
 const GROUP: i64 = 4;
+
+/// Row pairs of halo up to which memory limits walks, not what they execute: of those 16-bit integers stand one in a register, as rings and chunks were measured.
+const SHORT_HALO: i64 = 2;
 
 /// Shape of a block, which is a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +97,8 @@ pub struct Walk {
     left: i64,
     /// Lanes that store.
     useful: i64,
+    /// Whether samples stand in pairs, by phase: 16-bit integers, where steps are dot products.
+    packed: bool,
 }
 
 /// Derives how a scheme walks.
@@ -134,15 +143,21 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let sector = (32 / (c * bytes)).max(1);
     let rounded = (left + sector - 1) / sector * sector;
     let left = if rounded + useful + right <= 32 { rounded } else { left };
-    let descent = |columns| Descent::new(&axis, &halo, options.boundary, Border::Extend, arith, columns);
+    let is_long = halo.pairs_before() + halo.pairs_after() > SHORT_HALO;
+    let packed = options.sample == Scalar::I16 && axis.is_dots() && c % 8 == 0 && is_long;
+    let form = |columns: u32| Form::of(packed, columns as i32);
+    let descent = |columns: u32| {
+        let registers = form(columns).registers(columns as i32) as u32;
+        Descent::new(&axis, &halo, options.boundary, Border::Extend, arith, registers)
+    };
     let descents = [descent(shape.columns), descent(shape.columns / 2)];
     // Rows of the low band wait for a step.
-    let waiting = c * ((arith.work.bytes() as i64 + 3) / 4);
+    let waiting = i64::from(form(shape.columns).registers(c as i32)) * ((arith.work.bytes() as i64 + 3) / 4);
     let registers = descents.iter().map(|d| d.registers).sum::<i64>() + waiting;
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay lines of both levels, in registers a thread,", registers, MAX_REGISTERS));
     }
-    let walk = Walk { options, shape, arith, axis, halo, descents, registers, left, useful };
+    let walk = Walk { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
     let ring_bytes = i64::from(shape.ring) * i64::from(walk.slot_len()) * bytes;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
@@ -168,6 +183,22 @@ impl Walk {
     /// Columns of a strip, halo left out.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
+    }
+
+    /// How a lane's samples of a row of so many columns stand in registers.
+    fn form(&self, columns: i32) -> Form {
+        Form::of(self.packed, columns)
+    }
+
+    /// An array of so many rows.
+    fn rows(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
+        b.array(name, self.arith.work, (count * self.form(columns).registers(columns)) as u32)
+    }
+
+    /// The i-th row of an array.
+    fn row(&self, array: LocalId, i: i32, columns: i32) -> Row {
+        let form = self.form(columns);
+        Row { array, first: (i * form.registers(columns)).into(), form }
     }
 
     /// Elements of a slot of the ring: four rows of the image.

@@ -1,10 +1,10 @@
 //! Synthesis: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of the image.
 
 use super::strip::{Strip, Strips};
-use super::swapped;
+use super::{Walk, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, DelayLine, Descent, Order, PHASES, Row, walk_down};
+use crate::schedule::level::{Across, DelayLine, Descent, Form, Order, PHASES, Row, walk_down};
 use lifting_dsl::Boundary;
 
 /// A walk of synthesis.
@@ -76,22 +76,22 @@ impl Synthesis<'_> {
     fn walk(&self, b: &mut Builder, order: Order) {
         let (frame, plan, Range { from, both, to, .. }) = (&self.frame, self.plan, self.range);
         let [upper, lower] = &plan.descents;
-        let (c, work) = (frame.columns(), plan.arith.work);
+        let c = frame.columns();
         let next = self.next(b);
         let out = self.out(b);
-        let line = DelayLine::declare(b, &frame.lanes.held, &plan.axis, &upper.window, 1);
-        let low_line = DelayLine::declare(b, &self.low.held, &plan.axis, &lower.window, 1);
+        let line = DelayLine::declare_as(b, &frame.lanes.held, &plan.axis, (&upper.window, 1), plan.form(c));
+        let low_line = DelayLine::declare_as(b, &self.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
         let low_across = Across { lanes: &self.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
         // The last row of the low band that the step before left.
         let before = self.repeats().then(|| {
-            let before = b.array("before", work, c as u32 / 2);
-            b.unrolled("i", 0, c / 2, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
-            before
+            let before = plan.rows(b, "before", 1, c / 2);
+            let registers = plan.form(c / 2).registers(c / 2);
+            b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
+            self.low_row(before)
         });
         let cell = b.let_("taken", Scalar::I32, 0);
-        let row = |array: LocalId, i: i32, columns: i32| Row::single(array, i * columns);
         walk_down(
             b,
             (plan.shape.ring, true),
@@ -106,25 +106,28 @@ impl Synthesis<'_> {
             },
             |b, step| {
                 // The second level: a row pair.
-                let rows = b.array("low_rows", work, c as u32);
-                let rows = [0, 1].map(|i| row(rows, i, c / 2));
+                let rows = plan.rows(b, "low_rows", 2, c / 2);
+                let rows = [0, 1].map(|i| plan.row(rows, i, c / 2));
                 self.take(b, (Level::Second, 0), cell, &rows);
                 if across_first {
                     low_across.lift_all(b, &rows);
                 }
-                let results = descend(b, (&low_line, lower), step, &rows, (work, c / 2));
+                let results = descend(b, plan, (&low_line, lower), step, &rows, c / 2);
                 if !across_first {
                     low_across.lift_all(b, &results);
                 }
                 let low_pair = b.let_("low_pair", Scalar::I32, step.clone() - lower.delay as i32);
-                let low = self.leave(b, low_pair, &results, before);
+                let low = self.leave(b, low_pair, &results, before.as_ref());
                 // The first: two row pairs, whose low rows these are.
                 b.if_(step.clone().ge(both.into()), |b| {
-                    let rows = b.array("rows", work, 4 * c as u32);
-                    let rows = [0, 1, 2, 3].map(|i| row(rows, i, c));
+                    let rows = plan.rows(b, "rows", 4, c);
+                    let rows = [0, 1, 2, 3].map(|i| plan.row(rows, i, c));
                     for (pair, rows) in rows.chunks_exact(2).enumerate() {
-                        for e in 0..c / 2 {
-                            b.set(rows[0].place(2 * e), low[pair].at(e));
+                        // Of the even phase.
+                        if plan.packed {
+                            rows[0].evens().copy(b, &low[pair], c / 2);
+                        } else {
+                            (0..c / 2).for_each(|e| b.set(rows[0].place(2 * e), low[pair].at(e)));
                         }
                         self.take(b, (Level::First, pair as i32), cell, rows);
                     }
@@ -134,7 +137,7 @@ impl Synthesis<'_> {
                     let mut results = Vec::new();
                     for (pair, rows) in rows.chunks_exact(2).enumerate() {
                         let front = (Expr::from(low_pair) << 1) + pair as i32;
-                        results.extend(descend(b, (&line, upper), &front, rows, (work, c)));
+                        results.extend(descend(b, plan, (&line, upper), &front, rows, c));
                     }
                     if !across_first {
                         across.lift_all(b, &results);
@@ -242,9 +245,11 @@ impl Synthesis<'_> {
             let raw = b.array("raw", self.plan.options.sample, len as u32);
             let at = Expr::from(cell) + self.cell(level, i, band);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, len as u32, Cache::Default);
-            for e in 0..len {
-                let value = arith.widen(Expr::Elem(raw, Box::new(e.into())));
-                b.set(rows[band / 2].place(2 * e + band as i32 % 2), value);
+            let row = &rows[band / 2];
+            for unit in row.form.units((band as i32 % 2..2 * len).step_by(2)) {
+                let value = |column: &i32| arith.widen(Expr::Elem(raw, Box::new((column / 2).into())));
+                let values = unit.iter().map(value).collect();
+                row.put(b, &unit, values);
             }
         }
     }
@@ -260,28 +265,36 @@ impl Synthesis<'_> {
     }
 
     /// The rows of the low band that enter the first level.
-    fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<LocalId>) -> [Row; 2] {
-        let (arith, half) = (self.plan.arith, self.low.columns());
-        let low = [0, 1].map(|_| Row::single(b.array("low", arith.work, half as u32), 0));
+    fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<&Row>) -> [Row; 2] {
+        let (plan, half) = (self.plan, self.low.columns());
+        let low = [0, 1].map(|_| self.low_row(plan.rows(b, "low", 1, half)));
         for (result, low) in results.iter().zip(&low) {
-            for (e, value) in (0..).zip(self.left(result, 0..half)) {
-                b.set(low.place(e), arith.widen(value));
+            if plan.packed && self.frame.params.gain.is_none() {
+                low.copy(b, result, half);
+                continue;
+            }
+            let values = self.left(result, 0..half);
+            for unit in low.form.units(0..half) {
+                let values = unit.iter().map(|e| plan.arith.widen(values[*e as usize].clone())).collect();
+                low.put(b, &unit, values);
             }
         }
         let Some(before) = before else { return low };
-        let last = b.array("last", arith.work, half as u32);
-        let last = Row::single(last, 0);
-        let before = Row::single(before, 0);
-        let copy = |b: &mut Builder, from: &Row, to: &Row| (0..half).for_each(|e| b.set(to.place(e), from.at(e)));
-        copy(b, &low[1], &last);
+        let last = self.low_row(plan.rows(b, "last", 1, half));
+        last.copy(b, &low[1], half);
         let is_even = Expr::from(self.frame.params.height).and(1.into()).eq_(0.into());
         b.if_(is_even, |b| {
             let beyond = |i: i32| ((Expr::from(pair) << 1) + i).ge(self.low.length(1));
-            b.if_(beyond(1), |b| copy(b, &low[0], &low[1]));
-            b.if_(beyond(0), |b| copy(b, &before, &low[0]));
+            b.if_(beyond(1), |b| low[1].copy(b, &low[0], half));
+            b.if_(beyond(0), |b| low[0].copy(b, before, half));
         });
-        copy(b, &last, &before);
+        before.copy(b, &last, half);
         low
+    }
+
+    /// A row of the low band as the first level takes it.
+    fn low_row(&self, array: LocalId) -> Row {
+        Row { array, first: 0.into(), form: if self.plan.packed { Form::Beside } else { Form::Single } }
     }
 
     /// What the lane stores.
@@ -306,9 +319,10 @@ impl Synthesis<'_> {
     /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
         let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
+        let results = self.in_order(b, results);
         let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
             1 => results.iter().map(|row| vec![self.left(row, 0..frame.columns())]).collect(),
-            _ => self.staged(b, results, cell),
+            _ => self.staged(b, &results, cell),
         };
         let delay = plan.descents[0].delay as i32;
         let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
@@ -334,6 +348,20 @@ impl Synthesis<'_> {
             });
         }
         b.set(Place::Local(out.next), frame.below(0, out.next, 4));
+    }
+
+    /// Rows whose columns stand in registers in the order of memory.
+    fn in_order(&self, b: &mut Builder, rows: &[Row]) -> Vec<Row> {
+        let (plan, c) = (self.plan, self.frame.columns());
+        let all = rows.iter().map(|row| {
+            if !plan.packed {
+                return row.clone();
+            }
+            let ordered = Row { array: plan.rows(b, "ordered", 1, c), first: 0.into(), form: Form::Beside };
+            ordered.copy(b, row, c);
+            ordered
+        });
+        all.collect()
     }
 
     /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
@@ -362,21 +390,21 @@ impl Synthesis<'_> {
 /// A row pair enters a delay line, another leaves it.
 fn descend(
     b: &mut Builder,
+    plan: &Walk,
     (line, descent): (&DelayLine, &Descent),
     front: &Expr,
     rows: &[Row],
-    (work, columns): (Scalar, i32),
+    columns: i32,
 ) -> [Row; 2] {
     for (phase, row) in PHASES.into_iter().zip(rows) {
-        let to = line.row(phase, 0);
-        (0..columns).for_each(|e| b.set(to.place(e), row.at(e)));
+        line.row(phase, 0).copy(b, row, columns);
     }
     line.scale_first(b, front);
     line.lift(b, front);
     let results = PHASES.map(|phase| {
-        let array = b.array("result", work, columns as u32);
+        let array = plan.rows(b, "result", 1, columns);
         line.result(b, phase, descent.delay as i32, array);
-        Row::single(array, 0)
+        plan.row(array, 0, columns)
     });
     line.shift(b);
     results

@@ -25,6 +25,9 @@ impl Across<'_> {
 
     /// Lifts rows in place, step by step: while one waits for its shuffles, others go on.
     pub fn lift_all(&self, b: &mut Builder, rows: &[Row]) {
+        if rows.iter().any(|row| row.form != Form::Single) {
+            return self.lift_pairs(b, rows);
+        }
         if self.lanes.border == Border::Zero {
             // What was loaded, or lifted vertically, beyond the border.
             for phase in [Phase::Even, Phase::Odd] {
@@ -42,12 +45,14 @@ impl Across<'_> {
         self.axis.last.iter().for_each(|s| step(b, s));
     }
 
-    /// Lifts a row of 16-bit integers that stand in pairs, by phase, with steps that are dot products and a border rule that asks for no more than steps.
-    pub fn lift_pairs(&self, b: &mut Builder, row: &Row) {
-        debug_assert_eq!(row.form, Form::ByPhase(self.lanes.columns()));
+    /// Lifts rows of 16-bit integers that stand in pairs, by phase, with steps that are dot products and a border rule that asks for no more than steps.
+    fn lift_pairs(&self, b: &mut Builder, rows: &[Row]) {
         for step in self.axis.actions.iter().filter_map(Action::step) {
-            b.comment(format!("row: {}", crate::describe::step(step)));
-            self.step_pairs(b, step, row);
+            for row in rows {
+                debug_assert_eq!(row.form, Form::ByPhase(self.lanes.columns()));
+                b.comment(format!("row: {}", crate::describe::step(step)));
+                self.step_pairs(b, step, row);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Lifting steps on 16-bit integers that stand in pairs, two neighbours of a phase in a register, without taking them apart.
+//! Lifting steps on 16-bit integers that stand in pairs, two in a register, without taking them apart: neighbours of a phase, or samples of two lines that are lifted alike.
 //!
 //! What a step sums is a dot product with each register that holds something it reads ([`Expr::Dot`]), its result 16 bits of a 32-bit word, and two of these make a pair again
 //! ([`crate::ir::BinOp::Pack`]). Of the two results of a register one is shifted and added to the old sample, the other has the old sample as one more term and is moved to where a byte begins instead of shifted: so
@@ -13,7 +13,19 @@ const MAX_PARTS: u32 = 2;
 
 /// A step whose sums are dot products.
 #[derive(Clone, Copy, Debug)]
-pub struct Dots<'a>(&'a IntegerStep);
+pub struct Dots<'a> {
+    step: &'a IntegerStep,
+    halves: Halves,
+}
+
+/// What the halves of a register are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halves {
+    /// Neighbours of a phase: register m has the samples 2m and 2m + 1.
+    Neighbours,
+    /// Samples of one index of two lines, which the step does not mix: register m has the two of index m.
+    Lines,
+}
 
 /// Which results of a pair are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +46,12 @@ impl<'a> Dots<'a> {
         // A result, before it is shifted, has the old sample in it.
         let weights: i64 = step.taps.iter().map(|tap| i64::from(tap.weight).abs()).sum();
         let most = ((weights + (1 << step.shift)) << 15) + i64::from(step.rounding).abs() + (1 << step.shift);
-        (small && most < 1 << 31).then_some(Dots(step))
+        (small && most < 1 << 31).then_some(Dots { step, halves: Halves::Neighbours })
+    }
+
+    /// The same step, on registers that have samples of two lines.
+    pub fn of_lines(self) -> Dots<'a> {
+        Dots { halves: Halves::Lines, ..self }
     }
 
     /// Registers that the results of register m are computed from, counted from m.
@@ -49,19 +66,25 @@ impl<'a> Dots<'a> {
     /// By register, counted from that of the result: the weights of its halves.
     fn weights(self, half: usize) -> BTreeMap<i32, [i32; 2]> {
         let mut all = BTreeMap::new();
-        for tap in &self.0.taps {
-            let index = tap.offset + half as i32;
-            let weights: &mut [i32; 2] = all.entry(index.div_euclid(2)).or_default();
-            weights[index.rem_euclid(2) as usize] = if self.0.op == Op::Add { tap.weight } else { -tap.weight };
+        for tap in &self.step.taps {
+            let (register, of) = match self.halves {
+                Halves::Neighbours => {
+                    let index = tap.offset + half as i32;
+                    (index.div_euclid(2), index.rem_euclid(2) as usize)
+                }
+                Halves::Lines => (tap.offset, half),
+            };
+            let weights: &mut [i32; 2] = all.entry(register).or_default();
+            weights[of] = if self.step.op == Op::Add { tap.weight } else { -tap.weight };
         }
         all
     }
 
     /// What the shift is of: all terms but the old sample. To subtract what is rounded down is to add what is rounded up.
     fn sum(self, half: usize, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
-        let start = match self.0.op {
-            Op::Add => self.0.rounding,
-            Op::Sub => (1 << self.0.shift) - 1 - self.0.rounding,
+        let start = match self.step.op {
+            Op::Add => self.step.rounding,
+            Op::Sub => (1 << self.step.shift) - 1 - self.step.rounding,
         };
         let mut sum = Expr::from(start);
         for (register, mut weights) in self.weights(half) {
@@ -76,7 +99,7 @@ impl<'a> Dots<'a> {
 
     /// The new pair of a register: `old` is what stands there, `read(j)` the register of the phase that is read, so many after it.
     pub fn value(self, wanted: Wanted, old: &Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
-        let shift = self.0.shift as i32;
+        let shift = self.step.shift as i32;
         // The upper half of the sum is of no use.
         let low = |read: &mut dyn FnMut(i32) -> Expr| old.clone() + (self.sum(0, read) >> shift);
         let high = |read: &mut dyn FnMut(i32) -> Expr| {
@@ -184,6 +207,12 @@ mod tests {
                     assert_eq!(found(Wanted::Both), pair(wanted), "{step:?}");
                     assert_eq!(found(Wanted::Low), pair([wanted[0], old[1]]));
                     assert_eq!(found(Wanted::High), pair([old[0], wanted[1]]));
+                    // As if the neighbours were samples of two lines, one of which begins a sample later.
+                    let mut read = |j: i32| {
+                        let at = (8 + j) as usize;
+                        Expr::from(pair([other[at], other[at + 1]]))
+                    };
+                    assert_eq!(value(&dots.of_lines().value(Wanted::Both, &was, &mut read)), pair(wanted));
                 }
             }
         }

@@ -3,7 +3,8 @@
 //! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
-use super::{Axis, Border, Held, Row};
+use super::dots::Wanted;
+use super::{Axis, Border, Dots, Form, Held, Row};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place};
@@ -40,6 +41,7 @@ pub struct DelayLine<'a> {
     slots: Vec<i32>,
     depths: [i32; 2],
     rows: [LocalId; 2],
+    form: Form,
 }
 
 impl<'a> DelayLine<'a> {
@@ -51,8 +53,19 @@ impl<'a> DelayLine<'a> {
 
     /// Declares the registers and sets them to zero. The window slides along an axis (1: y, 2: z).
     pub fn declare(b: &mut Builder, held: &'a Held, axis: &'a Axis, window: &Window, along: usize) -> DelayLine<'a> {
+        DelayLine::declare_as(b, held, axis, (window, along), Form::Single)
+    }
+
+    /// The same, of rows in another form: of steps that are dot products, under a border rule that asks for no more than steps.
+    pub fn declare_as(
+        b: &mut Builder,
+        held: &'a Held,
+        axis: &'a Axis,
+        (window, along): (&Window, usize),
+        form: Form,
+    ) -> DelayLine<'a> {
         let depths = depths(&axis.actions, window, held.border);
-        let columns = held.columns();
+        let columns = form.registers(held.columns());
         b.comment("the window: row j of even and odd is j pairs behind the front");
         let rows = [Phase::Even, Phase::Odd].map(|phase| {
             let len = depths[phase.parity() as usize] * columns;
@@ -60,12 +73,17 @@ impl<'a> DelayLine<'a> {
             b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), held.arith.zero()));
             id
         });
-        DelayLine { held, axis, along, slots: window.slots(), depths, rows }
+        DelayLine { held, axis, along, slots: window.slots(), depths, rows, form }
     }
 
     /// The row of a phase `slot` pairs behind the front.
     pub fn row(&self, phase: Phase, slot: i32) -> Row {
-        Row::single(self.rows[phase.parity() as usize], slot * self.held.columns())
+        Row { array: self.rows[phase.parity() as usize], first: (slot * self.registers()).into(), form: self.form }
+    }
+
+    /// Registers of a row.
+    fn registers(&self) -> i32 {
+        self.form.registers(self.held.columns())
     }
 
     /// The scalings that precede all lifting, on the pair at the front.
@@ -111,19 +129,23 @@ impl<'a> DelayLine<'a> {
     }
 
     fn element(&self, phase: Phase, slot: i32, column: &Expr) -> (LocalId, Expr) {
-        (self.rows[phase.parity() as usize], column.clone() + slot * self.held.columns())
+        (self.rows[phase.parity() as usize], column.clone() + slot * self.registers())
     }
 
     fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
         let target = step.target();
-        b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
+        let dots = if self.form == Form::Single { None } else { Dots::of(step).map(Dots::of_lines) };
+        b.unrolled("c", 0, self.registers(), 1, |b, c| {
             let (array, index) = self.element(target, slot, &c);
             let old = Expr::Elem(array, Box::new(index.clone()));
             let mut read = |o: i32| {
                 let (array, index) = self.element(target.other(), slot - o, &c);
                 Expr::Elem(array, Box::new(index))
             };
-            let value = step_value(step, self.held.arith, old, &mut read);
+            let value = match dots {
+                Some(dots) => dots.value(Wanted::Both, &old, &mut read),
+                None => step_value(step, self.held.arith, old, &mut read),
+            };
             b.set(Place::Elem(array, index), value);
         });
     }
@@ -165,7 +187,7 @@ impl<'a> DelayLine<'a> {
     /// Copies the finished row of a phase, with its last scaling, into an array of its own.
     pub fn result(&self, b: &mut Builder, phase: Phase, slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
-        b.unrolled("c", 0, self.held.columns(), 1, |b, c| {
+        b.unrolled("c", 0, self.registers(), 1, |b, c| {
             let (array, index) = self.element(phase, slot, &c);
             let value = scale.fold(Expr::Elem(array, Box::new(index)), |value, step| {
                 step_value(step, self.held.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
@@ -176,7 +198,7 @@ impl<'a> DelayLine<'a> {
 
     /// The front moves on: every row moves up one slot.
     pub fn shift(&self, b: &mut Builder) {
-        let columns = self.held.columns();
+        let columns = self.registers();
         b.comment("the front moves on");
         for (array, depth) in self.rows.into_iter().zip(self.depths) {
             if depth < 2 {

@@ -16,6 +16,11 @@ pub enum Form {
 }
 
 impl Form {
+    /// Of rows that are lifted: pairs by phase, or single samples.
+    pub fn of(packed: bool, columns: i32) -> Form {
+        if packed { Form::ByPhase(columns) } else { Form::Single }
+    }
+
     /// Registers of so many columns.
     pub fn registers(self, columns: i32) -> i32 {
         if self == Form::Single { columns } else { columns / 2 }
@@ -39,6 +44,7 @@ impl Form {
 }
 
 /// A row in a register array, from an element on.
+#[derive(Clone)]
 pub struct Row {
     /// The array.
     pub array: LocalId,
@@ -79,11 +85,18 @@ impl Row {
         join(half(unit[0]), half(unit[1]))
     }
 
-    /// All columns of a row of the same columns, both in pairs, as they stand in this one's form.
+    /// All columns of a row of the same columns, both in pairs or neither, as they stand in this one's form.
     pub fn copy(&self, b: &mut Builder, from: &Row, columns: i32) {
         for unit in self.form.units(0..columns) {
-            self.set_word(b, &unit, from.word(&unit));
+            let word = if self.form == Form::Single { from.at(unit[0]) } else { from.word(&unit) };
+            self.set_word(b, &unit, word);
         }
+    }
+
+    /// The columns of the even phase of a row in pairs by phase, as a row of their own.
+    pub fn evens(&self) -> Row {
+        debug_assert!(matches!(self.form, Form::ByPhase(_)));
+        Row { array: self.array, first: self.first.clone(), form: Form::Beside }
     }
 
     /// Sets the columns of a register ([`Form::units`]), which are in a word already.

@@ -325,7 +325,7 @@ impl Tile<'_> {
                     let array = b.array("pairs", Scalar::I32, columns as u32 / 2);
                     let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
                     pairs.copy(b, &row, columns);
-                    across.lift_pairs(b, &pairs);
+                    across.lift(b, &pairs);
                     done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
                 }
             });
