@@ -67,7 +67,8 @@ int main(int argc, char **argv)
         if (code != 0 || words[0] != '\0') fail(argv[2], words);
         free(words);
         int (*code_size)(program_t, size_t *) = strncmp(argv[i], "sm_", 3) == 0 ? cubin_size : ptx_size;
-        if (code_size(program, &size) != 0 || size == 0) fail(argv[2], "gives no code");
+        /* PTX is a text: none has its end. */
+        if (code_size(program, &size) != 0 || size <= 1) fail(argv[2], "gives no code");
         destroy(&program);
     }
     free(text);

@@ -13,7 +13,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, pattern, ran_or_names_a_limit, types, wavelets};
+use support::{catalogue, compiled, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +177,7 @@ fn small(scalar: Scalar) -> Shape {
     Shape { ring: 3, ..Shape::for_sample(scalar, Direction::Forward) }
 }
 
-/// Sizes around a strip and two, around a chunk and two, with every remainder of rows modulo 4.
+/// Sizes around a strip and two, around a chunk and two, with every remainder of rows modulo 4; those of few rows only where halos are short.
 #[test]
 fn sizes() {
     let mut ran = 0;
@@ -198,6 +198,30 @@ fn sizes() {
         }
     }
     assert!(ran > 200, "only {ran} cases");
+}
+
+/// 16-bit integers in pairs: lanes of either width, every remainder of rows modulo 4 and one more, strips and chunks that are far from all borders, with gains and without.
+#[test]
+fn pairs() {
+    for (i, name) in ["dd137", "dd97", "ccsds97m", "cdsy222"].into_iter().enumerate() {
+        let entry = lifting_filters::CATALOGUE.iter().find(|entry| entry.name == name).expect("it is in the catalogue");
+        let scheme = compiled(entry);
+        for (columns, narrow, wide) in [(8, 104, 712), (16, 224, 1456)] {
+            let shape = Shape { columns, ..small(Scalar::I16) };
+            for (n, rule) in RULES.into_iter().enumerate() {
+                let sizes = [(narrow, 40), (narrow, 41), (narrow, 42), (narrow, 43), (wide, 76)];
+                for (k, (width, height)) in sizes.into_iter().enumerate() {
+                    let height = if rule.0 == Boundary::Periodic { height & !3 } else { height };
+                    for gain in [None, Some(1 + (i + k) as u32 % 3)] {
+                        let order = [Order::HorizontalFirst, Order::VerticalFirst][(i + n + k) % 2];
+                        let case = Case { order, gain, ..Case::new(width, height) };
+                        let ran = check_type(&scheme, rule, shape, case, Scalar::I16, (10 * n + k) as u64);
+                        assert!(ran.unwrap_or_else(|e| panic!("{name} {case:?}: {e}")), "{name} {rule:?} {case:?}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Strips and chunks that are far from all borders.

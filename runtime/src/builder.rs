@@ -5,14 +5,13 @@ use crate::data::{Expected, contiguous};
 use crate::device::Device;
 use crate::error::PlanError;
 use crate::executor::{Executor, Problem};
-use crate::gpu::{Interpreter, Machine, Program, Tuning, source};
+use crate::gpu::{Interpreter, Machine, Only, Program, Tuning, source};
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::range::exactness;
 use crate::recipe::Recipe;
 use crate::sample::Sample;
-use crate::schedule::{Block, Schedule};
+use crate::schedule::Schedule;
 use crate::wisdom::{Wisdom, WisdomWarning};
-use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use std::marker::PhantomData;
@@ -46,7 +45,7 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     coefficient_strides: Option<Vec<isize>>,
     schedule: Schedule,
     wisdom: Option<Arc<Wisdom>>,
-    only: Option<(Direction, Block)>,
+    only: Option<Only>,
     sample: PhantomData<T>,
 }
 
@@ -233,11 +232,12 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// One level of a plan with this geometry, in contiguous arrays, by one block in one direction.
-    pub(crate) fn only_level(mut self, geometry: &Geometry, level: u32, only: (Direction, Block)) -> Self {
+    /// A level of a plan with this geometry, or so many from it on, in contiguous arrays, as said.
+    pub(crate) fn only_levels(mut self, geometry: &Geometry, (level, count): (u32, u32), only: Only) -> Self {
         let axes = geometry.axes_at(level);
         let shape = geometry.level_shape(level);
-        self.levels_per_axis = Some((0..shape.len()).map(|axis| u32::from(axes.contains(&axis))).collect());
+        let levels = |axis: usize| if axes.contains(&axis) { count } else { 0 };
+        self.levels_per_axis = Some((0..shape.len()).map(levels).collect());
         self.shape = Some(shape);
         self.axis_order = Some(axes);
         self.origins = Some(geometry.level_origins(level));

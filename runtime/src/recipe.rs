@@ -93,6 +93,19 @@ pub struct Choice {
     pub refused: Vec<Refused>,
     /// What wisdom calls it; `None` where there is nothing to choose.
     pub(crate) case: Option<wisdom::Key>,
+    /// What could take it and the levels after it in one launch.
+    pub(crate) together: Vec<Together>,
+}
+
+/// Levels that one launch could take.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Together {
+    /// How many, the first included.
+    pub levels: u32,
+    /// What wisdom calls them.
+    pub case: wisdom::Key,
+    /// The blocks that could, the chunks as predicted.
+    pub blocks: Vec<Block>,
 }
 
 /// Why a candidate was taken.

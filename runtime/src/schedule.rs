@@ -306,6 +306,11 @@ impl Block {
         }
     }
 
+    /// Whether a launch of such blocks takes several levels.
+    pub(crate) fn is_of_several(&self) -> bool {
+        matches!(self, Block::Cascade(_) | Block::Pyramid(_))
+    }
+
     /// The schedule whose blocks these are.
     pub fn schedule(&self) -> Schedule {
         match self {

@@ -1,10 +1,10 @@
 //! Wisdom: which schedules were measured to be fastest, remembered in a file, as FFTW does.
 //!
 //! An entry belongs to a device, a version of this crate, a scheme (by a digest of its text), a sample type, a border rule, a direction, an
-//! order of axes, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
+//! order of axes, a number of levels that one launch may take, and a class of shapes: all with the same powers of two. It changes how fast a plan is, never what it computes, and it is not
 //! believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
-use crate::schedule::{Block, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
+use crate::schedule::{Block, CascadeBlock, PyramidBlock, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::stream::Order;
 use lifting_dsl::print::print_scheme;
@@ -42,8 +42,15 @@ pub(crate) struct Key {
     order: String,
     gain: bool,
     aligned: bool,
+    /// How many levels it is about. Files from before there were more than one do not say.
+    #[serde(default = "one")]
+    levels: u32,
     /// Binary digits of width, height and number of images.
     class: [u32; 3],
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// What was found.
@@ -58,6 +65,8 @@ struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Best {
+    /// Of several levels: a launch, or more, for each.
+    Apart,
     Separate,
     Lattice,
     Stream {
@@ -87,9 +96,18 @@ enum Best {
         warps: u32,
         chunk: u32,
     },
+    Cascade {
+        columns: u32,
+        ring: u32,
+        chunk: u32,
+    },
+    Pyramid {
+        side: u32,
+        pairs: [u32; 2],
+    },
 }
 
-/// A level of a plan, as wisdom sees it.
+/// A level of a plan, or several, as wisdom sees them.
 pub(crate) struct Case<'a> {
     pub device: &'a str,
     pub scheme: &'a Scheme,
@@ -101,8 +119,17 @@ pub(crate) struct Case<'a> {
     pub axes: usize,
     pub gain: bool,
     pub aligned: bool,
+    /// How many; the rest is of the first.
+    pub levels: u32,
     /// Width, height, images.
     pub extent: [i32; 3],
+}
+
+impl Key {
+    /// How many levels it is about.
+    pub(crate) fn levels(&self) -> u32 {
+        self.levels
+    }
 }
 
 impl Case<'_> {
@@ -124,6 +151,7 @@ impl Case<'_> {
             },
             gain: self.gain,
             aligned: self.aligned,
+            levels: self.levels,
             class: self.extent.map(|n| i32::BITS - n.max(0).leading_zeros()),
         }
     }
@@ -283,9 +311,24 @@ impl Wisdom {
         }
     }
 
-    /// Notes what was measured last, whatever was known.
-    pub(crate) fn note(&mut self, key: Key, block: Block, microseconds: f64) {
-        let best = match block {
+    /// Notes what was measured last, whatever was known: a block, or that several levels are faster one by one.
+    pub(crate) fn note(&mut self, key: Key, block: Option<Block>, microseconds: f64) {
+        let best = Best::of(block);
+        // A file has no use for more digits, and reads them back as they were.
+        let microseconds = (microseconds * 1000.0).round() / 1000.0;
+        self.0.insert(key, Known { best, microseconds: microseconds.max(0.001) });
+    }
+
+    /// What is known of a case: a block, or, of several levels, that they are faster one by one.
+    pub(crate) fn find(&self, key: &Key) -> Option<Option<Block>> {
+        self.0.get(key).map(|known| known.best.block())
+    }
+}
+
+impl Best {
+    fn of(block: Option<Block>) -> Best {
+        let Some(block) = block else { return Best::Apart };
+        match block {
             Block::Separate => Best::Separate,
             Block::Lattice => Best::Lattice,
             Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
@@ -296,17 +339,14 @@ impl Wisdom {
             Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
                 Best::Volume { columns, pairs, warps, chunk }
             }
-            // Wisdom is of single levels.
-            Block::Cascade(_) | Block::Pyramid(_) => return,
-        };
-        // A file has no use for more digits, and reads them back as they were.
-        let microseconds = (microseconds * 1000.0).round() / 1000.0;
-        self.0.insert(key, Known { best, microseconds: microseconds.max(0.001) });
+            Block::Cascade(CascadeBlock { columns, ring, chunk }) => Best::Cascade { columns, ring, chunk },
+            Block::Pyramid(PyramidBlock { side, pairs }) => Best::Pyramid { side, pairs },
+        }
     }
 
-    /// What is known of a case.
-    pub(crate) fn find(&self, key: &Key) -> Option<Block> {
-        Some(match self.0.get(key)?.best {
+    fn block(self) -> Option<Block> {
+        Some(match self {
+            Best::Apart => return None,
             Best::Separate => Block::Separate,
             Best::Lattice => Block::Lattice,
             Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
@@ -317,6 +357,8 @@ impl Wisdom {
             Best::Volume { columns, pairs, warps, chunk } => {
                 Block::Volume(VolumeBlock { columns, pairs, warps, chunk })
             }
+            Best::Cascade { columns, ring, chunk } => Block::Cascade(CascadeBlock { columns, ring, chunk }),
+            Best::Pyramid { side, pairs } => Block::Pyramid(PyramidBlock { side, pairs }),
         })
     }
 }
@@ -342,7 +384,15 @@ impl Known {
                 let sane = sane && (1..=1 << 20).contains(&chunk);
                 if sane { Ok(()) } else { Err("its block has numbers that no block has") }
             }
-            Best::Separate | Best::Lattice => Ok(()),
+            Best::Cascade { columns, ring, chunk } => {
+                let sane = (1..=64).contains(&columns) && (2..=64).contains(&ring) && (1..=1 << 20).contains(&chunk);
+                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+            }
+            Best::Pyramid { side, pairs } => {
+                let sane = (2..=1024).contains(&side) && pairs.iter().all(|pairs| (1..=1024).contains(pairs));
+                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+            }
+            Best::Apart | Best::Separate | Best::Lattice => Ok(()),
         }
     }
 }

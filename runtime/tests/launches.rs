@@ -248,12 +248,13 @@ fn orthogonal_banks() {
     }
 }
 
-/// Three wavelets in five types; gives the number of passes over two axes or three of each.
-fn check_types(case: &Case, schedule: Schedule) -> [usize; 5] {
+/// Three wavelets in five types, one of them in two forms; gives the number of passes over two axes or three of each.
+fn check_types(case: &Case, schedule: Schedule) -> [usize; 6] {
     [
         check_with::<f32>(&scheme("cdf97"), case, schedule),
         check_with::<f64>(&scheme("cdf97"), case, schedule),
         check_with::<i16>(&scheme("legall53"), case, schedule),
+        check_with::<i16>(&scheme("dd137"), case, schedule),
         check_with::<i32>(&scheme("dd137"), case, schedule),
         check_with::<bf16>(&scheme("cdf97"), case, schedule),
     ]

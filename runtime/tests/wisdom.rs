@@ -1,8 +1,8 @@
 //! Tuning with a clock of the test's own, and wisdom files: what is measured is taken, what is foreign or broken is passed over and said.
 
 use lifting::{
-    Block, Boundary, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule, StreamBlock,
-    Wisdom, WisdomWarning, catalogue,
+    Block, Boundary, CascadeBlock, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule,
+    StreamBlock, Wisdom, WisdomWarning, catalogue,
 };
 
 fn cdf97<R>(run: impl FnOnce(PlanBuilder<'_, f32>) -> R) -> R {
@@ -14,13 +14,27 @@ fn recipe(plan: PlanBuilder<'_, f32>, wisdom: &Wisdom) -> Recipe {
     plan.wisdom(wisdom).build(&Device::Interpreter).unwrap().recipe().clone()
 }
 
-/// A clock for which one block is the fastest, and the others the slower the more their warps.
+/// Whether a launch of such blocks takes several levels.
+fn is_of_several(block: Block) -> bool {
+    matches!(block, Block::Cascade(_) | Block::Pyramid(_))
+}
+
+/// A clock for which one block is the fastest, and the others the slower the more their warps; and levels one by one faster than several in one launch.
 fn prefer(fastest: StreamBlock) -> impl FnMut(&lifting::Trial<f32>) -> Result<f64, PlanError> {
     move |trial| {
-        assert_eq!(trial.plan.depth(), 1);
+        assert_eq!(trial.plan.depth(), trial.levels);
         let choice = trial.plan.recipe().choice(trial.direction, 1).unwrap();
-        assert_eq!((choice.taken.block, choice.reason), (trial.block, Reason::Asked));
+        let apart = trial.levels > 1 && !is_of_several(trial.block);
+        let reason = if apart { Reason::Measured } else { Reason::Asked };
+        assert_eq!((choice.taken.block, choice.reason), (trial.block, reason));
         Ok(match trial.block {
+            _ if trial.levels > 1 => {
+                if apart {
+                    1.0
+                } else {
+                    1.5
+                }
+            }
             Block::Stream(block) if block == fastest => 1.0,
             Block::Stream(block) if StreamBlock { chunk: fastest.chunk, ..block } == fastest => 2.0,
             Block::Stream(block) => 10.0 + f64::from(block.warps),
@@ -35,10 +49,11 @@ const FASTEST: StreamBlock = StreamBlock { columns: 2, warps: 2, ring: 4, chunk:
 fn the_fastest_is_taken_once_it_was_measured() {
     let mut wisdom = Wisdom::default();
     let measured = cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(FASTEST))).unwrap();
-    // Two levels, two directions; every candidate once.
-    assert_eq!(wisdom.len(), 4);
+    // Two levels and both in one launch, two directions; every candidate once.
+    assert_eq!(wisdom.len(), 6);
     for (i, one) in measured.iter().enumerate() {
-        let same = |m: &&Measured| (m.direction, m.level, m.block) == (one.direction, one.level, one.block);
+        let what = |m: &Measured| (m.direction, m.level, m.levels, m.block);
+        let same = |m: &&Measured| what(m) == what(one);
         assert_eq!(measured.iter().filter(same).count(), 1, "{one} ({i})");
     }
     assert!(measured.iter().any(|m| m.block == Block::Separate));
@@ -69,6 +84,98 @@ fn one_pass_an_axis_can_be_the_fastest() {
     .unwrap();
     let tuned = cdf97(|plan| recipe(plan, &wisdom));
     assert!(tuned.choices.iter().all(|c| c.taken.block == Block::Separate && c.reason == Reason::Measured), "{tuned}");
+}
+
+/// A plan tuned by a clock that says how long several levels take, and 1 for each by itself, in blocks that a warp holds.
+fn together(
+    wavelet: &str,
+    shape: &[usize],
+    levels: u32,
+    several: impl Fn(Block, u32) -> f64,
+) -> (Recipe, Vec<Measured>, Recipe) {
+    let wavelet = catalogue::find(wavelet).unwrap();
+    let plan = || Plan::builder(&wavelet).shape(shape).levels(levels).sample::<i16>();
+    let mut wisdom = Wisdom::default();
+    let clock = |trial: &lifting::Trial<i16>| {
+        Ok(match trial.block {
+            block if is_of_several(block) => several(block, trial.levels),
+            Block::Warp(_) => f64::from(trial.levels),
+            _ => 10.0,
+        })
+    };
+    let measured = plan().tune_with(&Device::Interpreter, &mut wisdom, clock).unwrap();
+    let (read, warnings) = Wisdom::from_json(&wisdom.to_json());
+    assert_eq!((&read, &warnings[..]), (&wisdom, &[][..]));
+    let recipe = |wisdom: &Wisdom| plan().wisdom(wisdom).build(&Device::Interpreter).unwrap().recipe().clone();
+    (recipe(&Wisdom::default()), measured, recipe(&wisdom))
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Inverse];
+
+#[test]
+fn levels_are_taken_together_where_that_was_the_fastest() {
+    // Of blocks that no plan proposes by itself one is.
+    let wide = |block: Block| matches!(block, Block::Cascade(CascadeBlock { columns: 16, ring: 6, .. }));
+    let (before, measured, after) = together("dd137", &[512, 1024], 3, |block, _| if wide(block) { 1.5 } else { 3.0 });
+    for direction in DIRECTIONS {
+        assert!(!is_of_several(before.choice(direction, 1).unwrap().taken.block), "{before}");
+        let [first, second, third] = [1, 2, 3].map(|level| after.choice(direction, level).unwrap());
+        assert!(wide(first.taken.block) && first.reason == Reason::Measured, "{after}");
+        assert_eq!((second.taken.block, second.taken.launches), (first.taken.block, 0), "{after}");
+        assert_eq!((third.reason, third.taken.launches), (Reason::Measured, 1), "{after}");
+        // With other chunks, too, and against the two one by one.
+        let of_two = || measured.iter().filter(|m| m.direction == direction && m.level == 1 && m.levels == 2);
+        assert!(of_two().filter(|m| wide(m.block)).count() > 1);
+        assert_eq!(of_two().filter(|m| !is_of_several(m.block)).count(), 1);
+    }
+    assert!(measured.iter().any(|m| m.to_string().contains("levels 1 to 2: 2.00 µs, one by one, the first by warp")));
+    assert!(measured.iter().any(|m| m.to_string().contains("levels 1 to 2: 1.50 µs, cascade, 16 columns")));
+}
+
+#[test]
+fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
+    let (before, _, after) = together("legall53", &[8192, 8192], 2, |_, _| 2.5);
+    for direction in DIRECTIONS {
+        assert!(is_of_several(before.choice(direction, 1).unwrap().taken.block), "{before}");
+        for level in [1, 2] {
+            let choice = after.choice(direction, level).unwrap();
+            assert!(!is_of_several(choice.taken.block) && choice.reason == Reason::Measured, "{after}");
+            assert_eq!(choice.others.iter().any(|other| is_of_several(other.block)), level == 1, "{after}");
+        }
+    }
+}
+
+#[test]
+fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
+    // From the second level on they are faster together, all four are not.
+    let (_, _, after) = together("legall53", &[64, 64], 4, |block, levels| match block {
+        Block::Pyramid(_) if levels == 3 => 1.0,
+        _ => 100.0,
+    });
+    for direction in DIRECTIONS {
+        let [first, second] = [1, 2].map(|level| after.choice(direction, level).unwrap());
+        assert!(!is_of_several(first.taken.block) && first.reason == Reason::Measured, "{after}");
+        assert!(matches!(second.taken.block, Block::Pyramid(_)) && second.reason == Reason::Measured, "{after}");
+    }
+}
+
+#[test]
+fn one_level_or_two_are_all_that_are_left_as_well() {
+    // Of one level the launch for several is one more block, and of two it stands beside that for two.
+    for levels in [1, 2] {
+        for (wanted, schedule) in [(1.0, Schedule::Warp), (0.5, Schedule::Pyramid)] {
+            let clock = |block: Block, _| if matches!(block, Block::Pyramid(_)) { wanted + 0.1 } else { 90.0 };
+            let (_, measured, after) = together("legall53", &[64, 64], levels, clock);
+            for direction in DIRECTIONS {
+                let of = |schedule: Schedule| measured.iter().filter(move |m| m.block.schedule() == schedule);
+                assert!(of(Schedule::Pyramid).any(|m| m.direction == direction && m.levels == levels), "{measured:?}");
+                assert_eq!(of(Schedule::Cascade).any(|m| m.direction == direction), levels == 2, "{measured:?}");
+                let choice = after.choice(direction, 1).unwrap();
+                let schedule = if levels == 2 { Schedule::Pyramid } else { schedule };
+                assert_eq!((choice.taken.block.schedule(), choice.reason), (schedule, Reason::Measured), "{after}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -127,7 +234,10 @@ fn broken_and_foreign_wisdom_is_passed_over_and_said() {
     let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
     assert!(text.contains(&version));
     let (found, warnings) = Wisdom::from_json(&text.replacen(&version, "\"version\": \"0.0.0\"", 1));
-    assert_eq!((found.len(), warnings), (3, vec![WisdomWarning::OtherVersion { count: 1 }]));
+    assert_eq!((found.len(), warnings), (wisdom.len() - 1, vec![WisdomWarning::OtherVersion { count: 1 }]));
+    // Files from before there was wisdom of several levels are of one.
+    let (found, warnings) = Wisdom::from_json(&text.replace("\"levels\": 1,", ""));
+    assert_eq!((found, warnings), (wisdom.clone(), vec![]));
     for (from, to) in [
         ("\"chunk\": 32", "\"chunk\": 0"),
         ("\"chunk\": 32", "\"chunk\": -1"),
@@ -139,7 +249,7 @@ fn broken_and_foreign_wisdom_is_passed_over_and_said() {
     ] {
         assert!(text.contains(from), "{from} in {text}");
         let (found, warnings) = Wisdom::from_json(&text.replacen(from, to, 1));
-        assert_eq!(found.len(), 3, "{to}");
+        assert_eq!(found.len(), wisdom.len() - 1, "{to}");
         assert!(matches!(warnings[..], [WisdomWarning::Entry { .. }]), "{to}: {warnings:?}");
     }
     // What no kernel can be is refused where a plan is made, and the plan is made without it.

@@ -86,15 +86,22 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
-/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have another ring, and are the same otherwise.
-fn cascade_kernel(scheme: &Scheme, options: Options) -> Option<Result<Kernel, ScheduleError>> {
-    let shape = cascade::Shape::for_sample(options.sample, options.direction);
-    let make = || {
+/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have another ring, and are the same otherwise. And those with wider lanes, which are measured
+/// where plans are tuned.
+fn cascade_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let first = cascade::Shape::for_sample(options.sample, options.direction);
+    let wide = cascade::Shape { columns: 2 * first.columns, ..first };
+    let wide = (options.sample == Scalar::I16 && THREE.contains(&scheme.name())).then_some(wide);
+    let make = |shape: cascade::Shape| {
         let mut kernel = cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?;
         kernel.name = format!("{}_{}x{}", kernel.name, shape.columns, shape.ring);
         Ok(kernel)
     };
-    (options.boundary == Boundary::WholeSymmetric).then(make)
+    if options.boundary == Boundary::WholeSymmetric {
+        [first].into_iter().chain(wide).map(make).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 /// For the largest images, few of them and many, which the name tells.
@@ -201,7 +208,7 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
     made.extend(pyramid_kernels(scheme, options));
     if full || options.sample.bytes() <= 4 {
         // Those of 64 bits take longest to compile of all, and are of the same text.
-        made.extend(cascade_kernel(scheme, options));
+        made.extend(cascade_kernels(scheme, options));
     }
     if scheme.domain() == Domain::Real {
         made.push(adjoint::kernel(scheme, options));

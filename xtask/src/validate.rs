@@ -99,8 +99,8 @@ fn compile(
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages = Vec::new();
     // What NVRTC makes machine code of, nvcc does, too, with the same assembler: PTX tells whether it takes the text.
-    let target = if full { "sm" } else { "compute" };
-    let targets = |architectures: &[&str]| architectures.iter().map(|a| format!("{target}_{a}")).collect::<Vec<_>>();
+    let kind = if full { "sm" } else { "compute" };
+    let targets = |architectures: &'static [&str]| architectures.iter().map(move |a| format!("{kind}_{a}"));
     if let Some(cu) = &one.cuda {
         nvrtc.compile(cu, targets(&ARCHITECTURES))?;
         usages.extend(nvcc::compile(toolchain, &one.name, cu, Some(&one.header))?);

@@ -1,13 +1,13 @@
 //! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
 
-use super::kernels::Key;
+use super::kernels::{Key, Only};
 use super::list::MOST_LAUNCHES;
 use super::lower::{Lowering, work_of};
 use super::model::Cost;
 use super::pair::{Pair, Quad, Span};
 use super::view::View;
 use crate::error::PlanError;
-use crate::recipe::{Candidate, Choice, Reason, Refused};
+use crate::recipe::{Candidate, Choice, Reason, Refused, Together};
 use crate::schedule::{Block, Schedule};
 use crate::wisdom::{Case, Key as Known};
 use lifting_codegen::schedule::stream::{Job, Order, Rows};
@@ -35,6 +35,12 @@ impl Chosen {
     /// Whether the level is one pass, which must not read the array that it writes.
     pub fn is_single(&self) -> bool {
         self.stages.len() == 1
+    }
+
+    /// Notes what could take it and the levels after it in one launch, and what cannot.
+    fn note(&mut self, merged: &mut Merged) {
+        self.choice.together.push(merged.together.clone());
+        self.choice.refused.extend(merged.refused.take());
     }
 
     /// Whether synthesis begins with a pass over both axes.
@@ -67,6 +73,12 @@ struct Merged {
     stage: Stage,
     block: Block,
     cost: Cost,
+    /// All blocks that could, and what wisdom calls the levels.
+    together: Together,
+    /// Whether it was measured to be faster than the levels one by one, if it was measured.
+    measured: Option<bool>,
+    /// What was measured to be fastest, and cannot be.
+    refused: Option<Refused>,
 }
 
 /// Ways with a pass over both axes.
@@ -119,13 +131,13 @@ impl Lowering<'_> {
         let mut refused = Vec::new();
         let mut ways: Vec<Way> = Vec::new();
         let (mut case, mut measured) = (None, None);
-        let wanted = match self.kernels.tuning.only {
-            // What is left of several levels in one.
-            None if matches!(self.kernels.tuning.schedule, Schedule::Cascade | Schedule::Pyramid) => Schedule::Auto,
+        let wanted = match self.kernels.tuning.measures() {
             None => self.kernels.tuning.schedule,
             Some((only, block)) if only == direction => block.schedule(),
             Some(_) => Schedule::Separate,
         };
+        // What is left of several levels in one.
+        let wanted = if [Schedule::Cascade, Schedule::Pyramid].contains(&wanted) { Schedule::Auto } else { wanted };
         let schedules: Vec<Schedule> = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s).collect();
         if !schedules.is_empty() {
             match self.both(question, &shape, &schedules, &quad) {
@@ -180,7 +192,8 @@ impl Lowering<'_> {
                         Schedule::Auto => Reason::Predicted,
                         _ => Reason::Asked,
                     };
-                    let choice = Choice { direction, level: level + 1, shape, taken, reason, others, refused, case };
+                    let (level, together) = (level + 1, Vec::new());
+                    let choice = Choice { direction, level, shape, taken, reason, others, refused, case, together };
                     return Ok(Chosen { stages, choice, levels: 1 });
                 }
                 Err(PlanError::Schedule(e)) => {
@@ -204,14 +217,18 @@ impl Lowering<'_> {
     ) -> Result<(), PlanError> {
         let Question { direction, level, .. } = *question;
         let schedule = Schedule::Cascade;
-        let Some(asked) = self.merges(schedule) else { return Ok(()) };
+        let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
+            // A launch for more levels takes these; what is measured may be another.
+            if let (Ok(mut merged), [first, ..]) = (self.cascaded(question, quad), chosen) {
+                first.note(&mut merged);
+            }
             return Ok(());
         }
         let made = self
             .cascaded(question, quad)
             .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
-        let merged = match made {
+        let mut merged = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
                 return Err(PlanError::Refused { schedule, direction, level: level + 1, reason });
@@ -224,7 +241,8 @@ impl Lowering<'_> {
             }
         };
         let levels = &mut chosen[..2];
-        let is_faster = merged.cost.time < self.apart(levels, level);
+        levels[0].note(&mut merged);
+        let is_faster = merged.measured.unwrap_or_else(|| merged.cost.time < self.apart(levels, level));
         self.merge(levels, level, merged, asked || is_faster);
         Ok(())
     }
@@ -240,7 +258,7 @@ impl Lowering<'_> {
     ) -> Result<(), PlanError> {
         let Question { direction, level, order, .. } = *question;
         let schedule = Schedule::Pyramid;
-        let Some(asked) = self.merges(schedule) else { return Ok(()) };
+        let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         let mut found: Vec<(usize, f64, Merged)> = Vec::new();
         // Of the first level where it is asked for, of the last where it would have been taken.
         let mut refusal = None;
@@ -248,17 +266,21 @@ impl Lowering<'_> {
             let level = level + i as u32;
             let question = Question { direction, level, order, copies: signal.array == whole.array };
             match self.pyramidal(&question, *signal, whole) {
-                Ok(merged) => found.push((i, self.apart(&chosen[i..], level) - merged.cost.time, merged)),
+                Ok(mut merged) => {
+                    chosen[i].note(&mut merged);
+                    found.push((i, self.apart(&chosen[i..], level) - merged.cost.time, merged));
+                }
                 Err(_) if asked && refusal.is_some() => {}
                 Err(reason) => refusal = Some((i, reason)),
             }
         }
         if !asked {
-            // Of equals the first stays first.
-            found.sort_by(|(_, a, _), (_, b, _)| b.total_cmp(a));
+            // What was measured to gain stands above what is predicted to, and what was measured not to below; of equals the first stays first.
+            let rank = |merged: &Merged| merged.measured.map_or(1, |gains| if gains { 2 } else { 0 });
+            found.sort_by(|(_, a, one), (_, b, other)| rank(other).cmp(&rank(one)).then(b.total_cmp(a)));
         }
         for (i, gain, merged) in found {
-            let takes = asked || gain > 0.0;
+            let takes = asked || merged.measured.unwrap_or(gain > 0.0);
             // A kernel is made for what is taken.
             match if takes { self.make(direction, &[merged.stage]) } else { Ok(()) } {
                 Ok(()) => {
@@ -280,11 +302,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a schedule for several levels was asked for; `None` where it is not to be considered.
-    fn merges(&self, schedule: Schedule) -> Option<bool> {
+    /// Whether a schedule for several levels was asked for, or is being measured; `None` where it is not to be considered.
+    fn merges(&self, schedule: Schedule, direction: Direction) -> Option<bool> {
         let tuning = self.kernels.tuning;
-        let asked = tuning.schedule == schedule;
-        (tuning.only.is_none() && (asked || tuning.schedule == Schedule::Auto)).then_some(asked)
+        match tuning.only {
+            Some(Only::Block(only, block)) => (only == direction && block.schedule() == schedule).then_some(true),
+            Some(Only::Apart) => None,
+            None if tuning.schedule == Schedule::Auto => Some(false),
+            None => (tuning.schedule == schedule).then_some(true),
+        }
     }
 
     /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no comparison. `level` is the first.
@@ -304,7 +330,7 @@ impl Lowering<'_> {
 
     /// Gives levels to one launch, or says that it could have had them. `level` is the first.
     fn merge(&self, chosen: &mut [Chosen], level: u32, merged: Merged, takes: bool) {
-        let Merged { stage, block, cost } = merged;
+        let Merged { stage, block, cost, measured, .. } = merged;
         let time = cost.time / self.copy_of(level);
         let candidate = Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time };
         if !takes {
@@ -312,7 +338,11 @@ impl Lowering<'_> {
             return;
         }
         let tuning = self.kernels.tuning;
-        let reason = if tuning.schedule == block.schedule() { Reason::Asked } else { Reason::Predicted };
+        let reason = match measured {
+            _ if tuning.schedule == block.schedule() || tuning.measures().is_some() => Reason::Asked,
+            Some(true) => Reason::Measured,
+            _ => Reason::Predicted,
+        };
         let levels = chosen.len() as u32;
         for (i, chosen) in chosen.iter_mut().enumerate() {
             let first = i == 0;
@@ -320,8 +350,6 @@ impl Lowering<'_> {
             let choice = &mut chosen.choice;
             choice.others.insert(0, std::mem::replace(&mut choice.taken, if first { candidate } else { within }));
             choice.reason = reason;
-            // What is measured is a level.
-            choice.case = None;
             (chosen.stages, chosen.levels) = if first { (vec![stage], levels) } else { (Vec::new(), 0) };
         }
     }
@@ -384,22 +412,67 @@ impl Lowering<'_> {
         let (extent, parity) = (&shape[..], [0; 2]);
         let pair = Pair { direction, level, axes, order: lifted, deep: None, span, extent, parity, gain: 0 };
         let launched = self.launched(&pair, &quad(self, &pair))?;
-        let blocks = self.kernels.proposed(schedule, direction, self.kind, &launched.job);
-        let blocks = blocks.map_err(|e| e.to_string())?.into_iter();
+        let tuning = self.kernels.tuning;
+        let blocks = match tuning.measures_of(schedule) {
+            Some(block) => vec![block],
+            None => self.kernels.proposed(schedule, direction, self.kind, &launched.job).map_err(|e| e.to_string())?,
+        };
         // The fastest as predicted, of equals the first; or why there is none: what stands against the last.
-        let (mut fastest, mut refusal) = (None::<Built>, None);
+        let (mut fastest, mut refusal, mut blocks_built) = (None::<Built>, None, Vec::new());
         for block in blocks {
             match self.built(direction, block, &launched) {
-                Ok(built) if fastest.as_ref().is_none_or(|other| built.cost.time < other.cost.time) => {
-                    fastest = Some(built);
+                Ok(built) => {
+                    blocks_built.push(built.block);
+                    if fastest.as_ref().is_none_or(|other| built.cost.time < other.cost.time) {
+                        fastest = Some(built);
+                    }
                 }
-                Ok(_) => {}
                 Err(e) => refusal = Some(e.to_string()),
             }
         }
-        let built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
+        let mut built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
+        let case = self.case(&pair, &launched, built.aligned);
+        let together = Together { levels: case.levels(), case, blocks: blocks_built };
+        // What was measured stands above what is predicted: such a block, or that something else is faster.
+        let known = if tuning.measures().is_some() { None } else { tuning.wisdom.find(&together.case) };
+        let known = known.map(|block| block.filter(|block| block.schedule() == schedule));
+        let (mut measured, mut refused) = (known.map(|block| block.is_some()), None);
+        if let Some(Some(block)) = known {
+            match self.built(direction, block, &launched) {
+                Ok(found) => built = found,
+                Err(e) => {
+                    measured = None;
+                    refused = Some(Refused { schedule, reason: outdated(&e) });
+                }
+            }
+        }
         let Built { block, chunk, rows, cost, .. } = built;
-        Ok(Merged { stage: Stage::Both { axes, order: lifted, deep: None, block, chunk, rows }, block, cost })
+        let stage = Stage::Both { axes, order: lifted, deep: None, block, chunk, rows };
+        Ok(Merged { stage, block, cost, together, measured, refused })
+    }
+
+    /// What wisdom calls a pass over both axes.
+    fn case(&self, pair: &Pair, launched: &Launched, aligned: bool) -> Known {
+        let (tuning, Launched { job, count }) = (self.kernels.tuning, launched);
+        let images = i32::try_from(*count).unwrap_or(i32::MAX).saturating_mul(job.batch);
+        let case = Case {
+            device: &tuning.device,
+            scheme: self.kernels.scheme,
+            sample: self.kind,
+            boundary: self.kernels.boundary,
+            direction: pair.direction,
+            order: pair.order,
+            axes: self.problem.geometry.axes_at(pair.level).len(),
+            gain: self.kernels.gain,
+            aligned,
+            levels: match pair.span {
+                Span::One => 1,
+                Span::Two => 2,
+                Span::All(levels) => levels,
+            },
+            extent: [job.width, job.height, images],
+        };
+        case.key()
     }
 
     /// Makes the kernels of stages whose shape may turn out not to fit.
@@ -514,8 +587,8 @@ impl Lowering<'_> {
         let tuning = self.kernels.tuning;
         let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
         for &schedule in schedules {
-            let blocks = match tuning.only {
-                Some((_, block)) => Ok(vec![block]),
+            let blocks = match tuning.measures_of(schedule) {
+                Some(block) => Ok(vec![block]),
                 None => self.kernels.proposed(schedule, direction, self.kind, &job),
             };
             let built: Result<Vec<_>, ScheduleError> = blocks.map(|blocks| blocks.into_iter().map(build).collect());
@@ -535,21 +608,8 @@ impl Lowering<'_> {
             refused.extend(reason.flatten().map(|e| Refused { schedule, reason: e.to_string() }));
         }
         let Some(aligned) = is_aligned else { return Ok(Err(refused)) };
-        let images = i32::try_from(launched.count).unwrap_or(i32::MAX).saturating_mul(job.batch);
-        let case = Case {
-            device: &tuning.device,
-            scheme: self.kernels.scheme,
-            sample: self.kind,
-            boundary: self.kernels.boundary,
-            direction,
-            order: lifted,
-            axes: axes.len(),
-            gain: self.kernels.gain,
-            aligned,
-            extent: [job.width, job.height, images],
-        };
-        let case = case.key();
-        let mut measured = tuning.wisdom.find(&case);
+        let case = self.case(&pair, &launched, aligned);
+        let mut measured = tuning.wisdom.find(&case).flatten().filter(|block| !block.is_of_several());
         if let Some(block) = measured.filter(|block| BOTH.contains(&block.schedule())) {
             match build(block) {
                 Ok((stages, block, cost, _)) => {
@@ -558,8 +618,7 @@ impl Lowering<'_> {
                     measured = Some(block);
                 }
                 Err(e) => {
-                    let reason = format!("measured before as fastest, and now: {e}");
-                    refused.push(Refused { schedule: block.schedule(), reason });
+                    refused.push(Refused { schedule: block.schedule(), reason: outdated(&e) });
                     measured = None;
                 }
             }
@@ -637,8 +696,8 @@ impl Lowering<'_> {
             let stage = Stage::Both { axes: [x, y], order: lifted, deep: Some(z), block, chunk, rows };
             Ok((vec![stage], block, cost))
         };
-        let blocks = match self.kernels.tuning.only {
-            Some((_, block)) => vec![block],
+        let blocks = match self.kernels.tuning.measures_of(Schedule::Volume) {
+            Some(block) => vec![block],
             None => self
                 .kernels
                 .proposed(Schedule::Volume, direction, self.kind, &job)
@@ -659,6 +718,11 @@ impl Lowering<'_> {
         }
         if ways.is_empty() { Err(refusal.unwrap_or_else(|| "nothing is proposed".into())) } else { Ok(ways) }
     }
+}
+
+/// Why what was measured is not taken.
+fn outdated(e: &ScheduleError) -> String {
+    format!("measured before as fastest, and now: {e}")
 }
 
 /// The innermost axis that has more than one sample.

@@ -20,6 +20,15 @@ use lifting_dsl::{Boundary, Scheme};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
+/// What a plan that is being measured takes, and no other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Only {
+    /// A block, in one direction.
+    Block(Direction, Block),
+    /// Levels one by one, each as it would be by itself.
+    Apart,
+}
+
 /// Choices that change how fast a plan is, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tuning {
@@ -31,8 +40,8 @@ pub(crate) struct Tuning {
     pub device: String,
     /// What was measured before.
     pub wisdom: Arc<Wisdom>,
-    /// A block that levels take in one direction, and no other: it is being measured.
-    pub only: Option<(Direction, Block)>,
+    /// What is being measured.
+    pub only: Option<Only>,
     /// Block of `horizontal`.
     pub horizontal: horizontal::Shape,
     /// Block of `vertical`; what the window proposes if nothing is said.
@@ -51,6 +60,19 @@ impl Tuning {
             horizontal: horizontal::Shape::default(),
             vertical: None,
         }
+    }
+
+    /// The block that is being measured, if one is.
+    pub fn measures(&self) -> Option<(Direction, Block)> {
+        match self.only {
+            Some(Only::Block(direction, block)) => Some((direction, block)),
+            Some(Only::Apart) | None => None,
+        }
+    }
+
+    /// The same, if it is of this schedule.
+    pub fn measures_of(&self, schedule: Schedule) -> Option<Block> {
+        self.measures().map(|(_, block)| block).filter(|block| block.schedule() == schedule)
     }
 }
 

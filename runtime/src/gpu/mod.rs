@@ -25,7 +25,7 @@ mod view;
 
 pub(crate) use {
     interpret::Interpreter,
-    kernels::Tuning,
+    kernels::{Only, Tuning},
     lower::{Program, scalar_of},
     model::Machine,
     source::source,

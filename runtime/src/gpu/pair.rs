@@ -214,7 +214,7 @@ impl Lowering<'_> {
             Ok((walk, _)) => return Ok((block, walk, chunk)),
             Err(e) => e,
         };
-        if self.kernels.tuning.only.is_some() {
+        if self.kernels.tuning.measures().is_some() {
             return Err(first);
         }
         let others = self.kernels.proposed(block.schedule(), direction, self.kind, job)?;

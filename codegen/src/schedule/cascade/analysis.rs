@@ -4,7 +4,7 @@ use super::strip::{Strip, Strips};
 use super::{VECTOR, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, DelayLine, Form, Order, PHASES, Row, walk_down};
+use crate::schedule::level::{Across, DelayLine, Order, PHASES, Row, walk_down};
 use lifting_dsl::{Boundary, Phase};
 
 /// A walk of analysis.
@@ -88,14 +88,8 @@ impl Analysis<'_> {
         let across_first = order.across_first(plan.options.direction);
         let rows = plan.rows(b, "rows", 4, c);
         // The two rows of the low band that the step before left.
-        let before = self.at_border.then(|| {
-            let before = plan.rows(b, "before", 2, c / 2);
-            let registers = 2 * plan.form(c / 2).registers(c / 2);
-            b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
-            before
-        });
+        let before = self.at_border.then(|| plan.zeros(b, "before", 2, c / 2));
         let outs = self.outs(b);
-        let row = |array: LocalId, i: i32, columns: i32| plan.row(array, i, columns);
         walk_down(
             b,
             (plan.shape.ring, true),
@@ -104,7 +98,7 @@ impl Analysis<'_> {
             |b, _, slot| self.take(b, slot, rows),
             |b, step| {
                 if across_first {
-                    across.lift_all(b, &[0, 1, 2, 3].map(|i| row(rows, i, c)));
+                    across.lift_all(b, &[0, 1, 2, 3].map(|i| plan.row(rows, i, c)));
                 }
                 // The first level: two row pairs.
                 let results = plan.rows(b, "results", 4, c);
@@ -112,7 +106,7 @@ impl Analysis<'_> {
                     let front = b.let_("front", Scalar::I32, (step.clone() << 1) + (plan.odd() as i32 + pair));
                     for phase in PHASES {
                         let i = 2 * pair + phase.parity() as i32;
-                        line.row(phase, 0).copy(b, &row(rows, i, c), c);
+                        line.row(phase, 0).copy(b, &plan.row(rows, i, c), c);
                     }
                     let front = Expr::from(front);
                     line.scale_first(b, &front);
@@ -121,18 +115,18 @@ impl Analysis<'_> {
                         let i = 2 * pair + phase.parity() as i32;
                         let result = plan.rows(b, "result", 1, c);
                         line.result(b, phase, upper.delay as i32, result);
-                        row(results, i, c).copy(b, &row(result, 0, c), c);
+                        plan.row(results, i, c).copy(b, &plan.row(result, 0, c), c);
                     }
                     line.shift(b);
                 }
                 if !across_first {
-                    across.lift_all(b, &[0, 1, 2, 3].map(|i| row(results, i, c)));
+                    across.lift_all(b, &[0, 1, 2, 3].map(|i| plan.row(results, i, c)));
                 }
                 self.store_first(b, step, outs[0], results);
                 let low = plan.rows(b, "low", 2, c / 2);
                 self.enter(b, step, (results, before, low));
                 let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.at_border) as i32);
-                let low_rows: Vec<Row> = (0..2).map(|i| row(low, i, c / 2)).collect();
+                let low_rows: Vec<Row> = (0..2).map(|i| plan.row(low, i, c / 2)).collect();
                 if across_first {
                     low_across.lift_all(b, &low_rows);
                 }
@@ -146,7 +140,7 @@ impl Analysis<'_> {
                     let results = PHASES.map(|phase| {
                         let result = plan.rows(b, "low_result", 1, c / 2);
                         low_line.result(b, phase, lower.delay as i32, result);
-                        row(result, 0, c / 2)
+                        plan.row(result, 0, c / 2)
                     });
                     if !across_first {
                         low_across.lift_all(b, &results);
@@ -218,21 +212,15 @@ impl Analysis<'_> {
                     Cache::Default,
                 );
             }
-            let value = |column: &i32| self.gained(plan.arith.widen(Expr::Elem(raw, Box::new((*column).into()))));
-            let put = |b: &mut Builder, row: &Row| {
-                for unit in row.form.units(0..c) {
-                    let values = unit.iter().map(value).collect();
-                    row.put(b, &unit, values);
-                }
-            };
+            let value = |column: i32| self.gained(plan.arith.widen(Expr::Elem(raw, Box::new(column.into()))));
             let row = plan.row(rows, i, c);
             if plan.packed {
-                // As pairs stand in memory, of which nothing needs to be taken apart.
-                let loaded = Row { array: plan.rows(b, "loaded", 1, c), first: 0.into(), form: Form::Beside };
-                put(b, &loaded);
+                // Pairs as they stand in memory, of which nothing needs to be taken apart.
+                let loaded = plan.in_order(b, "loaded", c);
+                loaded.fill(b, 0..c, value);
                 row.copy(b, &loaded, c);
             } else {
-                put(b, &row);
+                row.fill(b, 0..c, value);
             }
         }
     }
@@ -257,11 +245,7 @@ impl Analysis<'_> {
                 // Two columns of the even phase are two of the low band.
                 return to.copy(b, &from.evens(), half);
             }
-            for unit in to.form.units(0..half) {
-                let value = |e: &i32| self.gained(plan.arith.widen(plan.arith.narrow(from.at(2 * e))));
-                let values = unit.iter().map(value).collect();
-                to.put(b, &unit, values);
-            }
+            to.fill(b, 0..half, |e| self.gained(plan.arith.widen(plan.arith.narrow(from.at(2 * e)))));
         };
         let Some(before) = before else {
             return (0..).zip(&low).for_each(|(i, low)| left(b, i, low));

@@ -30,7 +30,7 @@ mod synthesis;
 use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{BinOp, Expr, Kernel, LocalId, Scalar};
+use crate::ir::{BinOp, Expr, Kernel, LocalId, Place, Scalar};
 use crate::window::{Halo, needed};
 use lifting_dsl::{Boundary, Scheme};
 
@@ -41,7 +41,7 @@ const VECTOR: i64 = 16;
 const GROUP: i64 = 4;
 
 /// Row pairs of halo up to which memory limits walks, not what they execute: of those 16-bit integers stand one in a register, as rings and chunks were measured.
-const SHORT_HALO: i64 = 2;
+const SINGLE_UP_TO: i64 = 2;
 
 /// Shape of a block, which is a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,16 +143,12 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let sector = (32 / (c * bytes)).max(1);
     let rounded = (left + sector - 1) / sector * sector;
     let left = if rounded + useful + right <= 32 { rounded } else { left };
-    let is_long = halo.pairs_before() + halo.pairs_after() > SHORT_HALO;
+    let is_long = halo.pairs_before() + halo.pairs_after() > SINGLE_UP_TO;
     let packed = options.sample == Scalar::I16 && axis.is_dots() && c % 8 == 0 && is_long;
-    let form = |columns: u32| Form::of(packed, columns as i32);
-    let descent = |columns: u32| {
-        let registers = form(columns).registers(columns as i32) as u32;
-        Descent::new(&axis, &halo, options.boundary, Border::Extend, arith, registers)
-    };
-    let descents = [descent(shape.columns), descent(shape.columns / 2)];
+    let of_row = [shape.columns, shape.columns / 2].map(|c| Form::of(packed, c as i32).registers(c as i32) as u32);
+    let descents = of_row.map(|of_row| Descent::new(&axis, &halo, options.boundary, Border::Extend, arith, of_row));
     // Rows of the low band wait for a step.
-    let waiting = i64::from(form(shape.columns).registers(c as i32)) * ((arith.work.bytes() as i64 + 3) / 4);
+    let waiting = i64::from(of_row[0]) * ((arith.work.bytes() as i64 + 3) / 4);
     let registers = descents.iter().map(|d| d.registers).sum::<i64>() + waiting;
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay lines of both levels, in registers a thread,", registers, MAX_REGISTERS));
@@ -193,6 +189,25 @@ impl Walk {
     /// An array of so many rows.
     fn rows(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
         b.array(name, self.arith.work, (count * self.form(columns).registers(columns)) as u32)
+    }
+
+    /// The same, all zero.
+    fn zeros(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
+        let rows = self.rows(b, name, count, columns);
+        let registers = count * self.form(columns).registers(columns);
+        b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(rows, i), self.arith.zero()));
+        rows
+    }
+
+    /// A row whose columns stand in registers in their order, as in memory.
+    fn in_order(&self, b: &mut Builder, name: &str, columns: i32) -> Row {
+        let array = self.rows(b, name, 1, columns);
+        self.as_in_order(array)
+    }
+
+    /// The same in an array that there is.
+    fn as_in_order(&self, array: LocalId) -> Row {
+        Row { array, first: 0.into(), form: if self.packed { Form::Beside } else { Form::Single } }
     }
 
     /// The i-th row of an array.

@@ -4,7 +4,7 @@ use super::strip::{Strip, Strips};
 use super::{Walk, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
-use crate::schedule::level::{Across, DelayLine, Descent, Form, Order, PHASES, Row, walk_down};
+use crate::schedule::level::{Across, DelayLine, Descent, Order, PHASES, Row, walk_down};
 use lifting_dsl::Boundary;
 
 /// A walk of synthesis.
@@ -86,10 +86,8 @@ impl Synthesis<'_> {
         let across_first = order.across_first(plan.options.direction);
         // The last row of the low band that the step before left.
         let before = self.repeats().then(|| {
-            let before = plan.rows(b, "before", 1, c / 2);
-            let registers = plan.form(c / 2).registers(c / 2);
-            b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(before, i), plan.arith.zero()));
-            self.low_row(before)
+            let before = plan.zeros(b, "before", 1, c / 2);
+            plan.as_in_order(before)
         });
         let cell = b.let_("taken", Scalar::I32, 0);
         walk_down(
@@ -245,42 +243,34 @@ impl Synthesis<'_> {
             let raw = b.array("raw", self.plan.options.sample, len as u32);
             let at = Expr::from(cell) + self.cell(level, i, band);
             b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, len as u32, Cache::Default);
-            let row = &rows[band / 2];
-            for unit in row.form.units((band as i32 % 2..2 * len).step_by(2)) {
-                let value = |column: &i32| arith.widen(Expr::Elem(raw, Box::new((column / 2).into())));
-                let values = unit.iter().map(value).collect();
-                row.put(b, &unit, values);
-            }
+            let columns = (band as i32 % 2..2 * len).step_by(2);
+            rows[band / 2].fill(b, columns, |column| arith.widen(Expr::Elem(raw, Box::new((column / 2).into()))));
         }
     }
 
-    /// Columns of a result of a level as they stand in memory.
-    fn left(&self, row: &Row, columns: std::ops::Range<i32>) -> Vec<Expr> {
+    /// A column of a result of a level as it stands in memory.
+    fn left(&self, row: &Row, column: i32) -> Expr {
         let arith = self.plan.arith;
-        let value = |c: i32| match self.frame.params.gain {
-            Some(gain) => arith.shift_down(row.at(c), gain.into()),
-            None => row.at(c),
+        let value = match self.frame.params.gain {
+            Some(gain) => arith.shift_down(row.at(column), gain.into()),
+            None => row.at(column),
         };
-        columns.map(|c| arith.narrow(value(c))).collect()
+        arith.narrow(value)
     }
 
     /// The rows of the low band that enter the first level.
     fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<&Row>) -> [Row; 2] {
         let (plan, half) = (self.plan, self.low.columns());
-        let low = [0, 1].map(|_| self.low_row(plan.rows(b, "low", 1, half)));
+        let low = [0, 1].map(|_| plan.in_order(b, "low", half));
         for (result, low) in results.iter().zip(&low) {
             if plan.packed && self.frame.params.gain.is_none() {
                 low.copy(b, result, half);
                 continue;
             }
-            let values = self.left(result, 0..half);
-            for unit in low.form.units(0..half) {
-                let values = unit.iter().map(|e| plan.arith.widen(values[*e as usize].clone())).collect();
-                low.put(b, &unit, values);
-            }
+            low.fill(b, 0..half, |e| plan.arith.widen(self.left(result, e)));
         }
         let Some(before) = before else { return low };
-        let last = self.low_row(plan.rows(b, "last", 1, half));
+        let last = plan.in_order(b, "last", half);
         last.copy(b, &low[1], half);
         let is_even = Expr::from(self.frame.params.height).and(1.into()).eq_(0.into());
         b.if_(is_even, |b| {
@@ -290,11 +280,6 @@ impl Synthesis<'_> {
         });
         before.copy(b, &last, half);
         low
-    }
-
-    /// A row of the low band as the first level takes it.
-    fn low_row(&self, array: LocalId) -> Row {
-        Row { array, first: 0.into(), form: if self.plan.packed { Form::Beside } else { Form::Single } }
     }
 
     /// What the lane stores.
@@ -319,10 +304,12 @@ impl Synthesis<'_> {
     /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
         let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
-        let results = self.in_order(b, results);
+        let ordered: Vec<Row> =
+            if plan.packed { results.iter().map(|row| self.ordered(b, row)).collect() } else { Vec::new() };
+        let results = if plan.packed { &ordered } else { results };
         let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
-            1 => results.iter().map(|row| vec![self.left(row, 0..frame.columns())]).collect(),
-            _ => self.staged(b, &results, cell),
+            1 => results.iter().map(|row| vec![(0..frame.columns()).map(|c| self.left(row, c)).collect()]).collect(),
+            _ => self.staged(b, results, cell),
         };
         let delay = plan.descents[0].delay as i32;
         let done = b.let_("done", Scalar::I32, (Expr::from(low_pair) << 2) - 2 * delay);
@@ -350,18 +337,12 @@ impl Synthesis<'_> {
         b.set(Place::Local(out.next), frame.below(0, out.next, 4));
     }
 
-    /// Rows whose columns stand in registers in the order of memory.
-    fn in_order(&self, b: &mut Builder, rows: &[Row]) -> Vec<Row> {
-        let (plan, c) = (self.plan, self.frame.columns());
-        let all = rows.iter().map(|row| {
-            if !plan.packed {
-                return row.clone();
-            }
-            let ordered = Row { array: plan.rows(b, "ordered", 1, c), first: 0.into(), form: Form::Beside };
-            ordered.copy(b, row, c);
-            ordered
-        });
-        all.collect()
+    /// A row in pairs, as it stands in memory.
+    fn ordered(&self, b: &mut Builder, row: &Row) -> Row {
+        let c = self.frame.columns();
+        let ordered = self.plan.in_order(b, "ordered", c);
+        ordered.copy(b, row, c);
+        ordered
     }
 
     /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
@@ -372,7 +353,7 @@ impl Synthesis<'_> {
         b.push(Stmt::SyncWarp);
         for (i, row) in results.iter().enumerate() {
             for n in 0..copies {
-                let values = self.left(row, n * vector..(n + 1) * vector);
+                let values = (n * vector..(n + 1) * vector).map(|c| self.left(row, c)).collect();
                 b.store_wide(Space::Shared(self.ring), at(i, lane() * copies + n), values, Cache::Default);
             }
         }

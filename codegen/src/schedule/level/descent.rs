@@ -36,17 +36,17 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// Derives it, for so many columns a thread.
+    /// Derives it, where a thread holds so many values of a row.
     pub fn new(
         axis: &Axis,
         halo: &Halo,
         boundary: Boundary,
         border: Border,
         arith: Arithmetic,
-        columns: u32,
+        of_row: u32,
     ) -> Descent {
         let window = Window::derive(&axis.actions, boundary);
-        let values = DelayLine::values(&axis.actions, &window, border, columns);
+        let values = DelayLine::values(&axis.actions, &window, border, of_row);
         Descent {
             above: halo.pairs_before(),
             delay: window.delay(),

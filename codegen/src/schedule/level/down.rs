@@ -45,10 +45,10 @@ pub struct DelayLine<'a> {
 }
 
 impl<'a> DelayLine<'a> {
-    /// Values that a thread holds: the slots that live from one pair to the next, and the pair at the front.
-    pub fn values(actions: &[Action], window: &Window, border: Border, columns: u32) -> i64 {
+    /// Values that a thread holds, so many of a row: the slots that live from one pair to the next, and the pair at the front.
+    pub fn values(actions: &[Action], window: &Window, border: Border, of_row: u32) -> i64 {
         let [even, odd] = depths(actions, window, border);
-        i64::from(even + odd) * i64::from(columns)
+        i64::from(even + odd) * i64::from(of_row)
     }
 
     /// Declares the registers and sets them to zero. The window slides along an axis (1: y, 2: z).
@@ -64,6 +64,7 @@ impl<'a> DelayLine<'a> {
         (window, along): (&Window, usize),
         form: Form,
     ) -> DelayLine<'a> {
+        debug_assert!(form == Form::Single || axis.is_dots() && held.border == Border::Extend);
         let depths = depths(&axis.actions, window, held.border);
         let columns = form.registers(held.columns());
         b.comment("the window: row j of even and odd is j pairs behind the front");
@@ -134,7 +135,8 @@ impl<'a> DelayLine<'a> {
 
     fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
         let target = step.target();
-        let dots = if self.form == Form::Single { None } else { Dots::of(step).map(Dots::of_lines) };
+        let dots = || Dots::of(step).expect("steps are dot products").of_lines();
+        let dots = (self.form != Form::Single).then(dots);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
             let (array, index) = self.element(target, slot, &c);
             let old = Expr::Elem(array, Box::new(index.clone()));

@@ -73,10 +73,7 @@ impl Lanes {
                 .iter()
                 .map(|(lane, column)| b.shuffle("image", self.arith.work, row.at(*column), Lane::Index((*lane).into())))
                 .collect();
-            for unit in row.form.units(0..columns) {
-                let found = |c: &i32| Expr::from(beyond).select(images[*c as usize].into(), row.at(*c));
-                row.put(b, &unit, unit.iter().map(found).collect());
-            }
+            row.fill(b, 0..columns, |c| Expr::from(beyond).select(images[c as usize].into(), row.at(c)));
         }
     }
 }

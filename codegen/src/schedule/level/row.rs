@@ -7,11 +7,11 @@ use crate::ir::{Expr, LocalId, Place, Scalar};
 /// How a lane's samples of a row stand in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One in each. Steps are made on such rows only.
+    /// One in each.
     Single,
     /// 16-bit integers, two in each, of columns beside one another: as an image's rows stand in memory.
     Beside,
-    /// The same, of columns of one phase: as bands' rows stand in memory. Of how many columns, a multiple of 4.
+    /// The same, of columns of one phase: as bands' rows stand in memory, and as rows are lifted. Of how many columns, a multiple of 4.
     ByPhase(i32),
 }
 
@@ -44,7 +44,6 @@ impl Form {
 }
 
 /// A row in a register array, from an element on.
-#[derive(Clone)]
 pub struct Row {
     /// The array.
     pub array: LocalId,
@@ -113,6 +112,13 @@ impl Row {
     pub fn place(&self, column: i32) -> Place {
         debug_assert_eq!(self.form, Form::Single, "a place is of one sample");
         Place::Elem(self.array, self.first.clone() + column)
+    }
+
+    /// Sets columns: of each register that they are in, all.
+    pub fn fill(&self, b: &mut Builder, columns: impl IntoIterator<Item = i32>, value: impl Fn(i32) -> Expr) {
+        for unit in self.form.units(columns) {
+            self.put(b, &unit, unit.iter().map(|column| value(*column)).collect());
+        }
     }
 
     /// Sets the columns of a register ([`Form::units`]).

@@ -184,10 +184,7 @@ impl Source {
     /// What was loaded, as the steps see it.
     pub fn see(&self, b: &mut Builder, frame: &Frame, row: &Row, raw: LocalId) {
         let first = self.columns.map_or((0, 1), |phase| (phase.parity() as i32, 2));
-        for unit in row.form.units(self.columns(frame)) {
-            let samples = unit.iter().map(|c| self.seen(frame, raw, (c - first.0) / first.1)).collect();
-            row.put(b, &unit, samples);
-        }
+        row.fill(b, self.columns(frame), |c| self.seen(frame, raw, (c - first.0) / first.1));
     }
 
     /// The same of a single sample.
