@@ -418,11 +418,11 @@ impl Lowering<'_> {
             None => self.kernels.proposed(schedule, direction, self.kind, &launched.job).map_err(|e| e.to_string())?,
         };
         // The fastest as predicted, of equals the first; or why there is none: what stands against the last.
-        let (mut fastest, mut refusal, mut blocks_built) = (None::<Built>, None, Vec::new());
+        let (mut fastest, mut refusal, mut able) = (None::<Built>, None, Vec::new());
         for block in blocks {
             match self.built(direction, block, &launched) {
                 Ok(built) => {
-                    blocks_built.push(built.block);
+                    able.push(built.block);
                     if fastest.as_ref().is_none_or(|other| built.cost.time < other.cost.time) {
                         fastest = Some(built);
                     }
@@ -432,7 +432,7 @@ impl Lowering<'_> {
         }
         let mut built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
         let case = self.case(&pair, &launched, built.aligned);
-        let together = Together { levels: case.levels(), case, blocks: blocks_built };
+        let together = Together { levels: case.levels(), case, blocks: able };
         // What was measured stands above what is predicted: such a block, or that something else is faster.
         let known = if tuning.measures().is_some() { None } else { tuning.wisdom.find(&together.case) };
         let known = known.map(|block| block.filter(|block| block.schedule() == schedule));
