@@ -100,9 +100,7 @@ pub struct Choice {
 /// Levels that one launch could take.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Together {
-    /// How many, the first included.
-    pub levels: u32,
-    /// What wisdom calls them.
+    /// What wisdom calls them, and how many they are.
     pub case: wisdom::Key,
     /// The blocks that could, the chunks as predicted.
     pub blocks: Vec<Block>,

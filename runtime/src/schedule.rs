@@ -34,6 +34,11 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// Whether a launch takes several levels.
+    pub(crate) fn is_of_several(self) -> bool {
+        matches!(self, Schedule::Cascade | Schedule::Pyramid)
+    }
+
     /// Those that can be asked for, `Auto` first.
     pub const ALL: [Schedule; 10] = [
         Schedule::Auto,
@@ -308,7 +313,7 @@ impl Block {
 
     /// Whether a launch of such blocks takes several levels.
     pub(crate) fn is_of_several(&self) -> bool {
-        matches!(self, Block::Cascade(_) | Block::Pyramid(_))
+        self.schedule().is_of_several()
     }
 
     /// The schedule whose blocks these are.

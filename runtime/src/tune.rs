@@ -147,38 +147,25 @@ impl<T: Sample> PlanBuilder<'_, T> {
         for choice in &plan.recipe().choices {
             // Where there is nothing to choose there is nothing to know.
             let Some(case) = &choice.case else { continue };
-            let Choice { direction, level, .. } = *choice;
-            let first = all.len();
-            let mut attempt = |block: Block, all: &mut Vec<Measured>| -> Result<(), PlanError> {
+            let direction = choice.direction;
+            let mut found: Vec<Measured> = Vec::new();
+            let mut attempt = |block: Block, found: &mut Vec<Measured>| {
                 let only = Only::Block(direction, block);
-                let trial = match self.clone().only_levels(plan.geometry(), (level - 1, 1), only).build(device) {
-                    Ok(trial) => trial,
-                    // A block that the wavelet or the kernel's resources do not allow.
-                    Err(PlanError::Refused { .. }) => return Ok(()),
-                    Err(e) => return Err(e),
-                };
-                let Some(taken) = trial.recipe().choice(direction, 1).map(|c| c.taken.block) else { return Ok(()) };
-                if all[first..].iter().all(|m| m.block != taken) {
-                    let trial = Trial { direction, level, levels: 1, block: taken, plan: &trial };
-                    let microseconds = measure(&trial)?;
-                    all.push(Measured { direction, level, levels: 1, block: taken, microseconds });
-                }
-                Ok(())
+                self.attempt((plan, device), (choice, 1), only, found, measure)
             };
-            let fastest = |all: &[Measured]| fastest(&all[first..]).cloned();
-            attempt(Block::Separate, &mut all)?;
-            attempt(Block::Lattice, &mut all)?;
+            attempt(Block::Separate, &mut found)?;
+            attempt(Block::Lattice, &mut found)?;
             let proposed = StreamBlock::proposed(T::KIND);
             for columns in proposed.iter().map(|b| b.columns) {
                 for (warps, ring) in BLOCKS {
-                    attempt(Block::Stream(StreamBlock { columns, warps, ring, chunk: 0 }), &mut all)?;
+                    attempt(Block::Stream(StreamBlock { columns, warps, ring, chunk: 0 }), &mut found)?;
                 }
             }
             let candidates = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
             for block in candidates()
                 .filter(|block| [Schedule::Stream, Schedule::Tile, Schedule::Volume].contains(&block.schedule()))
             {
-                attempt(block, &mut all)?;
+                attempt(block, &mut found)?;
             }
             let own = candidates().filter_map(|block| match block {
                 Block::Warp(block) => Some(block),
@@ -186,19 +173,44 @@ impl<T: Sample> PlanBuilder<'_, T> {
             });
             for block in own.chain([warp::Shape::paper().into()]) {
                 for warps in WARPS {
-                    attempt(Block::Warp(WarpBlock { warps, ..block }), &mut all)?;
+                    attempt(Block::Warp(WarpBlock { warps, ..block }), &mut found)?;
                 }
             }
-            if let Some(Measured { block: block @ (Block::Stream(_) | Block::Volume(_)), .. }) = fastest(&all) {
+            if let Some(&Measured { block: block @ (Block::Stream(_) | Block::Volume(_)), .. }) = fastest(&found) {
                 for chunk in CHUNKS {
-                    attempt(block.with_chunk(chunk), &mut all)?;
+                    attempt(block.with_chunk(chunk), &mut found)?;
                 }
             }
-            if let Some(Measured { block, microseconds, .. }) = fastest(&all) {
+            if let Some(&Measured { block, microseconds, .. }) = fastest(&found) {
                 wisdom.note(case.clone(), Some(block), microseconds);
             }
+            all.extend(found);
         }
         Ok(all)
+    }
+
+    /// Measures a plan of a choice's level and those after it, so many in all, unless it cannot be, or what it takes is among what was found.
+    fn attempt(
+        &self,
+        (plan, device): (&Plan<T>, &Device),
+        (choice, levels): (&Choice, u32),
+        only: Only,
+        found: &mut Vec<Measured>,
+        measure: &mut impl FnMut(&Trial<T>) -> Result<f64, PlanError>,
+    ) -> Result<(), PlanError> {
+        let Choice { direction, level, .. } = *choice;
+        let trial = match self.clone().only_levels(plan.geometry(), (level - 1, levels), only).build(device) {
+            Ok(trial) => trial,
+            // A block that the wavelet or the kernel's resources do not allow.
+            Err(PlanError::Refused { .. }) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        let Some(block) = trial.recipe().choice(direction, 1).map(|c| c.taken.block) else { return Ok(()) };
+        if found.iter().all(|m| m.block != block) {
+            let microseconds = measure(&Trial { direction, level, levels, block, plan: &trial })?;
+            found.push(Measured { direction, level, levels, block, microseconds });
+        }
+        Ok(())
     }
 
     /// Several levels in one launch, or the last one in a launch for several, against the same levels one by one, each as wisdom says by now.
@@ -210,22 +222,11 @@ impl<T: Sample> PlanBuilder<'_, T> {
         (device, wisdom): (&Device, &mut Wisdom),
         measure: &mut impl FnMut(&Trial<T>) -> Result<f64, PlanError>,
     ) -> Result<Vec<Measured>, PlanError> {
-        let (&Choice { direction, level, .. }, levels) = (choice, together.levels);
+        let (direction, levels) = (choice.direction, together.case.levels());
         let mut all: Vec<Measured> = Vec::new();
         let known = self.clone().wisdom(wisdom);
-        let mut attempt = |only: Only, all: &mut Vec<Measured>| -> Result<(), PlanError> {
-            let trial = match known.clone().only_levels(plan.geometry(), (level - 1, levels), only).build(device) {
-                Ok(trial) => trial,
-                Err(PlanError::Refused { .. }) => return Ok(()),
-                Err(e) => return Err(e),
-            };
-            let Some(taken) = trial.recipe().choice(direction, 1).map(|c| c.taken.block) else { return Ok(()) };
-            if all.iter().all(|m| m.block != taken) {
-                let microseconds = measure(&Trial { direction, level, levels, block: taken, plan: &trial })?;
-                all.push(Measured { direction, level, levels, block: taken, microseconds });
-            }
-            Ok(())
-        };
+        let mut attempt =
+            |only: Only, all: &mut Vec<Measured>| known.attempt((plan, device), (choice, levels), only, all, measure);
         attempt(Only::Apart, &mut all)?;
         for &block in &together.blocks {
             attempt(Only::Block(direction, block), &mut all)?;
@@ -242,7 +243,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             let block = Block::Cascade(CascadeBlock { columns, ring, chunk: 0 });
             attempt(Only::Block(direction, block), &mut all)?;
         }
-        if let Some(Measured { block: block @ Block::Cascade(_), .. }) = fastest(&all).cloned() {
+        if let Some(&Measured { block: block @ Block::Cascade(_), .. }) = fastest(&all) {
             for part in PARTS {
                 let chunk = (f64::from(block.chunk()) * part).round().max(1.0);
                 attempt(Only::Block(direction, block.with_chunk(chunk as u32)), &mut all)?;

@@ -370,30 +370,26 @@ impl Known {
         if !(self.microseconds.is_finite() && self.microseconds > 0.0) {
             return Err("its time is not a positive number");
         }
-        match self.best {
+        let lanes = |columns: u32| (1..=64).contains(&columns);
+        let threads = |warps: u32| (1..=32).contains(&warps);
+        let slots = |ring: u32| (2..=64).contains(&ring);
+        let walk = |chunk: u32| (1..=1 << 20).contains(&chunk);
+        let is_sane = match self.best {
             Best::Stream { columns, warps, ring, chunk } => {
-                let sane = (1..=64).contains(&columns) && (1..=32).contains(&warps) && (2..=64).contains(&ring);
-                let sane = sane && (1..=1 << 20).contains(&chunk);
-                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+                lanes(columns) && threads(warps) && slots(ring) && walk(chunk)
             }
             Best::Warp { columns, rows, warps, .. } | Best::Tile { columns, rows, warps, .. } => {
-                let sane = (1..=64).contains(&columns) && (2..=512).contains(&rows) && (1..=32).contains(&warps);
-                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+                lanes(columns) && (2..=512).contains(&rows) && threads(warps)
             }
             Best::Volume { columns, pairs, warps, chunk } => {
-                let sane = (1..=64).contains(&columns) && (1..=64).contains(&pairs) && (1..=32).contains(&warps);
-                let sane = sane && (1..=1 << 20).contains(&chunk);
-                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+                lanes(columns) && (1..=64).contains(&pairs) && threads(warps) && walk(chunk)
             }
-            Best::Cascade { columns, ring, chunk } => {
-                let sane = (1..=64).contains(&columns) && (2..=64).contains(&ring) && (1..=1 << 20).contains(&chunk);
-                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
-            }
+            Best::Cascade { columns, ring, chunk } => lanes(columns) && slots(ring) && walk(chunk),
             Best::Pyramid { side, pairs } => {
-                let sane = (2..=1024).contains(&side) && pairs.iter().all(|pairs| (1..=1024).contains(pairs));
-                if sane { Ok(()) } else { Err("its block has numbers that no block has") }
+                (2..=1024).contains(&side) && pairs.iter().all(|pairs| (1..=1024).contains(pairs))
             }
-            Best::Apart | Best::Separate | Best::Lattice => Ok(()),
-        }
+            Best::Apart | Best::Separate | Best::Lattice => true,
+        };
+        if is_sane { Ok(()) } else { Err("its block has numbers that no block has") }
     }
 }

@@ -137,7 +137,7 @@ impl Lowering<'_> {
             Some(_) => Schedule::Separate,
         };
         // What is left of several levels in one.
-        let wanted = if [Schedule::Cascade, Schedule::Pyramid].contains(&wanted) { Schedule::Auto } else { wanted };
+        let wanted = if wanted.is_of_several() { Schedule::Auto } else { wanted };
         let schedules: Vec<Schedule> = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s).collect();
         if !schedules.is_empty() {
             match self.both(question, &shape, &schedules, &quad) {
@@ -432,7 +432,7 @@ impl Lowering<'_> {
         }
         let mut built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
         let case = self.case(&pair, &launched, built.aligned);
-        let together = Together { levels: case.levels(), case, blocks: able };
+        let together = Together { case, blocks: able };
         // What was measured stands above what is predicted: such a block, or that something else is faster.
         let known = if tuning.measures().is_some() { None } else { tuning.wisdom.find(&together.case) };
         let known = known.map(|block| block.filter(|block| block.schedule() == schedule));

@@ -27,10 +27,10 @@ mod launch;
 mod strip;
 mod synthesis;
 
-use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects};
+use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects, zeros};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{BinOp, Expr, Kernel, LocalId, Place, Scalar};
+use crate::ir::{BinOp, Expr, Kernel, LocalId, Scalar};
 use crate::window::{Halo, needed};
 use lifting_dsl::{Boundary, Scheme};
 
@@ -193,10 +193,7 @@ impl Walk {
 
     /// The same, all zero.
     fn zeros(&self, b: &mut Builder, name: &str, count: i32, columns: i32) -> LocalId {
-        let rows = self.rows(b, name, count, columns);
-        let registers = count * self.form(columns).registers(columns);
-        b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(rows, i), self.arith.zero()));
-        rows
+        zeros(b, name, self.arith, count * self.form(columns).registers(columns))
     }
 
     /// A row whose columns stand in registers in their order, as in memory.

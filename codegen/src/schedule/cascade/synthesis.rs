@@ -304,9 +304,8 @@ impl Synthesis<'_> {
     /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
         let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
-        let ordered: Vec<Row> =
-            if plan.packed { results.iter().map(|row| self.ordered(b, row)).collect() } else { Vec::new() };
-        let results = if plan.packed { &ordered } else { results };
+        let ordered = plan.packed.then(|| results.iter().map(|row| self.ordered(b, row)).collect::<Vec<_>>());
+        let results = ordered.as_deref().unwrap_or(results);
         let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
             1 => results.iter().map(|row| vec![(0..frame.columns()).map(|c| self.left(row, c)).collect()]).collect(),
             _ => self.staged(b, results, cell),

@@ -4,7 +4,7 @@
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
 use super::dots::Wanted;
-use super::{Axis, Border, Dots, Form, Held, Row};
+use super::{Axis, Border, Dots, Form, Held, Row, zeros};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place};
@@ -68,12 +68,8 @@ impl<'a> DelayLine<'a> {
         let depths = depths(&axis.actions, window, held.border);
         let columns = form.registers(held.columns());
         b.comment("the window: row j of even and odd is j pairs behind the front");
-        let rows = [Phase::Even, Phase::Odd].map(|phase| {
-            let len = depths[phase.parity() as usize] * columns;
-            let id = b.array(phase.name(), held.arith.work, len as u32);
-            b.unrolled("i", 0, len, 1, |b, i| b.set(Place::Elem(id, i), held.arith.zero()));
-            id
-        });
+        let rows = [Phase::Even, Phase::Odd]
+            .map(|phase| zeros(b, phase.name(), held.arith, depths[phase.parity() as usize] * columns));
         DelayLine { held, axis, along, slots: window.slots(), depths, rows, form }
     }
 

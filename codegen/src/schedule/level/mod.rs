@@ -20,7 +20,7 @@ pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use dots::Dots;
 pub(super) use down::DelayLine;
 pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
-pub(super) use row::{Form, Row, word};
+pub(super) use row::{Form, Row, word, zeros};
 pub(super) use shift::Runs;
 pub(super) use sink::Sink;
 pub(super) use slab::Slab;

@@ -3,6 +3,7 @@
 use super::dots::join;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place, Scalar};
+use crate::schedule::Arithmetic;
 
 /// How a lane's samples of a row stand in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,14 +82,16 @@ impl Row {
             let (register, half) = self.form.find(column);
             (self.register(register), 2 * half as u8)
         };
-        join(half(unit[0]), half(unit[1]))
+        match *unit {
+            [low, high] => join(half(low), half(high)),
+            _ => self.at(unit[0]),
+        }
     }
 
     /// All columns of a row of the same columns, both in pairs or neither, as they stand in this one's form.
     pub fn copy(&self, b: &mut Builder, from: &Row, columns: i32) {
         for unit in self.form.units(0..columns) {
-            let word = if self.form == Form::Single { from.at(unit[0]) } else { from.word(&unit) };
-            self.set_word(b, &unit, word);
+            self.set_word(b, &unit, from.word(&unit));
         }
     }
 
@@ -128,6 +131,13 @@ impl Row {
             self.set_word(b, unit, value);
         }
     }
+}
+
+/// An array of so many registers, all zero.
+pub fn zeros(b: &mut Builder, name: &str, arith: Arithmetic, registers: i32) -> LocalId {
+    let array = b.array(name, arith.work, registers as u32);
+    b.unrolled("i", 0, registers, 1, |b, i| b.set(Place::Elem(array, i), arith.zero()));
+    array
 }
 
 /// Two 16-bit samples in a word, of type `u32`, in the order of memory.
