@@ -224,6 +224,32 @@ fn pairs() {
     }
 }
 
+/// Steps of one sample, of three and of five, with a gap, and two of one phase after another, in pairs.
+#[test]
+fn pairs_of_any_steps() {
+    let source = "
+        wavelet steps {
+            domain integer;
+            boundary periodic;
+            odd  -= (3*even[-1] + 5*even[0] - 2*even[1] + 4) >> 3;
+            odd  += (even[0] - even[2] + 1) >> 1;
+            even += (odd[-2] + 2*odd[-1] - 3*odd[0] + odd[1] + 7*odd[2] + 8) >> 4;
+            odd  -= even[1] >> 1;
+        }";
+    let scheme = lifting_dsl::compile(source).expect("it is a wavelet").schemes.remove(0);
+    for (k, direction) in [Direction::Forward, Direction::Inverse].into_iter().enumerate() {
+        for (n, height) in [80, 96].into_iter().enumerate() {
+            for order in [Order::HorizontalFirst, Order::VerticalFirst] {
+                let case = Case { order, ..Case::new(352, height) };
+                let shape = small(Scalar::I16);
+                let ran =
+                    check_type(&scheme, (Boundary::Periodic, direction), shape, case, Scalar::I16, (2 * k + n) as u64);
+                assert!(ran.unwrap_or_else(|e| panic!("{case:?}: {e}")), "{case:?}");
+            }
+        }
+    }
+}
+
 /// Strips and chunks that are far from all borders.
 #[test]
 fn far_from_borders() {

@@ -164,14 +164,14 @@ impl CascadeBlock {
     /// The shape of the kernel.
     pub(crate) fn shape(self) -> cascade::Shape {
         let CascadeBlock { columns, ring, .. } = self;
-        cascade::Shape { columns, ring, min_blocks: 1 }
+        cascade::Shape { columns, ring }
     }
 }
 
 /// Its chunks are 0: as long as suits the device.
 impl From<cascade::Shape> for CascadeBlock {
     fn from(shape: cascade::Shape) -> CascadeBlock {
-        let cascade::Shape { columns, ring, .. } = shape;
+        let cascade::Shape { columns, ring } = shape;
         CascadeBlock { columns, ring, chunk: 0 }
     }
 }

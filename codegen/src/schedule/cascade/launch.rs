@@ -45,6 +45,10 @@ const SHARED_STEP: [f64; 2] = [0.065, 0.06];
 const OF_HALO: f64 = 0.7;
 /// Steps that warps which begin at the same time wait for each that is asked for ahead.
 const FILL: f64 = 0.5;
+/// Of samples in pairs, where instructions limit: how much longer a step takes where so many warps share a scheduler, what it takes in a wave that others follow (analysis, synthesis), and how much longer it takes at borders.
+const SHARED_PAIRS: [f64; 3] = [1.0, 1.08, 1.47];
+const WAVE_OF_PAIRS: [f64; 2] = [1.17, 1.3];
+const PAIRS_AT_BORDERS: f64 = 0.16;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
@@ -147,12 +151,31 @@ impl Walk {
 
     /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row pairs of the second level.
     pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        if self.packed {
+            return self.in_pairs(job, chunk, multiprocessors.max(1).into());
+        }
         let filled = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64 + FILL * self.asked_ahead();
         match self.at_once(job, chunk.into(), multiprocessors) {
             Some(1) => filled,
             Some(_) => filled * SHARED_BY_TWO[self.is_wide()],
             None => self.in_waves(job, chunk, multiprocessors.max(1), filled),
         }
+    }
+
+    /// [`Walk::duration`] of samples in pairs.
+    fn in_pairs(&self, job: &Job, chunk: i32, multiprocessors: i64) -> f64 {
+        let warps = ceil(self.warps(job, chunk.into()), multiprocessors);
+        let resident = self.resident();
+        let waves = ceil(warps, resident) - 1;
+        // Of the last wave, which share a scheduler.
+        let shared = ceil(warps - waves * resident, SCHEDULERS) as usize;
+        let [.., most] = SHARED_PAIRS;
+        let last = SHARED_PAIRS.get(shared - 1).copied().unwrap_or(most * shared as f64 / SHARED_PAIRS.len() as f64);
+        let full = resident as f64 / (SCHEDULERS as usize * SHARED_PAIRS.len()) as f64;
+        let steps = f64::from(chunk) + self.halo_pairs() as f64 + FILL * self.asked_ahead();
+        let inner = [self.strips(job), ceil(pairs(job), chunk.into())].map(|n| (1.0 - 2.0 / n as f64).max(0.0));
+        let at_borders = 1.0 + PAIRS_AT_BORDERS * (1.0 - inner[0] * inner[1]);
+        steps * (waves as f64 * WAVE_OF_PAIRS[self.direction()] * full + last) * at_borders
     }
 
     /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its ring is full included.
@@ -202,7 +225,10 @@ impl Walk {
     /// Blocks resident on a multiprocessor.
     fn resident(&self) -> i64 {
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        let registers = SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1);
+        let registers = match self.min_blocks() {
+            1 => SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1),
+            asked => asked.into(),
+        };
         (SHARED / (ring + BESIDES)).clamp(1, registers)
     }
 

@@ -43,6 +43,9 @@ const GROUP: i64 = 4;
 /// Row pairs of halo up to which memory limits walks, not what they execute: of those 16-bit integers stand one in a register, as rings and chunks were measured.
 const SINGLE_UP_TO: i64 = 2;
 
+/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes: measured best (docs/performance.md).
+const RESIDENT_IN_PAIRS: u32 = 12;
+
 /// Shape of a block, which is a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
@@ -50,8 +53,6 @@ pub struct Shape {
     pub columns: u32,
     /// Steps of four rows in flight and at hand, at least 2.
     pub ring: u32,
-    /// Resident blocks a multiprocessor to ask for, at least 1.
-    pub min_blocks: u32,
 }
 
 impl Shape {
@@ -67,7 +68,7 @@ impl Shape {
             (Direction::Inverse, true) => 10,
             (Direction::Inverse, false) => 3,
         };
-        Shape { columns, ring, min_blocks: 1 }
+        Shape { columns, ring }
     }
 
     /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait for a deep ring to fill.
@@ -211,6 +212,16 @@ impl Walk {
     fn row(&self, array: LocalId, i: i32, columns: i32) -> Row {
         let form = self.form(columns);
         Row { array, first: (i * form.registers(columns)).into(), form }
+    }
+
+    /// Whether 16-bit integers stand in pairs.
+    pub fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// Resident blocks a multiprocessor that the compiler is asked for.
+    fn min_blocks(&self) -> u32 {
+        if self.packed && self.copies() == 1 { RESIDENT_IN_PAIRS } else { 1 }
     }
 
     /// Elements of a slot of the ring: four rows of the image.

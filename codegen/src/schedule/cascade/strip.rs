@@ -69,7 +69,7 @@ pub fn kernel(plan: &Walk, scheme: &Scheme, order: Order) -> Kernel {
         params.batch.into(),
     ];
     let mut kernel = builder.finish(Launch { block: [32, 1, 1], grid });
-    kernel.min_blocks = shape.min_blocks;
+    kernel.min_blocks = plan.min_blocks();
     kernel
 }
 

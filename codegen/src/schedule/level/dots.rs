@@ -5,7 +5,7 @@
 //! half of the instructions are of the one kind that a multiprocessor has units for, half of the other.
 
 use crate::ir::Expr;
-use lifting_dsl::{IntegerStep, Op, Step};
+use lifting_dsl::{IntegerStep, Op, Step, Tap};
 use std::collections::BTreeMap;
 
 /// Most dot products for one weight.
@@ -26,6 +26,9 @@ enum Halves {
     /// Samples of one index of two lines, which the step does not mix: register m has the two of index m.
     Lines,
 }
+
+/// Registers of pairs that are summed, with the weights of their halves.
+pub type Terms = Vec<(Expr, [i32; 2])>;
 
 /// Which results of a pair are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,53 +78,80 @@ impl<'a> Dots<'a> {
                 Halves::Lines => (tap.offset, half),
             };
             let weights: &mut [i32; 2] = all.entry(register).or_default();
-            weights[of] = if self.step.op == Op::Add { tap.weight } else { -tap.weight };
+            weights[of] = self.weight(tap);
         }
         all
     }
 
     /// What the shift is of: all terms but the old sample. To subtract what is rounded down is to add what is rounded up.
-    fn sum(self, half: usize, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
+    fn sum(self, terms: Terms) -> Expr {
         let start = match self.step.op {
             Op::Add => self.step.rounding,
             Op::Sub => (1 << self.step.shift) - 1 - self.step.rounding,
         };
         let mut sum = Expr::from(start);
-        for (register, mut weights) in self.weights(half) {
+        for (register, mut weights) in terms {
             while weights != [0; 2] {
                 let part = weights.map(|w| w.clamp(-i32::from(i8::MAX), i8::MAX.into()));
-                sum = sum.dot(read(register), part.map(|w| w as i8));
+                sum = sum.dot(register.clone(), part.map(|w| w as i8));
                 weights = [0, 1].map(|i| weights[i] - part[i]);
             }
         }
         sum
     }
 
+    /// A result in the lower half of a word, of whose upper half nothing is said.
+    fn low(self, (old, half): (Expr, usize), terms: Terms) -> Expr {
+        let old = if half == 0 { old } else { old >> 16 };
+        old + (self.sum(terms) >> self.step.shift as i32)
+    }
+
+    /// A result in two bytes of a word, and which is the first.
+    fn high(self, (old, half): (Expr, usize), terms: Terms) -> (Expr, u8) {
+        let shift = self.step.shift as i32;
+        if half == 0 || shift > 6 {
+            return (self.low((old, half), terms), 0);
+        }
+        let sum = self.sum(terms).dot(old, [0, 1 << shift]);
+        if shift == 0 { (sum, 0) } else { (sum << (8 - shift), 1) }
+    }
+
     /// The new pair of a register: `old` is what stands there, `read(j)` the register of the phase that is read, so many after it.
     pub fn value(self, wanted: Wanted, old: &Expr, read: &mut dyn FnMut(i32) -> Expr) -> Expr {
-        let shift = self.step.shift as i32;
-        // The upper half of the sum is of no use.
-        let low = |read: &mut dyn FnMut(i32) -> Expr| old.clone() + (self.sum(0, read) >> shift);
-        let high = |read: &mut dyn FnMut(i32) -> Expr| {
-            let sum = self.sum(1, read);
-            match shift {
-                0 => (sum.dot(old.clone(), [0, 1]), 0),
-                1..=6 => (sum.dot(old.clone(), [0, 1 << shift]) << (8 - shift), 1),
-                _ => ((old.clone() >> 16) + (sum >> shift), 0),
-            }
-        };
+        let mut terms = |half: usize| self.weights(half).into_iter().map(|(j, weights)| (read(j), weights)).collect();
+        let at = |half: usize| (old.clone(), half);
         match wanted {
-            Wanted::Low => low(read).pack_from(0, old.clone(), 2),
+            Wanted::Low => self.low(at(0), terms(0)).pack_from(0, old.clone(), 2),
             Wanted::High => {
-                let (high, byte) = high(read);
+                let (high, byte) = self.high(at(1), terms(1));
                 old.clone().pack_from(0, high, byte)
             }
-            Wanted::Both => {
-                let low = low(read);
-                let (high, byte) = high(read);
-                low.pack_from(0, high, byte)
-            }
+            Wanted::Both => self.pair([0, 1].map(at), [0, 1].map(terms)),
         }
+    }
+
+    /// A new pair of samples: where the old ones are, in which half of a register, and what is summed for each.
+    pub fn pair(self, [old_low, old_high]: [(Expr, usize); 2], [low, high]: [Terms; 2]) -> Expr {
+        let low = self.low(old_low, low);
+        let (high, byte) = self.high(old_high, high);
+        low.pack_from(0, high, byte)
+    }
+
+    /// The samples of a line that the step reads, in words of one and the next: offset of the first, and weights. Of one sample alone, or with gaps, none.
+    pub fn words(self) -> Vec<(i32, [i32; 2])> {
+        let weights: Vec<(i32, i32)> = self.step.taps.iter().map(|tap| (tap.offset, self.weight(tap))).collect();
+        if weights.len() < 2 || weights.windows(2).any(|w| w[1].0 != w[0].0 + 1) {
+            return Vec::new();
+        }
+        let of = |pair: &[(i32, i32)]| match *pair {
+            [(_, last), (offset, first)] => (offset, [first, last]),
+            _ => (pair[0].0, [pair[0].1, 0]),
+        };
+        weights.iter().rev().copied().collect::<Vec<_>>().chunks(2).map(of).collect()
+    }
+
+    fn weight(self, tap: &Tap) -> i32 {
+        if self.step.op == Op::Add { tap.weight } else { -tap.weight }
     }
 }
 
@@ -134,7 +164,7 @@ pub fn join((low, from): (Expr, u8), (high, to): (Expr, u8)) -> Expr {
 mod tests {
     use super::*;
     use crate::schedule::lift::{Arithmetic, step_value};
-    use lifting_dsl::{Phase, Tap};
+    use lifting_dsl::Phase;
 
     /// What an expression without variables is.
     fn value(e: &Expr) -> i32 {
@@ -213,6 +243,18 @@ mod tests {
                         Expr::from(pair([other[at], other[at + 1]]))
                     };
                     assert_eq!(value(&dots.of_lines().value(Wanted::Both, &was, &mut read)), pair(wanted));
+                    // And in words of a line and the next, the old samples in words of their own.
+                    let words = dots.words();
+                    assert_eq!(words.is_empty(), step.index_support().is_none_or(|(lo, hi)| lo == hi));
+                    if words.is_empty() {
+                        continue;
+                    }
+                    let olds = old.map(|sample| (Expr::from(pair([sample, random()])), 0));
+                    let terms = [0, 1].map(|half| {
+                        let word = |j: i32| pair([other[(8 + half + j) as usize], other[(9 + half + j) as usize]]);
+                        words.iter().map(|&(j, weights)| (Expr::from(word(j)), weights)).collect()
+                    });
+                    assert_eq!(value(&dots.pair(olds, terms)), pair(wanted));
                 }
             }
         }

@@ -42,6 +42,45 @@ pub struct DelayLine<'a> {
     depths: [i32; 2],
     rows: [LocalId; 2],
     form: Form,
+    /// What the step of each action reads, if in words.
+    words: Vec<Option<Words>>,
+}
+
+/// What a step of dot products reads, column by column in words of two rows: of slot j, the sample of that row in the lower half, and in the upper one that of the row after it, in slot j − 1. So a product is of two
+/// samples. The step makes the youngest words when it is applied; the others are those that it made before.
+struct Words {
+    array: LocalId,
+    /// Of the rows.
+    phase: Phase,
+    /// Slots of words.
+    youngest: i32,
+    oldest: i32,
+    columns: i32,
+}
+
+impl Words {
+    /// Of a step that is applied so many slots behind the front, if words serve it.
+    fn declare(b: &mut Builder, held: &Held, action: &Action, slot: i32) -> Option<Words> {
+        let step = action.step()?;
+        let words = Dots::of(step)?.words();
+        let [youngest, oldest] = [words.first()?, words.last()?].map(|(offset, _)| slot - offset);
+        let columns = held.columns();
+        let array = zeros(b, "words", held.arith, (oldest + 1 - youngest) * columns);
+        Some(Words { array, phase: step.target().other(), youngest, oldest, columns })
+    }
+
+    fn index(&self, slot: i32, column: Expr) -> Expr {
+        column + (slot - self.youngest) * self.columns
+    }
+
+    fn at(&self, slot: i32, column: Expr) -> Expr {
+        Expr::Elem(self.array, Box::new(self.index(slot, column)))
+    }
+
+    /// Registers that move on with the window.
+    fn registers(&self) -> i32 {
+        (self.oldest + 1 - self.youngest) * self.columns
+    }
 }
 
 impl<'a> DelayLine<'a> {
@@ -70,7 +109,13 @@ impl<'a> DelayLine<'a> {
         b.comment("the window: row j of even and odd is j pairs behind the front");
         let rows = [Phase::Even, Phase::Odd]
             .map(|phase| zeros(b, phase.name(), held.arith, depths[phase.parity() as usize] * columns));
-        DelayLine { held, axis, along, slots: window.slots(), depths, rows, form }
+        let slots = window.slots();
+        let words = axis.actions.iter().zip(&slots).map(|(action, slot)| match form {
+            Form::Single => None,
+            _ => Words::declare(b, held, action, *slot),
+        });
+        let words = words.collect();
+        DelayLine { held, axis, along, slots, depths, rows, form, words }
     }
 
     /// The row of a phase `slot` pairs behind the front.
@@ -98,15 +143,20 @@ impl<'a> DelayLine<'a> {
 
     /// Every lifting step, or stage, on the pair that it can finish now.
     pub fn lift(&self, b: &mut Builder, front: &Expr) {
-        for (action, slot) in self.axis.actions.iter().zip(&self.slots) {
+        let mut before: Option<&Words> = None;
+        for ((action, slot), words) in self.axis.actions.iter().zip(&self.slots).zip(&self.words) {
             b.comment(format!("columns, {slot} pairs behind the front: {}", action.describe()));
             match action {
                 Action::Step(step) => {
-                    self.apply(b, step, *slot);
+                    match words {
+                        Some(words) => self.apply_words(b, step, *slot, (words, before)),
+                        None => self.apply(b, step, *slot),
+                    }
                     self.restore(b, step.target(), *slot, front.clone() - *slot);
                 }
                 Action::Stage(stage) => self.turn(b, stage, *slot),
             }
+            before = words.as_ref();
         }
     }
 
@@ -145,6 +195,41 @@ impl<'a> DelayLine<'a> {
                 None => step_value(step, self.held.arith, old, &mut read),
             };
             b.set(Place::Elem(array, index), value);
+        });
+    }
+
+    /// A step of dot products on the rows of a slot: what it reads is in words, and the rows themselves may be in those that the step just before has read.
+    fn apply_words(&self, b: &mut Builder, step: &Step, slot: i32, (words, before): (&Words, Option<&Words>)) {
+        let dots = Dots::of(step).expect("steps are dot products");
+        let in_words = before.filter(|w| w.phase == step.target() && (w.youngest..=w.oldest).contains(&slot));
+        let youngest = words.youngest;
+        b.unrolled("c", 0, self.registers(), 1, |b, c| {
+            let [first, next] = [youngest, youngest - 1].map(|slot| {
+                let (array, index) = self.element(words.phase, slot, &c);
+                Expr::Elem(array, Box::new(index))
+            });
+            for half in 0..2 {
+                let column = c.clone() * 2 + half;
+                let (first, byte) = match youngest < words.oldest {
+                    true => (words.at(youngest + 1, column.clone()), 2),
+                    false => (first.clone(), 2 * half as u8),
+                };
+                let word = first.pack_from(byte, next.clone(), 2 * half as u8);
+                b.set(Place::Elem(words.array, words.index(youngest, column)), word);
+            }
+        });
+        b.unrolled("c", 0, self.registers(), 1, |b, c| {
+            let (array, index) = self.element(step.target(), slot, &c);
+            let column = |half: i32| c.clone() * 2 + half;
+            let old = [0, 1].map(|half| match in_words {
+                Some(words) => (words.at(slot, column(half)), 0),
+                None => (Expr::Elem(array, Box::new(index.clone())), half as usize),
+            });
+            let terms = [0, 1].map(|half| {
+                let read = |(offset, weights)| (words.at(slot - offset, column(half)), weights);
+                dots.words().into_iter().map(read).collect()
+            });
+            b.set(Place::Elem(array, index), dots.pair(old, terms));
         });
     }
 
@@ -198,12 +283,10 @@ impl<'a> DelayLine<'a> {
     pub fn shift(&self, b: &mut Builder) {
         let columns = self.registers();
         b.comment("the front moves on");
-        for (array, depth) in self.rows.into_iter().zip(self.depths) {
-            if depth < 2 {
-                continue;
-            }
+        let rows = self.rows.into_iter().zip(self.depths).map(|(array, depth)| (array, depth * columns, columns));
+        let words = self.words.iter().flatten().map(|words| (words.array, words.registers(), words.columns));
+        for (array, len, columns) in rows.chain(words).filter(|(_, len, columns)| len > columns) {
             // From the oldest to the youngest.
-            let len = depth * columns;
             b.unrolled("i", 0, len - columns, 1, |b, i| {
                 let to = Expr::i32(i64::from(len) - 1) - i;
                 let from = to.clone() - columns;
