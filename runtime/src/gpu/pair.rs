@@ -347,11 +347,11 @@ mod tests {
         // Low bands of 16 MiB after two levels in one launch, of 4 and 1 after the next, and the last, which is the user's.
         assert_eq!(of("cdf97", SampleType::F32, 8192, 5)[0], [true, true, true, false]);
         // Of 32 MiB.
-        assert_eq!(of("dd137", SampleType::I16, 8192, 2), [[true, false], [true, false]]);
+        assert_eq!(of("fidelity", SampleType::I16, 8192, 2), [[true, false], [true, false]]);
         assert_eq!(of("cdf97", SampleType::F32, 512, 3), [[false; 3], [false; 3]]);
         assert_eq!(of("cdf97", SampleType::F32, 8192, 1), [[false], [false]]);
         // 64 MiB are too many.
-        assert_eq!(of("dd137", SampleType::I16, 16384, 2)[0], [false, false]);
+        assert_eq!(of("fidelity", SampleType::I16, 16384, 2)[0], [false, false]);
     }
 
     /// Where bands begin anywhere, analysis takes the kernel that was faster: for all rows, if the other one stores parts of sectors of 4-byte samples.
