@@ -15,16 +15,6 @@ const MAX_PARTS: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Dots<'a> {
     step: &'a IntegerStep,
-    halves: Halves,
-}
-
-/// What the halves of a register are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Halves {
-    /// Neighbours of a phase: register m has the samples 2m and 2m + 1.
-    Neighbours,
-    /// Samples of one index of two lines, which the step does not mix: register m has the two of index m.
-    Lines,
 }
 
 /// Registers of pairs that are summed, with the weights of their halves.
@@ -49,12 +39,7 @@ impl<'a> Dots<'a> {
         // A result, before it is shifted, has the old sample in it.
         let weights: i64 = step.taps.iter().map(|tap| i64::from(tap.weight).abs()).sum();
         let most = ((weights + (1 << step.shift)) << 15) + i64::from(step.rounding).abs() + (1 << step.shift);
-        (small && most < 1 << 31).then_some(Dots { step, halves: Halves::Neighbours })
-    }
-
-    /// The same step, on registers that have samples of two lines.
-    pub fn of_lines(self) -> Dots<'a> {
-        Dots { halves: Halves::Lines, ..self }
+        (small && most < 1 << 31).then_some(Dots { step })
     }
 
     /// Registers that the results of register m are computed from, counted from m.
@@ -70,15 +55,9 @@ impl<'a> Dots<'a> {
     fn weights(self, half: usize) -> BTreeMap<i32, [i32; 2]> {
         let mut all = BTreeMap::new();
         for tap in &self.step.taps {
-            let (register, of) = match self.halves {
-                Halves::Neighbours => {
-                    let index = tap.offset + half as i32;
-                    (index.div_euclid(2), index.rem_euclid(2) as usize)
-                }
-                Halves::Lines => (tap.offset, half),
-            };
-            let weights: &mut [i32; 2] = all.entry(register).or_default();
-            weights[of] = self.weight(tap);
+            let index = tap.offset + half as i32;
+            let weights: &mut [i32; 2] = all.entry(index.div_euclid(2)).or_default();
+            weights[index.rem_euclid(2) as usize] = self.weight(tap);
         }
         all
     }
@@ -135,6 +114,16 @@ impl<'a> Dots<'a> {
         let low = self.low(old_low, low);
         let (high, byte) = self.high(old_high, high);
         low.pack_from(0, high, byte)
+    }
+
+    /// The samples that the step reads where registers have those of two lines, which it does not mix: offsets, and weights for the line in one half.
+    pub fn line(self, half: usize) -> Vec<(i32, [i32; 2])> {
+        let of = |tap: &Tap| {
+            let mut weights = [0; 2];
+            weights[half] = self.weight(tap);
+            (tap.offset, weights)
+        };
+        self.step.taps.iter().map(of).collect()
     }
 
     /// The samples of a line that the step reads, in words of one and the next: offset of the first, and weights. Of one sample alone, or with gaps, none.
@@ -238,11 +227,12 @@ mod tests {
                     assert_eq!(found(Wanted::Low), pair([wanted[0], old[1]]));
                     assert_eq!(found(Wanted::High), pair([old[0], wanted[1]]));
                     // As if the neighbours were samples of two lines, one of which begins a sample later.
-                    let mut read = |j: i32| {
-                        let at = (8 + j) as usize;
-                        Expr::from(pair([other[at], other[at + 1]]))
+                    let line = |half: usize| {
+                        let register = |j: i32| pair([other[(8 + j) as usize], other[(9 + j) as usize]]);
+                        dots.line(half).into_iter().map(|(j, weights)| (Expr::from(register(j)), weights)).collect()
                     };
-                    assert_eq!(value(&dots.of_lines().value(Wanted::Both, &was, &mut read)), pair(wanted));
+                    let olds = [0, 1].map(|half| (was.clone(), half));
+                    assert_eq!(value(&dots.pair(olds, [0, 1].map(line))), pair(wanted));
                     // And in words of a line and the next, the old samples in words of their own.
                     let words = dots.words();
                     assert_eq!(words.is_empty(), step.index_support().is_none_or(|(lo, hi)| lo == hi));

@@ -3,7 +3,6 @@
 //! Slot j of a phase holds the row of that phase in pair `front − j`. Step s works on slot B + lag/2 and reads slots of the
 //! other phase; when the front moves on, every row moves up one slot. What no step reads any more is dead, and costs no register.
 
-use super::dots::Wanted;
 use super::{Axis, Border, Dots, Form, Held, Row, zeros};
 use crate::action::Action;
 use crate::ir::build::Builder;
@@ -148,9 +147,9 @@ impl<'a> DelayLine<'a> {
             b.comment(format!("columns, {slot} pairs behind the front: {}", action.describe()));
             match action {
                 Action::Step(step) => {
-                    match words {
-                        Some(words) => self.apply_words(b, step, *slot, (words, before)),
-                        None => self.apply(b, step, *slot),
+                    match self.form {
+                        Form::Single => self.apply(b, step, *slot),
+                        _ => self.apply_pairs(b, step, *slot, (words.as_ref(), before)),
                     }
                     self.restore(b, step.target(), *slot, front.clone() - *slot);
                 }
@@ -179,35 +178,54 @@ impl<'a> DelayLine<'a> {
         (self.rows[phase.parity() as usize], column.clone() + slot * self.registers())
     }
 
+    fn value(&self, phase: Phase, slot: i32, column: &Expr) -> Expr {
+        let (array, index) = self.element(phase, slot, column);
+        Expr::Elem(array, Box::new(index))
+    }
+
     fn apply(&self, b: &mut Builder, step: &Step, slot: i32) {
         let target = step.target();
-        let dots = || Dots::of(step).expect("steps are dot products").of_lines();
-        let dots = (self.form != Form::Single).then(dots);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
+            let mut read = |o: i32| self.value(target.other(), slot - o, &c);
+            let value = step_value(step, self.held.arith, self.value(target, slot, &c), &mut read);
             let (array, index) = self.element(target, slot, &c);
-            let old = Expr::Elem(array, Box::new(index.clone()));
-            let mut read = |o: i32| {
-                let (array, index) = self.element(target.other(), slot - o, &c);
-                Expr::Elem(array, Box::new(index))
-            };
-            let value = match dots {
-                Some(dots) => dots.value(Wanted::Both, &old, &mut read),
-                None => step_value(step, self.held.arith, old, &mut read),
-            };
             b.set(Place::Elem(array, index), value);
         });
     }
 
-    /// A step of dot products on the rows of a slot: what it reads is in words, and the rows themselves may be in those that the step just before has read.
-    fn apply_words(&self, b: &mut Builder, step: &Step, slot: i32, (words, before): (&Words, Option<&Words>)) {
-        let dots = Dots::of(step).expect("steps are dot products");
-        let in_words = before.filter(|w| w.phase == step.target() && (w.youngest..=w.oldest).contains(&slot));
+    /// A step of dot products on the rows of a slot: it reads words, if they serve it, and the rows themselves may be in those that the step just before has read.
+    fn apply_pairs(&self, b: &mut Builder, step: &Step, slot: i32, (words, before): (Option<&Words>, Option<&Words>)) {
+        let (target, dots) = (step.target(), Dots::of(step).expect("steps are dot products"));
+        let in_words = before.filter(|w| w.phase == target && (w.youngest..=w.oldest).contains(&slot));
+        if let Some(words) = words {
+            self.make_youngest(b, words);
+        }
+        b.unrolled("c", 0, self.registers(), 1, |b, c| {
+            let column = |half: usize| c.clone() * 2 + half as i32;
+            let old = [0, 1].map(|half| match in_words {
+                Some(words) => (words.at(slot, column(half)), 0),
+                None => (self.value(target, slot, &c), half),
+            });
+            let terms = [0, 1].map(|half| match words {
+                Some(words) => {
+                    let read = |(o, weights)| (words.at(slot - o, column(half)), weights);
+                    dots.words().into_iter().map(read).collect()
+                }
+                None => {
+                    let read = |(o, weights)| (self.value(target.other(), slot - o, &c), weights);
+                    dots.line(half).into_iter().map(read).collect()
+                }
+            });
+            let (array, index) = self.element(target, slot, &c);
+            b.set(Place::Elem(array, index), dots.pair(old, terms));
+        });
+    }
+
+    /// The words of the row that a step reads for the first time, and the one before it.
+    fn make_youngest(&self, b: &mut Builder, words: &Words) {
         let youngest = words.youngest;
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let [first, next] = [youngest, youngest - 1].map(|slot| {
-                let (array, index) = self.element(words.phase, slot, &c);
-                Expr::Elem(array, Box::new(index))
-            });
+            let [first, next] = [youngest, youngest - 1].map(|slot| self.value(words.phase, slot, &c));
             for half in 0..2 {
                 let column = c.clone() * 2 + half;
                 let (first, byte) = match youngest < words.oldest {
@@ -217,19 +235,6 @@ impl<'a> DelayLine<'a> {
                 let word = first.pack_from(byte, next.clone(), 2 * half as u8);
                 b.set(Place::Elem(words.array, words.index(youngest, column)), word);
             }
-        });
-        b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let (array, index) = self.element(step.target(), slot, &c);
-            let column = |half: i32| c.clone() * 2 + half;
-            let old = [0, 1].map(|half| match in_words {
-                Some(words) => (words.at(slot, column(half)), 0),
-                None => (Expr::Elem(array, Box::new(index.clone())), half as usize),
-            });
-            let terms = [0, 1].map(|half| {
-                let read = |(offset, weights)| (words.at(slot - offset, column(half)), weights);
-                dots.words().into_iter().map(read).collect()
-            });
-            b.set(Place::Elem(array, index), dots.pair(old, terms));
         });
     }
 
@@ -243,12 +248,7 @@ impl<'a> DelayLine<'a> {
                 b.set(Place::Elem(array, index), value(&c));
             });
         };
-        let slot_value = |from: i32| {
-            move |c: &Expr| {
-                let (array, index) = self.element(phase, from, c);
-                Expr::Elem(array, Box::new(index))
-            }
-        };
+        let slot_value = |from: i32| move |c: &Expr| self.value(phase, from, c);
         match self.held.border {
             // A walk has no mirror images of rows: it is not made for that.
             Border::Extend | Border::Mirror | Border::Untouched => {}
@@ -271,8 +271,7 @@ impl<'a> DelayLine<'a> {
     pub fn result(&self, b: &mut Builder, phase: Phase, slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
-            let (array, index) = self.element(phase, slot, &c);
-            let value = scale.fold(Expr::Elem(array, Box::new(index)), |value, step| {
+            let value = scale.fold(self.value(phase, slot, &c), |value, step| {
                 step_value(step, self.held.arith, value, &mut |_| unreachable!("a scaling reads nothing else"))
             });
             b.set(Place::Elem(into, c), value);
