@@ -1,30 +1,44 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks.
 
-use super::{VECTOR, Walk};
+use super::{RESIDENT_IN_PAIRS, VECTOR, Walk};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
 /// What is known of launches of many waves of warps (docs/performance.md).
 struct Many {
-    /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, and of 32.
-    step: [f64; 2],
+    /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, of 32, and of 16 in pairs.
+    step: [f64; 3],
     /// Of a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a longer one have more to lift in each.
     of_halo: f64,
     /// How many more waves the last ones are like, in which ever fewer warps run.
     last: f64,
     /// Steps, once, for each that is asked for ahead.
     fill: f64,
-    /// Bytes of the image that may be in flight at one time: with as many that are written, what the second-level cache holds.
-    in_flight: f64,
+    /// Bytes of the image that may be in flight at one time, of single samples and of pairs: with as many that are written, what the second-level cache holds.
+    in_flight: [f64; 2],
     /// By how much a step takes longer, at most, where it is more.
     crowded: f64,
 }
 
 /// Of analysis, and of synthesis.
 const MANY: [Many; 2] = [
-    Many { step: [0.16, 0.186], of_halo: 0.06, last: 0.75, fill: 0.0, in_flight: 25.4 * MIB, crowded: 0.32 },
-    Many { step: [0.147, 0.178], of_halo: 0.032, last: 0.0, fill: 1.46, in_flight: 29.4 * MIB, crowded: 0.39 },
+    Many {
+        step: [0.16, 0.186, 0.180],
+        of_halo: 0.06,
+        last: 0.75,
+        fill: 0.0,
+        in_flight: [25.4 * MIB, 22.0 * MIB],
+        crowded: 0.32,
+    },
+    Many {
+        step: [0.147, 0.178, 0.166],
+        of_halo: 0.032,
+        last: 0.0,
+        fill: 1.46,
+        in_flight: [29.4 * MIB; 2],
+        crowded: 0.39,
+    },
 ];
 const MIB: f64 = (1 << 20) as f64;
 /// Waves that are fewer begin and end together. What follows is of them.
@@ -45,6 +59,13 @@ const SHARED_STEP: [f64; 2] = [0.065, 0.06];
 const OF_HALO: f64 = 0.7;
 /// Steps that warps which begin at the same time wait for each that is asked for ahead.
 const FILL: f64 = 0.5;
+/// Of samples in pairs and short halos: bytes of images up to which all warps at once are the fastest; how much longer a step takes where so many share a scheduler, up to five, and how far that is settled by the scheduler that has the
+/// most, not by the mean; what a step of the halo counts; and by how much a step takes longer, at most, where the image is more than the cache holds.
+const SMALL_IN_PAIRS: i64 = 56 << 20;
+const SHARED_IN_PAIRS: [[f64; 5]; 2] = [[1.0, 1.36, 1.87, 2.4, 2.9], [1.0, 1.33, 1.71, 2.3, 2.7]];
+const UNEVEN: [f64; 2] = [0.6, 1.0];
+const OF_HALO_IN_PAIRS: [f64; 2] = [1.1, 0.9];
+const CROWDED_IN_PAIRS: f64 = 0.35;
 /// Of samples in pairs, where instructions limit: how much longer a step takes where so many warps share a scheduler, what it takes in a wave that others follow (analysis, synthesis), and how much longer it takes at borders.
 const SHARED_PAIRS: [f64; 3] = [1.0, 1.08, 1.47];
 const WAVE_OF_PAIRS: [f64; 2] = [1.17, 1.3];
@@ -151,8 +172,11 @@ impl Walk {
 
     /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row pairs of the second level.
     pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        if self.is_busy() {
+            return self.in_busy_pairs(job, chunk, multiprocessors.max(1).into());
+        }
         if self.packed {
-            return self.in_pairs(job, chunk, multiprocessors.max(1).into());
+            return self.in_pairs(job, chunk, multiprocessors.max(1));
         }
         let filled = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64 + FILL * self.asked_ahead();
         match self.at_once(job, chunk.into(), multiprocessors) {
@@ -162,8 +186,27 @@ impl Walk {
         }
     }
 
-    /// [`Walk::duration`] of samples in pairs.
-    fn in_pairs(&self, job: &Job, chunk: i32, multiprocessors: i64) -> f64 {
+    /// [`Walk::duration`] of samples in pairs, where the halo is short.
+    fn in_pairs(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        let warps = ceil(self.warps(job, chunk.into()), multiprocessors.into());
+        let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
+        let bytes = size * self.options.sample.bytes() as i64;
+        if bytes > SMALL_IN_PAIRS {
+            return self.in_many_waves(job, chunk, multiprocessors);
+        }
+        let direction = self.direction();
+        let mean = (warps as f64 / SCHEDULERS as f64).max(1.0);
+        let shared = mean + UNEVEN[direction] * (ceil(warps, SCHEDULERS) as f64 - mean);
+        let table = &SHARED_IN_PAIRS[direction];
+        let below = (shared as usize).min(table.len() - 1);
+        let longer = table[below - 1] + (shared - below as f64) * (table[below] - table[below - 1]);
+        let steps =
+            f64::from(chunk) + OF_HALO_IN_PAIRS[direction] * self.halo_pairs() as f64 + FILL * self.asked_ahead();
+        steps * longer * crowded(bytes as f64, IN_FLIGHT[direction], CROWDED_IN_PAIRS)
+    }
+
+    /// [`Walk::duration`] of samples in pairs, where the halo is long.
+    fn in_busy_pairs(&self, job: &Job, chunk: i32, multiprocessors: i64) -> f64 {
         let warps = ceil(self.warps(job, chunk.into()), multiprocessors);
         let resident = self.resident();
         let waves = ceil(warps, resident) - 1;
@@ -181,25 +224,41 @@ impl Walk {
     /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its ring is full included.
     fn in_waves(&self, job: &Job, chunk: i32, multiprocessors: u32, filled: f64) -> f64 {
         let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);
-        let (chunk, multiprocessors) = (f64::from(chunk), f64::from(multiprocessors));
-        let all = self.warps(job, chunk as i64) as f64 / multiprocessors;
+        let all = self.warps(job, chunk.into()) as f64 / f64::from(multiprocessors);
         let waves = all / resident;
-        let columns = f64::from(job.width) / self.strips(job) as f64;
-        let in_flight = 4.0 * columns * self.options.sample.bytes() as f64 * chunk * resident * multiprocessors;
-        let crowded = |holds: f64, by: f64| 1.0 + by * (1.0 - holds / in_flight).max(0.0);
-        if waves < FEW {
-            let each = match self.options.direction {
-                Direction::Forward => resident * FOLLOWED[wide],
-                Direction::Inverse => {
-                    let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
-                    1.0 + more * SHARED_STEP[wide]
-                }
-            };
-            return waves.ceil() * filled * each * crowded(IN_FLIGHT[direction], CROWDED[direction]);
+        if waves >= FEW {
+            return self.in_many_waves(job, chunk, multiprocessors);
         }
-        let Many { step, of_halo, last, fill, in_flight: holds, crowded: by } = MANY[direction];
-        let walk = chunk + of_halo * (self.halo_pairs() as f64).powi(2);
-        ((waves + last) * walk + fill * self.asked_ahead()) * resident * step[wide] * crowded(holds, by)
+        let each = match self.options.direction {
+            Direction::Forward => resident * FOLLOWED[wide],
+            Direction::Inverse => {
+                let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
+                1.0 + more * SHARED_STEP[wide]
+            }
+        };
+        let in_flight = self.in_flight(job, chunk, multiprocessors);
+        waves.ceil() * filled * each * crowded(in_flight, IN_FLIGHT[direction], CROWDED[direction])
+    }
+
+    /// The same of many waves.
+    fn in_many_waves(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        let Many { step, of_halo, last, fill, in_flight: holds, crowded: by } = &MANY[self.direction()];
+        let resident = self.resident() as f64;
+        let waves = self.warps(job, chunk.into()) as f64 / (f64::from(multiprocessors) * resident);
+        let walk = f64::from(chunk) + of_halo * (self.halo_pairs() as f64).powi(2);
+        let step = step[if self.packed { 2 } else { self.is_wide() }];
+        let in_flight = self.in_flight(job, chunk, multiprocessors);
+        ((waves.max(1.0) + last) * walk + fill * self.asked_ahead())
+            * resident
+            * step
+            * crowded(in_flight, holds[usize::from(self.packed)], *by)
+    }
+
+    /// Bytes of the image that all resident warps walk down.
+    fn in_flight(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+        let columns = f64::from(job.width) / self.strips(job) as f64;
+        let warps = self.resident() as f64 * f64::from(multiprocessors);
+        4.0 * columns * self.options.sample.bytes() as f64 * f64::from(chunk) * warps
     }
 
     /// Steps of the ring, beyond the two that any has, that a warp asks for before its first.
@@ -225,9 +284,10 @@ impl Walk {
     /// Blocks resident on a multiprocessor.
     fn resident(&self) -> i64 {
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        let registers = match self.min_blocks() {
-            1 => SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1),
-            asked => asked.into(),
+        let registers = if self.is_busy() && self.copies() == 1 {
+            RESIDENT_IN_PAIRS.into()
+        } else {
+            SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1)
         };
         (SHARED / (ring + BESIDES)).clamp(1, registers)
     }
@@ -250,6 +310,11 @@ impl Walk {
         let rows = 0.25 * steps(0) + 0.75 * steps(self.alone());
         32.0 / self.useful as f64 * rows / chunk
     }
+}
+
+/// By how much a step takes longer where more is in flight than the second-level cache holds with what is written; at most `by`.
+fn crowded(in_flight: f64, holds: f64, by: f64) -> f64 {
+    1.0 + by * (1.0 - holds / in_flight).max(0.0)
 }
 
 /// Row pairs of the second level.

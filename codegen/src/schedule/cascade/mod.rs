@@ -17,8 +17,7 @@
 //! through the slot of the ring that has just been read, so that stores are whole vectors beside one another. What the second level leaves beyond the border is E again, and what the
 //! first wants beyond the last row of an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
 //!
-//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all steps are dot products and the halo is long: what such a wavelet executes, and the registers that it
-//! holds, limit it. The low columns of a row are then pairs of the low band as they stand.
+//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all steps are dot products. The low columns of a row are then pairs of the low band as they stand.
 //!
 //! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is not symmetric.
 
@@ -40,8 +39,8 @@ const VECTOR: i64 = 16;
 /// Lanes in groups of which they have results in analysis, so that stores are whole sectors, or nearly.
 const GROUP: i64 = 4;
 
-/// Row pairs of halo up to which memory limits walks, not what they execute: of those 16-bit integers stand one in a register, as rings and chunks were measured.
-const SINGLE_UP_TO: i64 = 2;
+/// Row pairs of halo up to which memory limits walks of samples in pairs, too, not what they execute.
+const SHORT: i64 = 2;
 
 /// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes: measured best (docs/performance.md).
 const RESIDENT_IN_PAIRS: u32 = 12;
@@ -63,7 +62,7 @@ impl Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
         let ring = match (direction, columns as usize * sample.bytes() == 32) {
             (Direction::Forward, true) => 10,
-            (Direction::Forward, false) => 4,
+            (Direction::Forward, false) => 5,
             (Direction::Inverse, true) if sample.is_float() => 5,
             (Direction::Inverse, true) => 10,
             (Direction::Inverse, false) => 3,
@@ -144,8 +143,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     let sector = (32 / (c * bytes)).max(1);
     let rounded = (left + sector - 1) / sector * sector;
     let left = if rounded + useful + right <= 32 { rounded } else { left };
-    let is_long = halo.pairs_before() + halo.pairs_after() > SINGLE_UP_TO;
-    let packed = options.sample == Scalar::I16 && axis.is_dots() && c % 8 == 0 && is_long;
+    let packed = options.sample == Scalar::I16 && axis.is_dots() && c % 8 == 0;
     let of_row = [shape.columns, shape.columns / 2].map(|c| Form::of(packed, c as i32).registers(c as i32) as u32);
     let descents = of_row.map(|of_row| Descent::new(&axis, &halo, options.boundary, Border::Extend, arith, of_row));
     // Rows of the low band wait for a step.
@@ -217,6 +215,11 @@ impl Walk {
     /// Whether 16-bit integers stand in pairs.
     pub fn is_packed(&self) -> bool {
         self.packed
+    }
+
+    /// Whether they do, and the halo is so long that what is executed limits walks.
+    pub fn is_busy(&self) -> bool {
+        self.packed && self.halo.pairs_before() + self.halo.pairs_after() > SHORT
     }
 
     /// Resident blocks a multiprocessor that the compiler is asked for.
