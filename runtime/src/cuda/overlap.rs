@@ -360,6 +360,10 @@ mod tests {
         // The last is of two levels.
         let (_, inverse) = allowed("legall53", i16, &[4096, 4096], 5);
         assert_eq!(inverse[..3], [once, once, late]);
+        // Two levels in one launch would not load early: what that gains decides where they are small.
+        let (forward, inverse) = allowed("legall53", i16, &[2048, 2048], 5);
+        assert_eq!((forward.len(), inverse.len()), (4, 5));
+        assert_eq!(allowed("legall53", i16, &[2048, 2048], 2).1.len(), 1);
         // Large levels do not overlap.
         let (forward, inverse) = allowed("dd137", i16, &[8192, 8192], 5);
         assert_eq!((forward[0], inverse[4]), (None, None));

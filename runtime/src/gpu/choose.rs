@@ -52,6 +52,10 @@ impl Chosen {
 /// The schedules with a pass over both axes.
 const BOTH: [Schedule; 3] = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
 
+/// Microseconds that two levels of synthesis after others take less, launched one by one, than each alone: what the source has is loaded before the launch before has ended, which launches of two levels do not do. Measured
+/// of 2048² after three others, 5/3 i16: 11.4 instead of 13.1, where two levels alone gain 0.4 in one launch.
+const LOADED_EARLY: f64 = 1.5;
+
 /// What is known of a level before its schedule is.
 pub(super) struct Question<'a> {
     pub direction: Direction,
@@ -242,7 +246,9 @@ impl Lowering<'_> {
         };
         let levels = &mut chosen[..2];
         levels[0].note(&mut merged);
-        let is_faster = merged.measured.unwrap_or_else(|| merged.cost.time < self.apart(levels, level));
+        let follows = direction == Direction::Inverse && level + 2 < self.problem.geometry.depth();
+        let early = if follows { LOADED_EARLY } else { 0.0 };
+        let is_faster = merged.measured.unwrap_or_else(|| merged.cost.time < self.apart(levels, level) - early);
         self.merge(levels, level, merged, asked || is_faster);
         Ok(())
     }
