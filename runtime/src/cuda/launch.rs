@@ -3,6 +3,7 @@
 //! Which of them overlap, [`super::overlap`] says.
 
 use super::cache::{self, Compiled};
+use super::cluster;
 use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use super::nvrtc::Target;
@@ -17,6 +18,9 @@ use std::sync::Arc;
 
 /// The most parameters that a kernel has.
 const MOST_PARAMETERS: usize = 32;
+
+/// Devices whose blocks run in clusters where that was measured to gain: of compute capability 9.
+const CLUSTERED: u32 = 9;
 
 /// The next kernel begins when the one before has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
@@ -34,6 +38,8 @@ pub(super) struct Loaded {
     /// The CUDA C++ text of its kernels.
     pub source: String,
     functions: Vec<CudaFunction>,
+    /// Whether blocks may run in clusters.
+    clusters: bool,
     /// Where each part of the workspace begins, in bytes.
     starts: [usize; 6],
     pub workspace_bytes: usize,
@@ -104,7 +110,8 @@ impl Loaded {
                 })?);
             }
         }
-        Ok(Loaded { program, source, functions, starts, workspace_bytes })
+        let clusters = target.is_some() && device.properties().architecture.major == CLUSTERED;
+        Ok(Loaded { program, source, functions, clusters, starts, workspace_bytes })
     }
 
     /// Where an array begins, and the size of its elements.
@@ -139,6 +146,17 @@ impl Loaded {
         Ok(Arguments { values })
     }
 
+    /// That blocks of a launch run in clusters, if they do.
+    fn cluster(&self, device: &CudaDevice, launch: &Launch) -> Option<sys::CUlaunchAttribute> {
+        let made = &self.program.kernels[launch.kernel];
+        let blocks = if self.clusters { cluster::blocks(launch, made, device.properties().multiprocessors) } else { 1 };
+        let mut clustered = attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+        clustered.value.clusterDim.x = blocks;
+        clustered.value.clusterDim.y = 1;
+        clustered.value.clusterDim.z = 1;
+        (blocks > 1).then_some(clustered)
+    }
+
     /// Launches a list, one after the other. Allocates nothing and waits for nothing.
     ///
     /// # Safety
@@ -151,17 +169,15 @@ impl Loaded {
         at: Addresses,
     ) -> Result<(), CudaError> {
         device.ready()?;
-        let mut beside = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { pad: [0; 64] },
-        };
-        beside.value.programmaticStreamSerializationAllowed = 1;
+        let mut overlapping =
+            attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+        overlapping.value.programmaticStreamSerializationAllowed = 1;
         for launch in &list.at(at.source, at.target).launches {
             let mut arguments = self.arguments::<T>(launch, at)?;
             let mut pointers = arguments.pointers();
             let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
             let [gx, gy, gz] = launch.grid;
+            let mut attribute = if launch.overlaps { Some(overlapping) } else { self.cluster(device, launch) };
             let config = sys::CUlaunchConfig {
                 gridDimX: gx,
                 gridDimY: gy,
@@ -171,8 +187,8 @@ impl Loaded {
                 blockDimZ: bz,
                 sharedMemBytes: 0,
                 hStream: stream,
-                attrs: &mut beside,
-                numAttrs: launch.overlaps.into(),
+                numAttrs: attribute.is_some().into(),
+                attrs: attribute.as_mut().map_or(std::ptr::null_mut(), |attribute| attribute),
             };
             // SAFETY: grid, block and arguments are the kernel's; the addresses are the caller's promise.
             unsafe {
@@ -256,6 +272,12 @@ impl Loaded {
         unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph, std::ptr::null(), 0, &params) }
             .result()
             .map_err(|e| device.error("make a graph", e))?;
+        if let Some(cluster) = self.cluster(device, launch) {
+            // SAFETY: the node was made above, and the value is of this attribute.
+            unsafe { sys::cuGraphKernelNodeSetAttribute(node, cluster.id, &cluster.value) }
+                .result()
+                .map_err(|e| device.error("make a graph", e))?;
+        }
         Ok(node)
     }
 }
@@ -320,6 +342,11 @@ fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaModule>, Cud
         lost @ CudaError::ContextLost { .. } => lost,
         _ => CudaError::Module { reason: describe(e) },
     })
+}
+
+/// An attribute of a launch that has no value yet.
+fn attribute(id: sys::CUlaunchAttributeID) -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute { id, pad: [0; 4], value: sys::CUlaunchAttributeValue { pad: [0; 64] } }
 }
 
 /// The driver's handle of a kernel.

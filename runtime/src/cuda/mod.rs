@@ -8,12 +8,14 @@
 //! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
-//! launches to the driver, `overlap` says which of them overlap; `plan` is what users execute; `host` takes host data through it; `time` measures it.
+//! launches to the driver, `overlap` says which of them overlap, `cluster` which of their blocks run near one another; `plan` is what users execute; `host` takes host data through it; `time` measures it.
 
 mod error;
 
 #[cfg(feature = "cuda")]
 mod cache;
+#[cfg(feature = "cuda")]
+mod cluster;
 #[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]

@@ -187,15 +187,29 @@ impl Block {
         2 * self.pairs
     }
 
+    fn has_long_halo(&self) -> bool {
+        self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO
+    }
+
+    /// Whether nothing at a border differs from what is inside.
+    fn is_plain(&self) -> bool {
+        self.border == Border::Extend && self.axis.actions.iter().filter_map(Action::step).all(is_symmetric)
+    }
+
+    /// Whether memory limits analysis of large images, not what warps execute, as measured (docs/performance.md): samples of 4 bytes or in pairs, symmetric steps and a short halo.
+    pub fn is_limited_by_memory(&self) -> bool {
+        let Options { sample, direction, .. } = self.options;
+        let is_light = self.shape.packed || sample.bytes() == 4;
+        direction == Direction::Forward && is_light && self.is_plain() && !self.has_long_halo()
+    }
+
     /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
     fn resident_blocks(&self) -> u32 {
-        let is_long = !self.shape.packed && self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO;
-        if is_long || self.axis.min_blocks() > 0 {
+        if !self.shape.packed && self.has_long_halo() || self.axis.min_blocks() > 0 {
             return 1;
         }
         let steps = || self.axis.actions.iter().filter_map(Action::step);
         let more_taps = steps().map(taps).max().unwrap_or(0).saturating_sub(2) as i64;
-        let is_plain = self.border == Border::Extend && steps().all(is_symmetric);
         let words = words(self.arith.work);
         let samples = i64::from(self.shape.columns * self.shape.rows);
         let (values, most) = match self.shape.packed {
@@ -204,7 +218,9 @@ impl Block {
                 let most = if tall { RESIDENT } else { RESIDENT_PACKED };
                 (samples / 2 + self.besides_pairs(more_taps), most)
             }
-            false => (samples + BESIDES + A_TAP * more_taps + if is_plain { 0 } else { UNEVEN }, RESIDENT / words),
+            false => {
+                (samples + BESIDES + A_TAP * more_taps + if self.is_plain() { 0 } else { UNEVEN }, RESIDENT / words)
+            }
         };
         let warps = (REGISTERS / (values * words)).min(most);
         (warps / i64::from(self.shape.warps)).max(1) as u32

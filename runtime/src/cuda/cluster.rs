@@ -1,0 +1,83 @@
+//! Launches whose blocks run in clusters, so on multiprocessors near one another.
+//!
+//! The second-level cache has two halves, and each multiprocessor is at one of them. What is read or written and has its home at the other one crosses between them, and that limits
+//! large launches (docs/performance.md). Blocks of `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half, these cross once.
+//!
+//! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a launch but what warps execute, in synthesis of some wavelets,
+//! where rows begin anywhere, in batches, and where launches are small.
+
+use crate::gpu::{Launch, Made, Walk};
+use lifting_codegen::schedule::stream::Rows;
+
+/// The most blocks of a cluster that all devices with clusters run.
+const MOST: u32 = 8;
+/// Waves of blocks from which on clusters gain.
+const WAVES: u32 = 7;
+
+/// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
+pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
+    let Some(Walk::Warp(block)) = &made.walk else { return 1 };
+    let [beside, below, images] = launch.grid;
+    let is_suited = block.takes() == Rows::Whole && block.is_limited_by_memory() && images == 1 && !launch.overlaps;
+    let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
+    if !is_suited || beside.saturating_mul(below) < wave.saturating_mul(WAVES) {
+        return 1;
+    }
+    (1..=MOST).rev().find(|n| beside.is_multiple_of(*n)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::executor::Problem;
+    use crate::gpu::{Machine, Program, Tuning};
+    use crate::schedule::Schedule;
+    use lifting_dsl::geometry::Geometry;
+    use lifting_dsl::sample::SampleType;
+
+    /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of synthesis.
+    fn clusters(name: &str, sample: SampleType, shape: &[usize]) -> [Vec<(u32, u32)>; 2] {
+        let mut levels = vec![1; shape.len()];
+        levels[..shape.len() - 2].fill(0);
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let geometry = Geometry::new(shape, &vec![0; shape.len()], &levels, &order).unwrap();
+        let problem = Problem::of(name, geometry);
+        let machine = Machine::default();
+        let multiprocessors = machine.multiprocessors;
+        let tuning = Tuning::new(Schedule::Warp, machine, "sm_90".into());
+        let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
+        let program = Program::new(&problem, sample, &strides, &strides, &tuning).unwrap();
+        [&program.forward, &program.inverse[0]].map(|list| {
+            let of = list.launches.iter().map(|launch| {
+                let made = &program.kernels[launch.kernel];
+                (super::blocks(launch, made, multiprocessors), launch.grid[0])
+            });
+            of.collect()
+        })
+    }
+
+    /// Analysis of large images with rows of whole vectors and little to execute, and nothing else; a grid is a multiple of its clusters.
+    #[test]
+    fn large_launches_that_memory_limits_run_in_clusters() {
+        let (f32, i16) = (SampleType::F32, SampleType::I16);
+        for (name, sample, shape, cluster) in
+            [("cdf97", f32, [8192, 8192], 3), ("cdf97", f32, [6000, 10000], 7), ("legall53", i16, [8192, 8192], 7)]
+        {
+            let [forward, inverse] = clusters(name, sample, &shape);
+            let ([(blocks, beside)], [(1, _)]) = (&forward[..], &inverse[..]) else {
+                panic!("{name}: {forward:?}, {inverse:?}")
+            };
+            assert_eq!((*blocks, beside % blocks), (cluster, 0), "{name} {shape:?}: {beside}");
+        }
+        let alone = |name, sample, shape: &[usize]| {
+            let found = clusters(name, sample, shape);
+            assert!(found.iter().flatten().all(|(blocks, _)| *blocks == 1), "{name} {shape:?}: {found:?}");
+        };
+        // More to execute: a long halo, arithmetic on other types than are stored, steps that are not symmetric.
+        alone("dd137", i16, &[8192, 8192]);
+        alone("cdf97", SampleType::F16, &[8192, 8192]);
+        alone("cdf3_1", f32, &[8192, 8192]);
+        alone("cdf97", f32, &[8191, 8193]);
+        alone("cdf97", f32, &[2048, 2048]);
+        alone("legall53", i16, &[16, 4096, 4096]);
+    }
+}
