@@ -44,8 +44,7 @@ const SMALL_ONE: Proposed = Proposed(3, Rows::Any);
 impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
-        let is_anywhere = matches!(self.1, Rows::Image | Rows::Any);
-        let tall = shapes.iter().filter(|_| is_anywhere).filter_map(|shape| shape.for_rows_anywhere(scheme, options));
+        let tall = shapes.iter().filter_map(|shape| shape.for_rows_anywhere(scheme, options, self.1, i64::MAX));
         let shapes = tall.chain(shapes.iter().copied()).map(|shape| Shape { warps: 2, takes: self.1, ..shape });
         // Those in pairs are for aligned rows, and for others where the halo is short.
         let shapes: Vec<Shape> = shapes.filter(|&shape| warp::block(scheme, options, shape).is_ok()).collect();

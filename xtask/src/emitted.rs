@@ -74,7 +74,7 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
             };
             let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
             let anywhere = [warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
-            let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options));
+            let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, shape.takes, i64::MAX));
             let others = others.chain(tall);
             // Where samples can stand in pairs they do.
             let packed = shapes[0].packed;

@@ -293,11 +293,10 @@ impl<'a> Kernels<'a> {
                 };
                 // Where samples can stand in pairs they do.
                 let mut taken = if pairs.iter().any(|shape| rows_of(shape).is_some()) { pairs } else { singles };
-                if [job.width, job.height, job.batch].map(i64::from).iter().product::<i64>() >= warp::MANY_SAMPLES {
-                    let anywhere = taken.iter().filter(|shape| matches!(rows_of(shape), Some(Rows::Image | Rows::Any)));
-                    let taller = anywhere.filter_map(|shape| shape.for_rows_anywhere(self.scheme, options));
-                    taken.extend(taller.collect::<Vec<_>>());
-                }
+                let samples = [job.width, job.height, job.batch].map(i64::from).iter().product();
+                let taller =
+                    |shape: &warp::Shape| shape.for_rows_anywhere(self.scheme, options, rows_of(shape)?, samples);
+                taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
                 taken.into_iter().map(|shape| Block::Warp(shape.into())).collect()
             }
             Schedule::Tile => {

@@ -832,14 +832,18 @@ mod tests {
                 let bands = [array(1, 0), array(1, low), array(1, below), array(1, below + low)];
                 let job = Job::image(array(0, 0), bands, width, height);
                 let shapes = warp::Shape::proposed(&scheme, options).unwrap();
-                let many = i64::from(width) * i64::from(height) >= warp::MANY_SAMPLES;
-                let taller = shapes.iter().filter(|_| many).filter_map(|s| s.for_rows_anywhere(&scheme, options));
-                let taller: Vec<_> = taller.collect();
-                let proposed = shapes.into_iter().chain(taller).filter_map(|shape| {
-                    let taken = Rows::ALL.into_iter().find_map(|takes| {
-                        let block = warp::block(&scheme, options, warp::Shape { takes, ..shape }).ok()?;
+                let samples = i64::from(width) * i64::from(height);
+                let taken = |shape: &warp::Shape| {
+                    Rows::ALL.into_iter().find_map(|takes| {
+                        let block = warp::block(&scheme, options, warp::Shape { takes, ..*shape }).ok()?;
                         block.accepts(&job).is_ok().then_some(block)
-                    })?;
+                    })
+                };
+                let taller =
+                    |shape: &warp::Shape| shape.for_rows_anywhere(&scheme, options, taken(shape)?.takes(), samples);
+                let taller: Vec<_> = shapes.iter().filter_map(taller).collect();
+                let proposed = shapes.into_iter().chain(taller).filter_map(|shape| {
+                    let taken = taken(&shape)?;
                     let chunk = taken.tuning(&job).unwrap().chunk as u32;
                     let block = Block::Warp(shape.into());
                     let time = model.both(direction, &Walk::Warp(taken.clone()), block, &job, chunk).time;

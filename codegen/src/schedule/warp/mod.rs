@@ -22,7 +22,7 @@ mod launch;
 mod shape;
 
 pub use super::level::Rows;
-pub use shape::{MANY_SAMPLES, Shape};
+pub use shape::Shape;
 
 use super::level::{
     Across, Axis, Border, Form, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source,
@@ -114,9 +114,18 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
         return Err(refuse("the height of a block that has results", 2 * sides + 2, rows));
     }
     // What is shifted is had of all lanes but the last, and given by all but the first.
+    let beside = |takes| {
+        let [gives, has] = Shape { takes, ..shape }.shifts(options.direction);
+        [(halo.before + gives + c - 1) / c, (halo.after + has + c - 1) / c]
+    };
     let [gives, has] = shape.shifts(options.direction);
-    let (left, right) = ((halo.before + gives + c - 1) / c, (halo.after + has + c - 1) / c);
-    let unit = if shape.whole_sectors { sector_lanes(options, c) } else { 1 };
+    let [left, right] = beside(shape.takes);
+    let sector = sector_lanes(options, c);
+    // Where bands begin anywhere, no sector is stored in parts if that leaves no fewer lanes than there are for all rows. Of samples of 4 bytes, for which it has been measured.
+    let any: i64 = 32 - beside(Rows::Any).iter().sum::<i64>();
+    let is_measured = options.direction == Direction::Forward && options.sample.bytes() == 4;
+    let is_free = shape.takes == Rows::Image && is_measured && (32 - left - right) / sector * sector >= any;
+    let unit = if shape.whole_sectors || is_free { sector } else { 1 };
     let useful = (32 - left - right) / unit * unit;
     if useful < unit {
         return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
@@ -187,8 +196,13 @@ impl Block {
         2 * self.pairs
     }
 
+    /// Row pairs of halo.
+    fn sides(&self) -> i64 {
+        self.halo.pairs_before() + self.halo.pairs_after()
+    }
+
     fn has_long_halo(&self) -> bool {
-        self.halo.pairs_before() + self.halo.pairs_after() > LONG_HALO
+        self.sides() > LONG_HALO
     }
 
     /// Whether nothing at a border differs from what is inside.

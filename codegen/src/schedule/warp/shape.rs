@@ -8,17 +8,20 @@
 //!
 //! Two 16-bit integers in a register ([`Shape::packed`]) leave room for more warps, or for lanes of 8 columns where halos are long.
 //!
-//! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost.
+//! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost. Only where bands begin anywhere,
+//! in analysis of 4-byte samples, lanes that the kernel for all rows would not have either are: 9 µs of 147 (9/7 f32, 8191 × 8193, rows at multiples of 32 bytes).
 
-use super::{Axis, MAX_PACKED, MAX_REGISTERS, block, is_short, words};
+use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, block, words};
 use crate::ir::Scalar;
 use crate::schedule::level::{Form, Rows};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
-/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
-pub const MANY_SAMPLES: i64 = 1 << 25;
+/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains where they stand in pairs: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
+const MANY_PAIRED: i64 = 1 << 25;
+/// The same of single samples: 4095 × 4097 take 5 % less, 2047 × 2049 up to 7 % more.
+const MANY_SINGLE: i64 = 1 << 23;
 
 /// Shape of a block of samples, and of a block of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,13 +102,30 @@ impl Shape {
         }
     }
 
-    /// The shape for images of [`MANY_SAMPLES`] and more whose rows, or those of bands, may begin anywhere, where this one is for large images: each row that is loaded costs more there,
-    /// so it has two row pairs more of results. Only of samples in pairs and short halos, for which it has been measured (docs/performance.md).
-    pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options) -> Option<Shape> {
-        let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
-        let is_large = i64::from(self.columns) * options.sample.bytes() as i64 == 16;
-        let is_suited = is_short(&halo) && halo.pairs_before() + halo.pairs_after() > 0;
-        (self.packed && is_large && is_suited).then_some(Shape { rows: self.rows + 4, ..self })
+    /// The shape for launches of many samples whose rows, or those of bands, may begin anywhere, where this one is for large images and its blocks take such rows. Each row that is loaded
+    /// costs more there, so blocks have more row pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in between. Of others it has not
+    /// been measured to gain (docs/performance.md).
+    pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options, takes: Rows, samples: i64) -> Option<Shape> {
+        let is_large = self.columns as usize * options.sample.bytes() == 16;
+        let many = if self.packed { MANY_PAIRED } else { MANY_SINGLE };
+        if !is_large || samples < many || !matches!(takes, Rows::Image | Rows::Any) {
+            return None;
+        }
+        let taller = match self.packed {
+            true => Shape { rows: self.rows + 4, ..self },
+            // Of threads with 128 registers, 5 blocks of 3 warps are resident as well as 4 of 4.
+            false => Shape { rows: self.rows + 2, warps: 3, ..self },
+        };
+        let block = block(scheme, options, Shape { takes, ..taller }).ok()?;
+        let is_suited = match (self.packed, takes) {
+            (true, _) => (1..=SHORT_HALO).contains(&block.sides()),
+            (false, Rows::Any) => {
+                let is_analysis = options.direction == Direction::Forward && options.sample.bytes() == 4;
+                is_analysis && block.is_plain() && (SHORT_HALO + 1..=LONG_HALO).contains(&block.sides())
+            }
+            _ => false,
+        };
+        is_suited.then_some(taller)
     }
 
     /// Those of samples that stand in pairs, or of those that do not.

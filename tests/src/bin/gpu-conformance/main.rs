@@ -214,15 +214,17 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
     (first, cases)
 }
 
-/// Images so large that blocks run in clusters, as far as the device has them. The interpreter would take minutes for each.
+/// Images so large that blocks run in clusters, as far as the device has them, and whose rows begin anywhere, so that blocks are taller. The interpreter would take minutes for each.
 fn many_blocks() -> impl Iterator<Item = Case> {
-    [("legall53", SampleType::I16), ("cdf97", SampleType::F32)].into_iter().map(|(name, sample)| Case {
+    let (i16, f32) = (("legall53", SampleType::I16), ("cdf97", SampleType::F32));
+    let cases = [(i16, [4800, 8192]), (f32, [4800, 8192]), (i16, [5801, 5803]), (f32, [4095, 4097])];
+    cases.into_iter().map(|((name, sample), shape)| Case {
         scheme: wavelet(name),
         sample,
         boundary: Boundary::WholeSymmetric,
         layout: Layout::Mallat,
         schedule: Schedule::Auto,
-        size: size(&[4800, 8192], 1),
+        size: size(&shape, 1),
     })
 }
 
