@@ -223,6 +223,11 @@ impl Halo {
     pub fn pairs_after(&self) -> i64 {
         (self.after + 1) / 2
     }
+
+    /// Pairs around the tile that are read.
+    pub fn pairs(&self) -> i64 {
+        self.pairs_before() + self.pairs_after()
+    }
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ const WAVES: u32 = 7;
 pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
     let Some(Walk::Warp(block)) = &made.walk else { return 1 };
     let [beside, below, images] = launch.grid;
-    let is_suited = block.takes() == Rows::Whole && block.is_limited_by_memory() && images == 1 && !launch.overlaps;
     let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
-    if !is_suited || beside.saturating_mul(below) < wave.saturating_mul(WAVES) {
+    let is_large = images == 1 && beside.saturating_mul(below) >= wave.saturating_mul(WAVES);
+    if launch.overlaps || !is_large || block.takes() != Rows::Whole || !block.is_limited_by_memory() {
         return 1;
     }
     (1..=MOST).rev().find(|n| beside.is_multiple_of(*n)).unwrap_or(1)

@@ -170,14 +170,6 @@ fn fingerprinted(kernel: &Kernel) -> String {
     format!("{}_{digits}", kernel.name)
 }
 
-/// Whether a kernel of analysis for images whose bands begin anywhere stores parts of sectors where that was measured to cost more than what the kernel for all rows does besides: of
-/// samples of 4 bytes (`docs/performance.md`).
-fn breaks_sectors(direction: Direction, sample: Scalar, walk: &Walk) -> bool {
-    let Walk::Warp(block) = walk else { return false };
-    let is_one = direction == Direction::Forward && block.takes() == Rows::Image && sample.bytes() == 4;
-    is_one && block.columns() / 2 * 4 % 32 != 0
-}
-
 /// Makes kernels when they are asked for first.
 pub(super) struct Kernels<'a> {
     pub scheme: &'a Scheme,
@@ -244,7 +236,7 @@ impl<'a> Kernels<'a> {
         // What stands against the most general kernel stands against all.
         let (last, faster) = rows.split_last().expect("a schedule takes some rows");
         match faster.iter().find_map(|&rows| try_(rows).ok()) {
-            Some(found) if breaks_sectors(direction, sample, &found.0) => try_(*last).or(Ok(found)),
+            Some(found) if matches!(&found.0, Walk::Warp(block) if block.breaks_sectors()) => try_(*last).or(Ok(found)),
             Some(found) => Ok(found),
             None => try_(*last),
         }

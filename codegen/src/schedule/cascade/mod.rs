@@ -219,7 +219,7 @@ impl Walk {
 
     /// Whether they do, and the halo is so long that what is executed limits walks.
     pub fn is_busy(&self) -> bool {
-        self.packed && self.halo.pairs_before() + self.halo.pairs_after() > SHORT
+        self.packed && self.halo.pairs() > SHORT
     }
 
     /// Resident blocks a multiprocessor that the compiler is asked for.

@@ -51,7 +51,7 @@ impl<'a> Slab<'a> {
         (first, pairs): (Expr, i32),
         form: Form,
     ) -> Slab<'a> {
-        let rows = 2 * (pairs + (halo.pairs_before() + halo.pairs_after()) as i32);
+        let rows = 2 * (pairs + halo.pairs() as i32);
         let front = b.let_("front", Scalar::I32, first - halo.pairs_before() as i32);
         let above = (Expr::from(front) << 1).lt(held.start(1));
         let below = ((Expr::from(front) << 1) + rows).gt(held.end(1));

@@ -129,7 +129,7 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     }
     let axis = Axis::new(scheme, options);
     let halo = Halo::of(&axis.actions, options.boundary);
-    let sides = halo.pairs_before() + halo.pairs_after();
+    let sides = halo.pairs();
     let registers = 2 * (i64::from(pairs[0].max(pairs[1])) + sides) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a line, in registers,", registers, MAX_REGISTERS));
@@ -182,7 +182,7 @@ impl Block {
 
     /// Pairs that a thread lifts, halo included: of the first level, and of the others.
     pub fn lifted(&self) -> [i64; 2] {
-        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let sides = self.halo.pairs();
         self.shape.pairs.map(|pairs| i64::from(pairs) + sides)
     }
 }

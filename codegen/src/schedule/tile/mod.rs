@@ -70,7 +70,7 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
     let halo = Halo::of(&axis.actions, options.boundary);
-    let sides = halo.pairs_before() + halo.pairs_after();
+    let sides = halo.pairs();
     let registers = 2 * (pairs + sides) * ((arith.work.bytes() as i64 + 3) / 4);
     if registers > MAX_REGISTERS {
         return Err(refuse("a thread's part of a column, in registers,", registers, MAX_REGISTERS));
@@ -105,7 +105,7 @@ impl Block {
 
     /// Samples that are loaded for each that is stored.
     pub fn reads(&self) -> f64 {
-        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let sides = self.halo.pairs();
         let loaded = 32 * i64::from(self.shape.columns) * (self.rows() + 2 * sides);
         loaded as f64 / (self.columns() * self.rows()) as f64
     }
@@ -119,7 +119,7 @@ impl Block {
 
     /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo included; by the usual order of axes.
     pub fn rounds(&self) -> [i64; 2] {
-        let sides = self.halo.pairs_before() + self.halo.pairs_after();
+        let sides = self.halo.pairs();
         let Shape { columns, rows, pairs, warps, .. } = self.shape;
         let ceil = |n: i64| (n + i64::from(warps) - 1) / i64::from(warps);
         let (held, _) = self.held_pairs(Order::HorizontalFirst.across_first(self.options.direction));

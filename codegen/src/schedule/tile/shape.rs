@@ -42,7 +42,7 @@ impl Shape {
     /// If no shape holds the scheme: what stands against the first.
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
-        let sides = halo.pairs_before() + halo.pairs_after();
+        let sides = halo.pairs();
         let most = (16 / options.sample.bytes() as u32).min(COLUMNS);
         let candidates = match options.direction {
             Direction::Forward => {

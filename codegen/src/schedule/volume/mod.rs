@@ -108,7 +108,7 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
             .map_err(|(halo, most)| refuse("the halo of a tile, in lanes,", halo, most))?,
         false => (left, 32 - left - right),
     };
-    let sides = halo.pairs_before() + halo.pairs_after();
+    let sides = halo.pairs();
     let held = pairs * (warps / c) + sides;
     let rounds = (held + warps - 1) / warps;
     let line = if options.direction == Direction::Forward { 2 * pairs } else { 2 * c * rounds };
@@ -166,7 +166,7 @@ impl Block {
     /// Pairs of samples that a thread lifts along all axes for each pair of planes, halo included.
     pub fn pairs_a_step(&self) -> f64 {
         let Shape { columns, pairs, warps, .. } = self.shape;
-        let sides = (self.halo.pairs_before() + self.halo.pairs_after()) as f64;
+        let sides = self.halo.pairs() as f64;
         let (columns, pairs, held) = (f64::from(columns), f64::from(pairs), f64::from(self.held_pairs()));
         let loads = 2.0 * columns * held / f64::from(warps);
         let stores = 2.0 * columns * f64::from(self.row_pairs()) / f64::from(warps);
@@ -190,7 +190,7 @@ impl Block {
 
     /// Row pairs that are loaded.
     fn held_pairs(&self) -> i32 {
-        self.row_pairs() + (self.halo.pairs_before() + self.halo.pairs_after()) as i32
+        self.row_pairs() + self.halo.pairs() as i32
     }
 
     /// Rows in each part of shared memory: planes of even and of odd index; before the columns and after them; or three that are taken in turns.

@@ -108,25 +108,21 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if shape.packed {
         check_pairs(shape, options, (&axis, border, &halo))?;
     }
-    let sides = halo.pairs_before() + halo.pairs_after();
+    let sides = halo.pairs();
     let pairs = rows / 2 - sides;
     if pairs < 1 {
         return Err(refuse("the height of a block that has results", 2 * sides + 2, rows));
     }
     // What is shifted is had of all lanes but the last, and given by all but the first.
-    let beside = |takes| {
-        let [gives, has] = Shape { takes, ..shape }.shifts(options.direction);
-        [(halo.before + gives + c - 1) / c, (halo.after + has + c - 1) / c]
-    };
+    let beside = |[gives, has]: [i64; 2]| [(halo.before + gives + c - 1) / c, (halo.after + has + c - 1) / c];
     let [gives, has] = shape.shifts(options.direction);
-    let [left, right] = beside(shape.takes);
-    let sector = sector_lanes(options, c);
-    // Where bands begin anywhere, no sector is stored in parts if that leaves no fewer lanes than there are for all rows. Of samples of 4 bytes, for which it has been measured.
-    let any: i64 = 32 - beside(Rows::Any).iter().sum::<i64>();
-    let is_measured = options.direction == Direction::Forward && options.sample.bytes() == 4;
-    let is_free = shape.takes == Rows::Image && is_measured && (32 - left - right) / sector * sector >= any;
-    let unit = if shape.whole_sectors || is_free { sector } else { 1 };
-    let useful = (32 - left - right) / unit * unit;
+    let [left, right] = beside([gives, has]);
+    let (lanes, sector) = (32 - left - right, sector_lanes(options, c));
+    // No sector is stored in parts where that costs if it leaves no fewer lanes than there are for all rows.
+    let of_any = || beside(Shape { takes: Rows::Any, ..shape }.shifts(options.direction));
+    let is_free = || lanes / sector * sector >= 32 - of_any().iter().sum::<i64>();
+    let unit = if shape.whole_sectors || parts_cost(shape.takes, options) && is_free() { sector } else { 1 };
+    let useful = lanes / unit * unit;
     if useful < unit {
         return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
     }
@@ -159,7 +155,7 @@ fn check_pairs(
 
 /// Whether a block has so little halo that pairs of rows that begin anywhere gain by it.
 fn is_short(halo: &Halo) -> bool {
-    halo.pairs_before() + halo.pairs_after() <= SHORT_HALO
+    halo.pairs() <= SHORT_HALO
 }
 
 /// Samples that a step reads.
@@ -174,6 +170,11 @@ fn taps(step: &Step) -> usize {
 /// 32-bit registers that a value takes.
 fn words(work: Scalar) -> i64 {
     (work.bytes() as i64 + 3) / 4
+}
+
+/// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides (docs/performance.md): in analysis of samples of 4 bytes where bands begin anywhere.
+fn parts_cost(takes: Rows, options: Options) -> bool {
+    takes == Rows::Image && options.direction == Direction::Forward && options.sample.bytes() == 4
 }
 
 /// Lanes whose samples fill whole sectors in every array that is stored to.
@@ -196,13 +197,14 @@ impl Block {
         2 * self.pairs
     }
 
-    /// Row pairs of halo.
-    fn sides(&self) -> i64 {
-        self.halo.pairs_before() + self.halo.pairs_after()
+    /// Whether blocks store parts of sectors where that costs more than the kernel for all rows does.
+    pub fn breaks_sectors(&self) -> bool {
+        let sector = sector_lanes(self.options, self.shape.columns.into());
+        parts_cost(self.shape.takes, self.options) && self.useful % sector != 0
     }
 
     fn has_long_halo(&self) -> bool {
-        self.sides() > LONG_HALO
+        self.halo.pairs() > LONG_HALO
     }
 
     /// Whether nothing at a border differs from what is inside.

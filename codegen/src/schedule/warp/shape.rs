@@ -20,7 +20,7 @@ use lifting_dsl::Scheme;
 
 /// Samples of a launch from which [`Shape::for_rows_anywhere`] gains where they stand in pairs: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
 const MANY_PAIRED: i64 = 1 << 25;
-/// The same of single samples: 4095 × 4097 take 5 % less, 2047 × 2049 up to 7 % more.
+/// The same of single samples: 4095 × 4097 take 5 % less. Below, only 2047 × 2049 has been measured: 3 % less.
 const MANY_SINGLE: i64 = 1 << 23;
 
 /// Shape of a block of samples, and of a block of threads.
@@ -106,25 +106,20 @@ impl Shape {
     /// costs more there, so blocks have more row pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in between. Of others it has not
     /// been measured to gain (docs/performance.md).
     pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options, takes: Rows, samples: i64) -> Option<Shape> {
-        let is_large = self.columns as usize * options.sample.bytes() == 16;
-        let many = if self.packed { MANY_PAIRED } else { MANY_SINGLE };
-        if !is_large || samples < many || !matches!(takes, Rows::Image | Rows::Any) {
+        let bytes = options.sample.bytes();
+        let (many, halos, taller) = match (self.packed, takes) {
+            (true, Rows::Image | Rows::Any) => (MANY_PAIRED, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self }),
+            // Of threads with 128 registers, 5 blocks of 3 warps are resident as well as 4 of 4.
+            (false, Rows::Any) if options.direction == Direction::Forward && bytes == 4 => {
+                (MANY_SINGLE, SHORT_HALO + 1..=LONG_HALO, Shape { rows: self.rows + 2, warps: 3, ..self })
+            }
+            _ => return None,
+        };
+        if self.columns as usize * bytes != 16 || samples < many {
             return None;
         }
-        let taller = match self.packed {
-            true => Shape { rows: self.rows + 4, ..self },
-            // Of threads with 128 registers, 5 blocks of 3 warps are resident as well as 4 of 4.
-            false => Shape { rows: self.rows + 2, warps: 3, ..self },
-        };
         let block = block(scheme, options, Shape { takes, ..taller }).ok()?;
-        let is_suited = match (self.packed, takes) {
-            (true, _) => (1..=SHORT_HALO).contains(&block.sides()),
-            (false, Rows::Any) => {
-                let is_analysis = options.direction == Direction::Forward && options.sample.bytes() == 4;
-                is_analysis && block.is_plain() && (SHORT_HALO + 1..=LONG_HALO).contains(&block.sides())
-            }
-            _ => false,
-        };
+        let is_suited = halos.contains(&block.halo.pairs()) && (self.packed || block.is_plain());
         is_suited.then_some(taller)
     }
 
@@ -133,7 +128,7 @@ impl Shape {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let bytes = options.sample.bytes() as i64;
         let halo = Halo::of(&Axis::new(scheme, options).actions, options.boundary);
-        let sides = halo.pairs_before() + halo.pairs_after();
+        let sides = halo.pairs();
         let shape = |columns: i64, pairs: i64| {
             let samples = match packed {
                 true => 2 * MAX_PACKED[usize::from(options.direction == Direction::Inverse)],
