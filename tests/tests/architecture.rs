@@ -1,97 +1,84 @@
-//! `ARCHITECTURE.md` against the tree: what it names exists, and no folder of sources goes unnamed.
-//!
-//! `UPDATE=1 cargo test -p lifting-tests --test architecture` writes the list of files anew, from the first sentence of
-//! each file.
+//! `ARCHITECTURE.md` and `docs/` against the tree: what they name exists, and what they should name is there.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
-
-const CRATES: [(&str, &str); 9] = [
-    ("lifting-dsl", "the language, its algebra, and the oracle"),
-    ("codegen", "`lifting-codegen`: from schemes to kernels to text"),
-    ("lifting-macros", "`lifting!`"),
-    ("runtime", "`lifting`: plans"),
-    ("filters", "`lifting-filters`: the catalogue"),
-    ("liftc", "the command line"),
-    ("tests", "tests that need more than one crate"),
-    ("xtask", "development tasks"),
-    ("fuzz", "fuzz targets"),
-];
-const START: &str = "<!-- files -->\n";
-const END: &str = "<!-- /files -->";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Rust files below `folder`, relative to the root, but not build output or what compilers are to refuse.
-fn sources(folder: &Path, found: &mut BTreeSet<String>) {
-    let Ok(entries) = std::fs::read_dir(root().join(folder)) else { return };
-    for entry in entries.map(Result::unwrap) {
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Folders with sources of this project's own: the workspace's members, and what is beside it.
+fn rooms() -> Vec<String> {
+    let manifest = read("Cargo.toml");
+    let members = manifest.split_once("members = [").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
+    members.split('"').skip(1).step_by(2).chain(["fuzz"]).map(str::to_owned).collect()
+}
+
+/// Files below `folder` with this extension, relative to the root, but neither build output nor what compilers are to refuse.
+fn files(folder: &Path, extension: &str, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {
         let path = folder.join(entry.file_name());
-        let name = path.to_string_lossy().replace('\\', "/");
         if entry.file_type().unwrap().is_dir() {
             if !["target", "data", "snapshots", "ui"].contains(&entry.file_name().to_string_lossy().as_ref()) {
-                sources(&path, found);
+                files(&path, extension, found);
             }
-        } else if name.ends_with(".rs") {
-            found.insert(name);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.insert(path.to_string_lossy().replace('\\', "/"));
         }
     }
 }
 
-/// The first sentence of a file's documentation.
-fn sentence(file: &str) -> String {
-    let text = std::fs::read_to_string(root().join(file)).unwrap();
-    let lines = text.lines().map_while(|l| l.strip_prefix("//!")).map(str::trim).take_while(|l| !l.is_empty());
-    let paragraph = lines.collect::<Vec<_>>().join(" ");
-    let end = paragraph.find(". ").map_or(paragraph.len(), |end| end + 1);
-    // Links within a crate's documentation lead nowhere from here.
-    paragraph[..end].replace("](crate::ast)", "").replace("](lifting_dsl::Scheme)", "").replace(['[', ']'], "")
+/// The documents that are held against the tree.
+fn documents() -> BTreeSet<String> {
+    let mut found = BTreeSet::from(["ARCHITECTURE.md".to_owned()]);
+    files(Path::new("docs"), "md", &mut found);
+    found
 }
 
-fn list() -> String {
-    let mut text = String::new();
-    for (folder, about) in CRATES {
-        writeln!(text, "\n### `{folder}`: {about}\n").unwrap();
-        let mut files = BTreeSet::new();
-        sources(Path::new(folder), &mut files);
-        for file in files {
-            writeln!(text, "- `{file}`: {}", sentence(&file)).unwrap();
-        }
-    }
-    text + "\n"
+/// What stands in backticks and is a path into one of the rooms; of patterns, what is before the first sign that stands for others.
+fn paths<'a>(text: &'a str, rooms: &[String]) -> Vec<&'a str> {
+    let spans = text.split('`').skip(1).step_by(2).filter(|span| !span.contains([' ', '\n']));
+    let inside =
+        spans.filter(|span| rooms.iter().any(|r| span.strip_prefix(r.as_str()).is_some_and(|s| s.starts_with('/'))));
+    inside.map(|span| span.split(['*', '<', '{', '…', ':']).next().unwrap()).collect()
+}
+
+/// The targets of links that lead to files of the repository, without their anchors.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let inside = targets.filter(|t| !t.contains("://") && !t.starts_with('#'));
+    inside.map(|t| t.split('#').next().unwrap()).collect()
 }
 
 #[test]
-fn the_list_of_files_is_true() {
-    let path = root().join("ARCHITECTURE.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(START).expect("the start of the list");
-    let (listed, after) = rest.split_once(END).expect("the end of the list");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, format!("{before}{START}{}{END}{after}", list())).unwrap();
-        return;
+fn what_documents_name_exists() {
+    let rooms = rooms();
+    for name in documents() {
+        let text = read(&name);
+        for path in paths(&text, &rooms) {
+            assert!(root().join(path).exists(), "{name} names `{path}`, which is not there");
+        }
+        let folder = Path::new(&name).parent().unwrap();
+        for link in links(&text) {
+            assert!(root().join(folder).join(link).exists(), "{name} has a link to {link}, which is not there");
+        }
     }
-    let names: BTreeSet<&str> =
-        listed.lines().filter_map(|line| line.strip_prefix("- `")?.split_once('`')).map(|(name, _)| name).collect();
-    for name in &names {
-        assert!(
-            root().join(name).is_file(),
-            "ARCHITECTURE.md names {name}, which is not there: run this with UPDATE=1"
-        );
-    }
-    let folder = |file: &str| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    let known: BTreeSet<_> = names.iter().filter_map(|name| folder(name)).collect();
-    for (krate, _) in CRATES {
-        let mut files = BTreeSet::new();
-        sources(Path::new(krate), &mut files);
-        for file in files {
-            assert!(
-                known.contains(&folder(&file).unwrap()),
-                "no file of {file}'s folder is named: run this with UPDATE=1"
-            );
+}
+
+#[test]
+fn every_room_is_named_and_every_file_says_what_it_is_for() {
+    let architecture = read("ARCHITECTURE.md");
+    for room in rooms() {
+        assert!(architecture.contains(&format!("`{room}`")), "ARCHITECTURE.md does not say what `{room}` is");
+        let mut sources = BTreeSet::new();
+        files(Path::new(&room), "rs", &mut sources);
+        assert!(!sources.is_empty(), "{room} has no sources");
+        for file in sources.iter().filter(|f| !f.contains("/emitted/")) {
+            assert!(read(file).starts_with("//! "), "{file} does not open with what it is for");
         }
     }
 }
