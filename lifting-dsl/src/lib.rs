@@ -1,43 +1,33 @@
-//! The Lifting language: text → [`Scheme`].
+//! The Lifting language, its algebra, and the oracle: text → [`Scheme`] → samples.
 //!
-//! Where to read on: [`scheme`] says what a wavelet is, [`parse`](mod@parse) has the grammar, [`validate`] the rules,
-//! `linear.rs` how an expression becomes taps.
+//! The crate has three layers, and each uses only those before it:
+//!
+//! 1. **core** is what a wavelet is and what it does: [`scheme`] (steps, domains, border rules), [`geometry`] (where the
+//!    samples of every band stand), [`sample`] (the arithmetic of a step), [`oracle`] (the definition of a transform) and
+//!    [`adjoint`].
+//! 2. **algebra** is what can be said of it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`].
+//! 3. **language** is text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
+//!
+//! Where to read on: `docs/language.md` is the language's reference. [`scheme`] says what a wavelet is,
+//! [`parse`](mod@parse) has the grammar, [`validate`] the rules; `src/language/linear.rs` says how an expression becomes
+//! taps. `lifting-codegen` takes schemes from here to kernels.
 
-pub mod adjoint;
-pub mod analysis;
-pub mod ast;
-pub mod body;
-pub mod coefficient;
-mod constant;
-mod construct;
-pub mod diag;
-pub mod factor;
-pub mod float;
-pub mod geometry;
-pub mod laurent;
-mod lex;
-mod linear;
-pub mod numbers;
-pub mod oracle;
-pub mod parse;
-pub mod polyphase;
-pub mod print;
-pub mod sample;
-pub mod scheme;
-pub mod span;
-pub mod spectral;
-mod stage;
+mod algebra;
+mod core;
+mod language;
+
+pub use crate::algebra::{analysis, coefficient, factor, float, laurent, polyphase, spectral};
 #[cfg(any(test, feature = "testing"))]
-pub mod testing;
-pub mod validate;
-pub mod weight;
+pub use crate::core::testing;
+pub use crate::core::{adjoint, body, diag, geometry, lattice, oracle, sample, scheme, span, weight};
+pub use crate::language::{ast, codes, numbers, parse, print, suggest, validate};
 
+pub use crate::core::stage::PairStage;
 pub use body::Body;
 pub use diag::{Diagnostic, Label, Severity};
 pub use parse::parse;
 pub use print::{print, print_scheme};
 pub use scheme::*;
 pub use span::Span;
-pub use stage::PairStage;
 pub use validate::{Compiled, compile};
 pub use weight::Weight;

@@ -1,7 +1,7 @@
 //! Every error and warning of the language: code, message, places and help, as snapshots.
 
-use lifting_dsl::diag::{CODES, Severity};
 use lifting_dsl::{Boundary, Diagnostic, Domain, Op, Phase, RealStep, Scheme, Span, Step, Weight, compile};
+use lifting_dsl::{Severity, codes::CODES};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -1,0 +1,14 @@
+//! The algebra of two-channel filter banks: polynomials over exact rationals or long floats, factorisations, the named
+//! families, and what can be computed of a wavelet without running it.
+//!
+//! [`coefficient`] and [`float`] are the numbers, [`laurent`] and [`polyphase`] the polynomials and matrices of them;
+//! [`spectral`] makes filters, [`factor`] takes them apart, [`analysis`] measures the result.
+
+pub mod analysis;
+pub mod coefficient;
+pub(crate) mod construct;
+pub mod factor;
+pub mod float;
+pub mod laurent;
+pub mod polyphase;
+pub mod spectral;

@@ -1,0 +1,238 @@
+//! Schemes as matrices, filter banks as matrices, and the proof that one undoes the other.
+//!
+//! Every lifting scheme is a 2×2 [`Matrix`] of Laurent polynomials that takes (even, odd) to (low, high): the product
+//! of its steps, the first step rightmost. Integer steps count with their linear part, `Σ w·x / 2^shift`, the rounding
+//! left out. The rows of the matrix, interleaved, are the equivalent analysis filters.
+
+use crate::algebra::coefficient::Coefficient;
+use crate::algebra::laurent::{Laurent, Matrix};
+use crate::core::scheme::{Op, Phase, Scheme, Step};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::One;
+use std::fmt;
+
+/// A pair of filters: taps of z^n at position 2k + n, for low and high alike.
+///
+/// As an analysis bank: `low[k] = Σ low.at(n) · x[2k + n]`, and so for the high band. As a synthesis bank: band
+/// sample k adds `low[k] · low.at(n)` to `x[2k + n]`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bank<C> {
+    /// The lowpass filter.
+    pub low: Laurent<C>,
+    /// The highpass filter.
+    pub high: Laurent<C>,
+}
+
+impl<C: Coefficient> Bank<C> {
+    /// The polyphase matrix of the bank as an analysis bank.
+    pub fn matrix(&self) -> Matrix<C> {
+        let row = |p: &Laurent<C>| [p.phase(0), p.phase(1)];
+        Matrix::new([row(&self.low), row(&self.high)])
+    }
+
+    /// The analysis bank with a given polyphase matrix.
+    pub fn from_matrix(m: &Matrix<C>) -> Bank<C> {
+        let filter = |row: &[Laurent<C>; 2]| row[0].upsampled().plus(&row[1].upsampled().shifted(1));
+        Bank { low: filter(&m.rows[0]), high: filter(&m.rows[1]) }
+    }
+
+    /// The synthesis bank whose synthesis matrix, from (low, high) to (even, odd), is given.
+    pub fn from_synthesis_matrix(m: &Matrix<C>) -> Bank<C> {
+        // even[k] takes c·low[k + o]: band sample j reaches position 2(j − o), hence the reversal.
+        Bank::from_matrix(&m.adjoint())
+    }
+
+    /// The synthesis matrix of the bank, from (low, high) to (even, odd), as a synthesis bank.
+    pub fn synthesis_matrix(&self) -> Matrix<C> {
+        self.matrix().adjoint()
+    }
+
+    /// The analysis bank of an orthogonal wavelet as PyWavelets' `periodization` mode applies it, from its
+    /// reconstruction lowpass `rec_lo` (which is `dec_lo` reversed): both filters at 1 − length/2, the highpass
+    /// being the alternated reversal of the lowpass. The length must be even.
+    pub fn orthogonal(rec_lo: &[C]) -> Bank<C> {
+        let high = rec_lo.iter().rev().enumerate();
+        // PyWavelets: rec_hi[i] = (−1)^i · dec_lo[i], and the decomposition filters are the reconstruction ones reversed.
+        let rec_hi: Vec<C> = high.map(|(i, c)| if i % 2 == 1 { c.negated() } else { c.clone() }).collect();
+        let at = 1 - rec_lo.len() as i64 / 2;
+        Bank { low: Laurent::new(at, rec_lo.to_vec()), high: Laurent::new(at, rec_hi) }
+    }
+}
+
+/// The polyphase matrix of analysis steps, in their order of execution.
+///
+/// Exact in an exact type where the weights are rational; an irrational weight counts as the `f64` that it is
+/// executed with, so the matrix is that of the transform that runs, before rounding.
+pub fn of_steps<C: Coefficient>(steps: &[Step]) -> Matrix<C> {
+    steps.iter().fold(Matrix::identity(), |m, step| of_step(step).times(&m))
+}
+
+/// The polyphase matrix of a scheme's analysis; see [`of_steps`].
+pub fn of_scheme<C: Coefficient>(scheme: &Scheme) -> Matrix<C> {
+    of_steps(scheme.steps())
+}
+
+/// The matrix of one step.
+pub fn of_step<C: Coefficient>(step: &Step) -> Matrix<C> {
+    match step {
+        Step::Scale(s) => {
+            let factor = Laurent::monomial(C::from_weight(&s.factor), 0);
+            match s.target {
+                Phase::Even => Matrix::diagonal(factor, Laurent::one()),
+                Phase::Odd => Matrix::diagonal(Laurent::one(), factor),
+            }
+        }
+        Step::Integer(_) | Step::Real(_) => Matrix::lifting(step.target() as usize, stencil(step)),
+    }
+}
+
+/// What a lifting step adds to its target, `Σ weight · z^offset`, the sign of `-=` included; the zero polynomial
+/// for a scaling.
+pub fn stencil<C: Coefficient>(step: &Step) -> Laurent<C> {
+    let (op, terms): (Op, Vec<(i32, C)>) = match step {
+        Step::Integer(s) => {
+            let unit = BigInt::one() << s.shift;
+            let weight = |w: i32| C::from_rational(&BigRational::new(w.into(), unit.clone()));
+            (s.op, s.taps.iter().map(|t| (t.offset, weight(t.weight))).collect())
+        }
+        Step::Real(s) => {
+            let terms = s.groups.iter().flat_map(|g| {
+                let weight = C::from_weight(&g.weight);
+                g.offsets.iter().map(move |&o| (o, weight.clone()))
+            });
+            (s.op, terms.collect())
+        }
+        Step::Scale(_) => return Laurent::zero(),
+    };
+    let low = terms.iter().map(|t| i64::from(t.0)).min().unwrap_or(0);
+    let high = terms.iter().map(|t| i64::from(t.0)).max().unwrap_or(-1);
+    let mut coefficients = vec![C::zero(); usize::try_from(high - low + 1).unwrap_or(0)];
+    for (offset, weight) in terms {
+        let slot = &mut coefficients[(i64::from(offset) - low) as usize];
+        *slot = slot.plus(&weight);
+    }
+    let p = Laurent::new(low, coefficients);
+    match op {
+        Op::Add => p,
+        Op::Sub => p.negated(),
+    }
+}
+
+/// The filters that a scheme amounts to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Filters<C> {
+    /// What one level of analysis does away from the borders.
+    pub analysis: Bank<C>,
+    /// What one level of synthesis does away from the borders.
+    pub synthesis: Bank<C>,
+}
+
+impl<C: Coefficient> Filters<C> {
+    /// The equivalent filters of analysis steps and of the synthesis steps that are run against them.
+    pub fn of(analysis: &[Step], synthesis: &[Step]) -> Filters<C> {
+        Filters {
+            analysis: Bank::from_matrix(&of_steps(analysis)),
+            synthesis: Bank::from_synthesis_matrix(&of_steps(synthesis)),
+        }
+    }
+
+    /// The equivalent filters of a scheme.
+    pub fn of_scheme(scheme: &Scheme) -> Filters<C> {
+        Filters::of(scheme.steps(), &scheme.inverse_steps())
+    }
+}
+
+/// How well synthesis undoes analysis, rounding of the samples apart.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reconstruction {
+    /// The product of the two polyphase matrices is the identity, as polynomials over the rationals.
+    Exact,
+    /// The product differs from the identity; no output sample by more than this multiple of the largest input.
+    Bounded(f64),
+}
+
+impl Reconstruction {
+    /// Compares synthesis · analysis with the identity.
+    pub fn of<C: Coefficient>(analysis: &Matrix<C>, synthesis: &Matrix<C>) -> Reconstruction {
+        let rest = synthesis.times(analysis).minus(&Matrix::identity());
+        let bound = |row: &[Laurent<C>; 2]| row[0].l1().plus(&row[1].l1()).to_f64();
+        let worst = rest.rows.iter().map(bound).fold(0.0, f64::max);
+        if C::EXACT && rest.rows.iter().flatten().all(Laurent::is_zero) {
+            Reconstruction::Exact
+        } else {
+            Reconstruction::Bounded(worst)
+        }
+    }
+
+    /// Of a scheme, in exact arithmetic on the weights that are executed. Integer schemes reconstruct exactly by
+    /// construction, wrapping and rounding included; so do real ones but for scalings by c whose 1/c was rounded.
+    pub fn of_scheme(scheme: &Scheme) -> Reconstruction {
+        let analysis = of_steps::<BigRational>(scheme.steps());
+        Reconstruction::of(&analysis, &of_steps(&scheme.inverse_steps()))
+    }
+}
+
+impl fmt::Display for Reconstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reconstruction::Exact => f.write_str("exact"),
+            Reconstruction::Bounded(e) => write!(f, "within {e:.1e} of the largest sample"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::testing::{cdf97, integer, legall53, scale};
+
+    fn ratio(n: i64, d: i64) -> BigRational {
+        BigRational::new(n.into(), d.into())
+    }
+
+    #[test]
+    fn legall_is_the_5_3_filter_pair() {
+        let steps = legall53();
+        let m = of_steps::<BigRational>(&steps);
+        let bank = Bank::from_matrix(&m);
+        assert_eq!(bank.low, Laurent::new(-2, [-1, 2, 6, 2, -1].map(|n| ratio(n, 8)).to_vec()));
+        assert_eq!(bank.high, Laurent::new(0, [-1, 2, -1].map(|n| ratio(n, 2)).to_vec()));
+        assert_eq!(bank.matrix(), m);
+        let inverse: Vec<Step> = steps
+            .iter()
+            .rev()
+            .map(|s| match s {
+                Step::Integer(i) => Step::Integer(crate::core::scheme::IntegerStep { op: i.op.inverse(), ..i.clone() }),
+                other => other.clone(),
+            })
+            .collect();
+        let filters = Filters::<BigRational>::of(&steps, &inverse);
+        assert_eq!(filters.synthesis.low, Laurent::new(-1, [1, 2, 1].map(|n| ratio(n, 2)).to_vec()));
+        assert_eq!(filters.synthesis.high, Laurent::new(-1, [-1, -2, 6, -2, -1].map(|n| ratio(n, 8)).to_vec()));
+        assert_eq!(Reconstruction::of(&m, &filters.synthesis.synthesis_matrix()), Reconstruction::Exact);
+    }
+
+    #[test]
+    fn a_rounded_reciprocal_is_bounded_not_exact() {
+        let steps = cdf97();
+        let m = of_steps::<BigRational>(&steps);
+        let (determinant, n) = m.determinant().as_monomial().map(|(c, n)| (c.to_f64(), n)).unwrap();
+        assert_eq!(n, 0);
+        assert!((determinant - 1.0).abs() < 1e-15);
+        let mut wrong = vec![scale(Phase::Even, 3.0), scale(Phase::Odd, 0.1)];
+        let forward = of_steps::<BigRational>(&wrong);
+        wrong = vec![scale(Phase::Even, 1.0 / 3.0), scale(Phase::Odd, 1.0 / 0.1)];
+        match Reconstruction::of(&forward, &of_steps(&wrong)) {
+            Reconstruction::Bounded(e) => assert!(e > 0.0 && e < 1e-15),
+            Reconstruction::Exact => panic!("1/3 is not an f64"),
+        }
+    }
+
+    #[test]
+    fn stencils_carry_sign_and_shift() {
+        let step = integer(Phase::Odd, Op::Sub, &[(0, 1), (1, 1)], 0, 1);
+        assert_eq!(stencil::<BigRational>(&step), Laurent::new(0, vec![ratio(-1, 2), ratio(-1, 2)]));
+        assert!(stencil::<BigRational>(&scale(Phase::Even, 2.0)).is_zero());
+    }
+}

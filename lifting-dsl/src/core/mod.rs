@@ -1,0 +1,21 @@
+//! What a wavelet is and what it does: steps, schemes, geometry, the arithmetic of a step, and the oracle.
+//!
+//! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] what is read beyond a line, [`geometry`] where samples
+//! stand, and [`oracle`] puts these together.
+
+pub mod adjoint;
+pub mod body;
+pub(crate) mod border;
+pub(crate) mod construct;
+pub mod diag;
+pub mod geometry;
+pub mod lattice;
+pub(crate) mod names;
+pub mod oracle;
+pub mod sample;
+pub mod scheme;
+pub mod span;
+pub(crate) mod stage;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod weight;

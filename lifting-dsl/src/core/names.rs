@@ -1,0 +1,30 @@
+//! Names of wavelets and of constants.
+
+/// Words that cannot be the name of a wavelet or constant: ours and Rust's.
+#[rustfmt::skip]
+const RESERVED: [&str; 66] = [
+    "wavelet", "domain", "boundary", "profile", "gain", "even", "odd", "sqrt", "f32", "f64", "lattice", "bank", "factor",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum",
+    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut",
+    "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait", "true", "try", "type",
+    "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "union",
+];
+
+/// Why `name` cannot be the name of a wavelet or a constant.
+pub(crate) fn name_fault(name: &str) -> Option<String> {
+    if identifier(name) != Some(name.len()) {
+        Some(format!("`{}` is not an identifier", name.escape_debug()))
+    } else if RESERVED.contains(&name) {
+        Some(format!("`{name}` is a reserved word"))
+    } else {
+        None
+    }
+}
+
+/// The length of the identifier that `text` begins with: a Rust identifier, keywords included.
+pub(crate) fn identifier(text: &str) -> Option<usize> {
+    let start = |c: char| c == '_' || unicode_ident::is_xid_start(c);
+    text.chars().next().filter(|c| start(*c))?;
+    let length = text.find(|c: char| !unicode_ident::is_xid_continue(c)).unwrap_or(text.len());
+    (text[..length] != *"_").then_some(length)
+}

@@ -1,0 +1,150 @@
+//! One axis: the steps of a scheme on lines whose two phases have been taken apart.
+
+use crate::core::adjoint;
+use crate::core::border::Line;
+use crate::core::sample::{Arithmetic, Resolved};
+use crate::core::scheme::{Boundary, Group, Phase, RealStep, Step};
+use crate::core::stage::PairStage;
+
+/// A step ready to run: its target and support kept, its weights in the work type.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared<T: Arithmetic> {
+    target: Phase,
+    /// Lowest and highest index offset; `None` for a scaling.
+    support: Option<(i32, i32)>,
+    step: Resolved<T::Accumulator>,
+    /// Of an adjoint step: the step that it is the adjoint of.
+    adjoint_of: Option<Step>,
+}
+
+/// All steps ready to run; `None` if one is of the other domain.
+pub(super) fn prepare<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
+    steps.iter().map(|step| prepare_one(step, None)).collect()
+}
+
+fn prepare_one<T: Arithmetic>(step: &Step, adjoint_of: Option<Step>) -> Option<Prepared<T>> {
+    let (target, support) = (step.target(), step.index_support());
+    Some(Prepared { target, support, step: T::resolve(step)?, adjoint_of })
+}
+
+/// The adjoint of all steps ready to run, border rule and all; `None` if one is not real.
+pub(super) fn prepare_adjoint<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>> {
+    steps.iter().rev().map(|step| prepare_one(&adjoint::step(step)?, Some(step.clone()))).collect()
+}
+
+/// A stage of a lattice ready to run: what makes the new u and the new v of a copy, from the other as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<T: Arithmetic> {
+    first: Phase,
+    rows: [[Resolved<T::Accumulator>; 2]; 2],
+}
+
+/// What runs along an axis.
+#[derive(Clone, Debug)]
+pub(super) enum Program<T: Arithmetic> {
+    Steps(Vec<Prepared<T>>),
+    /// Under the periodic rule.
+    Stages(Vec<Pair<T>>),
+}
+
+impl<T: Arithmetic> Program<T> {
+    /// The stages if there are any, else the steps; `None` if one is of the other domain.
+    pub(super) fn of(stages: Option<Vec<PairStage>>, steps: &[Step]) -> Option<Program<T>> {
+        let Some(stages) = stages else { return Some(Program::Steps(prepare(steps)?)) };
+        let pair = |stage: &PairStage| {
+            let row = |which: usize| {
+                let [scale, add] = stage.steps(which);
+                Some([T::resolve(&scale)?, T::resolve(&add)?])
+            };
+            Some(Pair { first: stage.first, rows: [row(0)?, row(1)?] })
+        };
+        Some(Program::Stages(stages.iter().map(pair).collect::<Option<_>>()?))
+    }
+
+    /// Runs on `width` lines at once: see [`lift`].
+    pub(super) fn run(
+        &self,
+        boundary: Boundary,
+        parity: i64,
+        even: &mut [T],
+        odd: &mut [T],
+        width: usize,
+        zeros: &[T],
+    ) {
+        match self {
+            Program::Steps(steps) => lift(steps, boundary, parity, even, odd, width, zeros),
+            Program::Stages(stages) => stages.iter().for_each(|stage| turn(stage, parity, even, odd, width)),
+        }
+    }
+}
+
+/// One stage on all pairs of `width` lines of even length, cyclically; laid out as for [`lift`].
+fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [T], width: usize) {
+    let (u, v) = match stage.first {
+        Phase::Even => (even, odd),
+        Phase::Odd => (odd, even),
+    };
+    // How many samples the v of a pair stands behind its u, each in its own phase.
+    let behind = if (stage.first == Phase::Even) == (parity == 0) { 0 } else { width };
+    let (mut us, mut vs) = (u.to_vec(), v.to_vec());
+    vs.rotate_left(behind);
+    us.rotate_right(behind);
+    for (target, other, [scale, add]) in [(u, vs, &stage.rows[0]), (v, us, &stage.rows[1])] {
+        T::apply(scale, target, |_| &[]);
+        T::apply(add, target, |_| &other);
+    }
+}
+
+/// Runs `steps` on `width` lines at once, apart from each other: sample k of line c is `even[(k − parity)·width + c]`
+/// or `odd[k·width + c]`. `zeros` has at least `width` zeros.
+pub(super) fn lift<T: Arithmetic>(
+    steps: &[Prepared<T>],
+    boundary: Boundary,
+    parity: i64,
+    even: &mut [T],
+    odd: &mut [T],
+    width: usize,
+    zeros: &[T],
+) {
+    let line = Line { n: (even.len() + odd.len()) / width, parity, boundary };
+    for Prepared { target, support, step, adjoint_of } in steps {
+        // An adjoint step takes nothing from beyond the line; what the step had taken, it gives back below.
+        let line = if adjoint_of.is_some() { Line { boundary: Boundary::Zero, ..line } } else { line };
+        let (written, read) = match target {
+            Phase::Even => (&mut *even, &*odd),
+            Phase::Odd => (&mut *odd, &*even),
+        };
+        let Some((lo, hi)) = *support else {
+            T::apply(step, written, |_| &[]);
+            continue;
+        };
+        let (first, end) = line.range(*target);
+        let (read_first, read_end) = line.range(target.other());
+        // Targets in here have all that they read inside the line, side by side: one call does them all.
+        let inner = (read_first - i64::from(lo)).clamp(first, end);
+        let inner_end = (read_end - i64::from(hi)).clamp(inner, end);
+        let cells = |k: i64, origin: i64| (k - origin) as usize * width;
+        let mut border = |k: i64| {
+            let other = |offset: i32| match line.read(target.other(), k + i64::from(offset)) {
+                Some(k) => &read[cells(k, read_first)..][..width],
+                None => &zeros[..width],
+            };
+            T::apply(step, &mut written[cells(k, first)..][..width], other);
+        };
+        (first..inner).for_each(&mut border);
+        (inner_end..end).for_each(&mut border);
+        if inner < inner_end {
+            let length = (inner_end - inner) as usize * width;
+            let other = |offset: i32| &read[cells(inner + i64::from(offset), read_first)..][..length];
+            T::apply(step, &mut written[cells(inner, first)..][..length], other);
+        }
+        let Some(whole @ Step::Real(original)) = adjoint_of else { continue };
+        for fold in adjoint::folds(whole, boundary, line.n, parity) {
+            let groups = vec![Group { weight: fold.weight, offsets: vec![0] }];
+            let tap = Step::Real(RealStep { target: *target, op: original.op, groups });
+            let tap = T::resolve(&tap).expect("the step itself was resolved");
+            let from = &read[cells(fold.from, read_first)..][..width];
+            T::apply(&tap, &mut written[cells(fold.into, first)..][..width], |_| from);
+        }
+    }
+}
