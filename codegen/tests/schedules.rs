@@ -175,7 +175,7 @@ fn check<T: Sample + Element>(
                         get(&args, 2, &signal, image, line),
                     ),
                 };
-                let narrow = |x: &T, f: &dyn Fn(T::Work) -> T::Work| T::narrow(f(x.widen()));
+                let narrow = |x: &T, f: &dyn Fn(T::Work) -> T::Work| T::from_work(f(x.to_work()));
                 let gain = case.gain.unwrap_or(0);
                 if direction == Direction::Forward {
                     expected.iter_mut().for_each(|x| *x = narrow(x, &|w| w.gain(gain)));

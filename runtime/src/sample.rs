@@ -26,44 +26,14 @@ pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     fn store(value: W) -> Self;
 }
 
-/// What lifting steps are made of.
+/// What lifting steps are made of, on types that are plain bits.
 #[doc(hidden)]
-pub trait Arithmetic: Copy + Default + Send + Sync + bytemuck::Pod + std::fmt::Debug + 'static {
-    /// Accumulator and weight of an integer step; the type itself for reals.
-    type Acc: Copy + Default + Send + Sync + std::fmt::Debug;
+pub trait Arithmetic: lifting_dsl::sample::Arithmetic + bytemuck::Pod {}
 
-    /// An integer weight or rounding constant.
-    fn integer(value: i32) -> Self::Acc;
-    /// A real weight, rounded once.
-    fn real(weight: &Weight) -> Self::Acc;
-    /// The value as an accumulator.
-    fn widen(self) -> Self::Acc;
-    /// `acc + weight·x`, wrapping; integers only.
-    fn mul_add(acc: Self::Acc, weight: Self::Acc, x: Self::Acc) -> Self::Acc;
-    /// `a + b`: wrapping, or rounded once.
-    fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// `a · b`: wrapping, or rounded once.
-    fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// `−a`.
-    fn neg(a: Self::Acc) -> Self::Acc;
-    /// Arithmetic shift right; the identity for reals.
-    fn shift(a: Self::Acc, bits: u32) -> Self::Acc;
-    /// `self + a`, or `self − a`, wrapped to this type.
-    fn updated(self, subtract: bool, a: Self::Acc) -> Self;
-    /// `self · a`; real only.
-    fn scaled(self, a: Self::Acc) -> Self;
-    /// `self << bits`, wrapping: the gain shift before analysis.
-    fn gain(self, bits: u32) -> Self;
-    /// `(self + (1 << bits >> 1)) >> bits` in the accumulator: the gain shift undone after synthesis.
-    fn ungain(self, bits: u32) -> Self;
-    /// Twice the value, and half of it: the lone sample at an odd origin of the reversible JPEG 2000 transform.
-    fn doubled(self) -> Self;
-    /// See [`Arithmetic::doubled`].
-    fn halved(self) -> Self;
-}
+impl<W: lifting_dsl::sample::Arithmetic + bytemuck::Pod> Arithmetic for W {}
 
-macro_rules! integer {
-    ($($t:ty, $acc:ty;)*) => {$(
+macro_rules! own_lane {
+    ($($t:ty),*) => {$(
         impl Sample for $t {
             type Lane = $t;
             const DIRECT: bool = true;
@@ -78,140 +48,10 @@ macro_rules! integer {
                 value
             }
         }
-        impl Arithmetic for $t {
-            type Acc = $acc;
-            fn integer(value: i32) -> $acc {
-                <$acc>::from(value)
-            }
-            fn real(_: &Weight) -> $acc {
-                unreachable!("a plan holds real steps to real samples")
-            }
-            #[inline(always)]
-            fn widen(self) -> $acc {
-                self as $acc
-            }
-            #[inline(always)]
-            fn mul_add(acc: $acc, weight: $acc, x: $acc) -> $acc {
-                acc.wrapping_add(weight.wrapping_mul(x))
-            }
-            #[inline(always)]
-            fn add(a: $acc, b: $acc) -> $acc {
-                a.wrapping_add(b)
-            }
-            #[inline(always)]
-            fn mul(a: $acc, b: $acc) -> $acc {
-                a.wrapping_mul(b)
-            }
-            #[inline(always)]
-            fn neg(a: $acc) -> $acc {
-                a.wrapping_neg()
-            }
-            #[inline(always)]
-            fn shift(a: $acc, bits: u32) -> $acc {
-                a >> bits
-            }
-            #[inline(always)]
-            fn updated(self, subtract: bool, a: $acc) -> $t {
-                // Truncation and wrapping addition commute: this is the wide sum, wrapped.
-                if subtract { self.wrapping_sub(a as $t) } else { self.wrapping_add(a as $t) }
-            }
-            fn scaled(self, _: $acc) -> $t {
-                unreachable!("a plan holds scaling steps to real samples")
-            }
-            #[inline(always)]
-            fn gain(self, bits: u32) -> $t {
-                self.wrapping_shl(bits)
-            }
-            #[inline(always)]
-            fn ungain(self, bits: u32) -> $t {
-                (self as $acc).wrapping_add((1 << bits) >> 1).wrapping_shr(bits) as $t
-            }
-            #[inline(always)]
-            fn doubled(self) -> $t {
-                self.wrapping_shl(1)
-            }
-            #[inline(always)]
-            fn halved(self) -> $t {
-                self >> 1
-            }
-        }
     )*};
 }
 
-integer! { i16, i32; i32, i32; i64, i64; }
-
-macro_rules! real {
-    ($($t:ty, $round:ident;)*) => {$(
-        impl Sample for $t {
-            type Lane = $t;
-            const DIRECT: bool = true;
-        }
-        impl Stored<$t> for $t {
-            #[inline(always)]
-            fn load(self) -> $t {
-                self
-            }
-            #[inline(always)]
-            fn store(value: $t) -> $t {
-                value
-            }
-        }
-        impl Arithmetic for $t {
-            type Acc = $t;
-            fn integer(_: i32) -> $t {
-                unreachable!("a plan holds integer steps to integer samples")
-            }
-            fn real(weight: &Weight) -> $t {
-                weight.$round()
-            }
-            #[inline(always)]
-            fn widen(self) -> $t {
-                self
-            }
-            fn mul_add(_: $t, _: $t, _: $t) -> $t {
-                unreachable!("a plan holds integer steps to integer samples")
-            }
-            #[inline(always)]
-            fn add(a: $t, b: $t) -> $t {
-                a + b
-            }
-            #[inline(always)]
-            fn mul(a: $t, b: $t) -> $t {
-                a * b
-            }
-            #[inline(always)]
-            fn neg(a: $t) -> $t {
-                -a
-            }
-            #[inline(always)]
-            fn shift(a: $t, _: u32) -> $t {
-                a
-            }
-            #[inline(always)]
-            fn updated(self, subtract: bool, a: $t) -> $t {
-                if subtract { self - a } else { self + a }
-            }
-            #[inline(always)]
-            fn scaled(self, a: $t) -> $t {
-                self * a
-            }
-            fn gain(self, _: u32) -> $t {
-                self
-            }
-            fn ungain(self, _: u32) -> $t {
-                self
-            }
-            fn doubled(self) -> $t {
-                self * 2.0
-            }
-            fn halved(self) -> $t {
-                self * 0.5
-            }
-        }
-    )*};
-}
-
-real! { f32, to_f32; f64, to_f64; }
+own_lane!(i16, i32, i64, f32, f64);
 
 macro_rules! half_float {
     ($($t:ty),*) => {$(

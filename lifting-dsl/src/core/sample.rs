@@ -1,10 +1,10 @@
-//! Sample types, and the arithmetic of one lifting step on each.
+//! Sample types, and the arithmetic of lifting steps on each.
 //!
 //! A [`Sample`] is what an array holds. Its [`Sample::Work`] is what a level is computed in: the type itself, except
-//! that `f16` and `bf16` are storage only and computed in `f32`. [`Arithmetic`] is a step on slices of a work type:
-//! the single place where the exact meaning of a step is code.
+//! that `f16` and `bf16` are storage only and computed in `f32`. [`Arithmetic`] is what steps are made of: the single
+//! place where it is code what wraps and what rounds, for the oracle and for plans on CPUs alike.
 
-use crate::core::scheme::{Domain, IntegerStep, Op, RealStep, Step};
+use crate::core::scheme::Domain;
 use crate::core::weight::Weight;
 use half::{bf16, f16};
 use std::fmt;
@@ -101,10 +101,10 @@ pub trait Sample: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Sen
     type Work: Arithmetic;
 
     /// To the work type; exact.
-    fn widen(self) -> Self::Work;
+    fn to_work(self) -> Self::Work;
 
     /// From the work type; rounds once, to nearest even, where the work type is wider.
-    fn narrow(work: Self::Work) -> Self;
+    fn from_work(work: Self::Work) -> Self;
 
     /// From a whole number: wraps to an integer type, rounds to a floating one.
     fn from_i64(value: i64) -> Self;
@@ -113,114 +113,137 @@ pub trait Sample: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Sen
     fn to_f64(self) -> f64;
 }
 
-/// A step with its weights in the type that computes it. Made by [`Arithmetic::resolve`].
-#[derive(Clone, Debug)]
-pub enum Resolved<A> {
-    /// `target op= (Σ weight·other[offset] + rounding) >> shift`.
-    Integer {
-        /// Add or subtract.
-        op: Op,
-        /// Offsets and weights.
-        taps: Vec<(i32, A)>,
-        /// Added before the shift.
-        rounding: A,
-        /// Arithmetic right shift.
-        shift: u32,
-    },
-    /// `target op= Σ weight·(Σ other[offset])`.
-    Real {
-        /// Add or subtract.
-        op: Op,
-        /// Weights and the offsets that share them.
-        groups: Vec<(A, Vec<i32>)>,
-    },
-    /// `target *= factor`.
-    Scale {
-        /// The factor.
-        factor: A,
-    },
-}
-
 /// The arithmetic of steps on a work type. Sealed, as [`Sample`] is.
+///
+/// Integer steps are `x ∓= (Σ weight·read + rounding) >> shift` with the sum in [`Arithmetic::Acc`], all of it wrapping.
+/// Real ones are `x ∓= Σ weight·(Σ read)`, every operation rounded once. What one domain lacks does nothing in the other.
 pub trait Arithmetic: Sample<Work = Self> {
     /// What weights and sums are held in: `i32` for `i16` and `i32`, else the type itself.
-    type Accumulator: Copy + fmt::Debug + Send + Sync;
+    type Acc: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
+    /// The weight 1.
+    const ONE: Self::Acc;
+    /// Whether steps are real.
+    const REAL: bool;
 
-    /// A step with its weights rounded once to this type; `None` if the step is of the other domain.
-    fn resolve(step: &Step) -> Option<Resolved<Self::Accumulator>>;
-
-    /// Executes one step on consecutive targets. `other(o)` gives what offset `o` reads for these targets: a slice of
-    /// the same length.
-    fn apply<'a>(step: &Resolved<Self::Accumulator>, target: &mut [Self], other: impl Fn(i32) -> &'a [Self]);
-
-    /// `self << shift`, wrapping; integers only: floating samples come back as they are.
-    fn gain(self, shift: u32) -> Self;
-
-    /// `(self + 2^(shift−1)) >> shift` in the accumulator, wrapping; integers only, as [`Arithmetic::gain`].
-    fn ungain(self, shift: u32) -> Self;
-
+    /// The weight or rounding constant of an integer step.
+    fn integer(value: i32) -> Self::Acc;
+    /// The weight of a real step, rounded once; of an integer type, to the whole number nearest to zero.
+    fn real(weight: &Weight) -> Self::Acc;
+    /// The value as an accumulator; exact.
+    fn widen(self) -> Self::Acc;
+    /// `sum + weight·read`: wrapping, or rounded twice.
+    fn mul_add(sum: Self::Acc, weight: Self::Acc, read: Self::Acc) -> Self::Acc;
+    /// `a + b`: wrapping, or rounded once.
+    fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// `a · b`: wrapping, or rounded once.
+    fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// `−a`.
+    fn neg(a: Self::Acc) -> Self::Acc;
+    /// Arithmetic shift right; reals come back as they are.
+    fn shift(a: Self::Acc, bits: u32) -> Self::Acc;
+    /// `self + a`, or `self − a`, wrapped to this type.
+    fn updated(self, subtract: bool, a: Self::Acc) -> Self;
+    /// `self · a`: wrapping, or rounded once.
+    fn scaled(self, a: Self::Acc) -> Self;
+    /// `self << bits`, wrapping: the gain shift before analysis. Reals come back as they are.
+    fn gain(self, bits: u32) -> Self;
+    /// `(self + 2^(bits−1)) >> bits` in the accumulator, wrapping: undoes [`Arithmetic::gain`] after synthesis.
+    fn ungain(self, bits: u32) -> Self;
     /// Twice the sample, wrapping: what reversible JPEG 2000 does to a lone sample at an odd origin.
-    fn double(self) -> Self;
-
-    /// Half the sample, rounded down on integers: undoes [`Arithmetic::double`].
-    fn halve(self) -> Self;
+    fn doubled(self) -> Self;
+    /// Half the sample, rounded down on integers: undoes [`Arithmetic::doubled`].
+    fn halved(self) -> Self;
 }
 
-/// Targets are computed so many at a time, tap by tap: the sums stay in registers or L1, and the loops vectorise.
-const CHUNK: usize = 64;
-
-macro_rules! integer {
-    ($($t:ident $kind:ident $acc:ident;)*) => {$(
+/// What a type is a sample of: itself.
+macro_rules! own_work {
+    ($t:ident $kind:ident) => {
         impl sealed::Sealed for $t {}
 
         impl Sample for $t {
             const KIND: SampleType = SampleType::$kind;
             type Work = $t;
-            fn widen(self) -> $t { self }
-            fn narrow(work: $t) -> $t { work }
-            fn from_i64(value: i64) -> $t { value as $t }
-            fn to_f64(self) -> f64 { self as f64 }
+            #[inline(always)]
+            fn to_work(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn from_work(work: $t) -> $t {
+                work
+            }
+            fn from_i64(value: i64) -> $t {
+                value as $t
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
         }
+    };
+}
+
+macro_rules! integer {
+    ($($t:ident $kind:ident $acc:ident;)*) => {$(
+        own_work! { $t $kind }
 
         impl Arithmetic for $t {
-            type Accumulator = $acc;
-
-            fn resolve(step: &Step) -> Option<Resolved<$acc>> {
-                let Step::Integer(IntegerStep { op, taps, rounding, shift, .. }) = step else { return None };
-                let taps = taps.iter().map(|tap| (tap.offset, $acc::from(tap.weight))).collect();
-                Some(Resolved::Integer { op: *op, taps, rounding: $acc::from(*rounding), shift: *shift })
+            type Acc = $acc;
+            const ONE: $acc = 1;
+            const REAL: bool = false;
+            fn integer(value: i32) -> $acc {
+                $acc::from(value)
             }
-
-            fn apply<'a>(step: &Resolved<$acc>, target: &mut [$t], other: impl Fn(i32) -> &'a [$t]) {
-                let Resolved::Integer { op, taps, rounding, shift } = step else {
-                    unreachable!("`resolve` makes integer steps only")
-                };
-                let mut sums = [0 as $acc; CHUNK];
-                for (chunk, target) in target.chunks_mut(CHUNK).enumerate() {
-                    let sums = &mut sums[..target.len()];
-                    sums.fill(*rounding);
-                    for (offset, weight) in taps {
-                        let read = &other(*offset)[chunk * CHUNK..][..sums.len()];
-                        for (sum, x) in sums.iter_mut().zip(read) {
-                            *sum = sum.wrapping_add(weight.wrapping_mul($acc::from(*x)));
-                        }
-                    }
-                    match op {
-                        Op::Add => target.iter_mut().zip(sums).for_each(|(t, s)| *t = t.wrapping_add((*s >> shift) as $t)),
-                        Op::Sub => target.iter_mut().zip(sums).for_each(|(t, s)| *t = t.wrapping_sub((*s >> shift) as $t)),
-                    }
-                }
+            fn real(weight: &Weight) -> $acc {
+                weight.to_f64() as $acc
             }
-
-            fn gain(self, shift: u32) -> $t { self.wrapping_shl(shift) }
-
-            fn ungain(self, shift: u32) -> $t {
-                let half: $acc = (1 << shift) >> 1;
-                ($acc::from(self).wrapping_add(half) >> shift) as $t
+            #[inline(always)]
+            fn widen(self) -> $acc {
+                self as $acc
             }
-
-            fn double(self) -> $t { self.wrapping_shl(1) }
-            fn halve(self) -> $t { self >> 1 }
+            #[inline(always)]
+            fn mul_add(sum: $acc, weight: $acc, read: $acc) -> $acc {
+                sum.wrapping_add(weight.wrapping_mul(read))
+            }
+            #[inline(always)]
+            fn add(a: $acc, b: $acc) -> $acc {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn mul(a: $acc, b: $acc) -> $acc {
+                a.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn neg(a: $acc) -> $acc {
+                a.wrapping_neg()
+            }
+            #[inline(always)]
+            fn shift(a: $acc, bits: u32) -> $acc {
+                a >> bits
+            }
+            #[inline(always)]
+            fn updated(self, subtract: bool, a: $acc) -> $t {
+                // Truncation and wrapping addition commute: this is the wide sum, wrapped.
+                if subtract { self.wrapping_sub(a as $t) } else { self.wrapping_add(a as $t) }
+            }
+            #[inline(always)]
+            fn scaled(self, a: $acc) -> $t {
+                self.wrapping_mul(a as $t)
+            }
+            #[inline(always)]
+            fn gain(self, bits: u32) -> $t {
+                self.wrapping_shl(bits)
+            }
+            #[inline(always)]
+            fn ungain(self, bits: u32) -> $t {
+                (self as $acc).wrapping_add((1 << bits) >> 1).wrapping_shr(bits) as $t
+            }
+            #[inline(always)]
+            fn doubled(self) -> $t {
+                self.wrapping_shl(1)
+            }
+            #[inline(always)]
+            fn halved(self) -> $t {
+                self >> 1
+            }
         }
     )*};
 }
@@ -233,65 +256,66 @@ integer! {
 
 macro_rules! real {
     ($($t:ident $kind:ident $round:ident;)*) => {$(
-        impl sealed::Sealed for $t {}
-
-        impl Sample for $t {
-            const KIND: SampleType = SampleType::$kind;
-            type Work = $t;
-            fn widen(self) -> $t { self }
-            fn narrow(work: $t) -> $t { work }
-            fn from_i64(value: i64) -> $t { value as $t }
-            fn to_f64(self) -> f64 { f64::from(self) }
-        }
+        own_work! { $t $kind }
 
         impl Arithmetic for $t {
-            type Accumulator = $t;
-
-            fn resolve(step: &Step) -> Option<Resolved<$t>> {
-                let round = |w: &Weight| w.$round();
-                match step {
-                    Step::Integer(_) => None,
-                    Step::Real(RealStep { op, groups, .. }) => {
-                        let groups = groups.iter().map(|g| (round(&g.weight), g.offsets.clone())).collect();
-                        Some(Resolved::Real { op: *op, groups })
-                    }
-                    Step::Scale(s) => Some(Resolved::Scale { factor: round(&s.factor) }),
-                }
+            type Acc = $t;
+            const ONE: $t = 1.0;
+            const REAL: bool = true;
+            fn integer(value: i32) -> $t {
+                value as $t
             }
-
-            fn apply<'a>(step: &Resolved<$t>, target: &mut [$t], other: impl Fn(i32) -> &'a [$t]) {
-                let (op, groups) = match step {
-                    Resolved::Real { op, groups } => (op, groups),
-                    Resolved::Scale { factor } => return target.iter_mut().for_each(|t| *t *= factor),
-                    Resolved::Integer { .. } => unreachable!("`resolve` makes no integer steps"),
-                };
-                let (mut totals, mut sums) = ([0 as $t; CHUNK], [0 as $t; CHUNK]);
-                for (chunk, target) in target.chunks_mut(CHUNK).enumerate() {
-                    let read = |offset: i32| &other(offset)[chunk * CHUNK..][..target.len()];
-                    let (totals, sums) = (&mut totals[..target.len()], &mut sums[..target.len()]);
-                    for (g, (weight, offsets)) in groups.iter().enumerate() {
-                        sums.copy_from_slice(read(offsets[0]));
-                        for offset in &offsets[1..] {
-                            sums.iter_mut().zip(read(*offset)).for_each(|(sum, x)| *sum += x);
-                        }
-                        // A product with 1 or −1 is exact: the same bits as no multiplication.
-                        if g == 0 {
-                            totals.iter_mut().zip(&*sums).for_each(|(total, sum)| *total = weight * sum);
-                        } else {
-                            totals.iter_mut().zip(&*sums).for_each(|(total, sum)| *total += weight * sum);
-                        }
-                    }
-                    match op {
-                        Op::Add => target.iter_mut().zip(totals).for_each(|(t, s)| *t += *s),
-                        Op::Sub => target.iter_mut().zip(totals).for_each(|(t, s)| *t -= *s),
-                    }
-                }
+            fn real(weight: &Weight) -> $t {
+                weight.$round()
             }
-
-            fn gain(self, _: u32) -> $t { self }
-            fn ungain(self, _: u32) -> $t { self }
-            fn double(self) -> $t { 2.0 * self }
-            fn halve(self) -> $t { 0.5 * self }
+            #[inline(always)]
+            fn widen(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn mul_add(sum: $t, weight: $t, read: $t) -> $t {
+                sum + weight * read
+            }
+            #[inline(always)]
+            fn add(a: $t, b: $t) -> $t {
+                a + b
+            }
+            #[inline(always)]
+            fn mul(a: $t, b: $t) -> $t {
+                a * b
+            }
+            #[inline(always)]
+            fn neg(a: $t) -> $t {
+                -a
+            }
+            #[inline(always)]
+            fn shift(a: $t, _: u32) -> $t {
+                a
+            }
+            #[inline(always)]
+            fn updated(self, subtract: bool, a: $t) -> $t {
+                if subtract { self - a } else { self + a }
+            }
+            #[inline(always)]
+            fn scaled(self, a: $t) -> $t {
+                self * a
+            }
+            #[inline(always)]
+            fn gain(self, _: u32) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn ungain(self, _: u32) -> $t {
+                self
+            }
+            #[inline(always)]
+            fn doubled(self) -> $t {
+                2.0 * self
+            }
+            #[inline(always)]
+            fn halved(self) -> $t {
+                0.5 * self
+            }
         }
     )*};
 }
@@ -308,10 +332,20 @@ macro_rules! storage {
         impl Sample for $t {
             const KIND: SampleType = SampleType::$kind;
             type Work = f32;
-            fn widen(self) -> f32 { self.to_f32() }
-            fn narrow(work: f32) -> $t { $t::from_f32(work) }
-            fn from_i64(value: i64) -> $t { $t::from_f64(value as f64) }
-            fn to_f64(self) -> f64 { $t::to_f64(self) }
+            #[inline(always)]
+            fn to_work(self) -> f32 {
+                self.to_f32()
+            }
+            #[inline(always)]
+            fn from_work(work: f32) -> $t {
+                $t::from_f32(work)
+            }
+            fn from_i64(value: i64) -> $t {
+                $t::from_f64(value as f64)
+            }
+            fn to_f64(self) -> f64 {
+                $t::to_f64(self)
+            }
         }
     )*};
 }

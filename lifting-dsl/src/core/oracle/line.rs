@@ -1,8 +1,9 @@
 //! One axis: the steps of a scheme on lines whose two phases have been taken apart.
 
+use super::step::Resolved;
 use crate::core::adjoint;
 use crate::core::border::Line;
-use crate::core::sample::{Arithmetic, Resolved};
+use crate::core::sample::Arithmetic;
 use crate::core::scheme::{Boundary, Group, Phase, RealStep, Step};
 use crate::core::stage::PairStage;
 
@@ -12,7 +13,7 @@ pub(super) struct Prepared<T: Arithmetic> {
     target: Phase,
     /// Lowest and highest index offset; `None` for a scaling.
     support: Option<(i32, i32)>,
-    step: Resolved<T::Accumulator>,
+    step: Resolved<T>,
     /// Of an adjoint step: the step that it is the adjoint of.
     adjoint_of: Option<Step>,
 }
@@ -24,7 +25,7 @@ pub(super) fn prepare<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepared<T>>>
 
 fn prepare_one<T: Arithmetic>(step: &Step, adjoint_of: Option<Step>) -> Option<Prepared<T>> {
     let (target, support) = (step.target(), step.index_support());
-    Some(Prepared { target, support, step: T::resolve(step)?, adjoint_of })
+    Some(Prepared { target, support, step: Resolved::new(step)?, adjoint_of })
 }
 
 /// The adjoint of all steps ready to run, border rule and all; `None` if one is not real.
@@ -36,7 +37,7 @@ pub(super) fn prepare_adjoint<T: Arithmetic>(steps: &[Step]) -> Option<Vec<Prepa
 #[derive(Clone, Debug)]
 pub(super) struct Pair<T: Arithmetic> {
     first: Phase,
-    rows: [[Resolved<T::Accumulator>; 2]; 2],
+    rows: [[Resolved<T>; 2]; 2],
 }
 
 /// What runs along an axis.
@@ -54,7 +55,7 @@ impl<T: Arithmetic> Program<T> {
         let pair = |stage: &PairStage| {
             let row = |which: usize| {
                 let [scale, add] = stage.steps(which);
-                Some([T::resolve(&scale)?, T::resolve(&add)?])
+                Some([Resolved::new(&scale)?, Resolved::new(&add)?])
             };
             Some(Pair { first: stage.first, rows: [row(0)?, row(1)?] })
         };
@@ -90,8 +91,8 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
     vs.rotate_left(behind);
     us.rotate_right(behind);
     for (target, other, [scale, add]) in [(u, vs, &stage.rows[0]), (v, us, &stage.rows[1])] {
-        T::apply(scale, target, |_| &[]);
-        T::apply(add, target, |_| &other);
+        scale.apply(target, |_| &[]);
+        add.apply(target, |_| &other);
     }
 }
 
@@ -115,7 +116,7 @@ pub(super) fn lift<T: Arithmetic>(
             Phase::Odd => (&mut *odd, &*even),
         };
         let Some((lo, hi)) = *support else {
-            T::apply(step, written, |_| &[]);
+            step.apply(written, |_| &[]);
             continue;
         };
         let (first, end) = line.range(*target);
@@ -129,22 +130,22 @@ pub(super) fn lift<T: Arithmetic>(
                 Some(k) => &read[cells(k, read_first)..][..width],
                 None => &zeros[..width],
             };
-            T::apply(step, &mut written[cells(k, first)..][..width], other);
+            step.apply(&mut written[cells(k, first)..][..width], other);
         };
         (first..inner).for_each(&mut border);
         (inner_end..end).for_each(&mut border);
         if inner < inner_end {
             let length = (inner_end - inner) as usize * width;
             let other = |offset: i32| &read[cells(inner + i64::from(offset), read_first)..][..length];
-            T::apply(step, &mut written[cells(inner, first)..][..length], other);
+            step.apply(&mut written[cells(inner, first)..][..length], other);
         }
         let Some(whole @ Step::Real(original)) = adjoint_of else { continue };
         for fold in adjoint::folds(whole, boundary, line.n, parity) {
             let groups = vec![Group { weight: fold.weight, offsets: vec![0] }];
             let tap = Step::Real(RealStep { target: *target, op: original.op, groups });
-            let tap = T::resolve(&tap).expect("the step itself was resolved");
+            let tap = Resolved::<T>::new(&tap).expect("the step itself was resolved");
             let from = &read[cells(fold.from, read_first)..][..width];
-            T::apply(&tap, &mut written[cells(fold.into, first)..][..width], |_| from);
+            tap.apply(&mut written[cells(fold.into, first)..][..width], |_| from);
         }
     }
 }

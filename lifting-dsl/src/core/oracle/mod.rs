@@ -24,6 +24,7 @@
 //! ```
 
 mod line;
+mod step;
 #[cfg(test)]
 mod tests;
 
@@ -361,9 +362,9 @@ impl<T: Sample> Executor<T> {
         self.rows(level, &place, &mut |scratch_at, data_at, run| {
             let cells = scratch[scratch_at..].iter_mut().take(run.count);
             if run.step == 1 {
-                cells.zip(&data[data_at..]).for_each(|(w, x)| *w = x.widen());
+                cells.zip(&data[data_at..]).for_each(|(w, x)| *w = x.to_work());
             } else {
-                cells.zip(data[data_at..].iter().step_by(run.step)).for_each(|(w, x)| *w = x.widen());
+                cells.zip(data[data_at..].iter().step_by(run.step)).for_each(|(w, x)| *w = x.to_work());
             }
         });
     }
@@ -373,9 +374,9 @@ impl<T: Sample> Executor<T> {
         self.rows(level, &place, &mut |scratch_at, data_at, run| {
             let cells = scratch[scratch_at..].iter().take(run.count);
             if run.step == 1 {
-                cells.zip(&mut data[data_at..]).for_each(|(w, x)| *x = T::narrow(*w));
+                cells.zip(&mut data[data_at..]).for_each(|(w, x)| *x = T::from_work(*w));
             } else {
-                cells.zip(data[data_at..].iter_mut().step_by(run.step)).for_each(|(w, x)| *x = T::narrow(*w));
+                cells.zip(data[data_at..].iter_mut().step_by(run.step)).for_each(|(w, x)| *x = T::from_work(*w));
             }
         });
     }
@@ -422,9 +423,9 @@ impl<T: Sample> Executor<T> {
         if n == 1 {
             if self.double_lone_odd && parity == 1 {
                 if (direction == Direction::Forward) != self.adjoint {
-                    scratch.iter_mut().for_each(|x| *x = x.double());
+                    scratch.iter_mut().for_each(|x| *x = x.doubled());
                 } else {
-                    scratch.iter_mut().for_each(|x| *x = x.halve());
+                    scratch.iter_mut().for_each(|x| *x = x.halved());
                 }
             }
             return;
@@ -523,12 +524,12 @@ fn run_line<T: Sample>(
         return Ok(());
     }
     let parity = parity & 1;
-    let samples = |first: usize| line[first..].iter().step_by(2).map(|x| x.widen());
+    let samples = |first: usize| line[first..].iter().step_by(2).map(|x| x.to_work());
     let mut even: Vec<T::Work> = samples(parity as usize).collect();
     let mut odd: Vec<T::Work> = samples(1 - parity as usize).collect();
     line::lift(prepared, boundary, parity, &mut even, &mut odd, 1, &[T::Work::default()]);
     for (phase, first) in [(even, parity as usize), (odd, 1 - parity as usize)] {
-        line[first..].iter_mut().step_by(2).zip(phase).for_each(|(x, w)| *x = T::narrow(w));
+        line[first..].iter_mut().step_by(2).zip(phase).for_each(|(x, w)| *x = T::from_work(w));
     }
     Ok(())
 }
