@@ -33,23 +33,26 @@ Examples:
   liftc factor bior4.4                        the four steps of (9,7), and K
   liftc factor db8 --list                     what there is to choose from
   liftc factor db20 --as lattice -o db20.lift
-  liftc factor --lowpass \"-1/8 1/4 3/4 1/4 -1/8\" --highpass \"-1/2 1 -1/2\" --name mine
-  liftc factor --lowpass \"(1-sqrt(3))/(4*sqrt(2)) (3-sqrt(3))/(4*sqrt(2)) (3+sqrt(3))/(4*sqrt(2)) (1+sqrt(3))/(4*sqrt(2))\"
+  liftc factor --lowpass \"-1/8 1/4 3/4 1/4 -1/8\" --highpass \"-1/2 1 -1/2\"
+  liftc factor --lowpass \"1/sqrt(2) 1/sqrt(2)\" --name haar
   liftc factor filters.json
 
-Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are factored
+Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are factored \
 exactly. Files of numbers:
-  .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`; `at -2` and the words may be left away
-  .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2, \"highpass_at\": 0}, or PyWavelets' dec_lo, dec_hi, rec_lo, rec_hi
+  .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`;
+          `at -2` and the words may be left away
+  .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2,
+          \"highpass_at\": 0}, or PyWavelets' dec_lo, dec_hi, rec_lo, rec_hi
   .npy    one row of taps (a low-pass) or two rows
 Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are checked against the analysis ones.";
 
 const SHOW_NOTES: &str = "\
 What is printed is a .lift file: all but the wavelet itself is comments.
 
-Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes h[n] of
-synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the signal: codecs
-quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients of samples up to 1.";
+Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes h[n] \
+of synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the signal: \
+codecs quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients of samples \
+up to 1.";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
@@ -87,22 +90,30 @@ Examples:
   liftc kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu
   nvcc -cubin -arch=sm_90 -o video.cubin video.cu
 
-On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample type and border rule:
+On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample type \
+and border rule:
   let device = device.with_kernels(Compiled::load(\"video.cubin\")?);
 
 The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will be.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
-  liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --json times.json --svg times.svg
+  liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --svg a.svg
   liftc bench --device cuda -w cdf97 --shape 512x512x512 -l 1       a volume
   liftc bench --device cuda -w legall53 --shape 1080x1920 --batch 64 -l 3
   liftc bench --device cpu --threads 4 -w dd137 --sample i16,i32
 
-Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of launches replayed as a graph, \
-by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On the CPU it is a memcpy by as many threads. Arrays of 480 MiB \
-together are used in turn, so that nothing is found in a cache. Times are medians, and ± is half the distance of the quartiles. Results are \
-verified before anything is timed.";
+Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of launches \
+replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On the CPU it is \
+a memcpy by as many threads. Arrays of 480 MiB together are used in turn, so that nothing is found in a cache. Times are \
+medians, and ± is half the distance of the quartiles. Results are verified before anything is timed.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  liftc completions bash > ~/.local/share/bash-completion/completions/liftc
+  liftc completions zsh > ~/.zfunc/_liftc      with ~/.zfunc in fpath
+  liftc completions fish > ~/.config/fish/completions/liftc.fish
+  liftc man ~/.local/share/man/man1            the manual's pages";
 
 /// A compiler for wavelets: from `.lift` text to CUDA and C, and a tool to try them on pictures and arrays.
 #[derive(Debug, Parser)]
@@ -212,6 +223,26 @@ pub enum Command {
     /// Write the CUDA kernels that plans take, to be compiled where there is a compiler and no device
     #[command(after_help = KERNELS_EXAMPLES)]
     Kernels(KernelsArgs),
+    /// Print the completions of a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Directory to write liftc.1, liftc-transform.1 and so on to [default: liftc.1 to the standard output]
+    pub dir: Option<PathBuf>,
 }
 
 /// Arguments of `check`.

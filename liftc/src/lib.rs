@@ -17,6 +17,7 @@ mod kernels;
 pub mod media;
 mod output;
 mod plot;
+mod shell;
 mod show;
 mod transform;
 mod wavelet;
@@ -60,6 +61,8 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Transform(args)) => transform::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Kernels(args)) => kernels::run(&args),
+        Some(Command::Completions(args)) => shell::completions(&args),
+        Some(Command::Man(args)) => shell::man(&args),
         None => compile::run(&cli.compile),
     }
 }

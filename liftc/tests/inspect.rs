@@ -59,3 +59,31 @@ fn help_teaches() {
     insta::assert_snapshot!("help", bench.run("--help").ok().stdout);
     insta::assert_snapshot!("help_transform", bench.run("transform --help").ok().stdout);
 }
+
+/// At 80 columns nothing is cut, and lines that are set as they stand (indented ones) are not broken.
+#[test]
+fn help_fits_80_columns() {
+    use clap::CommandFactory;
+    let bench = Bench::new();
+    let mut root = liftc::cli::Cli::command();
+    root.build();
+    for command in std::iter::once(&root).chain(root.get_subcommands()) {
+        let name = if command.get_name() == "liftc" { "" } else { command.get_name() };
+        let mut run = bench.command();
+        let run = run.args(Some(name).filter(|n| !n.is_empty())).arg("--help").env("COLUMNS", "80").output().unwrap();
+        let help = String::from_utf8(run.stdout).unwrap();
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{name}: {line}");
+        }
+        let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let mut lines = notes.lines().peekable();
+        while let Some(line) = lines.next() {
+            if line.starts_with(' ') {
+                assert!(help.lines().any(|l| l == line), "{name}: `{line}` is broken");
+            } else if line.chars().count() > 80 {
+                let next = lines.peek().copied().unwrap_or_default();
+                assert!(next.is_empty() || next.starts_with(' '), "{name}: `{next}` belongs to the paragraph before");
+            }
+        }
+    }
+}

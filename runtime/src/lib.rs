@@ -38,6 +38,7 @@ mod device;
 mod error;
 mod executor;
 mod gpu;
+#[cfg(feature = "macros")]
 mod macros;
 mod plan;
 mod range;
@@ -59,6 +60,7 @@ pub use lifting_codegen::schedule::Direction;
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
+#[cfg(feature = "macros")]
 #[doc(hidden)]
 pub use macros::__private;
 pub use plan::{Plan, Unsampled};
@@ -72,6 +74,6 @@ pub use tune::{Measured, Trial};
 pub use wisdom::{Wisdom, WisdomWarning};
 
 /// The examples of README.md, run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
