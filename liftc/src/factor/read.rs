@@ -289,7 +289,7 @@ fn of_json(text: &str) -> Outcome<Filters> {
 /// One row is a low-pass, two rows are a low-pass and a high-pass.
 fn of_array(shape: &[usize], data: &Data) -> Outcome<Filters> {
     let values: Vec<f64> = match data {
-        Data::F64(v) => v.clone(),
+        Data::F64(v) => v.to_vec(),
         Data::F32(v) => v.iter().map(|x| f64::from(*x)).collect(),
         other => return Err(input(format!("holds {}: taps are float32 or float64", other.element().name()))),
     };

@@ -1,40 +1,73 @@
-//! Pictures: PNG, JPEG, TIFF, PGM and PPM in; PNG, TIFF, PGM and PPM out. Channels are the last axis.
+//! Pictures: PNG, JPEG, TIFF and netpbm's in; PNG, TIFF and netpbm's out. Channels are the last axis.
 
-use super::{Array, Colour, Data, Element, Origin};
-use crate::failure::{Outcome, input, usage};
-use image::{DynamicImage, ImageBuffer, ImageError, ImageFormat, ImageReader, Limits, Pixel};
-use std::io::{self, BufRead, Cursor, Seek, Write};
+use super::{Array, Colour, Data, Origin, Samples, pnm, shape_text, tiff};
+use crate::failure::{Failure, Outcome, input, usage};
+use image::metadata::Orientation;
+use image::{
+    DynamicImage, ImageBuffer, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits, Pixel,
+};
+use std::io::{self, BufRead, Cursor, Read, Seek};
 use std::path::Path;
 
-/// Most bytes that a decoder may allocate.
+/// Most bytes that a decoder may allocate, unless the file is half as long.
 const MAX_DECODED: u64 = 4 << 30;
 
 /// Most bytes that a decoder may allocate for each byte of the file, beside 4 MiB: no format packs that well, so that what a
 /// short file claims is not believed.
 const MAX_RATIO: u64 = 4096;
 
-const FORMATS: [(ImageFormat, &str); 4] =
-    [(ImageFormat::Png, "png"), (ImageFormat::Jpeg, "jpeg"), (ImageFormat::Tiff, "tiff"), (ImageFormat::Pnm, "pnm")];
+/// What is said of a colour profile.
+pub(super) const ICC: &str = "its ICC colour profile is left behind";
+
+/// What is said of an orientation other than 1, by its number in EXIF and TIFF.
+pub(super) fn orientation(number: u32) -> String {
+    let meant = match number {
+        2 => "mirrored",
+        3 => "turned by 180°",
+        4 => "upside down and mirrored",
+        6 => "turned by 90° clockwise",
+        8 => "turned by 90° anticlockwise",
+        _ => "turned and mirrored",
+    };
+    format!("it is to be shown {meant} (orientation {number}), which is not applied")
+}
+
+pub(super) fn too_large(bytes: u64, most: u64) -> Failure {
+    input(format!("the picture would take more than the {} MiB that a file of {bytes} bytes may", most >> 20))
+}
 
 /// Reads a picture, of the format that its first bytes say.
+///
+/// # Errors
+/// If it is none, cannot be decoded, or is of a kind that is not read.
 pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let unreadable = |e: io::Error| input(format!("cannot read: {e}"));
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
-    let most = bytes.saturating_mul(MAX_RATIO).saturating_add(4 << 20).min(MAX_DECODED);
-    let mut reader = ImageReader::new(reader).with_guessed_format().map_err(unreadable)?;
-    let Some((_, format)) = FORMATS.into_iter().find(|(f, _)| Some(*f) == reader.format()) else {
+    let mut magic = Vec::new();
+    reader.by_ref().take(8).read_to_end(&mut magic).map_err(unreadable)?;
+    reader.rewind().map_err(unreadable)?;
+    let most = bytes.saturating_mul(MAX_RATIO).saturating_add(4 << 20).min(MAX_DECODED.max(2 * bytes));
+    if pnm::is(&magic) {
+        return pnm::read(reader, bytes);
+    }
+    if tiff::is(&magic) {
+        return tiff::read(reader, bytes, most);
+    }
+    let format = if magic.starts_with(b"\x89PNG\r\n\x1a\n") {
+        ImageFormat::Png
+    } else if magic.starts_with(b"\xff\xd8\xff") {
+        ImageFormat::Jpeg
+    } else {
         return Err(input("is no file that can be transformed").help(
-            "pictures in PNG, JPEG, TIFF, PGM or PPM, and arrays in .npy or .npz; the content decides, not the name",
+            "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not the name",
         ));
     };
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(most);
-    reader.limits(limits);
-    let picture = reader.decode().map_err(|e| match e {
-        ImageError::Limits(_) => {
-            input(format!("the picture would take more than the {} MiB that a file of {bytes} bytes may", most >> 20))
-        }
+    let mut whole = Vec::new();
+    reader.read_to_end(&mut whole).map_err(unreadable)?;
+    let mut notes = if format == ImageFormat::Png { png_notes(&whole) } else { jpeg_notes(&whole) };
+    let picture = decode(&whole, format, most, &mut notes).map_err(|e| match e {
+        ImageError::Limits(_) => too_large(bytes, most),
         e => input(format!("the picture cannot be decoded: {e}")),
     })?;
     let (w, h) = (picture.width() as usize, picture.height() as usize);
@@ -50,39 +83,120 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
         DynamicImage::ImageLumaA16(p) => (Colour::GreyAlpha, p.into_raw().into()),
         DynamicImage::ImageRgb16(p) => (Colour::Rgb, p.into_raw().into()),
         DynamicImage::ImageRgba16(p) => (Colour::Rgba, p.into_raw().into()),
-        DynamicImage::ImageRgb32F(p) => (Colour::Rgb, p.into_raw().into()),
-        DynamicImage::ImageRgba32F(p) => (Colour::Rgba, p.into_raw().into()),
         _ => return Err(input("the picture has samples of an unknown kind")),
     };
     let mut shape = vec![h, w];
     if colour != Colour::Grey {
         shape.push(colour.channels());
     }
-    let origin = Origin::Image { format: format.to_owned(), colour, element: data.element() };
-    Ok(Array { shape, data, origin })
+    let format = if format == ImageFormat::Png { "png" } else { "jpeg" };
+    let origin = Origin::Image { format: format.into(), colour, element: data.element(), maxval: None, stack: false };
+    Ok(Array { shape, data, origin, notes })
+}
+
+fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) -> ImageResult<DynamicImage> {
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(most);
+    let mut reader = ImageReader::with_format(Cursor::new(file), format);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder()?;
+    limits.reserve(decoder.total_bytes())?;
+    // What is wrong with what is left behind anyway is no reason to refuse the picture.
+    if let Ok(Some(_)) = decoder.icc_profile() {
+        notes.push(ICC.into());
+    }
+    match decoder.orientation() {
+        Ok(Orientation::NoTransforms) | Err(_) => {}
+        Ok(turned) => notes.push(orientation(turned.to_exif().into())),
+    }
+    DynamicImage::from_decoder(decoder)
+}
+
+/// What a PNG says in its chunks before the pixels, and samples do not.
+fn png_notes(file: &[u8]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (mut bits, mut palette) = (8, false);
+    let mut rest = &file[8..];
+    // A chunk is its length, its name, so many bytes, and their checksum.
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let length = u32::from_be_bytes(*length) as usize;
+        let (Some(name), Some(data)) = (after.get(..4), after.get(4..).and_then(|d| d.get(..length))) else { break };
+        match name {
+            b"IHDR" if length == 13 => (bits, palette) = (data[8], data[9] == 3),
+            b"tRNS" if palette => {
+                notes.push("colours of its palette that are transparent become an alpha channel".into())
+            }
+            b"tRNS" => notes.push("the colour that stands for transparent becomes an alpha channel".into()),
+            b"acTL" => notes.push("of an animation its first picture is read".into()),
+            b"IDAT" => break,
+            _ => {}
+        }
+        rest = after.get(4 + length + 4..).unwrap_or(&[]);
+    }
+    if palette {
+        notes.insert(0, "colours of its palette are read as RGB".into());
+    } else if bits < 8 {
+        notes.insert(0, format!("samples of {bits} bits are read as 8, with white at 255"));
+    }
+    notes
+}
+
+/// What a JPEG says in its markers before the scan: whether its colours are inks.
+fn jpeg_notes(file: &[u8]) -> Vec<String> {
+    let mut rest = &file[2..];
+    // A marker is FF, its code, and a length that counts itself; fill bytes may precede it.
+    while let [0xff, code, after @ ..] = rest {
+        if *code == 0xff {
+            rest = &rest[1..];
+            continue;
+        }
+        let [high, low, ..] = *after else { break };
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        match code {
+            // Start of a frame: precision, height, width, components.
+            0xc0..=0xcf if ![0xc4, 0xc8, 0xcc].contains(code) => {
+                let inks = after.get(7) == Some(&4);
+                return inks.then(|| "CMYK is read as RGB, without its profile".into()).into_iter().collect();
+            }
+            0xda => break,
+            _ => {}
+        }
+        rest = after.get(length..).unwrap_or(&[]);
+    }
+    Vec::new()
+}
+
+/// Formats of pictures that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `.png`
+    Png,
+    /// `.tif`, `.tiff`
+    Tiff,
+    /// One of netpbm's.
+    Pnm(pnm::Kind),
+    /// `.pnm`: grey or colour, as it comes.
+    AnyPnm,
 }
 
 /// The picture format that a file name asks for.
-pub fn format_of(path: &Path) -> Outcome<ImageFormat> {
+///
+/// # Errors
+/// If it asks for none that is written.
+pub fn format_of(path: &Path) -> Outcome<Format> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
-        "png" => Ok(ImageFormat::Png),
-        "tif" | "tiff" => Ok(ImageFormat::Tiff),
-        "pgm" | "ppm" | "pnm" => Ok(ImageFormat::Pnm),
+        "png" => Ok(Format::Png),
+        "tif" | "tiff" => Ok(Format::Tiff),
+        "pbm" => Ok(Format::Pnm(pnm::Kind::Pbm)),
+        "pgm" => Ok(Format::Pnm(pnm::Kind::Pgm)),
+        "ppm" => Ok(Format::Pnm(pnm::Kind::Ppm)),
+        "pam" => Ok(Format::Pnm(pnm::Kind::Pam)),
+        "pnm" => Ok(Format::AnyPnm),
         "jpg" | "jpeg" => Err(usage(format!("{}: JPEG would lose what the transform kept", path.display()))
-            .help("write .png, .tiff, .pgm or .ppm")),
-        _ => Err(usage(format!("{}: the name says no format that can be written", path.display()))
-            .help("end it in .png, .tiff, .pgm, .ppm or .npy")),
-    }
-}
-
-/// The file extension for a picture that was read as `format`, without loss.
-pub fn extension_for(format: &str, colour: Colour) -> &'static str {
-    match (format, colour) {
-        ("tiff", _) => "tiff",
-        ("pnm", Colour::Grey) => "pgm",
-        ("pnm", Colour::Rgb) => "ppm",
-        _ => "png",
+            .help("write .png, .tiff, .pgm, .ppm or .pam")),
+        _ => Err(usage(format!("{}: the name says no format of pictures that can be written", path.display()))
+            .help("end it in .png, .tiff, .pgm, .ppm, .pbm or .pam; arrays are .npy and .npz")),
     }
 }
 
@@ -97,20 +211,67 @@ pub fn colour_of(shape: &[usize]) -> Option<Colour> {
     }
 }
 
-/// Encodes samples of 8 or 16 bits (or `f32` colours, as TIFF) as a picture.
-pub fn encode(format: ImageFormat, shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
-    fn picture<P: Pixel>(w: u32, h: u32, samples: Vec<P::Subpixel>) -> Option<DynamicImage>
+/// What is to become a file.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Height and width; the number of channels, if there is more than one; in front of them, the pages of a stack.
+    pub shape: Vec<usize>,
+    /// Its channels.
+    pub colour: Colour,
+    /// Its samples.
+    pub data: Data,
+    /// The sample that is white, if not the largest of the type.
+    pub maxval: Option<u16>,
+    /// Whether axis 0 counts pages.
+    pub stack: bool,
+}
+
+impl Picture {
+    /// Whether the file says which sample is white, or it is the largest of the type all the same.
+    pub fn keeps_white(&self, format: Format) -> bool {
+        let named = matches!(format, Format::Pnm(_) | Format::AnyPnm);
+        named || self.maxval.is_none_or(|m| [(1, 255), (2, 65535)].contains(&(self.data.element().bytes(), m)))
+    }
+
+    /// As a file of that format.
+    ///
+    /// # Errors
+    /// If it does not hold such samples, colours, or more than one page.
+    pub fn encode(self, format: Format) -> Outcome<Vec<u8>> {
+        let Picture { shape, colour, data, maxval, stack } = self;
+        // What a sidecar says of its source may be anything.
+        let (pages, pixels) = shape.split_at(usize::from(stack).min(shape.len()));
+        if pages.len() != usize::from(stack) || colour_of(pixels) != Some(colour) {
+            return Err(input(format!("{} is no shape of such a picture", shape_text(&shape)))
+                .help("write an array: -o NAME.npy"));
+        }
+        if stack && format != Format::Tiff {
+            return Err(input(format!("{} is a stack of pictures, and only TIFF has pages", shape_text(&shape)))
+                .help("write .tiff, or an array: -o NAME.npy"));
+        }
+        match format {
+            Format::Png => png(&shape, colour, data),
+            Format::Tiff => tiff::encode(&shape, colour, &data, stack),
+            Format::Pnm(kind) => pnm::encode(kind, &shape, colour, &data, maxval),
+            Format::AnyPnm => {
+                let kind = if colour == Colour::Grey { pnm::Kind::Pgm } else { pnm::Kind::Ppm };
+                pnm::encode(kind, &shape, colour, &data, maxval)
+            }
+        }
+    }
+}
+
+fn png(shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
+    fn picture<P: Pixel>(w: u32, h: u32, samples: Samples<P::Subpixel>) -> Option<DynamicImage>
     where
+        P::Subpixel: bytemuck::Pod,
         DynamicImage: From<ImageBuffer<P, Vec<P::Subpixel>>>,
     {
-        ImageBuffer::<P, _>::from_raw(w, h, samples).map(DynamicImage::from)
+        ImageBuffer::<P, _>::from_raw(w, h, samples.into_vec()).map(DynamicImage::from)
     }
-    let element = data.element();
     let size = |n: usize| u32::try_from(n).map_err(|_| input(format!("{n} pixels a side are too many for a picture")));
     let (h, w) = (size(shape[0])?, size(shape[1])?);
-    if format == ImageFormat::Pnm {
-        return pnm(w, h, colour, &data);
-    }
+    let name = data.element().name();
     let picture = match (data, colour) {
         (Data::U8(v), Colour::Grey) => picture::<image::Luma<u8>>(w, h, v),
         (Data::U8(v), Colour::GreyAlpha) => picture::<image::LumaA<u8>>(w, h, v),
@@ -120,46 +281,15 @@ pub fn encode(format: ImageFormat, shape: &[usize], colour: Colour, data: Data) 
         (Data::U16(v), Colour::GreyAlpha) => picture::<image::LumaA<u16>>(w, h, v),
         (Data::U16(v), Colour::Rgb) => picture::<image::Rgb<u16>>(w, h, v),
         (Data::U16(v), Colour::Rgba) => picture::<image::Rgba<u16>>(w, h, v),
-        (Data::F32(v), Colour::Rgb) => picture::<image::Rgb<f32>>(w, h, v),
-        (Data::F32(v), Colour::Rgba) => picture::<image::Rgba<f32>>(w, h, v),
         _ => None,
     };
     let picture = picture.ok_or_else(|| {
-        input(format!("{} samples cannot be written as a picture", element.name())).help("write an array: -o NAME.npy")
+        input(format!("{name} samples cannot be written as a picture of this format"))
+            .help("write .tiff, which holds them, or an array: -o NAME.npy")
     })?;
     let mut bytes = Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, format).map_err(|e| {
-        input(format!("the picture cannot be encoded: {e}")).help("write .png, or an array: -o NAME.npy")
+    picture.write_to(&mut bytes, ImageFormat::Png).map_err(|e| {
+        input(format!("the picture cannot be encoded: {e}")).help("write .tiff, or an array: -o NAME.npy")
     })?;
     Ok(bytes.into_inner())
-}
-
-/// A binary PGM or PPM. `image` would write PAM, which few programs read.
-fn pnm(w: u32, h: u32, colour: Colour, data: &Data) -> Outcome<Vec<u8>> {
-    let kind = match colour {
-        Colour::Grey => 5,
-        Colour::Rgb => 6,
-        Colour::GreyAlpha | Colour::Rgba => {
-            return Err(input("PGM and PPM have no alpha channel").help("write .png or .tiff"));
-        }
-    };
-    let (largest, samples) = match data {
-        Data::U8(v) => (u16::from(u8::MAX), v.clone()),
-        Data::U16(v) => (u16::MAX, v.iter().flat_map(|x| x.to_be_bytes()).collect()),
-        other => {
-            return Err(input(format!("{} samples cannot be written as PGM or PPM", other.element().name()))
-                .help("write an array: -o NAME.npy"));
-        }
-    };
-    Ok([format!("P{kind}\n{w} {h}\n{largest}\n").into_bytes(), samples].concat())
-}
-
-/// Writes bytes that are ready.
-pub fn write(w: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
-    w.write_all(bytes)
-}
-
-/// Whether pictures hold elements of this type.
-pub fn holds(element: Element) -> bool {
-    matches!(element, Element::U8 | Element::U16)
 }

@@ -3,15 +3,20 @@
 pub mod image;
 pub mod npy;
 pub mod npz;
+pub mod pnm;
+mod samples;
+pub mod tiff;
 
-use crate::failure::{Outcome, input};
+use crate::failure::{Failure, Outcome, input, usage};
+use crate::output::write_file;
+pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-/// Most axes that an array file may have.
-pub const MAX_AXES: usize = 4;
+/// Most axes that an array file may have: as many as plans take.
+pub const MAX_AXES: usize = lifting::MAX_RANK;
 
 /// Most bytes that a compressed file may grow to: what a header claims is not believed beyond it.
 pub const MAX_UNPACKED: u64 = 16 << 30;
@@ -42,7 +47,7 @@ macro_rules! define {
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
         pub enum Data {
-            $($variant(Vec<$t>),)*
+            $($variant(Samples<$t>),)*
         }
 
         impl Element {
@@ -88,11 +93,40 @@ macro_rules! define {
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
+
+            /// The elements' bytes, in this machine's order.
+            pub fn native_bytes(&self) -> &[u8] {
+                match self {
+                    $(Data::$variant(v) => bytemuck::cast_slice(v),)*
+                }
+            }
+
+            /// Puts more behind these; `false` if they are of another type.
+            pub fn append(&mut self, more: Data) -> bool {
+                match (self, more) {
+                    $((Data::$variant(v), Data::$variant(more)) => {
+                        v.owned().extend_from_slice(&more);
+                        true
+                    })*
+                    _ => false,
+                }
+            }
+
+            /// Planes, one after the other, as pixels with their channels together.
+            pub fn interleaved(self, planes: usize) -> Data {
+                match self {
+                    $(Data::$variant(v) => {
+                        let plane = v.len() / planes;
+                        let pixels = (0..plane).flat_map(|i| v[i..].iter().step_by(plane).take(planes).copied());
+                        pixels.collect::<Vec<$t>>().into()
+                    })*
+                }
+            }
         }
 
         $(impl From<Vec<$t>> for Data {
             fn from(v: Vec<$t>) -> Data {
-                Data::$variant(v)
+                Data::$variant(v.into())
             }
         })*
     };
@@ -127,25 +161,36 @@ pub struct Array {
     pub data: Data,
     /// What kind of file it is from.
     pub origin: Origin,
+    /// What of the file is not in the samples, each as a clause: `the ICC profile is left behind`.
+    pub notes: Vec<String>,
 }
 
 /// What kind of file an array is from: enough to write it back as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Origin {
-    /// A picture.
+    /// A picture, or a stack of pictures.
     Image {
-        /// `png`, `jpeg`, `tiff`, `pnm`.
+        /// `png`, `jpeg`, `tiff`, `pnm` (PGM and PPM), `pbm`, `pam`.
         format: String,
         /// Its channels.
         colour: Colour,
         /// Type of the channels' samples.
         element: Element,
+        /// The sample that is white, where the file says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        maxval: Option<u16>,
+        /// Whether axis 0 counts the pages of the file.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stack: bool,
     },
     /// A numpy array.
     Array {
         /// Type of its elements.
         element: Element,
+        /// Its name in a `.npz`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        member: Option<String>,
     },
 }
 
@@ -179,7 +224,7 @@ impl Origin {
     /// Type of the elements in the file.
     pub fn element(&self) -> Element {
         match self {
-            Origin::Image { element, .. } | Origin::Array { element } => *element,
+            Origin::Image { element, .. } | Origin::Array { element, .. } => *element,
         }
     }
 
@@ -190,37 +235,159 @@ impl Origin {
             Origin::Array { .. } => None,
         }
     }
+
+    /// Height and width of a picture, among the axes of its array.
+    pub fn picture_axes(&self) -> Option<[usize; 2]> {
+        match self {
+            Origin::Image { stack, .. } => Some([0, 1].map(|axis| axis + usize::from(*stack))),
+            Origin::Array { .. } => None,
+        }
+    }
+
+    /// The largest sample that the file says there is, where that is not the largest of the element type.
+    pub fn maxval(&self) -> Option<u16> {
+        match self {
+            Origin::Image { maxval, .. } => *maxval,
+            Origin::Array { .. } => None,
+        }
+    }
+
+    /// The sample that is white, if it is a picture of such.
+    pub fn white(&self) -> Option<f64> {
+        match self {
+            Origin::Image { maxval: Some(white), .. } => Some(f64::from(*white)),
+            Origin::Image { element: Element::U8, .. } => Some(255.0),
+            Origin::Image { element: Element::U16, .. } => Some(65535.0),
+            // Of other pictures nobody knows: they are measurements.
+            _ => None,
+        }
+    }
+
+    /// Its name in a `.npz`.
+    pub fn member(&self) -> Option<&str> {
+        match self {
+            Origin::Array { member, .. } => member.as_deref(),
+            Origin::Image { .. } => None,
+        }
+    }
+
+    /// The extension of a file that holds all of it: `.npy`, `.tiff`.
+    pub fn extension(&self) -> &'static str {
+        match self {
+            Origin::Image { format, colour, .. } => match (format.as_str(), colour) {
+                ("tiff", _) => ".tiff",
+                ("pbm", _) => ".pbm",
+                ("pam", _) => ".pam",
+                ("pnm", Colour::Grey) => ".pgm",
+                ("pnm", Colour::Rgb) => ".ppm",
+                _ => ".png",
+            },
+            Origin::Array { member: Some(_), .. } => ".npz",
+            Origin::Array { .. } => ".npy",
+        }
+    }
 }
 
 /// Reads any file that we know: by its first bytes, whatever its name. `member` names an array of a `.npz`.
+///
+/// Large `.npy` files are mapped where they can be: see [`Samples`].
+///
+/// # Errors
+/// If it cannot be read, or is no file that we know.
 pub fn read(path: &Path, member: Option<&str>) -> Outcome<Array> {
-    let at = |f: crate::failure::Failure| f.at(path.display());
-    let mut file = File::open(path).map_err(|e| at(input(format!("cannot read: {e}"))))?;
-    let metadata = file.metadata().map_err(|e| at(input(format!("cannot read: {e}"))))?;
+    let at = |f: Failure| f.at(path.display());
+    let unreadable = |e: io::Error| at(input(format!("cannot read: {e}")));
+    let mut file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(at(input("is a directory, not a picture or an array")));
     }
-    let mut magic = [0; 6];
-    let mut known = 0;
-    while known < magic.len() {
-        match file.read(&mut magic[known..]).map_err(|e| at(input(format!("cannot read: {e}"))))? {
-            0 => break,
-            n => known += n,
-        }
+    if !metadata.is_file() {
+        return read_stream(&mut file, member).map_err(at);
     }
-    if known == 0 {
-        return Err(at(input("is empty")));
+    let magic = magic(&mut file).map_err(at)?;
+    file.rewind().map_err(unreadable)?;
+    let result = if magic == *npy::MAGIC { npy::open(file, metadata.len()) } else { read_kind(&magic, file, member) };
+    result.map_err(at)
+}
+
+/// Reads any file that we know out of a stream that cannot be rewound, to its end.
+///
+/// # Errors
+/// If it cannot be read, or is no file that we know.
+pub fn read_stream(stream: &mut dyn Read, member: Option<&str>) -> Outcome<Array> {
+    let magic = magic(stream)?;
+    let mut whole = Cursor::new(magic.clone()).chain(stream);
+    if magic == *npy::MAGIC {
+        return npy::read(&mut BufReader::new(whole), None);
     }
-    file.rewind().map_err(|e| at(input(format!("cannot read: {e}; only ordinary files can be transformed"))))?;
-    let result = if magic == *npy::MAGIC {
-        let mut reader = std::io::BufReader::new(file);
-        npy::read(&mut reader, Some(metadata.len()).filter(|_| metadata.is_file()))
-    } else if magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06") {
+    let mut bytes = Vec::new();
+    whole.by_ref().take(MAX_UNPACKED + 1).read_to_end(&mut bytes).map_err(|e| input(format!("cannot read: {e}")))?;
+    if bytes.len() as u64 > MAX_UNPACKED {
+        return Err(input(format!("is more than {} GiB", MAX_UNPACKED >> 30)));
+    }
+    read_kind(&magic, Cursor::new(bytes), member)
+}
+
+/// All but `.npy`.
+fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Outcome<Array> {
+    if magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06") {
         npz::read(file, member)
     } else {
-        image::read(std::io::BufReader::new(file))
-    };
-    result.map_err(at)
+        image::read(BufReader::new(file))
+    }
+}
+
+/// The first bytes of a file, by which it is known.
+fn magic(file: &mut dyn Read) -> Outcome<Vec<u8>> {
+    let mut magic = Vec::new();
+    file.take(npy::MAGIC.len() as u64).read_to_end(&mut magic).map_err(|e| input(format!("cannot read: {e}")))?;
+    if magic.is_empty() {
+        return Err(input("is empty"));
+    }
+    Ok(magic)
+}
+
+/// Files that hold arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayFormat {
+    /// An array by itself.
+    Npy,
+    /// An archive, of this array only.
+    Npz,
+}
+
+impl ArrayFormat {
+    /// The format that a file name asks for, if any: a name without an extension is a `.npy`.
+    pub fn of(path: &Path) -> Option<ArrayFormat> {
+        match path.extension().map(|e| e.to_string_lossy().to_lowercase()).as_deref() {
+            None | Some("npy") => Some(ArrayFormat::Npy),
+            Some("npz") => Some(ArrayFormat::Npz),
+            Some(_) => None,
+        }
+    }
+
+    /// The format of a file that is to hold coefficients.
+    ///
+    /// # Errors
+    /// If the name says something else.
+    pub fn of_coefficients(path: &Path) -> Outcome<ArrayFormat> {
+        ArrayFormat::of(path).ok_or_else(|| {
+            usage(format!("{}: coefficients are arrays, and are written as .npy or .npz", path.display()))
+                .help("-o NAME.npy; for a picture of them add --picture NAME.png")
+        })
+    }
+}
+
+/// Writes an array file. `member` is the array's name in a `.npz`, `arr_0` if it has none, as numpy does.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_array(path: &Path, format: ArrayFormat, shape: &[usize], data: &Data, member: Option<&str>) -> Outcome {
+    write_file(path, |w| match format {
+        ArrayFormat::Npy => npy::write(w, shape, data),
+        ArrayFormat::Npz => npz::write(w, member.unwrap_or("arr_0"), shape, data),
+    })
 }
 
 /// `300 × 451 × 3`.

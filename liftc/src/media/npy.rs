@@ -2,15 +2,19 @@
 //!
 //! Headers are untrusted: nothing is allocated on their word alone.
 
-use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, shape_text, with_elements};
-use crate::failure::{Outcome, input};
-use std::io::{self, Read, Write};
+use super::{Array, Data, Element, MAX_AXES, MAX_UNPACKED, Origin, Samples, shape_text, with_elements};
+use crate::failure::{Failure, Outcome, input};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
 
 /// The first bytes of every `.npy`.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// Longest header that is read. numpy's own limit is 10 000.
 const MAX_HEADER: usize = 1 << 16;
+
+/// Files of so many bytes and more are mapped: smaller ones are read as fast, and then nobody can change them.
+const MAPPED: u64 = 16 << 20;
 
 /// What a header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,53 +25,97 @@ struct Header {
     shape: Vec<usize>,
 }
 
+/// Reads an array of a file of that many bytes; a large one is mapped, if its samples are as this machine has them.
+pub fn open(file: File, bytes: u64) -> Outcome<Array> {
+    let mut reader = BufReader::new(file);
+    let (header, start) = read_header(&mut reader)?;
+    let count = check_size(&header, start, Some(bytes))?;
+    let native = header.element.bytes() == 1 || header.big_endian == cfg!(target_endian = "big");
+    // numpy says Fortran order of some arrays that are the same in both.
+    let rows = !header.fortran_order || header.shape.iter().filter(|&&n| n > 1).count() <= 1;
+    if bytes >= MAPPED && native && rows {
+        macro_rules! map {
+            ($($variant:ident $t:ty, $code:literal;)*) => {
+                match header.element {
+                    $(Element::$variant => {
+                        Samples::<$t>::map(reader.get_ref(), start as usize, count).map(|s| s.map(Data::$variant))
+                    })*
+                }
+            };
+        }
+        // What cannot be mapped can still be read.
+        if let Ok(Some(data)) = with_elements!(map) {
+            return Ok(array(header, data));
+        }
+    }
+    read_data(&mut reader, header, count, true)
+}
+
 /// Reads an array. `available` is the size of the whole file, where it is known.
 pub fn read(reader: &mut dyn Read, available: Option<u64>) -> Outcome<Array> {
-    let (header, header_bytes) = read_header(reader)?;
-    let Header { element, big_endian, fortran_order, shape } = header;
+    let (header, start) = read_header(reader)?;
+    let count = check_size(&header, start, available)?;
+    read_data(reader, header, count, available.is_some())
+}
+
+/// Number of elements, if the file can hold so many after the `start` bytes of its header.
+fn check_size(header: &Header, start: u64, available: Option<u64>) -> Outcome<usize> {
+    let Header { element, shape, .. } = header;
     let count = shape.iter().try_fold(1u64, |n, &axis| n.checked_mul(axis as u64));
     let bytes = count.and_then(|n| n.checked_mul(element.bytes() as u64)).filter(|&b| b <= isize::MAX as u64);
     let Some((count, bytes)) = count.zip(bytes) else {
         return Err(input(format!("shape {shape:?} has more elements than any machine can hold")));
     };
     match available {
-        Some(size) if size - header_bytes.min(size) < bytes => {
-            let there = (size - header_bytes.min(size)) / element.bytes() as u64;
-            return Err(truncated(&shape, count, there));
+        Some(size) if size - start.min(size) < bytes => {
+            Err(truncated(shape, count, (size - start.min(size)) / element.bytes() as u64))
         }
         None if bytes > MAX_UNPACKED => {
-            return Err(input(format!(
-                "{} of {} are more than {} GiB",
-                shape_text(&shape),
-                element.name(),
-                MAX_UNPACKED >> 30
-            )));
+            let name = element.name();
+            Err(input(format!("{} of {name} are more than {} GiB", shape_text(shape), MAX_UNPACKED >> 30)))
         }
-        _ => {}
+        _ => Ok(count as usize),
     }
-    // A size that the file system vouches for is reserved at once; any other grows as elements come.
-    let reserve = if available.is_some() { count as usize } else { 0 };
-    let mut data = read_elements(reader, element, big_endian, count as usize, reserve).map_err(|e| match e {
-        Stop::Short(there) => truncated(&shape, count, there as u64),
-        Stop::Io(e) => input(format!("cannot read: {e}")),
-    })?;
-    if fortran_order {
-        data = to_row_major(data, &shape);
-    }
-    Ok(Array { shape, data, origin: Origin::Array { element } })
 }
 
-fn truncated(shape: &[usize], expected: u64, there: u64) -> crate::failure::Failure {
+/// A size that the file system vouches for is reserved at once; any other grows as elements come.
+fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool) -> Outcome<Array> {
+    let reserve = if vouched { count } else { 0 };
+    let mut data = read_elements(reader, header.element, header.big_endian, count, reserve).map_err(|e| match e {
+        Stop::Short(there) => truncated(&header.shape, count as u64, there as u64),
+        Stop::Io(e) => input(format!("cannot read: {e}")),
+    })?;
+    if header.fortran_order {
+        data = to_row_major(data, &header.shape);
+    }
+    Ok(array(header, data))
+}
+
+fn array(header: Header, data: Data) -> Array {
+    let origin = Origin::Array { element: header.element, member: None };
+    Array { shape: header.shape, data, origin, notes: Vec::new() }
+}
+
+fn truncated(shape: &[usize], expected: u64, there: u64) -> Failure {
     input(format!("is cut short: shape {shape:?} has {expected} elements, but the file holds {there}"))
 }
 
 /// Why elements could not be read.
-enum Stop {
+pub(super) enum Stop {
+    /// There are only so many.
     Short(usize),
+    /// The system says no.
     Io(io::Error),
 }
 
-fn read_elements(r: &mut dyn Read, element: Element, big: bool, count: usize, reserve: usize) -> Result<Data, Stop> {
+/// Reads `count` elements, of which there is memory for `reserve` at once.
+pub(super) fn read_elements(
+    r: &mut dyn Read,
+    element: Element,
+    big: bool,
+    count: usize,
+    reserve: usize,
+) -> Result<Data, Stop> {
     macro_rules! read {
         ($($variant:ident $t:ty, $code:literal;)*) => {
             match element {
@@ -88,7 +136,7 @@ fn read_elements(r: &mut dyn Read, element: Element, big: bool, count: usize, re
                             return Err(Stop::Short(out.len()));
                         }
                     }
-                    Ok(Data::$variant(out))
+                    Ok(out.into())
                 })*
             }
         };
@@ -137,7 +185,7 @@ fn to_row_major(data: Data, shape: &[usize]) -> Data {
     macro_rules! permute_all {
         ($($variant:ident $t:ty, $code:literal;)*) => {
             match data {
-                $(Data::$variant(v) => Data::$variant(permute(&v, shape)),)*
+                $(Data::$variant(v) => permute(&v, shape).into(),)*
             }
         };
     }
@@ -200,9 +248,7 @@ fn parse_header(text: &str) -> Outcome<Header> {
     let (order, code) = element.split_at_checked(1).ok_or_else(|| malformed("`descr` is empty"))?;
     let known = matches!(order, "<" | ">" | "|" | "=");
     let Some(element) = Element::from_code(code).filter(|_| known) else {
-        let names = "uint8/16/32, int8/16/32/64 and float16/32/64";
-        return Err(input(format!("has elements of type `{element}`: {names} can be read"))
-            .help("convert it: np.save(path, a.astype(np.float32))"));
+        return Err(unknown_element(element, code));
     };
     let Some(Literal::Bool(fortran_order)) = get("fortran_order") else {
         return Err(malformed("`fortran_order` is not True or False"));
@@ -225,6 +271,44 @@ fn parse_header(text: &str) -> Outcome<Header> {
     // On big-endian machines numpy's `=` would mean the other order; files say `<` or `>`.
     let native_big = cfg!(target_endian = "big") && order == "=";
     Ok(Header { element, big_endian: order == ">" || native_big, fortran_order: *fortran_order, shape })
+}
+
+/// Elements that are not read, and how they become such as are.
+fn unknown_element(descr: &str, code: &str) -> Failure {
+    let (what, help) = match code.split_at_checked(1) {
+        Some(("c", _)) => (
+            ": complex numbers",
+            "real and imaginary parts as a last axis, nothing is lost: np.save(path, np.stack([a.real, a.imag], -1)); \
+             then transform the others, with --axes",
+        ),
+        Some(("b", "1")) => (
+            ": truth values",
+            "0 and 1, nothing is lost: np.save(path, a.astype(np.uint8)), and back with .astype(bool)",
+        ),
+        Some(("u", "8")) => (
+            "",
+            "below 2^63 nothing is lost: np.save(path, a.astype(np.int64)); above, float64 keeps the first 53 bits: \
+             np.save(path, a.astype(np.float64))",
+        ),
+        Some(("f", _)) => (
+            ": longer than 64 bits",
+            "what is beyond 53 bits is lost, and what is beyond 1e308 becomes infinite: \
+             np.save(path, a.astype(np.float64))",
+        ),
+        Some(("M" | "m", _)) => {
+            (": times", "counts of their unit, nothing is lost: np.save(path, a.astype(np.int64)); NaT becomes -2^63")
+        }
+        Some(("O", _)) => {
+            (": Python objects", "if they are all numbers, float64 keeps 53 bits: np.save(path, a.astype(np.float64))")
+        }
+        Some(("U" | "S" | "a", _)) => (": text", "if it is all numbers: np.save(path, a.astype(np.float64))"),
+        Some(("V", "2")) => {
+            (": raw bytes, perhaps bfloat16", "nothing is lost if they are: np.save(path, a.astype(np.float32))")
+        }
+        _ => ("", "convert it: np.save(path, a.astype(np.float32)) keeps 24 bits, np.float64 keeps 53"),
+    };
+    let names = "uint8/16/32, int8/16/32/64 and float16/32/64";
+    input(format!("has elements of type `{descr}`{what}; {names} can be read")).help(help)
 }
 
 struct Parser<'a> {
@@ -393,7 +477,7 @@ mod tests {
             ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "`|O`"),
             ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "structured"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "0 axes"),
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1)}", "5 axes"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", "9 axes"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (3,0)}", "axis 1"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "Python"),
             ("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "Python"),

@@ -1,8 +1,8 @@
 //! numpy's `.npz`: a zip archive of `.npy` files.
 
-use super::{Array, npy};
+use super::{Array, Data, Origin, npy};
 use crate::failure::{Outcome, input};
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, Write};
 
 /// Reads the array called `member`, or the only one.
 pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
@@ -24,7 +24,24 @@ pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
         }
     };
     let member = archive.by_name(&format!("{name}.npy")).map_err(broken)?;
-    npy::read(&mut BufReader::new(member), None).map_err(|f| f.at(name))
+    let mut array = npy::read(&mut BufReader::new(member), None).map_err(|f| f.at(&name))?;
+    if let Origin::Array { member, .. } = &mut array.origin {
+        *member = Some(name);
+    }
+    Ok(array)
+}
+
+/// Writes an archive of one array, deflated as by `numpy.savez_compressed`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(w: &mut dyn Write, member: &str, shape: &[usize], data: &Data) -> io::Result<()> {
+    let mut zip = zip::ZipWriter::new_stream(w);
+    // Sizes follow the array, and may be those of any array.
+    zip.start_file(format!("{member}.npy"), zip::write::SimpleFileOptions::default().large_file(true))?;
+    npy::write(&mut zip, shape, data)?;
+    zip.finish()?;
+    Ok(())
 }
 
 fn listed(names: &[String]) -> String {

@@ -1,19 +1,19 @@
 //! Between the element types of files and the sample types of plans.
 
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::{Data, Element};
+use crate::media::{Data, Element, Samples};
 use lifting::{Domain, Sample, SampleType, f16};
 
 /// A sample type that files can hold: all but `bf16`, which numpy does not have.
-pub trait Stored: Sample {
+pub trait Stored: Sample + bytemuck::Pod {
     /// The nearest value.
     fn from_real(x: f64) -> Self;
     /// The exact value of an integer sample.
     fn to_integer(self) -> Option<i64>;
     /// As an array's data.
     fn into_data(samples: Vec<Self>) -> Data;
-    /// An array's data of this very type.
-    fn from_data(data: Data) -> Option<Vec<Self>>;
+    /// An array's data of this very type; any other comes back.
+    fn from_data(data: Data) -> Result<Samples<Self>, Data>;
 }
 
 macro_rules! stored {
@@ -27,12 +27,12 @@ macro_rules! stored {
                 $to
             }
             fn into_data(samples: Vec<$t>) -> Data {
-                Data::$variant(samples)
+                Data::$variant(samples.into())
             }
-            fn from_data(data: Data) -> Option<Vec<$t>> {
+            fn from_data(data: Data) -> Result<Samples<$t>, Data> {
                 match data {
-                    Data::$variant(samples) => Some(samples),
-                    _ => None,
+                    Data::$variant(samples) => Ok(samples),
+                    other => Err(other),
                 }
             }
         }
@@ -115,91 +115,256 @@ pub fn default_sample(element: Element, domain: Domain, shift: u32) -> Outcome<S
     })
 }
 
-/// File elements as samples; integers must fit.
-pub fn to_samples<T: Stored>(data: Data) -> Outcome<Vec<T>> {
-    let element = data.element();
+/// Samples, and what is to be said of how they came about.
+#[derive(Debug)]
+pub struct Converted<T: Stored> {
+    /// The samples: the file's own, if it has the type.
+    pub samples: Samples<T>,
+    /// What they do not have of the file's elements, if anything.
+    pub notes: Vec<String>,
+}
+
+/// Bits of a significand, the first one included; 64 for integers.
+fn digits(sample: SampleType) -> u32 {
+    match sample {
+        SampleType::I16 | SampleType::I32 | SampleType::I64 => 64,
+        SampleType::Bf16 => 8,
+        SampleType::F16 => 11,
+        SampleType::F32 => 24,
+        SampleType::F64 => 53,
+    }
+}
+
+/// File elements as samples. What does not fit is an error, what is rounded away more than it must be is said.
+pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
+    let data = match T::from_data(data) {
+        Ok(samples) => return Ok(Converted { samples, notes: Vec::new() }),
+        Err(other) => other,
+    };
+    let (element, count) = (data.element(), data.len());
     if element.is_real() && T::KIND.domain() == Domain::Integer {
         return Err(usage(format!("{} elements are no {} samples", element.name(), T::KIND))
             .help("choose --sample f32 or f64 and a real wavelet, or convert the array to integers first"));
     }
-    let limit = (T::KIND.domain() == Domain::Integer).then(|| i64::MAX >> (64 - 8 * T::KIND.bytes()));
-    let integer = |x: i64| match limit {
-        Some(limit) if x > limit || x < !limit => {
-            let help = "choose a wider one with --sample";
-            Err(input(format!("holds {x}, which does not fit {} samples", T::KIND)).help(help))
-        }
-        _ => Ok(T::from_i64(x)),
+    let refuse = |value: String| {
+        let help = "choose a wider one with --sample";
+        Err(input(format!("holds {value}, which does not fit {} samples", T::KIND)).help(help))
     };
-    match data {
-        Data::U8(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::U16(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::U32(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::I8(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::I16(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::I32(v) => v.into_iter().map(|x| integer(x.into())).collect(),
-        Data::I64(v) => v.into_iter().map(integer).collect(),
-        Data::F16(v) => Ok(v.into_iter().map(|x| T::from_real(x.to_f64())).collect()),
-        Data::F32(v) => Ok(v.into_iter().map(|x| T::from_real(x.into())).collect()),
-        Data::F64(v) => Ok(v.into_iter().map(T::from_real).collect()),
+    let limit = (T::KIND.domain() == Domain::Integer).then(|| i64::MAX >> (64 - 8 * T::KIND.bytes()));
+    let digits = digits(T::KIND);
+    let (mut inexact, mut vanished) = (0, 0);
+    let mut integer = |x: i64| {
+        match limit {
+            Some(limit) if x > limit || x < !limit => return refuse(x.to_string()),
+            Some(_) => return Ok(T::from_i64(x)),
+            None => {}
+        }
+        let sample = T::from_i64(x);
+        if !sample.to_f64().is_finite() {
+            return refuse(x.to_string());
+        }
+        let size = x.unsigned_abs();
+        inexact += usize::from(size != 0 && 64 - size.leading_zeros() - size.trailing_zeros() > digits);
+        Ok(sample)
+    };
+    let mut real = |x: f64| {
+        let sample = T::from_real(x);
+        if x.is_finite() && !sample.to_f64().is_finite() {
+            return refuse(format!("{x:e}"));
+        }
+        vanished += usize::from(x != 0.0 && sample.to_f64() == 0.0);
+        Ok(sample)
+    };
+    let samples: Vec<T> = match &data {
+        Data::U8(v) => v.iter().map(|&x| integer(x.into())).collect::<Outcome<_>>(),
+        Data::U16(v) => v.iter().map(|&x| integer(x.into())).collect(),
+        Data::U32(v) => v.iter().map(|&x| integer(x.into())).collect(),
+        Data::I8(v) => v.iter().map(|&x| integer(x.into())).collect(),
+        Data::I16(v) => v.iter().map(|&x| integer(x.into())).collect(),
+        Data::I32(v) => v.iter().map(|&x| integer(x.into())).collect(),
+        Data::I64(v) => v.iter().map(|&x| integer(x)).collect(),
+        Data::F16(v) => v.iter().map(|&x| real(x.to_f64())).collect(),
+        Data::F32(v) => v.iter().map(|&x| real(x.into())).collect(),
+        Data::F64(v) => v.iter().map(|&x| real(x)).collect(),
+    }?;
+    let mut notes = Vec::new();
+    if inexact > 0 {
+        notes.push(format!(
+            "{inexact} of {count} integers are rounded: {} samples hold {digits} bits exactly{}",
+            T::KIND,
+            if T::KIND == SampleType::F64 { "" } else { "; --sample chooses wider ones" }
+        ));
+    }
+    if vanished > 0 {
+        notes.push(format!("{vanished} of {count} values are too small for {} samples, and become 0", T::KIND));
+    }
+    Ok(Converted { samples: samples.into(), notes })
+}
+
+/// What is to be said of coefficients that are NaN or infinite, if any are: whose fault it is depends on the samples.
+pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String> {
+    let count = |values: &[T]| values.iter().filter(|x| !x.to_f64().is_finite()).count();
+    if T::KIND.domain() == Domain::Integer {
+        return None;
+    }
+    let (bad, all) = (count(coefficients), coefficients.len());
+    match (bad, if bad > 0 { count(samples) } else { 0 }) {
+        (0, _) => None,
+        (_, 0) => Some(format!(
+            "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: what they describe cannot come \
+             back; --sample chooses a wider type",
+            T::KIND
+        )),
+        (_, n) => Some(format!("{n} samples are NaN or infinite, and so become {bad} of {all} coefficients")),
     }
 }
 
-/// Samples as elements of a file, each divided by `gain` (1: exact), rounded and clamped to integers. Also says how many
-/// were clamped.
-pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64) -> (Data, usize) {
-    let mut clamped = 0;
+/// Elements of a file that come from samples, and what is to be said of them.
+#[derive(Debug, PartialEq)]
+pub struct Restored {
+    /// The elements.
+    pub data: Data,
+    /// What they do not have of the samples, if anything.
+    pub notes: Vec<String>,
+}
+
+/// Samples as elements of a file, each divided by `gain` (1: exact), rounded and clamped to integers; to those up to `maxval`,
+/// where the file says that this is the largest.
+pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> Restored {
+    let (mut clamped, mut undefined, mut overflowed) = (0, 0, 0);
     let mut whole = |x: T, low: i64, high: i64| -> i64 {
-        let value = match x.to_integer() {
-            Some(value) if gain == 1.0 => value,
-            // NaN becomes 0.
-            _ => (x.to_f64() / gain).round_ties_even() as i64,
+        let high = maxval.map_or(high, |m| high.min(m.into()));
+        let (value, beyond) = match x.to_integer() {
+            Some(value) if gain == 1.0 => (value, false),
+            _ => {
+                let value = (x.to_f64() / gain).round_ties_even();
+                undefined += usize::from(value.is_nan());
+                // `as` makes 0 of NaN, and the nearest there is of what is beyond.
+                (value as i64, value >= -(i64::MIN as f64) || value < i64::MIN as f64)
+            }
         };
-        clamped += usize::from(value < low || value > high);
+        clamped += usize::from(beyond || value < low || value > high);
         value.clamp(low, high)
     };
-    let data = match element {
-        Element::F16 => Data::F16(samples.into_iter().map(|x| f16::from_f64(x.to_f64() / gain)).collect()),
-        Element::F32 => Data::F32(samples.into_iter().map(|x| (x.to_f64() / gain) as f32).collect()),
-        Element::F64 => Data::F64(samples.into_iter().map(|x| x.to_f64() / gain).collect()),
-        Element::U8 => Data::U8(samples.into_iter().map(|x| whole(x, 0, 0xff) as u8).collect()),
-        Element::U16 => Data::U16(samples.into_iter().map(|x| whole(x, 0, 0xffff) as u16).collect()),
-        Element::U32 => Data::U32(samples.into_iter().map(|x| whole(x, 0, 0xffff_ffff) as u32).collect()),
-        Element::I8 => Data::I8(samples.into_iter().map(|x| whole(x, -0x80, 0x7f) as i8).collect()),
+    let mut real = |x: T, finite: fn(f64) -> bool| -> f64 {
+        let value = x.to_f64() / gain;
+        overflowed += usize::from(value.is_finite() && !finite(value));
+        value
+    };
+    let same = element_of(T::KIND) == Some(element) && gain == 1.0 && element.is_real();
+    let data: Data = match element {
+        _ if same => T::into_data(samples),
+        Element::F16 => {
+            let fits = |x: f64| f16::from_f64(x).is_finite();
+            samples.into_iter().map(|x| f16::from_f64(real(x, fits))).collect::<Vec<_>>().into()
+        }
+        Element::F32 => {
+            let fits = |x: f64| (x as f32).is_finite();
+            samples.into_iter().map(|x| real(x, fits) as f32).collect::<Vec<_>>().into()
+        }
+        Element::F64 => samples.into_iter().map(|x| real(x, f64::is_finite)).collect::<Vec<_>>().into(),
+        Element::U8 => samples.into_iter().map(|x| whole(x, 0, 0xff) as u8).collect::<Vec<_>>().into(),
+        Element::U16 => samples.into_iter().map(|x| whole(x, 0, 0xffff) as u16).collect::<Vec<_>>().into(),
+        Element::U32 => samples.into_iter().map(|x| whole(x, 0, 0xffff_ffff) as u32).collect::<Vec<_>>().into(),
+        Element::I8 => samples.into_iter().map(|x| whole(x, -0x80, 0x7f) as i8).collect::<Vec<_>>().into(),
         Element::I16 => {
-            Data::I16(samples.into_iter().map(|x| whole(x, i16::MIN.into(), i16::MAX.into()) as i16).collect())
+            samples.into_iter().map(|x| whole(x, i16::MIN.into(), i16::MAX.into()) as i16).collect::<Vec<_>>().into()
         }
         Element::I32 => {
-            Data::I32(samples.into_iter().map(|x| whole(x, i32::MIN.into(), i32::MAX.into()) as i32).collect())
+            samples.into_iter().map(|x| whole(x, i32::MIN.into(), i32::MAX.into()) as i32).collect::<Vec<_>>().into()
         }
-        Element::I64 => Data::I64(samples.into_iter().map(|x| whole(x, i64::MIN, i64::MAX)).collect()),
+        Element::I64 => samples.into_iter().map(|x| whole(x, i64::MIN, i64::MAX)).collect::<Vec<_>>().into(),
     };
-    (data, clamped)
+    let range = match maxval {
+        Some(maxval) => format!("0 to {maxval}"),
+        None => element.name(),
+    };
+    let notes = [
+        (clamped, format!("samples were out of range for {range}, and clamped")),
+        (undefined, "samples were NaN, and became 0".into()),
+        (overflowed, format!("samples were out of range for {range}, and became infinite")),
+    ];
+    let notes = notes.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    Restored { data, notes }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn there<T: Stored>(data: impl Into<Data>) -> (Vec<T>, Vec<String>) {
+        let Converted { samples, notes } = to_samples::<T>(data.into()).unwrap();
+        (samples.into_vec(), notes)
+    }
+
+    fn refused<T: Stored>(data: impl Into<Data>) -> String {
+        to_samples::<T>(data.into()).unwrap_err().render(false, 200)
+    }
+
+    fn back<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> (Data, String) {
+        let Restored { data, notes } = from_samples(samples, element, gain, maxval);
+        (data, notes.join("; "))
+    }
+
     #[test]
     fn samples_come_back_as_they_were() {
+        let none = String::new();
         let data: Data = vec![0u8, 1, 128, 255].into();
-        let samples = to_samples::<i16>(data.clone()).unwrap();
-        assert_eq!(from_samples(samples, Element::U8, 1.0), (data.clone(), 0));
-        let samples = to_samples::<f32>(data.clone()).unwrap();
-        assert_eq!(from_samples(samples, Element::U8, 1.0), (data, 0));
+        assert_eq!(back(there::<i16>(data.clone()).0, Element::U8, 1.0, None), (data.clone(), none.clone()));
+        assert_eq!(back(there::<f32>(data.clone()).0, Element::U8, 1.0, None), (data, none.clone()));
         let data: Data = vec![i64::MIN, -1, i64::MAX].into();
-        assert_eq!(from_samples(to_samples::<i64>(data.clone()).unwrap(), Element::I64, 1.0), (data, 0));
-        assert_eq!(from_samples(vec![-3i16, 255, 256], Element::U8, 1.0), (vec![0u8, 255, 255].into(), 2));
-        assert_eq!(from_samples(vec![2.5f32, f32::NAN], Element::U8, 1.0), (vec![2u8, 0].into(), 0));
-        assert_eq!(from_samples(vec![510i32, 7], Element::U8, 2.0), (vec![255u8, 4].into(), 0));
+        assert_eq!(back(there::<i64>(data.clone()).0, Element::I64, 1.0, None), (data, none.clone()));
+        assert_eq!(back(vec![510i32, 7], Element::U8, 2.0, None), (vec![255u8, 4].into(), none.clone()));
+        assert_eq!(back(vec![2.5f32], Element::U8, 1.0, None), (vec![2u8].into(), none.clone()));
+        assert_eq!(back(vec![2.5f32, 1e30], Element::F32, 1.0, None), (vec![2.5f32, 1e30].into(), none));
+    }
+
+    #[test]
+    fn what_comes_back_otherwise_is_told() {
+        let (data, said) = back(vec![-3i16, 255, 256], Element::U8, 1.0, None);
+        assert_eq!(
+            (data, said.as_str()),
+            (vec![0u8, 255, 255].into(), "2 samples were out of range for uint8, and clamped")
+        );
+        let (data, said) = back(vec![-3i16, 100, 101], Element::U8, 1.0, Some(100));
+        assert_eq!(
+            (data, said.as_str()),
+            (vec![0u8, 100, 100].into(), "2 samples were out of range for 0 to 100, and clamped")
+        );
+        let (data, said) = back(vec![f32::NAN, f32::INFINITY, 1e30, -1e30], Element::U8, 1.0, None);
+        assert_eq!(data, vec![0u8, 255, 255, 0].into());
+        assert_eq!(said, "3 samples were out of range for uint8, and clamped; 1 samples were NaN, and became 0");
+        let (data, said) = back(vec![-1e30f64, 9.3e18, 9.2e18], Element::I64, 1.0, None);
+        assert_eq!(data, vec![i64::MIN, i64::MAX, 9_200_000_000_000_000_000].into());
+        assert_eq!(said, "2 samples were out of range for int64, and clamped");
+        let (data, said) = back(vec![1e5f32, -2.0, f32::INFINITY], Element::F16, 1.0, None);
+        assert_eq!(data, vec![f16::INFINITY, f16::from_f32(-2.0), f16::INFINITY].into());
+        assert_eq!(said, "1 samples were out of range for float16, and became infinite");
     }
 
     #[test]
     fn what_does_not_fit_is_told() {
-        assert!(to_samples::<i16>(vec![40_000u16].into()).is_err());
-        assert!(to_samples::<i16>(vec![i16::MIN, i16::MAX].into()).is_ok());
-        assert!(to_samples::<i32>(vec![i64::from(i32::MAX) + 1].into()).is_err());
-        assert!(to_samples::<i32>(vec![1.0f32].into()).is_err());
+        assert!(refused::<i16>(vec![40_000u16]).contains("holds 40000, which does not fit i16 samples"));
+        assert_eq!(there::<i16>(vec![i16::MIN, i16::MAX]), (vec![i16::MIN, i16::MAX], vec![]));
+        assert!(refused::<i32>(vec![i64::from(i32::MAX) + 1]).contains("does not fit i32"));
+        assert!(refused::<i32>(vec![1.0f32]).contains("float32 elements are no i32 samples"));
+        assert!(refused::<f32>(vec![1e39f64]).contains("holds 1e39, which does not fit f32 samples"));
+        assert!(refused::<f16>(vec![65_535u16]).contains("holds 65535, which does not fit f16 samples"));
+        assert!(refused::<f16>(vec![-7e4f32]).contains("does not fit f16"));
+        let (samples, notes) = there::<f16>(vec![2048u16, 2049, 4098, 4097]);
+        assert_eq!(samples.iter().map(|x| x.to_f32()).collect::<Vec<_>>(), [2048.0, 2048.0, 4096.0, 4096.0]);
+        assert_eq!(
+            notes,
+            ["3 of 4 integers are rounded: f16 samples hold 11 bits exactly; --sample chooses wider ones"]
+        );
+        let (_, notes) = there::<f64>(vec![(1i64 << 60) + 1, 1 << 60]);
+        assert_eq!(notes, ["1 of 2 integers are rounded: f64 samples hold 53 bits exactly"]);
+        let (_, notes) = there::<f32>(vec![1e-300f64, 0.0, f64::NAN, f64::INFINITY]);
+        assert_eq!(notes, ["1 of 4 values are too small for f32 samples, and become 0"]);
+        let whole = [f32::NAN, 1.0];
+        assert!(not_finite(&whole, &[f32::NAN, 0.0]).unwrap().starts_with("1 samples are NaN"));
+        assert!(not_finite(&whole[1..], &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
+        assert_eq!(not_finite(&[1.0f32], &[2.0]), None);
     }
 
     #[test]

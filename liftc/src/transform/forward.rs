@@ -1,15 +1,14 @@
 //! Data to coefficients.
 
-use super::convert::{self, Stored, dispatch, to_samples};
+use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples};
 use super::sidecar::{Settings, Sidecar, SourceFile};
 use super::{Job, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Outcome, input, usage};
-use crate::media::{self, Array, npy, shape_text};
+use crate::media::{self, Array, ArrayFormat, image, shape_text};
 use crate::output::write_file;
 use crate::{warn, wavelet};
 use lifting::{Boundary, Format, Layout, Pad, SampleType, Scheme};
-use std::path::Path;
 
 /// What is asked of every input.
 pub struct Request {
@@ -55,8 +54,7 @@ impl Request {
         let rank = array.shape.len();
         let axes: Vec<usize> = match &self.axes {
             Some(axes) => resolve_axes(axes, rank)?,
-            None if array.origin.colour().is_some() => vec![0, 1],
-            None => (0..rank).collect(),
+            None => array.origin.picture_axes().map_or_else(|| (0..rank).collect(), Vec::from),
         };
         let mut levels = vec![0; rank];
         axes.iter().for_each(|&axis| levels[axis] = self.levels);
@@ -100,18 +98,47 @@ fn resolve_axes(axes: &[i64], rank: usize) -> Outcome<Vec<usize>> {
 /// Transforms one input; what it has done, in a line.
 pub fn run(request: &Request, job: &Job) -> Outcome<String> {
     let at = |f: crate::failure::Failure| f.at(job.input.display());
+    let formats = Formats::of(job)?;
     let array = media::read(&job.input, request.array.as_deref())?;
+    if !array.notes.is_empty() {
+        note(request.quiet, &format!("{}: {}", job.input.display(), array.notes.join("; ")));
+    }
     let settings = request.settings(&array).map_err(at)?;
-    dispatch!(settings.sample, transform(request, &settings, array, job))
+    dispatch!(settings.sample, transform(request, &settings, array, job, &formats))
 }
 
-fn transform<T: Stored>(request: &Request, settings: &Settings, array: Array, job: &Job) -> Outcome<String> {
+/// What the names of outputs ask for, found out before anything is read.
+struct Formats {
+    output: ArrayFormat,
+    picture: Option<image::Format>,
+}
+
+impl Formats {
+    fn of(job: &Job) -> Outcome<Formats> {
+        let output = ArrayFormat::of_coefficients(&job.output)?;
+        let picture = job.picture.as_deref().map(image::format_of).transpose()?;
+        Ok(Formats { output, picture })
+    }
+}
+
+fn transform<T: Stored>(
+    request: &Request,
+    settings: &Settings,
+    array: Array,
+    job: &Job,
+    formats: &Formats,
+) -> Outcome<String> {
+    let say = |text: &str| note(request.quiet, &format!("{}: {text}", job.input.display()));
     let at = |f: crate::failure::Failure| f.at(job.input.display());
     let plan = settings.plan::<T>(request.threads).map_err(|e| at(input(e)))?;
     let Array { data, origin, .. } = array;
-    let samples = to_samples::<T>(data).map_err(at)?;
+    let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
+    notes.iter().for_each(|text| say(text));
     let mut coefficients = vec![T::default(); plan.coefficient_len()];
-    plan.forward(&samples, &mut coefficients).map_err(|e| at(input(e)))?;
+    plan.forward(&samples[..], &mut coefficients).map_err(|e| at(input(e)))?;
+    if let Some(text) = not_finite(&samples, &coefficients) {
+        say(&text);
+    }
     drop(samples);
 
     let longest = settings.levels.iter().zip(&settings.shape).filter(|(l, _)| **l > 0).map(|(_, &n)| n).max();
@@ -119,13 +146,15 @@ fn transform<T: Stored>(request: &Request, settings: &Settings, array: Array, jo
     if request.levels > useful && longest.is_some() {
         note(request.quiet, &format!("{}: levels beyond {useful} have nothing left to do", job.input.display()));
     }
-    if let Some(path) = &job.picture {
-        let bytes = picture::draw(settings, &plan, &coefficients, &origin).map_err(at)?;
-        write_file(path, |w| w.write_all(&bytes))?;
+    if let Some((path, format)) = job.picture.as_deref().zip(formats.picture) {
+        let notes = picture::write(path, format, settings, &plan, &coefficients, &origin).map_err(at)?;
+        notes.iter().for_each(|text| say(text));
     }
     let name = job.input.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let sidecar = Sidecar::new(settings, &plan, SourceFile { name, origin });
-    write_coefficients(&job.output, plan.coefficient_shape(), coefficients)?;
+    let coefficients = T::into_data(coefficients);
+    let member = sidecar.source.origin.member();
+    media::write_array(&job.output, formats.output, plan.coefficient_shape(), &coefficients, member)?;
     write_file(&Sidecar::path_for(&job.output), |w| w.write_all(sidecar.to_json().as_bytes()))?;
     let recipe = plan.recipe();
     Ok(format!(
@@ -137,9 +166,4 @@ fn transform<T: Stored>(request: &Request, settings: &Settings, array: Array, jo
         recipe.wavelet,
         recipe.boundary,
     ))
-}
-
-fn write_coefficients<T: Stored>(path: &Path, shape: &[usize], coefficients: Vec<T>) -> Outcome {
-    let data = T::into_data(coefficients);
-    write_file(path, |w| npy::write(w, shape, &data))
 }

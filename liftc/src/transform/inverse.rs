@@ -1,25 +1,24 @@
 //! Coefficients to data.
 
-use super::convert::{Stored, dispatch, from_samples};
+use super::convert::{Restored, Stored, dispatch, from_samples};
 use super::sidecar::{Settings, Sidecar};
 use super::{Job, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::media::{self, Array, Element, Origin, image, npy, shape_text};
+use crate::media::image::{self, Picture};
+use crate::media::{self, Array, ArrayFormat, Origin, shape_text};
 use crate::output::write_file;
 use lifting::Plan;
 use std::path::Path;
 
 /// The extension of the file that coefficients came from, where the sidecar tells.
 pub fn extension(coefficients: &Path) -> Option<String> {
-    Some(match Sidecar::read(coefficients).ok()?.source.origin {
-        Origin::Image { format, colour, .. } => format!(".{}", image::extension_for(&format, colour)),
-        Origin::Array { .. } => ".npy".into(),
-    })
+    Some(Sidecar::read(coefficients).ok()?.source.origin.extension().into())
 }
 
 /// Transforms one file of coefficients back; what it has done, in a line.
 pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
+    let formats = Formats::of(job)?;
     let array = media::read(&job.input, None)?;
     if !matches!(array.origin, Origin::Array { .. }) {
         return Err(input("is a picture, not coefficients")
@@ -30,7 +29,30 @@ pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
     let beside = Sidecar::path_for(&job.input);
     let settings = sidecar.settings().map_err(|f| f.at(beside.display()))?;
     sidecar.check(&array, settings.sample).map_err(|f| f.at(job.input.display()))?;
-    dispatch!(settings.sample, transform(args, &settings, &sidecar, array, job))
+    dispatch!(settings.sample, transform(args, &settings, &sidecar, array, job, &formats))
+}
+
+/// What the names of outputs ask for, found out before anything is read.
+struct Formats {
+    output: Output,
+    picture: Option<image::Format>,
+}
+
+#[derive(Clone, Copy)]
+enum Output {
+    Array(ArrayFormat),
+    Picture(image::Format),
+}
+
+impl Formats {
+    fn of(job: &Job) -> Outcome<Formats> {
+        let output = match ArrayFormat::of(&job.output) {
+            Some(format) => Output::Array(format),
+            None => Output::Picture(image::format_of(&job.output)?),
+        };
+        let picture = job.picture.as_deref().map(image::format_of).transpose()?;
+        Ok(Formats { output, picture })
+    }
 }
 
 fn transform<T: Stored>(
@@ -39,6 +61,7 @@ fn transform<T: Stored>(
     sidecar: &Sidecar,
     array: Array,
     job: &Job,
+    formats: &Formats,
 ) -> Outcome<String> {
     let at = |f: Failure| f.at(job.input.display());
     let beside = Sidecar::path_for(&job.input);
@@ -47,20 +70,20 @@ fn transform<T: Stored>(
         return Err(input("contradicts itself: its shape, padding and coefficients do not fit").at(beside.display()));
     }
     let level = args.level.unwrap_or(0);
-    let coefficients = T::from_data(array.data).ok_or_else(|| at(input("has elements of another type")))?;
-    if let Some(path) = &job.picture {
-        let bytes = picture::draw(settings, &plan, &coefficients, &sidecar.source.origin).map_err(at)?;
-        write_file(path, |w| w.write_all(&bytes))?;
+    let coefficients = T::from_data(array.data).map_err(|_| at(input("has elements of another type")))?;
+    if let Some((path, format)) = job.picture.as_deref().zip(formats.picture) {
+        let origin = &sidecar.source.origin;
+        let notes = picture::write(path, format, settings, &plan, &coefficients, origin).map_err(at)?;
+        notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", path.display())));
     }
     let shape = if level == 0 { plan.shape() } else { plan.level_shape(level).map_err(usage)? }.to_vec();
     let mut samples = vec![T::default(); shape.iter().product()];
-    plan.inverse_to(level, &coefficients, &mut samples).map_err(|e| at(input(e)))?;
+    plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
     drop(coefficients);
     let origin = &sidecar.source.origin;
-    if job.output.extension().is_some_and(|e| e == "npy") {
-        write_array(args, job, origin.element(), level, &shape, samples)?;
-    } else {
-        write_picture(args, settings, &plan, job, origin, level, &shape, samples)?;
+    match formats.output {
+        Output::Array(format) => write_array(args, job, format, origin, level, &shape, samples)?,
+        Output::Picture(format) => write_picture(args, settings, &plan, job, format, origin, level, &shape, samples)?,
     }
     let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
     let (output, shape) = (job.output.display(), shape_text(&shape));
@@ -71,19 +94,20 @@ fn transform<T: Stored>(
 fn write_array<T: Stored>(
     args: &TransformArgs,
     job: &Job,
-    element: Element,
+    format: ArrayFormat,
+    origin: &Origin,
     level: u32,
     shape: &[usize],
     samples: Vec<T>,
 ) -> Outcome {
     let data = if level == 0 {
-        let (data, clamped) = from_samples(samples, element, 1.0);
-        clamp_note(args, job, element, clamped);
+        let Restored { data, notes } = from_samples(samples, origin.element(), 1.0, origin.maxval());
+        say(args, job, &notes);
         data
     } else {
         T::into_data(samples)
     };
-    write_file(&job.output, |w| npy::write(w, shape, &data))
+    media::write_array(&job.output, format, shape, &data, origin.member())
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -92,33 +116,32 @@ fn write_picture<T: Stored>(
     settings: &Settings,
     plan: &Plan<T>,
     job: &Job,
+    format: image::Format,
     origin: &Origin,
     level: u32,
     shape: &[usize],
     samples: Vec<T>,
 ) -> Outcome {
-    let format = image::format_of(&job.output)?;
     let colour = origin.colour().or_else(|| image::colour_of(shape)).ok_or_else(|| {
         input(format!("{} is no shape of a picture", shape_text(shape)))
             .at(job.output.display())
             .help("write an array: -o NAME.npy")
     })?;
-    let element = origin.element();
     // A low band is the picture times the wavelet's gain.
     let gain: f64 = settings.levels.iter().map(|&l| picture::low_gain(&settings.scheme, 0, l.min(level), 1)).product();
     let gain = gain * f64::from(plan.recipe().gain_shift * level).exp2();
-    let (data, clamped) = from_samples(samples, element, gain);
-    clamp_note(args, job, element, clamped);
-    let bytes = image::encode(format, shape, colour, data).map_err(|f| f.at(job.output.display()))?;
+    let maxval = origin.maxval();
+    let Restored { data, mut notes } = from_samples(samples, origin.element(), gain, maxval);
+    let stack = origin.picture_axes() == Some([1, 2]);
+    let picture = Picture { shape: shape.to_vec(), colour, data, maxval, stack };
+    if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
+        notes.push(format!("samples are 0 to {maxval} still, and this format cannot say so: it will look dark"));
+    }
+    let bytes = picture.encode(format).map_err(|f| f.at(job.output.display()))?;
+    say(args, job, &notes);
     write_file(&job.output, |w| w.write_all(&bytes))
 }
 
-fn clamp_note(args: &TransformArgs, job: &Job, element: Element, clamped: usize) {
-    if clamped > 0 {
-        let name = element.name();
-        note(
-            args.quiet,
-            &format!("{}: {clamped} samples were out of range for {name}, and clamped", job.output.display()),
-        );
-    }
+fn say(args: &TransformArgs, job: &Job, notes: &[String]) {
+    notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", job.output.display())));
 }

@@ -3,10 +3,12 @@
 use super::convert::Stored;
 use super::sidecar::Settings;
 use crate::failure::{Outcome, usage};
-use crate::media::{Colour, Data, Element, Origin, image};
-use ::image::ImageFormat;
-use lifting::{Domain, Layout, Plan, Scheme, Subband};
+use crate::media::image::{Format, Picture};
+use crate::media::{Colour, Data, Origin};
+use crate::output::write_file;
+use lifting::{Layout, Plan, Scheme, Subband};
 use lifting_dsl::{Step, Weight};
+use std::path::Path;
 
 /// Bands smaller than this along an axis are not outlined: the lines would hide them.
 const SMALLEST_OUTLINED: usize = 6;
@@ -36,14 +38,34 @@ pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f
         };
         phases[target] += delta;
     }
-    let line = phases[0].abs();
     // A low band that loses the mean is no picture; it is shown unscaled.
-    let line = if line > 1e-6 && scheme.domain() == Domain::Real { line } else { line.round().max(1.0) };
+    let line = if phases[0].abs() > 1e-6 { phases[0] } else { 1.0 };
     (line.powi(axes as i32) * f64::from(gain_shift).exp2()).powi(levels as i32)
 }
 
+/// Draws coefficients into a file; what is to be said of it.
+pub fn write<T: Stored>(
+    path: &Path,
+    format: Format,
+    settings: &Settings,
+    plan: &Plan<T>,
+    coefficients: &[T],
+    origin: &Origin,
+) -> Outcome<Vec<String>> {
+    let (picture, notes) = draw(settings, plan, coefficients, origin)?;
+    let bytes = picture.encode(format).map_err(|f| f.at(path.display()))?;
+    write_file(path, |w| w.write_all(&bytes))?;
+    Ok(notes)
+}
+
 /// Draws coefficients with two transformed axes; batch axes are shown at index 0, but the channels of a picture in colour.
-pub fn draw<T: Stored>(settings: &Settings, plan: &Plan<T>, coefficients: &[T], origin: &Origin) -> Outcome<Vec<u8>> {
+/// Also what is to be said of it.
+fn draw<T: Stored>(
+    settings: &Settings,
+    plan: &Plan<T>,
+    coefficients: &[T],
+    origin: &Origin,
+) -> Outcome<(Picture, Vec<String>)> {
     let shape = plan.coefficient_shape();
     let recipe = plan.recipe();
     let axes: Vec<usize> = (0..shape.len()).filter(|&a| recipe.levels[a] > 0).collect();
@@ -57,7 +79,14 @@ pub fn draw<T: Stored>(settings: &Settings, plan: &Plan<T>, coefficients: &[T], 
         Some(Colour::Rgb | Colour::Rgba) if horizontal + 1 < shape.len() => 3,
         _ => 1,
     };
+    let colours = origin.colour().filter(|&c| c != Colour::Grey && !axes.contains(&(shape.len() - 1))).is_some();
+    let batch = shape.len() - usize::from(colours);
+    let mut notes: Vec<String> = (0..batch)
+        .filter(|a| !axes.contains(a) && shape[*a] > 1)
+        .map(|a| format!("of the {} along axis {a} only the first one is drawn", shape[a]))
+        .collect();
     let mut pixels = vec![0u8; height * width * channels];
+    let mut undefined = 0;
 
     // Bands are drawn apart, wherever they are in the array.
     let places = Settings { layout: Layout::Mallat, ..settings.clone() };
@@ -83,7 +112,9 @@ pub fn draw<T: Stored>(settings: &Settings, plan: &Plan<T>, coefficients: &[T], 
         };
         for (y, x, c) in all() {
             let (row, column) = (place.offset[vertical] + y, place.offset[horizontal] + x);
-            pixels[(row * width + column) * channels + c] = shade(value(y, x, c)).round().clamp(0.0, 255.0) as u8;
+            let value = value(y, x, c);
+            undefined += usize::from(!value.is_finite());
+            pixels[(row * width + column) * channels + c] = shade(value).round().clamp(0.0, 255.0) as u8;
         }
     }
     for band in places.subbands() {
@@ -93,7 +124,10 @@ pub fn draw<T: Stored>(settings: &Settings, plan: &Plan<T>, coefficients: &[T], 
     }
     let colour = if channels == 3 { Colour::Rgb } else { Colour::Grey };
     let shape = if channels == 3 { vec![height, width, 3] } else { vec![height, width] };
-    image::encode(ImageFormat::Png, &shape, colour, Data::U8(pixels))
+    if undefined > 0 {
+        notes.push(format!("{undefined} coefficients are NaN, drawn black, or infinite, drawn black or white"));
+    }
+    Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false }, notes))
 }
 
 /// How the low band is shown: as the picture that it is, at its nominal range; an array's from its least value to its largest.
@@ -104,13 +138,7 @@ fn low_shade(
     origin: &Origin,
     values: impl Iterator<Item = f64>,
 ) -> Box<dyn Fn(f64) -> f64> {
-    let white = match origin {
-        Origin::Image { element: Element::U8, .. } => Some(255.0),
-        Origin::Image { element: Element::U16, .. } => Some(65535.0),
-        Origin::Image { .. } => Some(1.0),
-        Origin::Array { .. } => None,
-    };
-    if let Some(white) = white {
+    if let Some(white) = origin.white() {
         let levels = settings.levels.iter().filter(|&&l| l > 0);
         // Axes may have levels of their own: each contributes its gain.
         let gain: f64 = levels.map(|&l| low_gain(&settings.scheme, 0, l, 1)).product();

@@ -1,0 +1,303 @@
+//! TIFF and BigTIFF: pages of one shape as a stack, of any element type; and back.
+
+use super::image::too_large;
+use super::{Array, Colour, Data, Origin, shape_text};
+use crate::failure::{Failure, Outcome, input};
+use ::tiff::decoder::{Decoder, DecodingResult, Limits};
+use ::tiff::encoder::{TiffEncoder, TiffKind};
+use ::tiff::tags::Tag;
+use ::tiff::{ColorType, TiffError, TiffResult};
+use std::io::{BufRead, Cursor, Seek};
+
+/// Whether a file that begins so is a TIFF.
+pub fn is(magic: &[u8]) -> bool {
+    [b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b"].iter().any(|m| magic.starts_with(*m))
+}
+
+/// Bytes of a strip, about.
+const STRIP: usize = 256 << 10;
+
+/// A page as it is read.
+struct Page {
+    size: [usize; 2],
+    colour: Colour,
+    data: Data,
+}
+
+/// Reads all pages of a file of `bytes` bytes, which may take `most` bytes of memory. Reduced copies of pages are left out.
+///
+/// # Errors
+/// If a page cannot be decoded, or is not as the first one is.
+pub fn read<R: BufRead + Seek>(reader: R, bytes: u64, most: u64) -> Outcome<Array> {
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = usize::try_from(most).unwrap_or(usize::MAX);
+    limits.intermediate_buffer_size = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let mut decoder = Decoder::new(reader).map_err(|e| undecodable(&e, bytes, most))?.with_limits(limits);
+    let mut notes = Vec::new();
+    let said = text(&mut decoder, Tag::ImageDescription);
+    let mut whole: Option<Page> = None;
+    let (mut number, mut pages, mut left) = (1, 0, most);
+    loop {
+        let at = |f: Failure| if number > 1 { f.at(format!("page {number}")) } else { f };
+        let reduced = number > 1 && unsigned(&mut decoder, Tag::NewSubfileType).is_some_and(|kind| kind & 1 == 1);
+        if reduced {
+            note(&mut notes, "reduced copies among its pages are left out");
+        } else {
+            let page = read_page(&mut decoder, bytes, left, &mut notes).map_err(at)?;
+            left -= (page.data.len() * page.data.element().bytes()) as u64;
+            pages += 1;
+            whole = Some(match whole {
+                None => page,
+                Some(first) => append(first, page, number)?,
+            });
+        }
+        if !decoder.more_images() {
+            break;
+        }
+        number += 1;
+        decoder.next_image().map_err(|e| undecodable(&e, bytes, most).at(format!("page {number}")))?;
+    }
+    let Some(Page { size: [height, width], colour, data }) = whole else {
+        return Err(input("has no pages"));
+    };
+    if let Some(images) = said.and_then(|t| imagej_images(&t)).filter(|&n| n > pages as u64) {
+        notes.push(format!("it says that it has {images} images, but it has {pages} pages: only these are read"));
+    }
+    let stack = pages > 1;
+    let channels = (colour != Colour::Grey).then(|| colour.channels());
+    let shape = stack.then_some(pages).into_iter().chain([height, width]).chain(channels).collect();
+    let origin = Origin::Image { format: "tiff".into(), colour, element: data.element(), maxval: None, stack };
+    Ok(Array { shape, data, origin, notes })
+}
+
+/// The page behind those that there are, if it is like them.
+fn append(mut whole: Page, page: Page, number: usize) -> Outcome<Page> {
+    let kind = |page: &Page| {
+        let [height, width] = page.size;
+        let channels = page.colour.channels();
+        let channels = if channels > 1 { format!(" × {channels}") } else { String::new() };
+        format!("{height} × {width}{channels} {}", page.data.element().name())
+    };
+    let kinds = [kind(&whole), kind(&page)];
+    if whole.size != page.size || whole.colour != page.colour || !whole.data.append(page.data) {
+        let [first, this] = kinds;
+        return Err(input(format!("page {number} is {this}, but page 1 is {first}: they are no stack"))
+            .help("split the file, for example with `tiffsplit`, and transform its pages one by one"));
+    }
+    Ok(whole)
+}
+
+fn read_page<R: BufRead + Seek>(
+    decoder: &mut Decoder<R>,
+    bytes: u64,
+    most: u64,
+    notes: &mut Vec<String>,
+) -> Outcome<Page> {
+    let failed = |e: TiffError| undecodable(&e, bytes, most);
+    let (width, height) = decoder.dimensions().map_err(failed)?;
+    let size = [height as usize, width as usize];
+    let photometric = unsigned(decoder, Tag::PhotometricInterpretation).unwrap_or(0);
+    let samples = unsigned(decoder, Tag::SamplesPerPixel).unwrap_or(1);
+    if photometric == 3 {
+        return Err(input("is a TIFF of colours in a palette, which are not read")
+            .help("write it with its colours: magick in.tif -type TrueColor out.tif"));
+    }
+    if unsigned(decoder, Tag::FillOrder) == Some(2) {
+        return Err(input("is a TIFF whose bits are in reverse (FillOrder 2), which is not read")
+            .help("write it anew, for example with `tiffcp -f msb2lsb`"));
+    }
+    let kind = decoder.colortype().map_err(failed)?;
+    let alpha = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
+    let alpha = alpha.is_some_and(|kinds| matches!(kinds.first(), Some(1 | 2)));
+    let colour = match kind {
+        ColorType::Gray(_) => Colour::Grey,
+        ColorType::GrayA(_) => Colour::GreyAlpha,
+        ColorType::Multiband { num_samples: 2, .. } if alpha => Colour::GreyAlpha,
+        ColorType::RGB(_) | ColorType::CMYK(8 | 16) => Colour::Rgb,
+        ColorType::RGBA(_) => Colour::Rgba,
+        ColorType::YCbCr(_) => {
+            return Err(input("is a TIFF of luma and chroma (YCbCr), which is not read")
+                .help("write it as RGB: magick in.tif -colorspace sRGB -compress zip out.tif"));
+        }
+        ColorType::Multiband { num_samples, .. } => {
+            return Err(input(format!("is a TIFF of {num_samples} channels of no known colours"))
+                .help("read it as an array: np.save('a.npy', tifffile.imread('a.tif'))"));
+        }
+        other => {
+            return Err(input(format!("is a TIFF of a kind that is not read: {other:?}"))
+                .help("write it as RGB: magick in.tif -colorspace sRGB out.tif"));
+        }
+    };
+    if samples > u32::from(kind.num_samples()) {
+        note(notes, "channels beyond its colours are left behind");
+    }
+    let layout = decoder.image_buffer_layout().map_err(failed)?;
+    // Bits of samples below a byte are unpacked.
+    let packed = if kind.bit_depth() < 8 { 8 } else { 1 };
+    if (layout.complete_len as u64).saturating_mul(packed) > most {
+        return Err(too_large(bytes, most));
+    }
+    let mut result = DecodingResult::U8(Vec::new());
+    let planes = decoder.read_image_to_buffer(&mut result).map_err(failed)?.planes;
+    let mut data: Data = match result {
+        DecodingResult::U8(v) => v.into(),
+        DecodingResult::U16(v) => v.into(),
+        DecodingResult::U32(v) => v.into(),
+        DecodingResult::I8(v) => v.into(),
+        DecodingResult::I16(v) => v.into(),
+        DecodingResult::I32(v) => v.into(),
+        DecodingResult::I64(v) => v.into(),
+        DecodingResult::F16(v) => v.into(),
+        DecodingResult::F32(v) => v.into(),
+        DecodingResult::F64(v) => v.into(),
+        DecodingResult::U64(_) => {
+            return Err(input("has samples of uint64, which are not read")
+                .help("below 2^63 nothing is lost: np.save('a.npy', tifffile.imread('a.tif').astype(np.int64))"));
+        }
+    };
+    if planes > 1 {
+        data = data.interleaved(planes);
+    }
+    let bits = kind.bit_depth();
+    if let (1 | 2 | 4, Data::U8(v)) = (bits, &data) {
+        data = expand(v, size, bits).into();
+        note(notes, &format!("samples of {bits} bits are read as 8, with white at 255"));
+    }
+    if let ColorType::CMYK(_) = kind {
+        data = match data {
+            Data::U8(v) => cmyk(&v, 255, |x| x.into(), |x| x as u8).into(),
+            Data::U16(v) => cmyk(&v, 65535, |x| x.into(), |x| x as u16).into(),
+            _ => return Err(input("is a CMYK TIFF whose samples are no integers of 8 or 16 bits")),
+        };
+        note(notes, "CMYK is read as RGB, without its profile");
+    }
+    let channels = colour.channels();
+    if size[0] * size[1] * channels != data.len() {
+        return Err(input(format!("the picture cannot be decoded: {planes} planes of {} samples", data.len())));
+    }
+    if photometric == 0 {
+        note(notes, "samples are inverted, since white is 0 in the file");
+    }
+    if decoder.find_tag(Tag::IccProfile).is_ok_and(|tag| tag.is_some()) {
+        note(notes, super::image::ICC);
+    }
+    if let Some(turned) = unsigned(decoder, Tag::Orientation).filter(|o| (2..=8).contains(o)) {
+        note(notes, &super::image::orientation(turned));
+    }
+    Ok(Page { size, colour, data })
+}
+
+fn unsigned<R: BufRead + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<u32> {
+    decoder.find_tag_unsigned(tag).ok().flatten()
+}
+
+fn text<R: BufRead + Seek>(decoder: &mut Decoder<R>, tag: Tag) -> Option<String> {
+    decoder.find_tag(tag).ok().flatten().and_then(|value| value.into_string().ok())
+}
+
+/// ImageJ writes large stacks as one page, and says in its description how many images follow it.
+fn imagej_images(description: &str) -> Option<u64> {
+    let mut lines = description.lines();
+    lines.next().filter(|line| line.starts_with("ImageJ="))?;
+    lines.find_map(|line| line.strip_prefix("images="))?.trim().parse().ok()
+}
+
+fn note(notes: &mut Vec<String>, text: &str) {
+    if !notes.iter().any(|n| n == text) {
+        notes.push(text.to_owned());
+    }
+}
+
+fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
+    match error {
+        TiffError::LimitsExceeded => too_large(bytes, most),
+        e => input(format!("the picture cannot be decoded: {e}")),
+    }
+}
+
+/// Samples of 1, 2 or 4 bits, rows at whole bytes, as bytes with the same white.
+fn expand(packed: &[u8], [_, width]: [usize; 2], bits: u8) -> Vec<u8> {
+    let (bits, each) = (usize::from(bits), 8 / usize::from(bits));
+    let white = (1 << bits) - 1;
+    let row = |row: &[u8]| {
+        let sample = |x: usize| (usize::from(row[x / each]) >> (8 - bits - x % each * bits) & white) * 255 / white;
+        (0..width).map(|x| sample(x) as u8).collect::<Vec<_>>()
+    };
+    packed.chunks((width * bits).div_ceil(8)).flat_map(row).collect()
+}
+
+/// Inks to light: each of red, green and blue is what neither its ink nor black takes away.
+fn cmyk<T: Copy>(samples: &[T], white: u64, wide: impl Fn(T) -> u64, narrow: impl Fn(u64) -> T) -> Vec<T> {
+    let (pixels, _) = samples.as_chunks::<4>();
+    let light = |&[c, m, y, k]: &[T; 4]| {
+        let kept = white - wide(k);
+        [c, m, y].map(|ink| narrow(((white - wide(ink)) * kept + white / 2) / white))
+    };
+    pixels.iter().flat_map(light).collect()
+}
+
+/// Encodes a picture, or with `stack` the pictures along axis 0, without compression; as BigTIFF if it is that long.
+///
+/// # Errors
+/// If a side is longer than TIFF can say.
+pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool) -> Outcome<Vec<u8>> {
+    let samples = data.native_bytes();
+    let pages = if stack { shape[0] } else { 1 };
+    let [height, width] = [0, 1].map(|axis| u32::try_from(shape[axis + usize::from(stack)]));
+    let (Ok(height), Ok(width)) = (height, width) else {
+        return Err(input(format!("{} pixels are too many for a TIFF", shape_text(shape))));
+    };
+    let mut out = Cursor::new(Vec::with_capacity(samples.len() + (pages << 9)));
+    // What is not samples takes less than a hundredth.
+    let result = if samples.len() as u64 > (4 << 30) / 100 * 99 - (pages as u64 * 1024) {
+        TiffEncoder::new_big(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
+    } else {
+        TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
+    };
+    result.map_err(|e| input(format!("the picture cannot be encoded: {e}")))?;
+    Ok(out.into_inner())
+}
+
+fn write_pages<K: TiffKind>(
+    mut encoder: TiffEncoder<&mut Cursor<Vec<u8>>, K>,
+    [height, width]: [u32; 2],
+    pages: usize,
+    colour: Colour,
+    data: &Data,
+) -> TiffResult<()> {
+    let element = data.element();
+    let samples = data.native_bytes();
+    let channels = colour.channels();
+    let row = width as usize * channels * element.bytes();
+    let rows = (STRIP / row).clamp(1, height as usize);
+    let format: u16 = match element.code().as_bytes()[0] {
+        b'u' => 1,
+        b'i' => 2,
+        _ => 3,
+    };
+    for page in samples.chunks(samples.len() / pages) {
+        let mut directory = encoder.image_directory()?;
+        let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
+        for strip in page.chunks(rows * row) {
+            offsets.push(K::convert_offset(directory.write_data(strip)?)?);
+            lengths.push(K::convert_offset(strip.len() as u64)?);
+        }
+        directory.write_tag(Tag::ImageWidth, width)?;
+        directory.write_tag(Tag::ImageLength, height)?;
+        directory.write_tag(Tag::BitsPerSample, &vec![8 * element.bytes() as u16; channels][..])?;
+        directory.write_tag(Tag::Compression, 1u16)?;
+        let grey = matches!(colour, Colour::Grey | Colour::GreyAlpha);
+        directory.write_tag(Tag::PhotometricInterpretation, if grey { 1u16 } else { 2 })?;
+        directory.write_tag(Tag::StripOffsets, K::convert_slice(&offsets))?;
+        directory.write_tag(Tag::SamplesPerPixel, channels as u16)?;
+        directory.write_tag(Tag::RowsPerStrip, rows as u32)?;
+        directory.write_tag(Tag::StripByteCounts, K::convert_slice(&lengths))?;
+        directory.write_tag(Tag::PlanarConfiguration, 1u16)?;
+        if matches!(colour, Colour::GreyAlpha | Colour::Rgba) {
+            directory.write_tag(Tag::ExtraSamples, 2u16)?;
+        }
+        directory.write_tag(Tag::SampleFormat, &vec![format; channels][..])?;
+        directory.finish()?;
+    }
+    Ok(())
+}
