@@ -194,6 +194,27 @@ mod tests {
     }
 
     #[test]
+    fn constants_stay_constant_at_every_resolution() {
+        for entry in lifting::catalogue::entries() {
+            let scheme = lifting::catalogue::scheme(entry).unwrap();
+            if scheme.domain() != lifting::Domain::Integer {
+                continue;
+            }
+            let plan = Plan::builder(&scheme).shape(&[64, 64]).levels(3).sample::<i32>();
+            let plan = plan.build(&lifting::Device::cpu_with_threads(1)).unwrap();
+            let mut coefficients = vec![0; plan.coefficient_len()];
+            plan.forward(&vec![1000; 64 * 64][..], &mut coefficients).unwrap();
+            for level in 1..=3 {
+                let mut samples = vec![0; (64 >> level) * (64 >> level)];
+                plan.inverse_to(level, &coefficients, &mut samples).unwrap();
+                let gain = low_gain(&scheme, 0, level, 2);
+                let worst = samples.iter().map(|&x| (f64::from(x) / gain - 1000.0).abs()).fold(0.0, f64::max);
+                assert!(worst <= 1.5 * f64::from(level), "{} at level {level}: off by {worst}", scheme.name());
+            }
+        }
+    }
+
+    #[test]
     fn percentiles() {
         assert_eq!(percentile(&mut [], 0.9), 0.0);
         assert_eq!(percentile(&mut [1.0, 5.0, 3.0], 0.5), 3.0);

@@ -1,0 +1,291 @@
+//! What files say of themselves, through the real binary: it comes back, or it is said that it does not.
+
+mod common;
+
+use common::{Bench, npy, npy_i16};
+use liftc::media::{Colour, Data, tiff as ours};
+
+/// Samples of a fixed pattern, up to `most`.
+fn samples(count: usize, most: u16) -> Vec<u16> {
+    let pattern = |i: usize| ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
+    (0..count).map(|i| if i == 3 { most } else { (pattern(i) % (u32::from(most) + 1)) as u16 }).collect()
+}
+
+/// As netpbm's files have them, and as numpy's.
+fn bytes(samples: &[u16], maxval: u16, big: bool) -> Vec<u8> {
+    let each = |&x: &u16| match (maxval > 255, big) {
+        (false, _) => vec![x as u8],
+        (true, true) => x.to_be_bytes().to_vec(),
+        (true, false) => x.to_le_bytes().to_vec(),
+    };
+    samples.iter().flat_map(each).collect()
+}
+
+#[test]
+fn maxvals_stay_what_they_are() {
+    let bench = Bench::new();
+    let (h, w) = (11, 14);
+    for maxval in [1, 15, 100, 255, 256, 1000, 4095, 65535] {
+        for (magic, extension, channels) in [("P5", "pgm", 1), ("P6", "ppm", 3)] {
+            let values = samples(h * w * channels, maxval);
+            let file = [format!("{magic}\n{w} {h}\n{maxval}\n").into_bytes(), bytes(&values, maxval, true)].concat();
+            let descr = if maxval > 255 { "<u2" } else { "|u1" };
+            let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({h}, {w}, {channels}), }}");
+            bench.write(&format!("a.{extension}"), &file).write("a.npy", npy(&dict, &bytes(&values, maxval, false)));
+            for wavelet in ["dd137", "cdf97"] {
+                bench.run(&format!("transform a.{extension} -w {wavelet} -l 2 -o c.npy --picture p.png")).ok();
+                bench.run(&format!("transform a.npy -w {wavelet} -l 2 --axes 0,1 -o d.npy")).ok();
+                let [c, d] = ["c.npy", "d.npy"].map(|name| bench.read(name)[128..].to_vec());
+                assert!(c == d, "{extension} of {maxval}: the coefficients of the same samples");
+                assert!(
+                    String::from_utf8(bench.read("c.npy.json")).unwrap().contains(&format!("\"maxval\": {maxval}"))
+                );
+                bench.run(&format!("transform c.npy --inverse -o back.{extension}")).ok();
+                assert!(bench.read(&format!("back.{extension}")) == file, "{extension} of {maxval} with {wavelet}");
+            }
+            bench.run(&format!("transform c.npy --inverse --level 1 -o small.{extension}")).ok();
+            let small = bench.read(&format!("small.{extension}"));
+            assert!(small.starts_with(format!("{magic}\n7 6\n{maxval}\n").as_bytes()), "{extension} of {maxval}");
+        }
+    }
+    // A sample above the maxval is found; what comes back above it is clamped, and that is said.
+    bench.write("high.pgm", b"P5\n2 2\n100\n\x01\x02\x65\x03");
+    bench
+        .run("transform high.pgm -w dd137 -o c.npy")
+        .fails(1, "row 1, column 0 is 101, above the file's maxval of 100");
+    bench.write("full.pgm", b"P5\n4 1\n100\n\x64\x64\x64\x64");
+    bench.run("transform full.pgm -w legall53 -o c.npy").ok();
+    let mut changed = bench.read("c.npy");
+    let low = changed.len() - 8;
+    changed[low] += 20;
+    bench.write("c.npy", changed);
+    let run = bench.run("transform c.npy --inverse --force -o back.pgm");
+    // Without a check of coefficients, --force is no option.
+    let run = if run.code == 2 { bench.run("transform c.npy --inverse -o back.pgm") } else { run }.ok();
+    assert!(run.stderr.contains("out of range for 0 to 100, and clamped"), "{}", run.stderr);
+    assert!(bench.read("back.pgm")[11..].iter().all(|&x| x <= 100));
+}
+
+#[test]
+fn bit_maps_text_and_alpha() {
+    let bench = Bench::new();
+    for (name, file) in [
+        ("a.pbm", &b"P4\n10 2\n\xa5\x40\x0f\x80"[..]),
+        ("a.pam", b"P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 9\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x01\x09\x05\x00"),
+    ] {
+        bench.write(name, file);
+        bench.run(&format!("transform {name} -w dd137 -o c.npy")).ok();
+        bench.run(&format!("transform c.npy --inverse -o back-{name}")).ok();
+        assert_eq!(bench.read(&format!("back-{name}")), file, "{name}");
+    }
+    bench.write("text.pgm", b"P2 3 1 # plain\n500 0 500 250\n");
+    bench.run("transform text.pgm -w dd137 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.pgm").ok();
+    assert_eq!(bench.read("back.pgm"), b"P5\n3 1\n500\n\x00\x00\x01\xf4\x00\xfa");
+    // Other formats cannot say what is white.
+    let run = bench.run("transform c.npy --inverse -o back.png").ok();
+    assert!(run.stderr.contains("samples are 0 to 500 still"), "{}", run.stderr);
+    bench.run("transform c.npy --inverse -o back.ppm").fails(1, "the picture is grey");
+    bench.write("rgb.ppm", b"P6 1 1 255\n\x01\x02\x03").run("transform rgb.ppm -w dd137 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o back.pgm").fails(1, "PGM is grey, and the picture has colours");
+}
+
+#[test]
+fn pages_of_a_tiff_are_a_stack() {
+    use tiff::encoder::{TiffEncoder, colortype};
+    let bench = Bench::new();
+    let pages: Vec<Vec<u16>> = (1..=3).map(|p| samples(20 * 13, 1000 * p)).collect();
+    let mut file = std::io::Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::new_big(&mut file).unwrap();
+    pages.iter().for_each(|page| encoder.write_image::<colortype::Gray16>(13, 20, page).unwrap());
+    bench.write("stack.tif", file.into_inner());
+    let run = bench.run("transform stack.tif -w dd137 -l 2 -o c.npy --picture p.png").ok();
+    assert!(run.stdout.contains("3 × 20 × 13 i32"), "{}", run.stdout);
+    assert!(run.stderr.contains("of the 3 along axis 0 only the first one is drawn"), "{}", run.stderr);
+    bench.run("transform c.npy --inverse -o back.tif").ok();
+    let back = bench.read("back.tif");
+    let mut decoder = tiff::decoder::Decoder::new(std::io::Cursor::new(back)).unwrap();
+    for (i, page) in pages.iter().enumerate() {
+        decoder.seek_to_image(i).unwrap();
+        let tiff::decoder::DecodingResult::U16(v) = decoder.read_image().unwrap() else { panic!("page {i}") };
+        assert_eq!(&v, page, "page {i}");
+    }
+    assert!(!decoder.more_images());
+    bench.run("transform c.npy --inverse -o back.png").fails(1, "only TIFF has pages");
+
+    let mut file = std::io::Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::new(&mut file).unwrap();
+    encoder.write_image::<colortype::Gray16>(13, 20, &pages[0]).unwrap();
+    encoder.write_image::<colortype::Gray8>(13, 20, &vec![0; 260]).unwrap();
+    bench.write("mixed.tif", file.into_inner());
+    let message = "page 2 is 20 × 13 uint8, but page 1 is 20 × 13 uint16";
+    bench.run("transform mixed.tif -w dd137 -o c.npy").fails(1, message);
+}
+
+#[test]
+fn every_type_of_tiff() {
+    let bench = Bench::new();
+    let f = |i: usize| i as f32 / 4.0 - 20.0;
+    let kinds: [(Data, &str); 9] = [
+        ((0..96).map(|i| i as u8).collect::<Vec<_>>().into(), "legall53"),
+        ((0..96).map(|i| i as i8 - 48).collect::<Vec<_>>().into(), "legall53"),
+        ((0..96).map(|i| i as i16 * 300 - 9000).collect::<Vec<_>>().into(), "legall53"),
+        ((0..96).map(|i| i as u32 * 40_000_000).collect::<Vec<_>>().into(), "legall53"),
+        ((0..96).map(|i| i * 9_000_000 - 500).collect::<Vec<i32>>().into(), "legall53"),
+        ((0..96).map(|i| i << 40).collect::<Vec<i64>>().into(), "legall53"),
+        ((0..96).map(|i| half::f16::from_f32(f(i))).collect::<Vec<_>>().into(), "haar"),
+        ((0..96).map(f).collect::<Vec<_>>().into(), "cdf97"),
+        ((0..96).map(|i| f64::from(f(i))).collect::<Vec<_>>().into(), "cdf97"),
+    ];
+    for (data, wavelet) in kinds {
+        for (shape, colour, stack) in [
+            (vec![12, 8], Colour::Grey, false),
+            (vec![2, 6, 8], Colour::Grey, true),
+            (vec![4, 12, 2], Colour::GreyAlpha, false),
+            (vec![4, 8, 3], Colour::Rgb, false),
+            (vec![2, 3, 4, 4], Colour::Rgba, true),
+        ] {
+            let name = format!("{} {shape:?}", data.element().name());
+            bench.write("a.tiff", ours::encode(&shape, colour, &data, stack).unwrap());
+            bench.run(&format!("transform a.tiff -w {wavelet} -o c.npy --picture p.png")).ok();
+            bench.run("transform c.npy --inverse -o b.tiff").ok();
+            let [a, b] = ["a.tiff", "b.tiff"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());
+            assert_eq!((&a.shape, &a.origin), (&b.shape, &b.origin), "{name}");
+            assert_eq!(a.shape, shape);
+            if !data.element().is_real() {
+                assert_eq!(a.data, b.data, "{name}");
+            }
+            assert_eq!(a.data, data, "{name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_overflows_in_silence() {
+    let bench = Bench::new();
+    let f8 = |values: &[f64]| {
+        let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        npy(&format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({},), }}", values.len()), &data)
+    };
+    bench.write("large.npy", f8(&[1.0, 1e300, 2.0, 3.0])).write("nan.npy", f8(&[1.0, f64::NAN, 2.0, 3.0]));
+    bench.run("transform large.npy -w cdf97 --sample f32 -o c.npy").fails(1, "holds 1e300, which does not fit f32");
+    bench.run("transform large.npy -w cdf97 --sample f16 -o c.npy").fails(1, "which does not fit f16 samples");
+    let run = bench.run("transform nan.npy -w cdf97 -o c.npy").ok();
+    assert!(run.stderr.contains("1 samples are NaN or infinite, and so become"), "{}", run.stderr);
+    bench.write("edge.npy", f8(&[1.7e308, -1.7e308, 1.7e308, -1.7e308]));
+    let run = bench.run("transform edge.npy -w cdf97 -o c.npy").ok();
+    assert!(run.stderr.contains("beyond the range of f64"), "{}", run.stderr);
+    bench.write("deep.pgm", b"P5\n2 1\n65535\n\xff\xff\x00\x00").write("odd.pgm", b"P5\n2 1\n65535\n\x10\x01\x00\x00");
+    bench.run("transform deep.pgm -w cdf97 --sample f16 -o c.npy").fails(1, "holds 65535, which does not fit f16");
+    let run = bench.run("transform odd.pgm -w cdf97 --sample f16 -o c.npy").ok();
+    assert!(run.stderr.contains("1 of 2 integers are rounded: f16 samples hold 11 bits"), "{}", run.stderr);
+
+    let shades: Vec<u8> = [f32::NAN, 1.0, f32::INFINITY, 0.5].iter().flat_map(|x| x.to_le_bytes()).collect();
+    bench.write("p.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", &shades));
+    let run = bench.run("transform p.npy -w haar -o c.npy --picture p.png").ok();
+    assert!(run.stderr.contains("coefficients are NaN, drawn black"), "{}", run.stderr);
+}
+
+#[test]
+fn reduced_resolutions_have_the_pictures_brightness() {
+    let bench = Bench::new();
+    bench.write("flat.pgm", [b"P5\n32 32\n255\n".to_vec(), vec![180; 1024]].concat());
+    for wavelet in ["daubechies97", "dd137", "legall53", "fidelity", "cdf97", "haar"] {
+        bench.run(&format!("transform flat.pgm -w {wavelet} -l 3 -o c.npy")).ok();
+        for level in 1..=3 {
+            bench.run(&format!("transform c.npy --inverse --level {level} -o small.pgm")).ok();
+            let small = bench.read("small.pgm");
+            let pixels = &small[small.len() - (32 >> level) * (32 >> level)..];
+            assert!(pixels.iter().all(|x| x.abs_diff(180) <= 2), "{wavelet}, level {level}: {pixels:?}");
+        }
+    }
+}
+
+#[test]
+fn what_pictures_lose_is_said() {
+    let bench = Bench::new();
+    let chunk = |name: &[u8; 4], data: &[u8]| {
+        let body = [&name[..], data].concat();
+        let crc = !body
+            .iter()
+            .fold(!0u32, |crc, &b| (0..8).fold(crc ^ u32::from(b), |c, _| (c >> 1) ^ (0xedb8_8320 * (c & 1))));
+        [&(data.len() as u32).to_be_bytes()[..], &body, &crc.to_be_bytes()].concat()
+    };
+    // Two pixels: a filter byte, and a byte of samples, stored.
+    let png = |bits: u8, kind: u8, extra: &[Vec<u8>], pixels: u8| {
+        let data = [0x78, 1, 1, 2, 0, 0xfd, 0xff, 0, pixels];
+        let sum = 1 + u32::from(pixels);
+        let adler = ((1 + sum) << 16 | sum).to_be_bytes();
+        let head = [0, 0, 0, 2, 0, 0, 0, 1, bits, kind, 0, 0, 0];
+        let mut file = [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &head)].concat();
+        extra.iter().for_each(|c| file.extend(c));
+        [file, chunk(b"IDAT", &[&data[..], &adler].concat()), chunk(b"IEND", &[])].concat()
+    };
+    let palette = chunk(b"PLTE", &[1, 2, 3, 4, 5, 6]);
+    let turned = chunk(b"eXIf", b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
+    for (name, file, said) in [
+        ("bits.png", png(1, 0, &[], 0x40), "samples of 1 bits are read as 8"),
+        ("palette.png", png(1, 3, &[palette], 0x40), "colours of its palette are read as RGB"),
+        ("turned.png", png(1, 0, &[turned], 0x40), "turned by 90° clockwise (orientation 6), which is not applied"),
+    ] {
+        let run = bench.write(name, file).run(&format!("transform {name} -w legall53 -o c.npy")).ok();
+        assert!(run.stderr.contains(said), "{name}: {}", run.stderr);
+        assert_eq!(run.stderr.lines().count(), 1, "{name}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn names_of_outputs_are_believed_or_refused() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("transform camera.png -w dd137 -o c.png").fails(2, "coefficients are arrays");
+    bench.run("transform camera.png -w dd137 -o c.txt").fails(2, "coefficients are arrays");
+    bench.run("transform camera.png -w dd137 -o c.npy --picture p.jpg").fails(2, "JPEG would lose");
+    assert!(!bench.exists("c.npy"));
+    bench.run("transform camera.png -w dd137 -o c.npz --picture p.tiff").ok();
+    assert!(bench.read("p.tiff").starts_with(b"II\x2a\0") && bench.read("c.npz").starts_with(b"PK"));
+    bench.run("transform c.npz --inverse -o back.png").ok();
+    let [a, b] = ["camera.png", "back.png"].map(|name| liftc::media::read(&bench.path(name), None).unwrap());
+    assert_eq!(a, b);
+
+    // The array's name goes with it.
+    bench.copy("brain.npz");
+    bench.run("transform brain.npz --array volume -w dd137 -o v.npz").ok();
+    bench.run("transform v.npz --inverse -o back.npz").ok();
+    let [a, b] = ["brain.npz", "back.npz"].map(|n| liftc::media::read(&bench.path(n), Some("volume")).unwrap());
+    assert_eq!(a, b);
+}
+
+#[test]
+fn arrays_of_eight_axes_and_large_ones() {
+    let bench = Bench::new();
+    bench.write("a.npy", npy_i16("(2, 3, 1, 4, 2, 1, 3, 2)", 0..288));
+    bench.run("transform a.npy -w dd137 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o b.npy").ok();
+    let [a, b] = ["a.npy", "b.npy"].map(|n| liftc::media::read(&bench.path(n), None).unwrap());
+    assert_eq!(a, b);
+    // Of 16 MiB and more, mapped where samples are aligned, and read where they are not.
+    for shape in ["(2100, 4100)", "( 2100, 4100)", "(2100,  4100)"] {
+        let large = npy_i16(shape, (0..2100 * 4100u64).map(|i| (i * 7919) as i16 >> 3));
+        bench.write("large.npy", &large);
+        bench.run("transform large.npy -w legall53 -l 2 -o c.npy").ok();
+        bench.run("transform c.npy --inverse -o b.npy").ok();
+        let back = bench.read("b.npy");
+        assert!(back[128..] == large[large.len() - 2 * 2100 * 4100..], "{shape}");
+    }
+}
+
+#[test]
+fn elements_that_are_not_read_have_a_way_in() {
+    let bench = Bench::new();
+    for (descr, way) in [
+        ("<c16", "np.stack([a.real, a.imag], -1)"),
+        ("|b1", "a.astype(np.uint8)"),
+        ("<u8", "a.astype(np.int64)"),
+        ("<f16", "a.astype(np.float64)"),
+        ("<M8[s]", "a.astype(np.int64)"),
+    ] {
+        let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (4,), }}");
+        bench.write("a.npy", npy(&dict, &[0; 64])).run("transform a.npy -w dd137 -o c.npy").fails(1, way);
+    }
+}
