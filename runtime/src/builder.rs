@@ -1,19 +1,15 @@
 //! From what the user asks for to a checked problem.
 
-use crate::cpu::Cpu;
 use crate::data::{Expected, contiguous};
-use crate::device::Device;
+use crate::device::{Device, Planning};
 use crate::error::PlanError;
-use crate::executor::{Executor, Problem};
-use crate::gpu::{Interpreter, Machine, Only, Program, Tuning, source};
 use crate::plan::{Inner, Plan, Unsampled};
-use crate::range::exactness;
-use crate::recipe::Recipe;
 use crate::sample::Sample;
-use crate::schedule::Schedule;
-use crate::wisdom::{Wisdom, WisdomWarning};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
+use lifting_planner::{
+    Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Wisdom, WisdomWarning, exactness, source,
+};
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -246,16 +242,15 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Wisdom, and what was passed over in it, for a device that is called so.
+    /// Wisdom, and what was passed over in it, for a device.
     fn known(&self, device: &Device) -> (Arc<Wisdom>, Vec<WisdomWarning>) {
-        match (&self.wisdom, device) {
-            (Some(wisdom), _) => (wisdom.clone(), Vec::new()),
-            #[cfg(feature = "cuda")]
-            (None, Device::Cuda(_)) if self.only.is_none() => {
+        match &self.wisdom {
+            Some(wisdom) => (wisdom.clone(), Vec::new()),
+            None if device.has_wisdom() && self.only.is_none() => {
                 let (wisdom, warnings) = Wisdom::default_path().map(Wisdom::load).unwrap_or_default();
                 (Arc::new(wisdom), warnings)
             }
-            (None, _) => Default::default(),
+            None => Default::default(),
         }
     }
 
@@ -361,7 +356,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
                 programs.push(Program::adjoint(&problem, T::KIND, &data, &coefficients, &tuning)?);
             }
         }
-        source(&programs)
+        Ok(source(&programs)?)
     }
 
     /// Checks all that depends on the sample type, too.
@@ -414,34 +409,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
             .collect::<Result<_, _>>()?;
 
         let (wisdom, warnings) = self.known(device);
-        let tuning = |machine, device| {
-            let tuning = Tuning::new(self.schedule, machine, device);
-            Tuning { wisdom: wisdom.clone(), only: self.only, ..tuning }
-        };
-        let executor: Box<dyn Executor<T>> = match device {
-            Device::Cpu { .. } if self.schedule != Schedule::Auto => {
-                return Err(PlanError::NoSchedule { schedule: self.schedule, device: device.to_string() });
-            }
-            Device::Cpu { threads } => {
-                let too_large = || PlanError::TooLarge { shape: coefficient_shape.clone() };
-                Box::new(Cpu::<T>::new(problem.clone(), *threads).ok_or_else(too_large)?)
-            }
-            #[cfg(feature = "cuda")]
-            Device::Cuda(device) => {
-                let properties = device.properties();
-                let (multiprocessors, registers) =
-                    (properties.multiprocessors, properties.registers_per_multiprocessor);
-                let tuning = tuning(Machine { multiprocessors, registers }, properties.kind());
-                let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
-                let (data, coefficients) =
-                    ((span(&data), &*data.strides), (span(&coefficients), &*coefficients.strides));
-                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem.clone(), data, coefficients, &tuning)?)
-            }
-            Device::Interpreter => {
-                let tuning = tuning(Machine::default(), "interpreter".into());
-                Box::new(Interpreter::new::<T>(problem.clone(), &data.strides, &coefficients.strides, &tuning)?)
-            }
-        };
+        let planning = Planning { schedule: self.schedule, wisdom, only: self.only };
+        let executor = device.executor::<T>(&problem, [&data, &coefficients], &planning)?;
         let recipe = Recipe {
             wavelet: self.scheme.name().to_owned(),
             sample,

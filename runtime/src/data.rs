@@ -2,9 +2,8 @@
 
 use crate::error::PlanError;
 use crate::sample::Sample;
-
-/// The most axes that a plan handles.
-pub const MAX_RANK: usize = 8;
+pub use lifting_planner::MAX_RANK;
+pub(crate) use lifting_planner::{Dims, contiguous};
 
 /// Samples in memory that a plan can read: `[T]`, `Vec<T>`, `[T; N]`, and every `ndarray` array or view of `T`.
 ///
@@ -123,9 +122,6 @@ impl Expected {
     }
 }
 
-/// Axis lengths or strides, without an allocation.
-pub(crate) type Dims<V> = [V; MAX_RANK];
-
 fn dims<V: Copy + Default>(values: &[V]) -> Dims<V> {
     let mut dims = [V::default(); MAX_RANK];
     dims[..values.len()].copy_from_slice(values);
@@ -166,15 +162,6 @@ impl<T> RawViewMut<T> {
     pub(crate) fn as_const(&self) -> RawView<T> {
         RawView { ptr: self.ptr, rank: self.rank, shape: self.shape, strides: self.strides }
     }
-}
-
-/// Strides of a row-major array without gaps.
-pub(crate) fn contiguous(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1isize; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis] as isize;
-    }
-    strides
 }
 
 /// Index of every element of a view, row-major, relative to its first.

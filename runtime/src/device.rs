@@ -1,6 +1,13 @@
 //! Where plans execute.
 
+use crate::cpu::Cpu;
+use crate::data::Expected;
 use crate::error::PlanError;
+use crate::exec::Executor;
+use crate::exec::interp::Interpreter;
+use crate::sample::Sample;
+use lifting_planner::{Machine, Only, Problem, Schedule, Tuning, Wisdom};
+use std::sync::Arc;
 
 /// What a plan executes on. The CPU is always there and needs nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +72,59 @@ impl Device {
             return Ok(device);
         }
         Ok(Device::cpu())
+    }
+}
+
+/// What bears on how a problem is executed, and not on what is computed.
+pub(crate) struct Planning {
+    /// What was asked for.
+    pub schedule: Schedule,
+    /// What was measured before.
+    pub wisdom: Arc<Wisdom>,
+    /// What is being measured.
+    pub only: Option<Only>,
+}
+
+impl Device {
+    /// What executes a problem here, for data and coefficients that are laid out so.
+    pub(crate) fn executor<T: Sample>(
+        &self,
+        problem: &Arc<Problem>,
+        [data, coefficients]: [&Expected; 2],
+        planning: &Planning,
+    ) -> Result<Box<dyn Executor<T>>, PlanError> {
+        let Planning { schedule, ref wisdom, only } = *planning;
+        let problem = problem.clone();
+        let tuning =
+            |machine, device| Tuning { wisdom: wisdom.clone(), only, ..Tuning::new(schedule, machine, device) };
+        Ok(match self {
+            Device::Cpu { .. } if schedule != Schedule::Auto => {
+                return Err(PlanError::NoSchedule { schedule, device: self.to_string() });
+            }
+            Device::Cpu { threads } => {
+                let shape = problem.geometry.shape().to_vec();
+                Box::new(Cpu::<T>::new(problem, *threads).ok_or(PlanError::TooLarge { shape })?)
+            }
+            #[cfg(feature = "cuda")]
+            Device::Cuda(device) => {
+                let properties = device.properties();
+                let (multiprocessors, registers) =
+                    (properties.multiprocessors, properties.registers_per_multiprocessor);
+                let tuning = tuning(Machine { multiprocessors, registers }, properties.kind());
+                let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
+                let (data, coefficients) = ((span(data), &*data.strides), (span(coefficients), &*coefficients.strides));
+                Box::new(crate::cuda::CudaPlan::<T>::new(device, problem, data, coefficients, &tuning)?)
+            }
+            Device::Interpreter => {
+                let tuning = tuning(Machine::default(), "interpreter".into());
+                Box::new(Interpreter::new::<T>(problem, &data.strides, &coefficients.strides, &tuning)?)
+            }
+        })
+    }
+
+    /// Whether plans read wisdom by themselves: where what was measured is a device's time.
+    pub(crate) fn has_wisdom(&self) -> bool {
+        !matches!(self, Device::Cpu { .. } | Device::Interpreter)
     }
 }
 

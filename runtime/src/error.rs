@@ -1,11 +1,11 @@
 //! What can be wrong with a plan, or with the data that it is given.
 
 use crate::cuda::CudaError;
-use crate::schedule::Schedule;
 use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
+use lifting_planner::{ProgramError, Schedule};
 
 /// Why a plan could not be built or executed. Nothing has been written where one is returned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -97,7 +97,7 @@ pub enum PlanError {
         shape: Vec<usize>,
     },
     /// A batch in so many pieces that nobody would wait for them.
-    #[error("shape {shape:?} would take more than {most} launches on the device: transform fewer images at a time")]
+    #[error("{}", ProgramError::TooManyLaunches { shape: shape.clone(), most: *most })]
     TooManyLaunches {
         /// The shape.
         shape: Vec<usize>,
@@ -155,15 +155,13 @@ pub enum PlanError {
         padded: Vec<usize>,
     },
     /// The adjoint of an integer wavelet.
-    #[error(
-        "wavelet `{wavelet}` rounds to integers, so it is not linear and has no adjoint: take a real wavelet with the same weights"
-    )]
+    #[error("{}", ProgramError::IntegerAdjoint { wavelet: wavelet.clone() })]
     IntegerAdjoint {
         /// The wavelet.
         wavelet: String,
     },
     /// The adjoint of a plan that pads.
-    #[error("a plan that pads {shape:?} to {padded:?} has no adjoint: pad the data yourself, and plan for {padded:?}")]
+    #[error("{}", ProgramError::PaddedAdjoint { shape: shape.clone(), padded: padded.clone() })]
     PaddedAdjoint {
         /// The data.
         shape: Vec<usize>,
@@ -185,10 +183,7 @@ pub enum PlanError {
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
     /// A schedule that was asked for and cannot carry a level.
-    #[error(
-        "`.schedule(Schedule::{schedule:?})` cannot carry level {level} in {}: {reason}; leave the choice to `Schedule::Auto`",
-        direction_name(*direction)
-    )]
+    #[error("{}", ProgramError::Refused { schedule: *schedule, direction: *direction, level: *level, reason: reason.clone() })]
     Refused {
         /// What was asked for.
         schedule: Schedule,
@@ -208,9 +203,7 @@ pub enum PlanError {
         device: String,
     },
     /// An axis longer than kernels can index.
-    #[error(
-        "axis {axis} has {length} samples, and kernels take at most {most} along one axis: split it, or use `Device::cpu()`"
-    )]
+    #[error("{}", ProgramError::AxisTooLong { axis: *axis, length: *length, most: *most })]
     AxisTooLong {
         /// The axis.
         axis: usize,
@@ -220,7 +213,7 @@ pub enum PlanError {
         most: usize,
     },
     /// A generated kernel is wrong: an error in this crate, worth a report.
-    #[error("the generated kernel `{kernel}` is wrong (please report this): {reason}")]
+    #[error("{}", ProgramError::Kernel { kernel: kernel.clone(), reason: reason.clone() })]
     Kernel {
         /// Name of the kernel.
         kernel: String,
@@ -232,10 +225,20 @@ pub enum PlanError {
     Cuda(#[from] CudaError),
 }
 
-fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "analysis",
-        Direction::Inverse => "synthesis",
+/// Each for what it is: users see one kind of error.
+impl From<ProgramError> for PlanError {
+    fn from(error: ProgramError) -> PlanError {
+        match error {
+            ProgramError::TooManyLaunches { shape, most } => PlanError::TooManyLaunches { shape, most },
+            ProgramError::IntegerAdjoint { wavelet } => PlanError::IntegerAdjoint { wavelet },
+            ProgramError::PaddedAdjoint { shape, padded } => PlanError::PaddedAdjoint { shape, padded },
+            ProgramError::Schedule(e) => PlanError::Schedule(e),
+            ProgramError::Refused { schedule, direction, level, reason } => {
+                PlanError::Refused { schedule, direction, level, reason }
+            }
+            ProgramError::AxisTooLong { axis, length, most } => PlanError::AxisTooLong { axis, length, most },
+            ProgramError::Kernel { kernel, reason } => PlanError::Kernel { kernel, reason },
+        }
     }
 }
 

@@ -32,46 +32,41 @@
 mod builder;
 pub mod catalogue;
 mod cpu;
-pub mod cuda;
 mod data;
 mod device;
 mod error;
-mod executor;
-mod gpu;
+mod exec;
 #[cfg(feature = "macros")]
 mod macros;
 mod plan;
-mod range;
-mod recipe;
 mod sample;
-mod schedule;
 mod subband;
 mod text;
 mod tune;
-mod wisdom;
 
 pub use builder::{Pad, PlanBuilder};
 pub use data::{MAX_RANK, Source, Target};
 pub use device::Device;
 pub use error::PlanError;
-pub use executor::Workspace;
+pub use exec::Workspace;
+pub use exec::cuda;
 pub use half::{bf16, f16};
 pub use lifting_codegen::schedule::Direction;
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
+pub use lifting_planner::{
+    Block, Candidate, CascadeBlock, Choice, Exactness, Pass, PyramidBlock, Reason, Recipe, Refused, Schedule,
+    StreamBlock, TileBlock, VolumeBlock, WarpBlock, Wisdom, WisdomWarning,
+};
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub use macros::__private;
 pub use plan::{Plan, Unsampled};
-pub use range::Exactness;
-pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused};
 pub use sample::Sample;
-pub use schedule::{Block, CascadeBlock, PyramidBlock, Schedule, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
 pub use subband::Subband;
 pub use text::{CompileError, compile, load};
 pub use tune::{Measured, Trial};
-pub use wisdom::{Wisdom, WisdomWarning};
 
 /// The examples of README.md, run as tests.
 #[cfg(all(doctest, feature = "macros"))]

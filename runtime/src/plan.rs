@@ -3,13 +3,13 @@
 use crate::builder::PlanBuilder;
 use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
-use crate::executor::{Executor, Problem, Workspace};
-use crate::recipe::Recipe;
+use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
 use crate::subband::Subband;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::Scheme;
 use lifting_dsl::geometry::Geometry;
+use lifting_planner::{Problem, Recipe};
 use std::sync::Arc;
 
 /// Stands for the sample type of a builder that has not been told it yet.
@@ -141,7 +141,12 @@ impl<T: Sample> Plan<T> {
     #[cfg(feature = "cuda")]
     pub fn cuda(&self) -> Result<&crate::cuda::CudaPlan<T>, PlanError> {
         let not_cuda = || crate::cuda::CudaError::NotCuda { device: self.0.recipe.device.clone() };
-        Ok(self.0.executor.cuda().ok_or_else(not_cuda)?)
+        Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(not_cuda)?)
+    }
+
+    /// How long a transform takes, on a device whose time means something.
+    pub(crate) fn microseconds(&self, direction: Direction) -> Option<Result<f64, PlanError>> {
+        self.0.executor.microseconds(direction)
     }
 
     /// Size in bytes of the scratch memory that an execution needs, known before any is made; on a CUDA device it is device memory.

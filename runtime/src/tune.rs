@@ -3,13 +3,10 @@
 use crate::builder::PlanBuilder;
 use crate::device::Device;
 use crate::error::PlanError;
-use crate::gpu::Only;
 use crate::plan::Plan;
-use crate::recipe::{Choice, Together};
 use crate::sample::Sample;
-use crate::schedule::{Block, CascadeBlock, Schedule, StreamBlock, WarpBlock};
-use crate::wisdom::Wisdom;
 use lifting_codegen::schedule::{Direction, warp};
+use lifting_planner::{Block, CascadeBlock, Choice, Only, Schedule, StreamBlock, Together, WarpBlock, Wisdom};
 use std::fmt;
 
 /// One candidate for one level, or for several, to be measured.
@@ -92,12 +89,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
     /// As for [`PlanBuilder::build`], and if the device fails while it measures; what was measured until then is kept.
     pub fn tune(&self, device: &Device, wisdom: &mut Wisdom) -> Result<Vec<Measured>, PlanError> {
         self.tune_with(device, wisdom, |trial| {
-            #[cfg(feature = "cuda")]
-            if let Ok(plan) = trial.plan.cuda() {
-                return plan.microseconds(match trial.direction {
-                    Direction::Forward => crate::cuda::Transform::Forward,
-                    Direction::Inverse => crate::cuda::Transform::Inverse { level: 0 },
-                });
+            if let Some(measured) = trial.plan.microseconds(trial.direction) {
+                return measured;
             }
             // Of several levels, each counts for what it has of the first one's samples.
             let samples = |choice: &Choice| choice.shape.iter().product::<usize>() as f64;

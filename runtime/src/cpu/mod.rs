@@ -7,11 +7,11 @@ mod pass;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::error::PlanError;
-use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::recipe::Pass;
+use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
 use lifting_dsl::geometry::Layout;
+use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
 use std::sync::Arc;
 

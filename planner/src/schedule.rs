@@ -4,7 +4,7 @@ use lifting_codegen::schedule::{cascade, pyramid, stream, tile, volume, warp};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
 
-/// How kernels on a GPU go through a level: what [`PlanBuilder::schedule`](crate::PlanBuilder::schedule) asks for.
+/// How kernels on a GPU go through a level: what `PlanBuilder::schedule` asks for.
 ///
 /// The coefficients do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// Whether a launch takes several levels.
-    pub(crate) fn is_of_several(self) -> bool {
+    pub fn is_of_several(self) -> bool {
         matches!(self, Schedule::Cascade | Schedule::Pyramid)
     }
 
@@ -263,8 +263,9 @@ impl From<warp::Shape> for WarpBlock {
 impl StreamBlock {
     /// Blocks worth considering: what the schedule proposes itself, and lanes of half as many columns, which need fewer registers. Their
     /// chunks are 0: as tall as suits the device.
-    pub(crate) fn proposed(sample: SampleType) -> Vec<StreamBlock> {
-        let scalar = crate::gpu::scalar_of(sample);
+    #[doc(hidden)]
+    pub fn proposed(sample: SampleType) -> Vec<StreamBlock> {
+        let scalar = crate::lower::scalar_of(sample);
         let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(scalar);
         // A lane's vector is 8 or 16 bytes of at least 2 samples.
         let legal = [columns, columns / 2].into_iter().filter(|&c| c >= 2 && c as usize * scalar.bytes() >= 8);
@@ -280,7 +281,7 @@ impl StreamBlock {
 
 impl Block {
     /// The pairs of rows or planes that were said to be walked; 0 leaves them to the schedule.
-    pub(crate) fn chunk(&self) -> u32 {
+    pub fn chunk(&self) -> u32 {
         match self {
             Block::Stream(block) => block.chunk,
             Block::Cascade(block) => block.chunk,
@@ -302,7 +303,7 @@ impl Block {
     }
 
     /// With other chunks, where they can be chosen.
-    pub(crate) fn with_chunk(self, chunk: u32) -> Block {
+    pub fn with_chunk(self, chunk: u32) -> Block {
         match self {
             Block::Stream(block) => Block::Stream(StreamBlock { chunk, ..block }),
             Block::Cascade(block) => Block::Cascade(CascadeBlock { chunk, ..block }),
@@ -312,7 +313,7 @@ impl Block {
     }
 
     /// Whether a launch of such blocks takes several levels.
-    pub(crate) fn is_of_several(&self) -> bool {
+    pub fn is_of_several(&self) -> bool {
         self.schedule().is_of_several()
     }
 

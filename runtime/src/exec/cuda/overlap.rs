@@ -11,10 +11,10 @@
 //! brought compiled.
 
 use super::nvrtc::Target;
-use crate::gpu::{Arg, Array, Launch, List, Made, Program, Walk};
 use lifting_codegen::back::cuda::{Allows, Overlap};
 use lifting_codegen::ir::{Access, ParamId, ParamKind};
 use lifting_codegen::schedule::stream::Rows;
+use lifting_planner::{Arg, Array, Launch, List, Made, Program, Walk};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 
@@ -228,16 +228,14 @@ fn is_read(made: &Made, id: ParamId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::Problem;
-    use crate::gpu::{Machine, Tuning};
-    use crate::schedule::Schedule;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
+    use lifting_planner::{Machine, Problem, Schedule, Tuning};
 
     const MULTIPROCESSORS: u32 = 132;
 
     fn program(name: &str, sample: SampleType, schedule: Schedule, shape: &[usize], levels: u32) -> Program {
-        let problem = Problem::of(name, Geometry::uniform(shape, levels).unwrap());
+        let problem = Problem::new(crate::catalogue::find(name).unwrap(), Geometry::uniform(shape, levels).unwrap());
         let tuning = Tuning::new(schedule, Machine::default(), "sm_90".into());
         let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()

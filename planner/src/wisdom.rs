@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What was measured, by what it was measured for. Made by [`PlanBuilder::tune`](crate::PlanBuilder::tune), or read from a file.
+/// What was measured, by what it was measured for. Made by `PlanBuilder::tune`, or read from a file.
 ///
 /// ```
 /// use lifting::Wisdom;
@@ -32,7 +32,7 @@ pub struct Wisdom(BTreeMap<Key, Known>);
 /// What an entry is for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Key {
+pub struct Key {
     device: String,
     version: String,
     wavelet: String,
@@ -128,7 +128,7 @@ pub(crate) struct Case<'a> {
 
 impl Key {
     /// How many levels it is about.
-    pub(crate) fn levels(&self) -> u32 {
+    pub fn levels(&self) -> u32 {
         self.levels
     }
 }
@@ -313,7 +313,8 @@ impl Wisdom {
     }
 
     /// Notes what was measured last, whatever was known: a block, or that several levels are faster one by one.
-    pub(crate) fn note(&mut self, key: Key, block: Option<Block>, microseconds: f64) {
+    #[doc(hidden)]
+    pub fn note(&mut self, key: Key, block: Option<Block>, microseconds: f64) {
         let best = Best::of(block);
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;

@@ -2,7 +2,7 @@
 
 use crate::range::Exactness;
 use crate::schedule::{Block, Schedule};
-use crate::wisdom::{self, WisdomWarning};
+use crate::wisdom::{Key, WisdomWarning};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Layout;
 use lifting_dsl::sample::SampleType;
@@ -92,16 +92,18 @@ pub struct Choice {
     /// What could not.
     pub refused: Vec<Refused>,
     /// What wisdom calls it; `None` where there is nothing to choose.
-    pub(crate) case: Option<wisdom::Key>,
+    #[doc(hidden)]
+    pub case: Option<Key>,
     /// What could take it and the levels after it in one launch.
-    pub(crate) together: Vec<Together>,
+    #[doc(hidden)]
+    pub together: Vec<Together>,
 }
 
 /// Levels that one launch could take.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Together {
+pub struct Together {
     /// What wisdom calls them, and how many they are.
-    pub case: wisdom::Key,
+    pub case: Key,
     /// The blocks that could, the chunks as predicted.
     pub blocks: Vec<Block>,
 }

@@ -1,6 +1,6 @@
 //! Does any step wrap? The bounds of [`lifting_dsl::analysis::range`], followed through the axes and levels of a plan.
 
-use crate::executor::Problem;
+use crate::problem::Problem;
 use lifting_dsl::analysis::range::{Interval, Pass};
 use lifting_dsl::sample::SampleType;
 use std::fmt;
@@ -42,7 +42,7 @@ impl fmt::Display for Exactness {
 }
 
 /// Follows samples in `low..=high` through all passes of the problem.
-pub(crate) fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> Exactness {
+pub fn exactness(problem: &Problem, sample: SampleType, low: i64, high: i64) -> Exactness {
     let Some((held, summed)) = Interval::of_type(sample).zip(Interval::of_accumulator(sample)) else {
         return Exactness::Real;
     };

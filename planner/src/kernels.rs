@@ -1,8 +1,8 @@
 //! The kernels of a plan, each made once.
 
-use super::lower::{scalar_of, work_of};
-use super::model::Machine;
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::lower::{scalar_of, work_of};
+use crate::model::Machine;
 use crate::schedule::{Block, Schedule, StreamBlock};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What a plan that is being measured takes, and no other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Only {
+pub enum Only {
     /// A block, in one direction.
     Block(Direction, Block),
     /// Levels one by one, each as it would be by itself.
@@ -31,7 +31,7 @@ pub(crate) enum Only {
 
 /// Choices that change how fast a plan is, and nothing else.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tuning {
+pub struct Tuning {
     /// What the plan was told to take.
     pub schedule: Schedule,
     /// What it runs on.
@@ -78,7 +78,7 @@ impl Tuning {
 
 /// What a kernel is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Horizontal(Direction, Sides),
     Vertical(Direction, Sides),
     /// Of whole vectors.
@@ -100,17 +100,26 @@ pub(super) enum Key {
 
 /// How a kernel of both axes, or of all three, meets a level.
 #[derive(Clone, Debug)]
-pub(crate) enum Walk {
+pub enum Walk {
+    /// By `stream`.
     Stream(stream::Walk),
+    /// By `warp`.
     Warp(warp::Block),
+    /// By `tile`.
     Tile(tile::Block),
+    /// By `cascade`.
     Cascade(cascade::Walk),
+    /// By `pyramid`.
     Pyramid(pyramid::Block),
+    /// By `volume`.
     Volume(volume::Block),
 }
 
 impl Walk {
-    /// The arguments of a job that depend on it, on a device with so many multiprocessors; an error if the kernel cannot run it.
+    /// The arguments of a job that depend on it, on a device with so many multiprocessors.
+    ///
+    /// # Errors
+    /// If the kernel cannot run it.
     pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<stream::Tuning, ScheduleError> {
         match self {
             Walk::Stream(walk) => walk.tuning(job, multiprocessors),
@@ -147,7 +156,7 @@ impl Walk {
 
 /// How a pass along one axis goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PassWay {
+pub(crate) struct PassWay {
     /// Along rows, else along columns.
     pub rows: bool,
     /// In registers, else through shared memory.
@@ -156,8 +165,10 @@ pub(super) struct PassWay {
 
 /// A kernel of a program.
 #[derive(Clone, Debug)]
-pub(crate) struct Made {
+pub struct Made {
+    /// The kernel.
     pub kernel: Kernel,
+    /// What validation found of it.
     pub info: KernelInfo,
     /// How it walks, where its arguments depend on addresses.
     pub walk: Option<Walk>,
@@ -171,7 +182,7 @@ fn fingerprinted(kernel: &Kernel) -> String {
 }
 
 /// Makes kernels when they are asked for first.
-pub(super) struct Kernels<'a> {
+pub(crate) struct Kernels<'a> {
     pub scheme: &'a Scheme,
     pub boundary: Boundary,
     /// Whether pass kernels take a gain.
@@ -187,14 +198,14 @@ impl<'a> Kernels<'a> {
     }
 
     /// The index of a kernel.
-    pub fn get(&mut self, key: Key) -> Result<usize, PlanError> {
+    pub fn get(&mut self, key: Key) -> Result<usize, ProgramError> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
         }
         let (kernel, walk) = self.make(key)?;
         let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
-        let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
+        let info = validate(&kernel).map_err(|errors| ProgramError::Kernel {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
@@ -356,7 +367,7 @@ impl<'a> Kernels<'a> {
         Options { sample, boundary: self.boundary, direction, gain: self.gain }
     }
 
-    fn make(&self, key: Key) -> Result<(Kernel, Option<Walk>), PlanError> {
+    fn make(&self, key: Key) -> Result<(Kernel, Option<Walk>), ProgramError> {
         match key {
             Key::Horizontal(direction, sides) => {
                 let options = self.options(direction, sides);
@@ -394,7 +405,7 @@ impl<'a> Kernels<'a> {
             }
             Key::Copy { from, to, change } => match copy::kernel(from, to, change) {
                 Some(kernel) => Ok((kernel, None)),
-                None => Err(PlanError::Kernel {
+                None => Err(ProgramError::Kernel {
                     kernel: "copy".into(),
                     reason: format!("{} samples cannot be shifted", to.name()),
                 }),
@@ -403,7 +414,7 @@ impl<'a> Kernels<'a> {
     }
 
     /// Windows of long wavelets are narrowed until they fit.
-    fn vertical(&self, options: Options, sides: Sides) -> Result<Kernel, PlanError> {
+    fn vertical(&self, options: Options, sides: Sides) -> Result<Kernel, ProgramError> {
         let window = Window::derive(&options.direction.steps(self.scheme), options.boundary);
         let mut shape = self.tuning.vertical.unwrap_or_else(|| vertical::Shape::for_window(&window, options.sample));
         loop {

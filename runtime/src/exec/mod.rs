@@ -1,57 +1,18 @@
 //! The seam between plans and what executes them.
 //!
-//! A plan checks everything once, describes the transform as a [`Problem`], and hands it to the executor that its device
-//! chose. Executors get raw views that have been checked against the problem.
+//! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and hands it to the executor that its device
+//! chose ([`Device::executor`](crate::device::Device)). Executors get raw views that have been checked against the problem. [`cuda`] and [`interp`] execute
+//! programs of `lifting-planner`, on a CUDA device and on the interpreter of kernels.
+
+pub mod cuda;
+pub(crate) mod interp;
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;
-use crate::recipe::{Choice, Pass};
 use crate::sample::Sample;
 use lifting_codegen::schedule::Direction;
-use lifting_dsl::geometry::{Geometry, Layout};
-use lifting_dsl::{Boundary, Domain, Scheme};
-
-/// Everything that decides what the coefficients are, and nothing about how they are computed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Problem {
-    pub scheme: Scheme,
-    pub boundary: Boundary,
-    /// Of the coefficients, that is, after padding.
-    pub geometry: Geometry,
-    pub layout: Layout,
-    /// Shape of the data; smaller than the geometry's where the plan pads.
-    pub source_shape: Vec<usize>,
-    pub gain_shift: u32,
-    pub double_lone_odd: bool,
-}
-
-impl Problem {
-    /// A wavelet of the catalogue, under its own border rule and in the Mallat layout, and nothing else.
-    #[cfg(test)]
-    pub fn of(name: &str, geometry: Geometry) -> Problem {
-        let scheme = crate::catalogue::find(name).unwrap();
-        let source_shape = geometry.shape().to_vec();
-        let (boundary, layout) = (scheme.boundary(), Layout::Mallat);
-        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false }
-    }
-
-    /// Whether there is an adjoint.
-    pub fn check_adjoint(&self) -> Result<(), PlanError> {
-        if self.scheme.domain() == Domain::Integer {
-            return Err(PlanError::IntegerAdjoint { wavelet: self.scheme.name().to_owned() });
-        }
-        if self.pads() {
-            let (shape, padded) = (self.source_shape.clone(), self.geometry.shape().to_vec());
-            return Err(PlanError::PaddedAdjoint { shape, padded });
-        }
-        Ok(())
-    }
-
-    /// Whether coefficients have another shape than the data.
-    pub fn pads(&self) -> bool {
-        self.source_shape != self.geometry.shape()
-    }
-}
+use lifting_planner::{Choice, Pass};
+use std::any::Any;
 
 /// Sizes of the parts of a [`Workspace`], in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,9 +85,14 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Itself, where it is a CUDA device's.
-    #[cfg(feature = "cuda")]
-    fn cuda(&self) -> Option<&crate::cuda::CudaPlan<T>> {
+    /// How long a transform takes, on a device whose time means something.
+    fn microseconds(&self, _: Direction) -> Option<Result<f64, PlanError>> {
+        None
+    }
+
+    /// Itself, for a device that lets users do more with plans than this trait says.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA devices do"))]
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 

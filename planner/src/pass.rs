@@ -1,19 +1,19 @@
 //! One pass over one axis of a box, as launches.
 
-use super::kernels::Key;
-use super::list::{Arg, Launch, MOST_LAUNCHES};
-use super::lower::Lowering;
-use super::registers::{LineLayout, Taken};
-use super::view::{Dim, MOST, View, joined, positions};
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::kernels::Key;
+use crate::list::{Arg, Launch, MOST_LAUNCHES};
+use crate::lower::Lowering;
 use crate::recipe;
+use crate::registers::{LineLayout, Taken};
 use crate::schedule::Block;
+use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::ir::{ParamKind, launch};
 use lifting_codegen::schedule::{Along, Direction, Sides};
 
 /// What a pass does, apart from where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pass<'a> {
+pub(crate) struct Pass<'a> {
     pub direction: Direction,
     /// The level that is analysed, or that synthesis leads to.
     pub level: u32,
@@ -29,7 +29,7 @@ pub(super) struct Pass<'a> {
 
 /// Where a pass reads and writes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sites {
+pub(crate) struct Sites {
     pub signal: View,
     pub low: View,
     pub high: View,
@@ -45,14 +45,14 @@ impl Sites {
 
 impl Lowering<'_> {
     /// Appends the launches of a pass. They may all run side by side.
-    pub(super) fn pass(&mut self, pass: Pass, sites: Sites) -> Result<(), PlanError> {
+    pub(crate) fn pass(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let Pass { direction, axis, extent, parity, gain, .. } = pass;
         if extent.contains(&0) {
             return Ok(());
         }
         let length = extent[axis];
         if length as i64 > MOST {
-            return Err(PlanError::AxisTooLong { axis, length, most: MOST as usize });
+            return Err(ProgramError::AxisTooLong { axis, length, most: MOST as usize });
         }
         if length == 1 && parity == 1 && self.problem.double_lone_odd {
             self.note(pass, "copy");
@@ -139,7 +139,7 @@ impl Lowering<'_> {
 
     /// Appends a pass launch, or several over fewer lines each if its grid is beyond the hardware's limits.
     /// `steps` are the arrays' distances from line to line, in the order of the arguments.
-    fn launch_lines(&mut self, kernel: usize, mut args: Vec<Arg>, steps: [i64; 3]) -> Result<(), PlanError> {
+    fn launch_lines(&mut self, kernel: usize, mut args: Vec<Arg>, steps: [i64; 3]) -> Result<(), ProgramError> {
         const LINES: usize = 5;
         let Arg::Int(lines) = args[LINES] else { unreachable!("the sixth parameter of a pass is its lines") };
         match self.grid(kernel, &args) {
@@ -160,7 +160,7 @@ impl Lowering<'_> {
     }
 
     /// The grid of a launch with these arguments.
-    pub(super) fn grid(&self, kernel: usize, args: &[Arg]) -> Result<[u64; 3], launch::GridError> {
+    pub(crate) fn grid(&self, kernel: usize, args: &[Arg]) -> Result<[u64; 3], launch::GridError> {
         let kernel = &self.kernels.made(kernel).kernel;
         debug_assert_eq!(kernel.params.len(), args.len(), "arguments of `{}`", kernel.name);
         let scalars: Vec<i64> = kernel
@@ -176,21 +176,21 @@ impl Lowering<'_> {
     }
 
     /// Appends a launch with that grid, unless there is nothing to launch.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         kernel: usize,
         args: Vec<Arg>,
         grid: Result<[u64; 3], launch::GridError>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let refused =
-            |reason: String| PlanError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
+            |reason: String| ProgramError::Kernel { kernel: self.kernels.made(kernel).kernel.name.clone(), reason };
         let grid = grid.map_err(|e| refused(e.to_string()))?;
         if grid.contains(&0) {
             return Ok(());
         }
         if self.list.launches.len() == MOST_LAUNCHES {
             let shape = self.problem.geometry.shape().to_vec();
-            return Err(PlanError::TooManyLaunches { shape, most: MOST_LAUNCHES });
+            return Err(ProgramError::TooManyLaunches { shape, most: MOST_LAUNCHES });
         }
         let grid = grid.map(|n| n as u32);
         let beside_previous = self.beside;

@@ -1,10 +1,10 @@
 //! Launches over arrays of more than 2³¹ samples: every argument fits its parameter, every pointer its array.
 
-use super::kernels::Tuning;
-use super::list::{Arg, Array, Launch, List};
-use super::lower::Program;
-use super::model::Machine;
-use crate::executor::Problem;
+use crate::kernels::Tuning;
+use crate::list::{Arg, Array, Launch, List};
+use crate::lower::Program;
+use crate::model::Machine;
+use crate::problem::Problem;
 use crate::schedule::Schedule;
 use lifting_codegen::ir::{Kernel, ParamKind, Scalar};
 use lifting_dsl::geometry::{Geometry, Layout};
@@ -13,7 +13,7 @@ use lifting_dsl::sample::SampleType;
 fn program(shape: &[usize], levels: &[u32], layout: Layout, schedule: Schedule) -> Option<Program> {
     let order: Vec<usize> = (0..shape.len()).rev().filter(|&a| levels[a] > 0).collect();
     let geometry = Geometry::new(shape, &vec![0; shape.len()], levels, &order).unwrap();
-    let problem = Problem { layout, ..Problem::of("legall53", geometry) };
+    let problem = Problem { layout, ..Problem::new(crate::tests::scheme("legall53"), geometry) };
     let mut strides = vec![1isize; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis] as isize;

@@ -9,11 +9,10 @@ use super::launch::{Addresses, Loaded};
 use super::plan::CudaPlan;
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
-use crate::executor::Problem;
-use crate::gpu::{List, Program};
 use crate::sample::Sample;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
 use lifting_dsl::geometry::Geometry;
+use lifting_planner::{List, Problem, Program};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes of a piece: enough that a transfer runs at full speed, few enough that the first is soon there.

@@ -9,10 +9,10 @@ use super::error::CudaError;
 use super::nvrtc::Target;
 use super::overlap::{self, Extent};
 use crate::error::PlanError;
-use crate::gpu::{Arg, Array, Launch, List, Program};
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::cuda;
+use lifting_planner::{Arg, Array, Launch, List, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -359,11 +359,9 @@ mod tests {
     use super::super::nvrtc::Architecture;
     use super::super::nvrtc::tests::{SM_90, available};
     use super::*;
-    use crate::executor::Problem;
-    use crate::gpu::{Machine, Tuning};
-    use crate::schedule::Schedule;
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
+    use lifting_planner::{Machine, Problem, Schedule, Tuning};
     use std::ffi::OsStr;
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
@@ -387,7 +385,7 @@ mod tests {
                 layout: Layout::Interleaved,
                 gain_shift,
                 double_lone_odd: gain_shift > 0,
-                ..Problem::of(name, Geometry::uniform(&[1, 40, 50], 2).unwrap())
+                ..Problem::new(crate::catalogue::find(name).unwrap(), Geometry::uniform(&[1, 40, 50], 2).unwrap())
             };
             let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
             let strides = [2000, 50, 1];

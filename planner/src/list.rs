@@ -1,14 +1,14 @@
 //! Launches as data.
 
-use super::kernels::Walk;
-use super::pair::arrays_of;
+use crate::kernels::Walk;
+use crate::pair::arrays_of;
 use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::Job;
 
 /// The arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Array {
+pub enum Array {
     /// What the transform reads; absent in place.
     Source,
     /// What it writes.
@@ -19,7 +19,7 @@ pub(crate) enum Array {
 
 /// Parts of the workspace, each for one purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Region {
+pub enum Region {
     /// Low bands between levels that are one launch each; they alternate.
     Low(usize),
     /// A level between its passes; they alternate.
@@ -31,8 +31,10 @@ pub(crate) enum Region {
 }
 
 impl Region {
+    /// How many there are.
     pub const COUNT: usize = 6;
 
+    /// Its place among them.
     pub fn index(self) -> usize {
         match self {
             Region::Low(i) => i,
@@ -45,7 +47,7 @@ impl Region {
 
 /// Type and number of elements of each part of the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Regions(pub [Option<(Scalar, usize)>; Region::COUNT]);
+pub struct Regions(pub [Option<(Scalar, usize)>; Region::COUNT]);
 
 /// Parts of the workspace begin at multiples of so many bytes.
 const ALIGNMENT: usize = 256;
@@ -74,7 +76,7 @@ impl Regions {
 
 /// An argument of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arg {
+pub enum Arg {
     /// A pointer to an element of an array.
     Pointer(Array, i64),
     /// A scalar; its type is the parameter's.
@@ -83,7 +85,7 @@ pub(crate) enum Arg {
 
 /// One launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Launch {
+pub struct Launch {
     /// Index of the kernel in its program.
     pub kernel: usize,
     /// One for each parameter.
@@ -102,7 +104,7 @@ pub(crate) struct Launch {
 
 /// Two arguments that say how arrays are aligned, and so are known only when their addresses are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub struct Placed {
     /// Index of the argument `aligned`; `skew` follows it.
     pub at: usize,
     /// The arrays of the signal and of the bands.
@@ -130,12 +132,14 @@ impl Placed {
 }
 
 /// The most launches of a list: far beyond what anybody waits for, and few enough to be written down.
-pub(crate) const MOST_LAUNCHES: usize = 1 << 16;
+pub const MOST_LAUNCHES: usize = 1 << 16;
 
 /// Launches in order, and what they are in words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct List {
+pub struct List {
+    /// In the order in which they begin.
     pub launches: Vec<Launch>,
+    /// The same for people: passes over axes.
     pub passes: Vec<Pass>,
     /// What was chosen for each level, finest first.
     pub choices: Vec<Choice>,
@@ -144,7 +148,7 @@ pub(crate) struct List {
 }
 
 /// Bytes that a lane loads or stores at once, at most.
-pub(crate) const VECTOR: u64 = 16;
+pub const VECTOR: u64 = 16;
 
 impl List {
     /// Gives all kernels another index.

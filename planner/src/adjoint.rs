@@ -3,27 +3,30 @@
 //! A level is brought into scratch with its phases side by side, lifted there axis by axis by [`schedule::adjoint`](lifting_codegen::schedule::adjoint),
 //! and taken out: simple launches for every layout and stride, in no hurry.
 
-use super::kernels::Key;
-use super::kernels::Tuning;
-use super::list::{Arg, Array, List, Region};
-use super::lower::{Lowering, Place, Program, scalar_of, work_of};
-use super::view::{Dim, MOST, View, joined, positions};
-use crate::error::PlanError;
-use crate::executor::Problem;
+use crate::error::ProgramError;
+use crate::kernels::Key;
+use crate::kernels::Tuning;
+use crate::list::{Arg, Array, List, Region};
+use crate::lower::{Lowering, Place, Program, scalar_of, work_of};
+use crate::problem::Problem;
 use crate::recipe;
+use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Band;
 use lifting_dsl::sample::SampleType;
 
 impl Program {
     /// The adjoint of synthesis is this program's `forward` (data to coefficients), that of analysis its `inverse`.
+    ///
+    /// # Errors
+    /// If the arrays are beyond what kernels take.
     pub fn adjoint(
         problem: &Problem,
         sample: SampleType,
         data: &[isize],
         coefficients: &[isize],
         tuning: &Tuning,
-    ) -> Result<Program, PlanError> {
+    ) -> Result<Program, ProgramError> {
         let scalar = scalar_of(sample);
         let mut lowering = Lowering::new(problem, sample, tuning);
         let forward = lowering.adjoint_of_synthesis(
@@ -40,7 +43,7 @@ impl Program {
 
 impl Lowering<'_> {
     /// Coefficients to data.
-    fn adjoint_of_analysis(&mut self, source: View, target: View) -> Result<List, PlanError> {
+    fn adjoint_of_analysis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         let geometry = &self.problem.geometry;
         let depth = geometry.depth();
@@ -70,7 +73,7 @@ impl Lowering<'_> {
     }
 
     /// Data to coefficients.
-    fn adjoint_of_synthesis(&mut self, source: View, target: View) -> Result<List, PlanError> {
+    fn adjoint_of_synthesis(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         let geometry = &self.problem.geometry;
         let depth = geometry.depth();
@@ -131,14 +134,14 @@ impl Lowering<'_> {
     }
 
     /// One axis, in place.
-    fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), PlanError> {
+    fn adjoint_pass(&mut self, direction: Direction, level: u32, axis: usize, view: View) -> Result<(), ProgramError> {
         let shape = self.problem.geometry.level_shape(level);
         let length = shape[axis];
         if length < 2 || shape.contains(&0) {
             return Ok(());
         }
         if let Some(axis) = shape.iter().position(|&n| n as i64 > MOST) {
-            return Err(PlanError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });
+            return Err(ProgramError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });
         }
         let parity = self.problem.geometry.level_origins(level)[axis] & 1;
         let others = (0..shape.len()).filter(|&a| a != axis);

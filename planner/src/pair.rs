@@ -1,12 +1,12 @@
 //! One level of two axes, or of three, in one pass, as launches.
 
-use super::kernels::{Key, Walk};
-use super::list::{Arg, Array, Placed, Region};
-use super::lower::Lowering;
-use super::view::{Dim, MOST, View, joined, positions};
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::kernels::{Key, Walk};
+use crate::list::{Arg, Array, Placed, Region};
+use crate::lower::Lowering;
 use crate::recipe;
 use crate::schedule::{Block, Schedule};
+use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::schedule::level::Planes;
 use lifting_codegen::schedule::stream::{self, Job, Order};
 use lifting_codegen::schedule::{Direction, ScheduleError};
@@ -18,7 +18,7 @@ const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 25;
 
 /// The levels of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Span {
+pub(crate) enum Span {
     /// One.
     One,
     /// That level and the next.
@@ -40,7 +40,7 @@ impl Span {
 
 /// What the pass does, apart from where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<'a> {
+pub(crate) struct Pair<'a> {
     pub direction: Direction,
     /// The level that is analysed, or that synthesis leads to.
     pub level: u32,
@@ -61,7 +61,7 @@ pub(super) struct Pair<'a> {
 
 /// Where the pass reads and writes.
 #[derive(Clone, Debug)]
-pub(super) struct Quad {
+pub(crate) struct Quad {
     pub signal: View,
     /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis; or, of two levels, whose ll is the
     /// second's, hl, lh and hh of the second. Of all levels, four times the array in which they stand.
@@ -103,7 +103,7 @@ impl Quad {
 }
 
 /// The launches of a pass: one for each position of the axes that are not in the job.
-pub(super) struct Jobs {
+pub(crate) struct Jobs {
     /// The first; addresses are bytes from the beginning of each array.
     pub job: Job,
     pub arrays: Vec<Array>,
@@ -188,14 +188,14 @@ impl Pair<'_> {
 }
 
 /// The arrays of a job: the signal and all bands.
-pub(super) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut stream::Array> {
+pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut stream::Array> {
     let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
     std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
 
 impl Lowering<'_> {
     /// Arrays of the user's may begin anywhere, where that is taken into account.
-    pub(super) fn misplace(&self, job: &mut Job, owners: &[Array]) {
+    pub(crate) fn misplace(&self, job: &mut Job, owners: &[Array]) {
         if self.misaligned {
             let elsewhere =
                 |array: &Array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
@@ -227,7 +227,7 @@ impl Lowering<'_> {
     }
 
     /// Appends the launches of a pass over two axes or three. They may all run side by side.
-    pub(super) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), PlanError> {
+    pub(crate) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), ProgramError> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
@@ -304,9 +304,10 @@ impl Lowering<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::Problem;
-    use crate::gpu::lower::Program;
-    use crate::gpu::{Machine, Tuning};
+    use crate::kernels::Tuning;
+    use crate::lower::Program;
+    use crate::model::Machine;
+    use crate::problem::Problem;
     use lifting_codegen::ir::print;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
@@ -317,7 +318,7 @@ mod tests {
 
     /// Of an image of that side, whose rows begin further apart.
     fn pitched(name: &str, sample: SampleType, (side, pitch): (usize, usize), levels: u32) -> Program {
-        let problem = Problem::of(name, Geometry::uniform(&[side, side], levels).unwrap());
+        let problem = Problem::new(crate::tests::scheme(name), Geometry::uniform(&[side, side], levels).unwrap());
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), "sm_90".into());
         let strides = [pitch as isize, 1];
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
@@ -326,7 +327,7 @@ mod tests {
     /// Whether each launch keeps what it leaves, of analysis and of synthesis.
     fn kept(program: &Program) -> [Vec<bool>; 2] {
         [&program.forward, &program.inverse[0]].map(|list| {
-            let of = |launch: &crate::gpu::list::Launch| {
+            let of = |launch: &crate::list::Launch| {
                 let made = &program.kernels[launch.kernel];
                 let is_kept = print::kernel(&made.kernel).contains(", kept");
                 // What is kept is read by the plan itself.

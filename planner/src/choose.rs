@@ -1,21 +1,21 @@
 //! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
 
-use super::kernels::{Key, Only};
-use super::list::MOST_LAUNCHES;
-use super::lower::{Lowering, work_of};
-use super::model::Cost;
-use super::pair::{Pair, Quad, Span};
-use super::view::View;
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::kernels::{Key, Only};
+use crate::list::MOST_LAUNCHES;
+use crate::lower::{Lowering, work_of};
+use crate::model::Cost;
+use crate::pair::{Pair, Quad, Span};
 use crate::recipe::{Candidate, Choice, Reason, Refused, Together};
 use crate::schedule::{Block, Schedule};
+use crate::view::View;
 use crate::wisdom::{Case, Key as Known};
 use lifting_codegen::schedule::stream::{Job, Order, Rows};
 use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 
 /// A part of a level: launches that may all run side by side.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// One axis, by a block of a schedule for that.
     Axis(usize, Block),
     /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
@@ -24,7 +24,7 @@ pub(super) enum Stage {
 
 /// What a level is made of, in the order of analysis, and why.
 #[derive(Clone, Debug)]
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     pub stages: Vec<Stage>,
     pub choice: Choice,
     /// How many levels the stages are: 1, or more, and then 0 of the levels after it.
@@ -57,7 +57,7 @@ const BOTH: [Schedule; 3] = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
 const LOADED_EARLY: f64 = 1.5;
 
 /// What is known of a level before its schedule is.
-pub(super) struct Question<'a> {
+pub(crate) struct Question<'a> {
     pub direction: Direction,
     pub level: u32,
     /// The axes of the array, from the outermost to the innermost.
@@ -117,11 +117,11 @@ struct Built {
 
 impl Lowering<'_> {
     /// Chooses. `quad(n, i, pair)` says where a pass over both axes would read and write if it were part `i` of `n`.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         &mut self,
         question: &Question,
         quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
-    ) -> Result<Chosen, PlanError> {
+    ) -> Result<Chosen, ProgramError> {
         let Question { direction, level, .. } = *question;
         let shape = self.problem.geometry.level_shape(level);
         let copy = self.model().copy(shape.iter().product()).time;
@@ -174,7 +174,7 @@ impl Lowering<'_> {
             Schedule::Auto | Schedule::Separate | Schedule::Shared => ways.push(separate),
             _ if ways.is_empty() && !self.lenient => {
                 let reason = refused.remove(0).reason;
-                return Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason });
+                return Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason });
             }
             _ if ways.is_empty() => ways.push(separate),
             _ => {}
@@ -200,7 +200,7 @@ impl Lowering<'_> {
                     let choice = Choice { direction, level, shape, taken, reason, others, refused, case, together };
                     return Ok(Chosen { stages, choice, levels: 1 });
                 }
-                Err(PlanError::Schedule(e)) => {
+                Err(ProgramError::Schedule(e)) => {
                     refused.push(Refused { schedule: taken.block.schedule(), reason: e.to_string() });
                     last = Some(e);
                 }
@@ -208,17 +208,17 @@ impl Lowering<'_> {
             }
         }
         let reason = last.map_or_else(|| "nothing is left to choose".into(), |e| e.to_string());
-        Err(PlanError::Refused { schedule: wanted, direction, level: level + 1, reason })
+        Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason })
     }
 
     /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be faster, or asked for. `question` is of the first; `quad` says where
     /// the launch would read and write.
-    pub(super) fn cascade(
+    pub(crate) fn cascade(
         &mut self,
         chosen: &mut [Chosen],
         question: &Question,
         quad: impl Fn(&Self, &Pair) -> Quad,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let Question { direction, level, .. } = *question;
         let schedule = Schedule::Cascade;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
@@ -235,7 +235,7 @@ impl Lowering<'_> {
         let mut merged = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
-                return Err(PlanError::Refused { schedule, direction, level: level + 1, reason });
+                return Err(ProgramError::Refused { schedule, direction, level: level + 1, reason });
             }
             Err(reason) => {
                 if let [first, _, ..] = chosen {
@@ -255,13 +255,13 @@ impl Lowering<'_> {
 
     /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain most, if anything; or all that it can, if that is asked for. `question` is
     /// of the first of them, `signals` are what each analyses, or synthesis leads to; `whole` has the bands.
-    pub(super) fn pyramid(
+    pub(crate) fn pyramid(
         &mut self,
         chosen: &mut [Chosen],
         question: &Question,
         signals: &[View],
         whole: View,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let Question { direction, level, order, .. } = *question;
         let schedule = Schedule::Pyramid;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
@@ -298,7 +298,7 @@ impl Lowering<'_> {
         }
         match refusal {
             Some((i, reason)) if asked && !self.lenient => {
-                Err(PlanError::Refused { schedule, direction, level: level + 1 + i as u32, reason })
+                Err(ProgramError::Refused { schedule, direction, level: level + 1 + i as u32, reason })
             }
             Some((i, reason)) => {
                 chosen[i].choice.refused.push(Refused { schedule, reason });
@@ -482,7 +482,7 @@ impl Lowering<'_> {
     }
 
     /// Makes the kernels of stages whose shape may turn out not to fit.
-    fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), PlanError> {
+    fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), ProgramError> {
         for stage in stages {
             if let Stage::Both { order, block, rows, .. } = stage {
                 self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *rows, false))?;

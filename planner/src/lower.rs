@@ -8,16 +8,16 @@
 //! No launch may read an array that it writes. Where a level is a single launch (one transformed axis), low bands go from level to level
 //! through scratch, from one part to the other; where it has to read the target in place, it is copied to scratch first.
 
-use super::choose::{Chosen, Question, Stage};
-use super::kernels::{Kernels, Made, Tuning};
-use super::list::{Array, List, Region, Regions, VECTOR};
-use super::model::Model;
-use super::pair::{Pair, Quad, Span};
-use super::pass::{Pass, Sites};
-use super::view::View;
-use crate::error::PlanError;
-use crate::executor::Problem;
+use crate::choose::{Chosen, Question, Stage};
+use crate::error::ProgramError;
+use crate::kernels::{Kernels, Made, Tuning};
+use crate::list::{Array, List, Region, Regions, VECTOR};
+use crate::model::Model;
+use crate::pair::{Pair, Quad, Span};
+use crate::pass::{Pass, Sites};
+use crate::problem::Problem;
 use crate::recipe::Choice;
+use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::{Band, Layout, split};
@@ -26,14 +26,18 @@ use std::collections::BTreeSet;
 
 /// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub struct Program {
+    /// The kernels, each once.
     pub kernels: Vec<Made>,
+    /// The workspace.
     pub regions: Regions,
+    /// Data to coefficients.
     pub forward: List,
     /// Target only; `None` where the plan pads.
     pub forward_in_place: Option<List>,
     /// To each level: 0 is the whole.
     pub inverse: Vec<List>,
+    /// As `forward_in_place`.
     pub inverse_in_place: Option<List>,
 }
 
@@ -46,13 +50,16 @@ impl Program {
     }
 
     /// For data and coefficients with these strides; low bands of higher levels are contiguous.
+    ///
+    /// # Errors
+    /// If a schedule that was asked for cannot carry a level, or the arrays are beyond what kernels take.
     pub fn new(
         problem: &Problem,
         sample: SampleType,
         data: &[isize],
         coefficients: &[isize],
         tuning: &Tuning,
-    ) -> Result<Program, PlanError> {
+    ) -> Result<Program, ProgramError> {
         let scalar = scalar_of(sample);
         let shape = problem.geometry.shape();
         let view = |array, strides: &[isize]| View::strided(array, scalar, strides);
@@ -101,7 +108,7 @@ impl Program {
 }
 
 /// The IR's name for a sample type.
-pub(crate) fn scalar_of(sample: SampleType) -> Scalar {
+pub fn scalar_of(sample: SampleType) -> Scalar {
     match sample {
         SampleType::I16 => Scalar::I16,
         SampleType::I32 => Scalar::I32,
@@ -114,7 +121,7 @@ pub(crate) fn scalar_of(sample: SampleType) -> Scalar {
 }
 
 /// What a level is computed in.
-pub(super) fn work_of(sample: Scalar) -> Scalar {
+pub(crate) fn work_of(sample: Scalar) -> Scalar {
     match sample {
         Scalar::F16 | Scalar::Bf16 => Scalar::F32,
         s => s,
@@ -122,7 +129,7 @@ pub(super) fn work_of(sample: Scalar) -> Scalar {
 }
 
 /// A program being made.
-pub(super) struct Lowering<'a> {
+pub(crate) struct Lowering<'a> {
     pub problem: &'a Problem,
     pub kind: SampleType,
     pub sample: Scalar,
@@ -183,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// A list, and another one for arrays that begin anywhere if it needs aligned ones.
-    fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, PlanError>) -> Result<List, PlanError> {
+    fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, ProgramError>) -> Result<List, ProgramError> {
         let mut list = make(self)?;
         let moved = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
         let stands =
@@ -246,7 +253,7 @@ impl Lowering<'_> {
         self.room(Region::Packed, self.sample, &self.problem.geometry.level_shape(level), order, parity).0
     }
 
-    fn copied(&mut self, level: u32, from: View, order: &[usize], parity: usize) -> Result<View, PlanError> {
+    fn copied(&mut self, level: u32, from: View, order: &[usize], parity: usize) -> Result<View, ProgramError> {
         let shape = self.problem.geometry.level_shape(level);
         let copy = self.scratch(Region::Packed, self.sample, &shape, order, parity);
         self.after();
@@ -276,7 +283,7 @@ impl Lowering<'_> {
     }
 
     /// Analysis from one box to another, or in place if both are the same.
-    fn forward(&mut self, source: View, target: View) -> Result<List, PlanError> {
+    fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         self.after();
         let problem = self.problem;
@@ -329,7 +336,7 @@ impl Lowering<'_> {
     }
 
     /// The schedules of all levels, finest first.
-    fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, PlanError> {
+    fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, ProgramError> {
         let depth = self.problem.geometry.depth();
         let mut all: Vec<Chosen> = Vec::new();
         let mut sources = Vec::new();
@@ -370,7 +377,7 @@ impl Lowering<'_> {
         from: View,
         whole: View,
         order: &[usize],
-    ) -> Result<View, PlanError> {
+    ) -> Result<View, ProgramError> {
         let geometry = &self.problem.geometry;
         let shape = geometry.level_shape(level);
         let origins = geometry.level_origins(level);
@@ -426,7 +433,7 @@ impl Lowering<'_> {
     }
 
     /// Synthesis from the coarsest level to `level`.
-    fn inverse(&mut self, level: u32, source: View, target: View) -> Result<List, PlanError> {
+    fn inverse(&mut self, level: u32, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         self.after();
         let problem = self.problem;
@@ -485,7 +492,7 @@ impl Lowering<'_> {
         whole: View,
         result: View,
         order: &[usize],
-    ) -> Result<Vec<Chosen>, PlanError> {
+    ) -> Result<Vec<Chosen>, ProgramError> {
         let depth = self.problem.geometry.depth();
         let (mut all, mut targets) = (Vec::new(), Vec::new());
         for j in level..depth {
@@ -524,7 +531,7 @@ impl Lowering<'_> {
         whole: View,
         to: View,
         order: &[usize],
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let geometry = &self.problem.geometry;
         let shape = geometry.level_shape(level);
         let next = geometry.level_shape(level + 1);
@@ -576,7 +583,7 @@ impl Lowering<'_> {
         extent: &[usize],
         (along, index): (usize, usize),
         (low, bands, to): (View, View, View),
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let origins = self.problem.geometry.level_origins(level);
         let direction = Direction::Inverse;
         match *stage {
@@ -598,14 +605,14 @@ impl Lowering<'_> {
     }
 
     /// Copies the bands from the Mallat layout to the plan's layout.
-    fn spread(&mut self, level: u32, whole: View, target: View) -> Result<(), PlanError> {
+    fn spread(&mut self, level: u32, whole: View, target: View) -> Result<(), ProgramError> {
         self.bands(level, |lowering, apart, placed, shape| {
             lowering.copy(apart.within(whole), placed.within(target), shape, shape)
         })
     }
 
     /// Copies what lies below `level` from the plan's layout to the Mallat layout.
-    fn gather(&mut self, level: u32, source: View, whole: View) -> Result<(), PlanError> {
+    fn gather(&mut self, level: u32, source: View, whole: View) -> Result<(), ProgramError> {
         self.bands(level, |lowering, apart, placed, shape| {
             lowering.copy(placed.within(source), apart.within(whole), shape, shape)
         })
@@ -614,8 +621,8 @@ impl Lowering<'_> {
     fn bands(
         &mut self,
         level: u32,
-        mut each: impl FnMut(&mut Self, Place, Place, &[usize]) -> Result<(), PlanError>,
-    ) -> Result<(), PlanError> {
+        mut each: impl FnMut(&mut Self, Place, Place, &[usize]) -> Result<(), ProgramError>,
+    ) -> Result<(), ProgramError> {
         let geometry = &self.problem.geometry;
         if self.problem.layout == Layout::Mallat {
             let shape = geometry.level_shape(level);
@@ -634,7 +641,7 @@ impl Lowering<'_> {
 
 /// A band's place in an array.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     offset: Vec<usize>,
     step: Vec<usize>,
 }

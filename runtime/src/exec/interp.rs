@@ -1,16 +1,13 @@
 //! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access found.
 
-use super::kernels::{Made, Tuning};
-use super::list::{Arg, Array, List, Region, VECTOR};
-use super::lower::{Program, scalar_of};
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
-use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::recipe::{Choice, Pass};
+use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use lifting_codegen::ir::interp::{self, Buffer};
 use lifting_codegen::ir::{Access, ParamKind};
 use lifting_codegen::schedule::Direction;
+use lifting_planner::{Arg, Array, Choice, List, Made, Pass, Problem, Program, Region, Tuning, VECTOR, scalar_of};
 use std::sync::{Arc, OnceLock};
 
 /// Executes a plan's launches with the interpreter.
@@ -209,7 +206,7 @@ impl<T: Sample> Executor<T> for Interpreter {
         dst: RawViewMut<T>,
         _: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
-        let make = || Program::adjoint(&self.problem, T::KIND, &self.data, &self.coefficients, &self.tuning);
+        let make = || Ok(Program::adjoint(&self.problem, T::KIND, &self.data, &self.coefficients, &self.tuning)?);
         let program = self.adjoint.get_or_init(make).as_ref().map_err(PlanError::clone)?;
         let (list, from, to) = match of {
             Direction::Forward => (&program.inverse[0], &self.coefficients, &self.data),

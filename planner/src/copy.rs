@@ -1,22 +1,28 @@
 //! Copies of boxes, as launches.
 
-use super::kernels::Key;
-use super::list::Arg;
-use super::lower::Lowering;
-use super::pass::{Pass, Sites};
-use super::view::{Dim, View, joined, positions};
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::kernels::Key;
+use crate::list::Arg;
+use crate::lower::Lowering;
+use crate::pass::{Pass, Sites};
+use crate::view::{Dim, View, joined, positions};
 use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::copy::Change;
 
 impl Lowering<'_> {
     /// Copies a box of `size`. Where `available` is smaller, the last sample along the axis is repeated.
-    pub(super) fn copy(&mut self, from: View, to: View, size: &[usize], available: &[usize]) -> Result<(), PlanError> {
+    pub(crate) fn copy(
+        &mut self,
+        from: View,
+        to: View,
+        size: &[usize],
+        available: &[usize],
+    ) -> Result<(), ProgramError> {
         self.change(from, to, size, available, Change::None, &[])
     }
 
     /// What reversible JPEG 2000 does to a lone sample at an odd position: doubled by analysis, halved by synthesis.
-    pub(super) fn lone(&mut self, pass: Pass, sites: Sites) -> Result<(), PlanError> {
+    pub(crate) fn lone(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
         let gain = i64::from(pass.gain);
         match pass.direction {
             Direction::Forward => {
@@ -36,7 +42,7 @@ impl Lowering<'_> {
         available: &[usize],
         change: Change,
         extra: &[i64],
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         if size.contains(&0) || available.contains(&0) {
             return Ok(());
         }
@@ -85,7 +91,7 @@ impl Lowering<'_> {
         pointers: [Arg; 2],
         axes: [Dim<3>; 3],
         extra: &[i64],
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), ProgramError> {
         let too_long = axes.iter().any(|d| d.len > i64::from(i32::MAX / 2));
         let args: Vec<Arg> = pointers
             .into_iter()

@@ -6,12 +6,12 @@ use super::host::{Host, Way, gather, scatter};
 use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
-use crate::executor::{Executor, Problem, Workspace, WorkspaceSize};
-use crate::gpu::{List, Program, Tuning};
-use crate::recipe::{Choice, Pass};
+use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
 use lifting_codegen::schedule::Direction;
+use lifting_planner::{Choice, List, Pass, Problem, Program, Tuning};
+use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
@@ -481,8 +481,18 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         self.strided.program.choices()
     }
 
-    fn cuda(&self) -> Option<&CudaPlan<T>> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
+    }
+
+    fn microseconds(&self, direction: Direction) -> Option<Result<f64, PlanError>> {
+        Some(CudaPlan::microseconds(
+            self,
+            match direction {
+                Direction::Forward => Transform::Forward,
+                Direction::Inverse => Transform::Inverse { level: 0 },
+            },
+        ))
     }
 
     unsafe fn forward(&self, src: RawView<T>, dst: RawViewMut<T>, _: &mut Workspace<T>) -> Result<(), PlanError> {

@@ -6,8 +6,8 @@
 //! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a launch but what warps execute, in synthesis of some wavelets,
 //! where rows begin anywhere, in batches, and where launches are small.
 
-use crate::gpu::{Launch, Made, Walk};
 use lifting_codegen::schedule::stream::Rows;
+use lifting_planner::{Launch, Made, Walk};
 
 /// The most blocks of a cluster that all devices with clusters run.
 const MOST: u32 = 8;
@@ -28,11 +28,9 @@ pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 
 
 #[cfg(test)]
 mod tests {
-    use crate::executor::Problem;
-    use crate::gpu::{Machine, Program, Tuning};
-    use crate::schedule::Schedule;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
+    use lifting_planner::{Machine, Problem, Program, Schedule, Tuning};
 
     /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of synthesis.
     fn clusters(name: &str, sample: SampleType, shape: &[usize]) -> [Vec<(u32, u32)>; 2] {
@@ -40,7 +38,7 @@ mod tests {
         levels[..shape.len() - 2].fill(0);
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         let geometry = Geometry::new(shape, &vec![0; shape.len()], &levels, &order).unwrap();
-        let problem = Problem::of(name, geometry);
+        let problem = Problem::new(crate::catalogue::find(name).unwrap(), geometry);
         let machine = Machine::default();
         let multiprocessors = machine.multiprocessors;
         let tuning = Tuning::new(Schedule::Warp, machine, "sm_90".into());

@@ -5,7 +5,7 @@
 //! how many share a multiprocessor. Constants are fitted to what was measured (`docs/performance.md`, one H200), as the tests below show;
 //! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
-use super::kernels::{PassWay, Walk};
+use crate::kernels::{PassWay, Walk};
 use crate::schedule::{Block, CascadeBlock, PyramidBlock, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
@@ -16,7 +16,8 @@ use lifting_dsl::{Boundary, Domain, Scheme, Step};
 
 /// What a plan runs on, as far as the model knows.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Machine {
+pub struct Machine {
+    /// How many there are; at least 1.
     pub multiprocessors: u32,
     /// 32-bit registers of a multiprocessor.
     pub registers: u32,
@@ -173,7 +174,7 @@ const TAKE_PART: f64 = 0.6;
 
 /// What is predicted of a level: launches, bytes, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     pub launches: usize,
     pub bytes: f64,
     pub time: f64,
@@ -221,7 +222,7 @@ fn work(actions: &[Action]) -> [f64; 2] {
 }
 
 /// A scheme on a machine.
-pub(super) struct Model<'a> {
+pub(crate) struct Model<'a> {
     pub machine: &'a Machine,
     pub scheme: &'a Scheme,
     pub boundary: Boundary,
@@ -708,7 +709,7 @@ mod tests {
         let mut wrong = String::new();
         for Measured { scheme: name, sample, direction, chunks, stream, warp, tile, best } in &MEASURED {
             let (sample, direction) = (*sample, *direction);
-            let scheme = crate::catalogue::find(name).unwrap();
+            let scheme = crate::tests::scheme(name);
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let options = Options { sample, boundary, direction, gain: false };
@@ -816,7 +817,7 @@ mod tests {
         let mut wrong = String::new();
         for MeasuredOdd { scheme: name, sample, direction, pitched, warp, stream } in &MEASURED_ODD {
             let (sample, direction) = (*sample, *direction);
-            let scheme = crate::catalogue::find(name).unwrap();
+            let scheme = crate::tests::scheme(name);
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let options = Options { sample, boundary, direction, gain: false };
@@ -975,7 +976,7 @@ mod tests {
         let machine = Machine::default();
         let mut wrong = String::new();
         for (name, sample, direction, (width, height, batch), ring, measured) in MEASURED_CHUNKS {
-            let scheme = crate::catalogue::find(name).unwrap();
+            let scheme = crate::tests::scheme(name);
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let array = stream::Array { address: 0, pitch: width.into(), stride: i64::from(width) * i64::from(height) };
@@ -1010,7 +1011,7 @@ mod tests {
         let machine = Machine::default();
         let mut wrong = String::new();
         for (name, sample, direction, (width, height), measured, apart) in MEASURED_TWICE {
-            let scheme = crate::catalogue::find(name).unwrap();
+            let scheme = crate::tests::scheme(name);
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let array = stream::Array { address: 0, pitch: width.into(), stride: 0 };
@@ -1126,7 +1127,7 @@ mod tests {
         let machine = Machine::default();
         let mut wrong = String::new();
         for (name, sample, direction, side, cases) in MEASURED_PYRAMIDS {
-            let scheme = crate::catalogue::find(name).unwrap();
+            let scheme = crate::tests::scheme(name);
             let boundary = Boundary::WholeSymmetric;
             let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
             let options = Options { sample, boundary, direction, gain: false };
@@ -1161,7 +1162,7 @@ mod tests {
     #[test]
     fn predictions_of_passes_are_near_what_was_measured() {
         let machine = Machine::default();
-        let scheme = crate::catalogue::find("cdf97").unwrap();
+        let scheme = crate::tests::scheme("cdf97");
         let (boundary, sample) = (Boundary::WholeSymmetric, Scalar::F32);
         let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
         let copies = |ways: &[PassWay]| {

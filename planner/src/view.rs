@@ -1,12 +1,12 @@
 //! Strided boxes in arrays, and how many of their axes are really one.
 
-use super::list::Array;
-use crate::data::{Dims, MAX_RANK};
+use crate::list::Array;
+use crate::problem::{Dims, MAX_RANK};
 use lifting_codegen::ir::Scalar;
 
 /// A strided box of samples: element (k₀, k₁, …) stands at `offset + Σ kᵢ·strides[i]` of the array. Its extent stands beside it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct View {
+pub(crate) struct View {
     pub array: Array,
     pub scalar: Scalar,
     pub offset: i64,
@@ -46,7 +46,7 @@ impl View {
 
 /// An axis of a box that several arrays have: its length and how far each array steps along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dim<const N: usize> {
+pub(crate) struct Dim<const N: usize> {
     pub len: i64,
     pub steps: [i64; N],
     /// Whether it may be joined with another.
@@ -54,10 +54,10 @@ pub(super) struct Dim<const N: usize> {
 }
 
 /// The largest number of lines, or of samples in a line, that a kernel takes: indices within it, and a block beyond, fit `i32`.
-pub(super) const MOST: i64 = i32::MAX as i64 - (1 << 16);
+pub(crate) const MOST: i64 = i32::MAX as i64 - (1 << 16);
 
 /// Sorts axes from far to near, drops those of one sample, and joins those that are one in every array.
-pub(super) fn joined<const N: usize>(mut dims: Vec<Dim<N>>) -> Vec<Dim<N>> {
+pub(crate) fn joined<const N: usize>(mut dims: Vec<Dim<N>>) -> Vec<Dim<N>> {
     dims.retain(|d| d.len > 1);
     dims.sort_by_key(|d| std::cmp::Reverse(d.steps.map(i64::unsigned_abs)));
     let mut joined: Vec<Dim<N>> = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn joined<const N: usize>(mut dims: Vec<Dim<N>>) -> Vec<Dim<N>> {
 }
 
 /// All positions in a box, as offsets in each array, from near to far.
-pub(super) fn positions<const N: usize>(dims: &[Dim<N>]) -> impl Iterator<Item = [i64; N]> + '_ {
+pub(crate) fn positions<const N: usize>(dims: &[Dim<N>]) -> impl Iterator<Item = [i64; N]> + '_ {
     let count: i64 = dims.iter().map(|d| d.len).product();
     (0..count).map(move |mut index| {
         let mut at = [0; N];

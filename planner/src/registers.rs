@@ -1,17 +1,17 @@
 //! Whether a pass over one axis can be done in registers: what the layout of its arrays allows.
 
-use super::kernels::Key;
-use super::list::Array;
-use super::lower::Lowering;
-use super::pass::Pass;
-use super::view::{Dim, MOST, View};
-use crate::error::PlanError;
+use crate::error::ProgramError;
+use crate::kernels::Key;
+use crate::list::Array;
+use crate::lower::Lowering;
+use crate::pass::Pass;
+use crate::view::{Dim, MOST, View};
 use lifting_codegen::schedule::registers::{MAX_BATCH, MAX_SIDE, horizontal, vertical};
 use lifting_codegen::schedule::{Direction, Sides};
 use lifting_dsl::Boundary;
 
 /// Where the lines of a pass are.
-pub(super) struct LineLayout<'a> {
+pub(crate) struct LineLayout<'a> {
     /// Whether the samples of a line are consecutive, in every array.
     pub rows: bool,
     /// From row to row: of the signal, of low, of high.
@@ -25,7 +25,7 @@ pub(super) struct LineLayout<'a> {
 }
 
 /// The kernel of a pass.
-pub(super) struct Taken {
+pub(crate) struct Taken {
     pub kernel: usize,
     pub schedule: &'static str,
     /// Whether it needs arrays of the user's to begin at a multiple of a vector.
@@ -61,12 +61,12 @@ impl LineLayout<'_> {
 
 impl Lowering<'_> {
     /// The kernel in registers that can do the pass, if there is one.
-    pub(super) fn in_registers(
+    pub(crate) fn in_registers(
         &mut self,
         pass: Pass,
         sides: Sides,
         layout: &LineLayout,
-    ) -> Result<Option<Taken>, PlanError> {
+    ) -> Result<Option<Taken>, ProgramError> {
         let Pass { direction, axis, extent, parity, .. } = pass;
         let length = extent[axis] as i64;
         let pairs = length % 2 == 0 && parity == 0;
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         sides: Sides,
         layout: &LineLayout,
         (length, parity, anywhere): (i64, usize, bool),
-    ) -> Result<Option<Taken>, PlanError> {
+    ) -> Result<Option<Taken>, ProgramError> {
         let columns = 16 / sides.signal.bytes().max(sides.bands.bytes()) as i64;
         let half = columns / 2;
         let aligned = parity == 0 && !anywhere && layout.is_aligned([columns, half, half], layout.lines.len == 1);
@@ -115,7 +115,7 @@ impl Lowering<'_> {
         sides: Sides,
         layout: &LineLayout,
         anywhere: bool,
-    ) -> Result<Option<Taken>, PlanError> {
+    ) -> Result<Option<Taken>, ProgramError> {
         if layout.pitches.iter().any(|&pitch| i32::try_from(pitch).is_err()) {
             return Ok(None);
         }
@@ -134,10 +134,10 @@ impl Lowering<'_> {
     }
 
     /// The kernel, unless the scheme is not for it.
-    fn fitting(&mut self, key: Key) -> Result<Option<usize>, PlanError> {
+    fn fitting(&mut self, key: Key) -> Result<Option<usize>, ProgramError> {
         match self.kernels.get(key) {
             Ok(kernel) => Ok(Some(kernel)),
-            Err(PlanError::Schedule(_)) => Ok(None),
+            Err(ProgramError::Schedule(_)) => Ok(None),
             Err(e) => Err(e),
         }
     }

@@ -1,0 +1,64 @@
+//! From a transform to a program: which schedule each level takes, and its kernels and launches as data.
+//!
+//! A [`Problem`] says what is to be computed. [`Program::new`] asks every schedule of `lifting-codegen` whether it can
+//! carry each level and what that should cost, takes the fastest, and writes down what is then launched: kernels, the
+//! workspace between them, and a [`List`] of launches for each thing that a plan does, every argument resolved.
+//!
+//! A program names no device. Crate `lifting` executes it on CUDA devices, or with the interpreter of kernels on host memory,
+//! so that whole plans are checked where there is no GPU; [`source()`] writes its kernels as text.
+//!
+//! # Where to start
+//!
+//! `problem` and `list` are the two ends: what comes in and what goes out. Between them `lower` goes through the levels;
+//! `choose` settles the schedule of each, by the times that `model` predicts or by what was measured before (`wisdom`).
+//! `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says whether the layout
+//! lets it stay in registers), `pair` one over two axes or three, `copy` a copy; `view` are the strided boxes that they go through.
+//! `adjoint` does the same for gradients, which are in no hurry. `schedule` and `recipe` are what people read of all this, and
+//! `range` follows intervals through a problem.
+
+#![warn(missing_docs)]
+
+mod adjoint;
+mod choose;
+mod copy;
+mod error;
+#[cfg(test)]
+mod huge;
+mod kernels;
+mod list;
+mod lower;
+mod model;
+mod pair;
+mod pass;
+mod problem;
+mod range;
+mod recipe;
+mod registers;
+mod schedule;
+mod source;
+mod view;
+mod wisdom;
+
+pub use error::ProgramError;
+pub use kernels::{Made, Only, Tuning, Walk};
+pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
+pub use lower::{Program, scalar_of};
+pub use model::Machine;
+pub use problem::{Dims, MAX_RANK, Problem, contiguous};
+pub use range::{Exactness, exactness};
+pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};
+pub use schedule::{Block, CascadeBlock, PyramidBlock, Schedule, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
+pub use source::source;
+pub use wisdom::{Key, Wisdom, WisdomWarning};
+
+#[cfg(test)]
+mod tests {
+    use lifting_dsl::Scheme;
+
+    /// A wavelet of the catalogue.
+    pub fn scheme(name: &str) -> Scheme {
+        let entry = lifting_filters::find(name).expect("the catalogue has it");
+        let compiled = lifting_dsl::compile(entry.source).expect("the catalogue compiles");
+        compiled.schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the file has it")
+    }
+}

@@ -1,0 +1,68 @@
+//! What is to be computed: everything that decides what the coefficients are, and nothing about how.
+
+use crate::error::ProgramError;
+use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_dsl::{Boundary, Domain, Scheme};
+
+/// The most axes that a plan handles.
+pub const MAX_RANK: usize = 8;
+
+/// Axis lengths or strides, without an allocation.
+pub type Dims<V> = [V; MAX_RANK];
+
+/// A transform: a scheme on arrays of one shape, with all conventions settled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The wavelet.
+    pub scheme: Scheme,
+    /// What steps read outside the data.
+    pub boundary: Boundary,
+    /// Of the coefficients, that is, after padding.
+    pub geometry: Geometry,
+    /// Where coefficients are put.
+    pub layout: Layout,
+    /// Shape of the data; smaller than the geometry's where the plan pads.
+    pub source_shape: Vec<usize>,
+    /// Bits that samples are shifted by at each level.
+    pub gain_shift: u32,
+    /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
+    pub double_lone_odd: bool,
+}
+
+impl Problem {
+    /// The scheme under its own border rule, coefficients in the Mallat layout, and no format's conventions.
+    pub fn new(scheme: Scheme, geometry: Geometry) -> Problem {
+        let source_shape = geometry.shape().to_vec();
+        let (boundary, layout) = (scheme.boundary(), Layout::Mallat);
+        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false }
+    }
+
+    /// Whether there is an adjoint.
+    ///
+    /// # Errors
+    /// If the scheme is not linear, or the transform pads.
+    pub fn check_adjoint(&self) -> Result<(), ProgramError> {
+        if self.scheme.domain() == Domain::Integer {
+            return Err(ProgramError::IntegerAdjoint { wavelet: self.scheme.name().to_owned() });
+        }
+        if self.pads() {
+            let (shape, padded) = (self.source_shape.clone(), self.geometry.shape().to_vec());
+            return Err(ProgramError::PaddedAdjoint { shape, padded });
+        }
+        Ok(())
+    }
+
+    /// Whether coefficients have another shape than the data.
+    pub fn pads(&self) -> bool {
+        self.source_shape != self.geometry.shape()
+    }
+}
+
+/// Strides of a row-major array without gaps.
+pub fn contiguous(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
+}
