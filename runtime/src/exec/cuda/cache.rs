@@ -345,10 +345,11 @@ mod tests {
             return;
         }
         let folder = tempfile::tempdir().unwrap();
+        let (_, module) = module_path!().split_once("::").unwrap();
         let racers: Vec<_> = (0..4)
             .map(|_| {
                 let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-                command.args(["--exact", "cuda::cache::tests::racing_processes_leave_a_whole_entry"]);
+                command.args(["--exact", &format!("{module}::racing_processes_leave_a_whole_entry")]);
                 command.env(RACER, folder.path()).stdout(std::process::Stdio::null()).spawn().unwrap()
             })
             .collect();
