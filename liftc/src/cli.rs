@@ -72,8 +72,12 @@ Examples:
   Several at once, into a directory
     liftc transform *.png -w legall53 -l 3 -o coeffs/
 
-Reads PNG, JPEG, TIFF, PGM and PPM of 8 or 16 bits, grey or colour, with or without alpha (each channel is transformed by \
-itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 4 axes.
+Reads PNG, JPEG, TIFF, PGM, PPM, PBM and PAM, grey or colour, with or without alpha (each channel is transformed by \
+itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 8 axes. Pages of a TIFF are a stack, \
+with an axis in front. What of a file is not in the samples is said. A .npy of 16 MiB or more is mapped into memory, and \
+must not change meanwhile.
+
+Coefficients are .npy or .npz; the inverse and --picture write PNG, TIFF, PGM, PPM, PBM and PAM, by the name's ending.
 
 Sample types, unless --sample says otherwise:
   element           integer wavelet   real wavelet

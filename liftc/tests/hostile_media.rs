@@ -282,3 +282,70 @@ fn pictures_cut_short_or_spoilt() {
         }
     }
 }
+
+/// A TIFF of 20 × 20 samples in four tiles of 16 × 16, or in two strips; with a plane for each of three channels, or not.
+fn tiff_file(tiles: bool, channels: u32, planar: bool, float: bool) -> Vec<u8> {
+    let bytes = if float { 4 } else { 1 };
+    let planes = if planar { channels } else { 1 };
+    let chunks = if tiles { 4 } else { 2 } * planes;
+    let size = if tiles { 16 * 16 } else { 20 * 10 } * bytes * (channels / planes);
+    let mut entries = vec![
+        (256, vec![20]),
+        (257, vec![20]),
+        (258, vec![8 * bytes; channels as usize]),
+        (259, vec![1]),
+        (262, vec![if channels == 1 { 1 } else { 2 }]),
+        (277, vec![channels]),
+        (284, vec![if planar { 2 } else { 1 }]),
+        (339, vec![if float { 3 } else { 1 }; channels as usize]),
+    ];
+    let offsets = |from: u32| (0..chunks).map(|i| from + i * size).collect::<Vec<_>>();
+    if tiles {
+        entries.extend([(322, vec![16]), (323, vec![16]), (324, offsets(1000)), (325, vec![size; chunks as usize])]);
+    } else {
+        entries.extend([(273, offsets(1000)), (278, vec![10]), (279, vec![size; chunks as usize])]);
+    }
+    entries.sort();
+    let mut head = b"II\x2a\0\x08\0\0\0".to_vec();
+    head.extend((entries.len() as u16).to_le_bytes());
+    let mut behind = Vec::new();
+    let start = 8 + 2 + 12 * entries.len() + 4;
+    for (tag, values) in &entries {
+        let list: Vec<u8> = values.iter().flat_map(|v: &u32| v.to_le_bytes()).collect();
+        head.extend([&(*tag as u16).to_le_bytes()[..], &[4, 0], &(values.len() as u32).to_le_bytes()].concat());
+        if values.len() == 1 {
+            head.extend(list);
+        } else {
+            head.extend(((start + behind.len()) as u32).to_le_bytes());
+            behind.extend(list);
+        }
+    }
+    head.extend([0; 4]);
+    head.extend(behind);
+    head.resize(1000, 0);
+    head.extend((0..chunks * size).map(|i| i as u8));
+    head
+}
+
+#[test]
+fn tiffs_with_every_byte_of_their_directory_changed() {
+    for (tiles, channels, planar, float) in
+        [(true, 1, false, false), (true, 3, false, true), (false, 3, false, false), (false, 3, true, false)]
+    {
+        let good = tiff_file(tiles, channels, planar, float);
+        let shape = read_image(&good).unwrap().shape;
+        assert_eq!(shape, if channels == 1 { vec![20, 20] } else { vec![20, 20, 3] });
+        for at in 0..400 {
+            for value in [0, 1, 2, 3, 5, 0x10, 0x7f, 0xff] {
+                let mut bytes = good.clone();
+                bytes[at] = value;
+                let _ = read_image(&bytes);
+            }
+        }
+        // What is beyond the picture in the last tile may be missing.
+        for at in (0..1500).step_by(7) {
+            assert!(read_image(&good[..at]).is_err(), "cut to {at} bytes");
+        }
+    }
+    refused(read_image(&tiff_file(true, 3, true, false)), "tiles with a plane for each channel");
+}

@@ -3,7 +3,7 @@
 use super::image::too_large;
 use super::{Array, Colour, Data, Origin, shape_text};
 use crate::failure::{Failure, Outcome, input};
-use ::tiff::decoder::{Decoder, DecodingResult, Limits};
+use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError, TiffResult};
@@ -105,6 +105,12 @@ fn read_page<R: BufRead + Seek>(
     if unsigned(decoder, Tag::FillOrder) == Some(2) {
         return Err(input("is a TIFF whose bits are in reverse (FillOrder 2), which is not read")
             .help("write it anew, for example with `tiffcp -f msb2lsb`"));
+    }
+    // The decoder's padding of tiles is that of the first plane.
+    let planar = unsigned(decoder, Tag::PlanarConfiguration) == Some(2) && samples > 1;
+    if planar && decoder.get_chunk_type() == ChunkType::Tile {
+        return Err(input("is a TIFF of tiles with a plane for each channel, which is not read")
+            .help("write it with channels together: tiffcp -p contig in.tif out.tif"));
     }
     let kind = decoder.colortype().map_err(failed)?;
     let alpha = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
