@@ -1,5 +1,7 @@
 //! What is validated: which wavelets with which border rules and sample types stand for all.
 
+use crate::record::Record;
+use crate::registers::Usage;
 use lifting_codegen::back::cuda;
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
@@ -10,16 +12,24 @@ use lifting_codegen::schedule::{
     vertical, volume, warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// One wavelet under one border rule, as `liftc` would write it.
 pub struct Emitted {
     /// `<wavelet>-<border rule>`.
     pub name: String,
-    /// The CUDA file; `None` if the wavelet is too long for the schedules, which is told on the way.
+    /// The CUDA file; `None` if it is as recorded, or the wavelet is too long for the schedules, which is told on the way.
     pub cuda: Option<PathBuf>,
-    /// Kernels of both axes at once, which plans have and files have not; `None` if others stand for them or none holds the wavelet.
+    /// Kernels of both axes at once, which plans have and files have not; `None` if they are as recorded, others stand for them or none
+    /// holds the wavelet.
     pub fused: Option<PathBuf>,
+    /// Digest of the CUDA file and its header.
+    pub cuda_text: String,
+    /// Digests of the fused kernels, by name.
+    pub fused_texts: BTreeMap<String, String>,
+    /// What the kernels use that are as recorded.
+    pub recorded: Vec<Usage>,
     /// The C file.
     pub c: PathBuf,
     /// The Rust file.
@@ -235,8 +245,8 @@ fn border_rule(request: &Request) -> Boundary {
     if WIDE.contains(&request.scheme.name()) { request.scheme.boundary() } else { request.boundary }
 }
 
-/// The kernels that plans have and files have not, as text that compiles alone.
-fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
+/// The kernels that plans have and files have not.
+fn fused(request: &Request, full: bool) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
@@ -259,12 +269,7 @@ fn fused(request: &Request, full: bool) -> Result<Option<String>, String> {
             }
         }
     }
-    if kernels.is_empty() {
-        return Ok(None);
-    }
-    let infos = kernels.iter().map(validate).collect::<Result<Vec<_>, _>>().map_err(|e| format!("{e:?}"))?;
-    let pairs: Vec<_> = kernels.iter().zip(&infos).collect();
-    cuda::write(&pairs).map(Some).map_err(|e| e.to_string())
+    kernels
 }
 
 /// The files of long filters, all of one kind of steps: [`REPRESENTATIVE`] stands for them unless a run is full or names
@@ -279,7 +284,7 @@ const VECTORS: [usize; 2] = [8192, 4096];
 const LATTICES: [(&str, &[Scalar]); 2] = [("db2", &[Scalar::F32, Scalar::F64]), ("sym8", &[Scalar::F16])];
 
 /// Emits everything into a folder.
-pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String> {
+pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result<Vec<Emitted>, String> {
     let mut emitted = Vec::new();
     for (index, entry) in lifting_filters::CATALOGUE.iter().enumerate() {
         let left_out =
@@ -295,7 +300,8 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
             let command = format!("liftc {} --boundary {boundary}", entry.file);
             let request = Request { scheme, boundary, samples: &samples, gain, command: &command };
             let in_plans = if full { &samples[..] } else { stand_for_all(scheme, boundary, &samples) };
-            emitted.push(write(folder, &format!("{}-{boundary}", entry.name), &request, (in_plans, full))?);
+            let name = format!("{}-{boundary}", entry.name);
+            emitted.push(write((folder, record), &name, &request, (in_plans, full))?);
         }
     }
     let (file, source) = ("orthogonal.lift", include_str!("../../lifting-dsl/tests/orthogonal.lift"));
@@ -310,30 +316,62 @@ pub fn all(folder: &Path, only: &str, full: bool) -> Result<Vec<Emitted>, String
         let (boundary, command) = (Boundary::Periodic, format!("liftc {file}"));
         let in_files = emit::natural_samples(scheme.domain());
         let request = Request { scheme, boundary, samples: in_files, gain: false, command: &command };
-        emitted.push(write(folder, &emitted_name, &request, (samples, full))?);
+        emitted.push(write((folder, record), &emitted_name, &request, (samples, full))?);
     }
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
 }
 
-/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types.
-fn write(folder: &Path, name: &str, request: &Request, (in_plans, full): (&[Scalar], bool)) -> Result<Emitted, String> {
-    let write = |extension: &str, text: String| {
+/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types; CUDA only where it is not
+/// as recorded.
+fn write(
+    (folder, record): (&Path, &Record),
+    name: &str,
+    request: &Request,
+    (in_plans, full): (&[Scalar], bool),
+) -> Result<Emitted, String> {
+    let write = |extension: &str, text: &str| {
         let path = folder.join(format!("{name}.{extension}"));
         std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok::<_, String>(path)
     };
+    let mut recorded = Vec::new();
+    // True for what has to be compiled.
+    let mut is_due = |digest: &str| match record.recall(name, digest) {
+        Some(known) => {
+            recorded.extend_from_slice(known);
+            false
+        }
+        None => true,
+    };
     let cuda = match emit::cuda(request) {
-        Ok(text) => Some(write("cu", text)?),
+        Ok(text) => Some(text),
         Err(emit::EmitError::Schedule(e)) => {
             println!("{name}: no CUDA: {e}");
             None
         }
         Err(e) => return Err(format!("{name}: {e}")),
     };
-    let fused = fused(&Request { samples: in_plans, ..*request }, full)?;
-    let fused = fused.map(|text| write("fused.cu", text)).transpose()?;
-    let c = write("c", emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
-    let rust = write("rs", emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;
-    let header = write("h", emit::header(request, Declared { c: true, cuda: cuda.is_some() }))?;
-    Ok(Emitted { name: name.to_owned(), cuda, fused, c, rust, header })
+    let header = emit::header(request, Declared { c: true, cuda: cuda.is_some() });
+    let cuda_text = cuda.as_ref().map(|text| record.digest(&[text, &header])).unwrap_or_default();
+    let cuda = cuda.filter(|_| is_due(&cuda_text)).map(|text| write("cu", &text)).transpose()?;
+
+    let kernels = fused(&Request { samples: in_plans, ..*request }, full);
+    let infos = kernels.iter().map(validate).collect::<Result<Vec<_>, _>>().map_err(|e| format!("{name}: {e:?}"))?;
+    let (mut fused_texts, mut due) = (BTreeMap::new(), Vec::new());
+    for pair in kernels.iter().zip(&infos) {
+        let digest = record.digest(&[&cuda::write(&[pair]).map_err(|e| format!("{name}: {e}"))?]);
+        if is_due(&digest) {
+            due.push(pair);
+        }
+        fused_texts.insert(pair.0.name.clone(), digest);
+    }
+    let fused = match &due[..] {
+        [] => None,
+        due => Some(write("fused.cu", &cuda::write(due).map_err(|e| format!("{name}: {e}"))?)?),
+    };
+    let c = write("c", &emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
+    let rust = write("rs", &emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;
+    let header = write("h", &header)?;
+    let name = name.to_owned();
+    Ok(Emitted { name, cuda, fused, cuda_text, fused_texts, recorded, c, rust, header })
 }

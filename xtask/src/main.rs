@@ -5,6 +5,7 @@ mod emitted;
 mod filters;
 mod nvcc;
 mod nvrtc;
+mod record;
 mod registers;
 mod toolchain;
 mod validate;
@@ -44,6 +45,12 @@ enum Task {
         /// Every wavelet with every border rule and sample type, not only the ones that stand for the others.
         #[arg(long, env = "LIFTING_FULL")]
         full: bool,
+        /// Compile kernels whose text and compiler are those of the table, too, not only a random twentieth of them.
+        #[arg(long)]
+        afresh: bool,
+        /// Which twentieth [default: by the commit].
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
     },
     /// Install the CUDA compilers from PyPI under target/cuda and print where they are.
     ///
@@ -58,7 +65,9 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Args::parse().task {
         Task::Filters { check, only } => filters::run(check, only.as_deref()),
-        Task::Validate { bless, only, full } => validate::run(&validate::Options { bless, only, full }),
+        Task::Validate { bless, only, full, afresh, seed } => {
+            validate::run(&validate::Options { bless, only, full, afresh, seed })
+        }
         Task::GpuBundle => bundle::make(),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };

@@ -1,0 +1,114 @@
+//! Which texts need not be compiled again: those that the committed table has, made by the same compiler. A random
+//! twentieth is compiled all the same.
+
+use crate::nvcc::ARCHITECTURES;
+use crate::registers::Usage;
+use crate::toolchain::{Toolchain, root, run};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// One in so many of the recorded texts is compiled.
+const SAMPLE: u64 = 20;
+
+/// What is known of kernels, by file and digest.
+pub struct Record {
+    known: BTreeMap<(String, String), Vec<Usage>>,
+    compiler: String,
+    seed: u64,
+}
+
+impl Record {
+    /// Of what a table says; an empty one lets everything be compiled.
+    pub fn new(known: Vec<Usage>, toolchain: &Toolchain, seed: u64) -> Result<Record, String> {
+        let version = run(toolchain.command("nvcc").arg("--version"))?;
+        let nvrtc = toolchain.nvrtc()?;
+        let library = nvrtc.file_name().unwrap_or_default().display();
+        Ok(Record::of(known, format!("{version} {library} {ARCHITECTURES:?}"), seed))
+    }
+
+    fn of(known: Vec<Usage>, compiler: String, seed: u64) -> Record {
+        let mut by_text = BTreeMap::new();
+        for usage in known {
+            by_text.entry((usage.file.clone(), usage.text.clone())).or_insert_with(Vec::new).push(usage);
+        }
+        Record { known: by_text, compiler, seed }
+    }
+
+    /// What stands for texts that are compiled together, and for the compiler.
+    pub fn digest(&self, texts: &[&str]) -> String {
+        digest(std::iter::once(&self.compiler[..]).chain(texts.iter().copied()))
+    }
+
+    /// What a text used when it was compiled; `None` if it is not known, or its turn has come again.
+    pub fn recall(&self, file: &str, digest: &str) -> Option<&[Usage]> {
+        let known = self.known.get(&(file.to_owned(), digest.to_owned()))?;
+        let whole = !known.is_empty() && known.len().is_multiple_of(ARCHITECTURES.len());
+        (whole && !self.is_sampled(digest)).then_some(known)
+    }
+
+    fn is_sampled(&self, digest_of_text: &str) -> bool {
+        let drawn = digest([&self.seed.to_string()[..], digest_of_text].into_iter());
+        u64::from_str_radix(&drawn, 16).is_ok_and(|n| n % SAMPLE == 0)
+    }
+}
+
+/// Twelve hexadecimal digits.
+fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A seed for each commit: what one run leaves out, another takes.
+pub fn seed_of_commit() -> u64 {
+    let mut git = Command::new("git");
+    let commit = run(git.current_dir(root()).args(["rev-parse", "HEAD"]));
+    commit.ok().and_then(|hash| u64::from_str_radix(hash.get(..8)?, 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usages(record: &Record, texts: usize) -> Vec<Usage> {
+        let of = |n: usize| {
+            let text = record.digest(&[&n.to_string()]);
+            ARCHITECTURES.map(|a| Usage { text: text.clone(), registers: 7, ..Usage::new("f", &n.to_string(), a) })
+        };
+        (0..texts).flat_map(of).collect()
+    }
+
+    #[test]
+    fn a_twentieth_of_what_is_known_is_compiled_again() {
+        let empty = Record::of(Vec::new(), "nvcc 13".into(), 0);
+        let known = usages(&empty, 2000);
+        let left_out = |seed| {
+            let record = Record::of(known.clone(), "nvcc 13".into(), seed);
+            (0..2000).filter(|n| record.recall("f", &record.digest(&[&n.to_string()])).is_some()).collect::<Vec<_>>()
+        };
+        assert!((1850..1950).contains(&left_out(1).len()), "{}", left_out(1).len());
+        assert_ne!(left_out(1), left_out(2));
+    }
+
+    #[test]
+    fn another_text_compiler_or_file_is_compiled() {
+        let empty = Record::of(Vec::new(), "nvcc 13".into(), 0);
+        let known = usages(&empty, 40);
+        let record = Record::of(known.clone(), "nvcc 13".into(), 0);
+        let digests: Vec<_> = (0..40).map(|n| record.digest(&[&n.to_string()])).collect();
+        let known_one = digests.iter().find(|d| record.recall("f", d).is_some()).unwrap();
+        assert!(record.recall("g", known_one).is_none());
+        assert!(record.recall("f", &record.digest(&["other"])).is_none());
+        let newer = Record::of(known, "nvcc 14".into(), 0);
+        assert!((0..40).all(|n| newer.recall("f", &newer.digest(&[&n.to_string()])).is_none()));
+        // A line that is missing for one architecture makes the record incomplete.
+        let half: Vec<_> =
+            usages(&empty, 40).into_iter().filter(|u| u.architecture == "75").collect();
+        let half = Record::of(half, "nvcc 13".into(), 0);
+        assert!(digests.iter().all(|d| half.recall("f", d).is_none()));
+    }
+}
