@@ -7,7 +7,7 @@ use common::{Bench, data_file, npy};
 #[test]
 fn the_readmes_commands_run() {
     let bench = Bench::new();
-    bench.copy("chelsea.png");
+    bench.copy("chelsea.png").copy("camera.png");
     std::fs::create_dir(bench.path("filters")).unwrap();
     std::fs::copy(data_file("../../filters/dd137.lift"), bench.path("filters/dd137.lift")).unwrap();
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 40, 30), }";
@@ -18,7 +18,7 @@ fn the_readmes_commands_run() {
     let blocks = readme.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
     let lines = blocks
         .flat_map(str::lines)
-        .filter(|line| !line.starts_with("cargo test"))
+        .filter(|line| !["cargo test", "cargo install", "cargo add"].iter().any(|other| line.starts_with(other)))
         .map(|line| line.strip_prefix("cargo run --release -p liftc -- ").or(line.strip_prefix("liftc ")).unwrap());
     let lines: Vec<&str> = lines.map(|l| l.split('#').next().unwrap()).collect();
     assert!(lines.len() > 9, "{lines:?}");

@@ -106,8 +106,7 @@ mod tests {
         let newer = Record::of(known, "nvcc 14".into(), 0);
         assert!((0..40).all(|n| newer.recall("f", &newer.digest(&[&n.to_string()])).is_none()));
         // A line that is missing for one architecture makes the record incomplete.
-        let half: Vec<_> =
-            usages(&empty, 40).into_iter().filter(|u| u.architecture == "75").collect();
+        let half: Vec<_> = usages(&empty, 40).into_iter().filter(|u| u.architecture == "75").collect();
         let half = Record::of(half, "nvcc 13".into(), 0);
         assert!(digests.iter().all(|d| half.recall("f", d).is_none()));
     }
