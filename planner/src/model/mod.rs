@@ -1,0 +1,409 @@
+//! How long a level should take: a model of a few terms, so that plans choose before anything has run.
+//!
+//! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What limits large images is throughput, of
+//! memory and of instructions. What limits small ones is the time of one walk or block from its first row to its last; it grows with
+//! how many share a multiprocessor. Constants are fitted to what was measured (`h200`), as the tests show;
+//! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
+
+mod h200;
+
+use crate::kernels::{PassWay, Walk};
+use crate::schedule::{Block, CascadeBlock, PyramidBlock, TileBlock, VolumeBlock, WarpBlock};
+use h200::*;
+use lifting_codegen::action::Action;
+use lifting_codegen::ir::Scalar;
+use lifting_codegen::schedule::stream::{self, Job, Rows};
+use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, pyramid, tile, volume, warp};
+use lifting_codegen::window::Window;
+use lifting_dsl::{Boundary, Domain, Scheme, Step};
+
+/// What a plan runs on, as far as the model knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// How many there are; at least 1.
+    pub multiprocessors: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+}
+
+impl Default for Machine {
+    /// An H100 or H200; what the interpreter stands for.
+    fn default() -> Machine {
+        Machine { multiprocessors: 132, registers: 65536 }
+    }
+}
+
+/// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
+fn together(power: f64, a: f64, b: f64) -> f64 {
+    (a.powf(power) + b.powf(power)).powf(1.0 / power)
+}
+
+/// What is predicted of a level: launches, bytes, microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub launches: usize,
+    pub bytes: f64,
+    pub time: f64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        self.launches += other.launches;
+        self.bytes += other.bytes;
+        self.time += other.time;
+    }
+}
+
+/// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or write one.
+fn work(actions: &[Action]) -> [f64; 2] {
+    let mut counts = [0; 2];
+    for action in actions {
+        let unit = |w: f64| w.abs() == 1.0;
+        let step = match action {
+            Action::Step(step) => step,
+            // Two products and a sum for each of the pair.
+            Action::Stage(_) => {
+                counts = [counts[0] + 6, counts[1] + 4];
+                continue;
+            }
+        };
+        let [operations, accesses] = match step {
+            Step::Integer(s) => {
+                let products = s.taps.iter().filter(|t| t.weight.abs() != 1).count();
+                let rounds = usize::from(s.rounding != 0) + usize::from(s.shift != 0);
+                // The sum's taps, the update, and the wrap to the sample type.
+                [s.taps.len() + products + rounds + 2, s.taps.len() + 2]
+            }
+            Step::Real(s) => {
+                let taps: usize = s.groups.iter().map(|g| g.offsets.len()).sum();
+                let products = s.groups.iter().filter(|g| !unit(g.weight.to_f64())).count();
+                [taps + products, taps + 2]
+            }
+            Step::Scale(_) => [1, 2],
+        };
+        counts[0] += operations;
+        counts[1] += accesses;
+    }
+    counts.map(|n| n as f64)
+}
+
+/// A scheme on a machine.
+pub(crate) struct Model<'a> {
+    pub machine: &'a Machine,
+    pub scheme: &'a Scheme,
+    pub boundary: Boundary,
+    pub sample: Scalar,
+}
+
+impl Model<'_> {
+    fn memory(&self, bytes: f64) -> f64 {
+        bytes / (BANDWIDTH * f64::from(self.machine.multiprocessors))
+    }
+
+    fn issue(&self, instructions: f64) -> f64 {
+        instructions / (ISSUE * f64::from(self.machine.multiprocessors))
+    }
+
+    fn actions(&self, direction: Direction) -> Vec<Action> {
+        Action::all(self.scheme, direction, self.boundary)
+    }
+
+    /// Reading and writing so many samples once.
+    pub fn copy(&self, samples: usize) -> Cost {
+        let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
+        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + self.memory(bytes) }
+    }
+
+    /// One axis of `length` samples in a level of `samples`, between arrays of two types.
+    pub fn pass(&self, direction: Direction, samples: usize, length: usize, way: PassWay, sides: Sides) -> Cost {
+        let steps = self.actions(direction);
+        let [operations, accesses] = work(&steps);
+        let bytes = (samples * (sides.signal.bytes() + sides.bands.bytes())) as f64;
+        let window = || Window::derive(&steps, self.boundary);
+        let (moved, issue, walk) = match way {
+            PassWay { rows, registers: true } => {
+                let around = if rows { PASS_OVERHEAD_INSTRUCTIONS } else { 6.0 };
+                let issue = self.issue(samples as f64 * (around + operations / 2.0));
+                let pairs = (length / 2).min(10) + (window().kept() / 2) as usize;
+                (bytes * PASS_TRAFFIC, issue, PASS_RAMP + if rows { 0.0 } else { pairs as f64 * PASS_ROW_PAIR_LATENCY })
+            }
+            PassWay { rows, registers: false } => {
+                let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * PASS_STALL;
+                let height = 16.max(window().kept() as usize);
+                let windows = if rows { 0 } else { length.min(256).div_ceil(height) };
+                (bytes, issue, PASS_RAMP + windows as f64 * PASS_WINDOW_LATENCY)
+            }
+        };
+        let lines = samples as f64 / length as f64 * PASS_LINE_TIME / f64::from(self.machine.multiprocessors);
+        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + self.memory(moved).hypot(issue).max(walk).max(lines) }
+    }
+
+    /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
+    pub fn lattice(
+        &self,
+        direction: Direction,
+        samples: usize,
+        along: Along,
+        block: lattice::Shape,
+        sides: Sides,
+    ) -> Cost {
+        let [from, to] = [sides.signal.bytes(), sides.bands.bytes()];
+        let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
+        let bytes = (samples * (from + to)) as f64;
+        // Columns that do not fill a sector share it with other blocks, which find it in the second-level cache.
+        let wasted = match along {
+            Along::Row => 0.0,
+            Along::Column => (SECTOR / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
+        };
+        // A stage has six operations a pair; what it hands over goes through shared memory.
+        let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * PASS_STALL;
+        let time = self.memory(bytes * (1.0 + SECTOR_REREAD_COST * wasted)).hypot(issue).max(PASS_RAMP);
+        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + time }
+    }
+
+    /// Both axes in one launch.
+    pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
+        let depth = job.planes.map_or(1, |planes| planes.depth);
+        let samples = f64::from(job.width) * f64::from(job.height) * f64::from(depth) * f64::from(job.batch);
+        let (demand, aligned, power) = match (walk, block) {
+            (Walk::Stream(walk), _) => {
+                (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), STREAM_POWER)
+            }
+            (Walk::Warp(shape), Block::Warp(block)) => {
+                (self.in_blocks(direction, shape, block, job, chunk), shape.takes().is_aligned(), WARP_POWER)
+            }
+            (Walk::Tile(tile), Block::Tile(block)) => {
+                (self.in_tiles(direction, tile, block, job), tile.is_for_aligned(), TILE_POWER)
+            }
+            (Walk::Volume(volume), Block::Volume(block)) => {
+                let demand = self.in_volumes(direction, volume, block, (job, samples), chunk);
+                (demand, volume.takes().is_aligned(), VOLUME_POWER)
+            }
+            (Walk::Cascade(walk), Block::Cascade(block)) => {
+                (self.in_cascades(direction, walk, block, (job, chunk)), true, CASCADE_POWER)
+            }
+            (Walk::Pyramid(shape), Block::Pyramid(block)) => {
+                (self.in_pyramids(direction, shape, block, job), true, PYRAMID_POWER)
+            }
+            (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_) | Walk::Cascade(_) | Walk::Pyramid(_), _) => {
+                unreachable!("a walk is its block's")
+            }
+        };
+        let inverse = usize::from(direction == Direction::Inverse);
+        let is_packed = matches!(block, Block::Warp(WarpBlock { packed: true, .. }));
+        let (more_work, longer, slower) = match walk {
+            Walk::Warp(shape) => match shape.takes() {
+                Rows::Whole => (1.0, 1.0, 1.0),
+                Rows::Aligned => (WARP_ALIGNED_INSTRUCTIONS[inverse], 1.0, 1.0),
+                Rows::Image if is_packed => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_PAIRS_LATENCY, 1.0),
+                Rows::Image => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[0], 1.0),
+                Rows::Any => (WARP_UNALIGNED_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[1], 1.0),
+            },
+            _ if aligned => (1.0, 1.0, 1.0),
+            Walk::Stream(_) => (1.0, 1.0, STREAM_UNALIGNED[inverse]),
+            Walk::Tile(_) | Walk::Volume(_) => (1.0, 1.0, TILE_UNALIGNED[inverse]),
+            Walk::Cascade(_) | Walk::Pyramid(_) => (1.0, 1.0, 1.0),
+        };
+        let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
+        let issue = self.issue(samples * demand.instructions * more_work);
+        let throughput = together(THROUGHPUT_POWER, self.memory(bytes), issue);
+        Cost {
+            launches: 1,
+            bytes,
+            time: LAUNCH_LATENCY + slower * together(power, throughput, longer * demand.latency),
+        }
+    }
+
+    /// By `stream`.
+    fn walking(&self, direction: Direction, walk: &stream::Walk, block: Block, job: &Job, chunk: u32) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let registers = OTHER_REGISTERS + walk.registers();
+        let (bytes, reads) = (self.sample.bytes(), walk.reads(chunk as i32));
+        let narrow = if (block.columns() as usize * bytes) < 16 { STREAM_NARROW_INSTRUCTIONS } else { 1.0 };
+        let stall = registers as f64 / STREAM_REGISTERS_AT_FULL_ISSUE
+            * if registers > MOST_REGISTERS { SPILL_FACTOR } else { 1.0 };
+        let again = STREAM_REREAD_COST[usize::from(direction == Direction::Inverse)];
+        let pair = STREAM_ROW_PAIR_LATENCY
+            + STREAM_OPERATION_LATENCY * operations
+            + STREAM_COLUMN_LATENCY * 16.0 / bytes as f64;
+        let pairs = row_pairs(job).min(f64::from(chunk)) + walk.halo_pairs() as f64;
+        let shared = self.warps(job, walk.strip_columns(), chunk).min(self.resident(registers));
+        Demand {
+            moved: 1.0 + (reads - 1.0) * again,
+            instructions: reads
+                * lifted(job, walk.strip_columns())
+                * idle(job, walk.strip_columns(), 2 * i64::from(chunk), STREAM_IDLE_POWER)
+                * (STREAM_OVERHEAD_INSTRUCTIONS + operations)
+                * stall
+                * narrow,
+            latency: (STREAM_LATENCY + pairs * pair) * (1.0 + STREAM_OCCUPANCY_LATENCY * shared),
+        }
+    }
+
+    /// By `warp`.
+    fn in_blocks(&self, direction: Direction, shape: &warp::Block, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let (reads, columns) = (shape.reads(), f64::from(block.columns));
+        // Of a lane, in each row: of two bands, or of the image.
+        let (stores, tiny) = match (direction, block.columns as usize / 2 * self.sample.bytes()) {
+            (Direction::Inverse, _) => (1.0, 0.0),
+            (Direction::Forward, ..8) => (2.0, WARP_PARTIAL_SECTOR_COST),
+            (Direction::Forward, _) => (2.0, 0.0),
+        };
+        let packed = usize::from(block.packed);
+        let samples = f64::from(block.rows) * columns;
+        let latency = samples * WARP_SAMPLE_LATENCY[packed] + shape.rows() as f64 * stores * WARP_STORE_LATENCY[packed];
+        let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
+        let shared = self.warps(job, shape.columns(), chunk);
+        let work = WARP_OPERATION_INSTRUCTIONS[packed] * operations + WARP_OVERHEAD_INSTRUCTIONS[packed] / columns;
+        let is_gathered = matches!(shape.takes(), Rows::Image | Rows::Any);
+        let gathered = if is_gathered { (columns / WARP_GATHER_COLUMNS[packed]).max(1.0) } else { 1.0 };
+        let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), WARP_IDLE_POWER);
+        let unsure = if i64::from(block.rows) - shape.rows() > WARP_FITTED_HALO_ROWS { WARP_LONG_HALO } else { 1.0 };
+        Demand {
+            moved: 1.0 + tiny,
+            instructions: reads * lifted * work * WARP_STALL * unsure,
+            latency: latency * each * (gathered + WARP_OCCUPANCY_LATENCY[packed] * shared) * unsure,
+        }
+    }
+
+    /// By `tile`.
+    fn in_tiles(&self, direction: Direction, tile: &tile::Block, block: TileBlock, job: &Job) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let [across, down] = tile.rounds().map(|n| n as f64);
+        let stores = if direction == Direction::Forward { TILE_SCALAR_STORE_INSTRUCTIONS } else { 1.0 };
+        let lonely = if across < 2.0 { TILE_SINGLE_ROUND_STALL } else { 1.0 };
+        let slower = if direction == Direction::Forward { TILE_SCALAR_STORE_LATENCY } else { 1.0 };
+        let latency =
+            (TILE_VERTICAL_LATENCY * down + TILE_HORIZONTAL_LATENCY * across * f64::from(block.columns)) * slower;
+        // Each tile is a warp's strip and chunk, but of so many warps.
+        let tiles = self.warps(job, tile.columns(), (tile.rows() / 2) as u32);
+        let shared = (tiles * f64::from(block.warps)).min(TILE_RESIDENT_WARPS);
+        Demand {
+            moved: 1.0,
+            instructions: tile.reads()
+                * idle(job, tile.columns(), tile.rows(), TILE_IDLE_POWER)
+                * (TILE_OVERHEAD_INSTRUCTIONS + operations)
+                * TILE_STALL
+                * stores
+                * lonely,
+            latency: latency * (1.0 + TILE_OCCUPANCY_LATENCY * shared),
+        }
+    }
+
+    /// By `volume`: as long as the threads of blocks that follow one another have instructions.
+    fn in_volumes(
+        &self,
+        direction: Direction,
+        volume: &volume::Block,
+        block: VolumeBlock,
+        (job, samples): (&Job, f64),
+        chunk: u32,
+    ) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let multiprocessors = self.machine.multiprocessors;
+        let steps = volume.duration(job, chunk as i32, multiprocessors) as f64;
+        let threads = f64::from(32 * block.warps);
+        let around = VOLUME_OVERHEAD_INSTRUCTIONS[usize::from(direction == Direction::Inverse)];
+        let each = (volume.pairs_a_step() * operations + around).max(VOLUME_STEP_INSTRUCTIONS) * VOLUME_STALL;
+        let resident = f64::from(multiprocessors) * volume.resident() as f64;
+        Demand { moved: 1.0, instructions: resident * threads * steps * each / samples, latency: 0.0 }
+    }
+
+    /// By `cascade`: as many steps as the walk says.
+    fn in_cascades(
+        &self,
+        direction: Direction,
+        walk: &cascade::Walk,
+        block: CascadeBlock,
+        (job, chunk): (&Job, u32),
+    ) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let bytes = (block.columns as usize * self.sample.bytes()) as f64;
+        let inverse = usize::from(direction == Direction::Inverse);
+        let real = if inverse == 1 && self.scheme.domain() == Domain::Real { CASCADE_REAL_PART } else { 1.0 };
+        let step = match walk.is_packed() {
+            true if walk.is_busy() => {
+                CASCADE_PAIRS_LATENCY[inverse] * bytes * (operations / CASCADE_PAIRS_OPERATIONS).max(1.0)
+            }
+            true => CASCADE_SHORT_PAIRS_LATENCY[inverse] * bytes,
+            false => CASCADE_OPERATION_LATENCY[inverse] * operations * real + CASCADE_BYTE_LATENCY[inverse] * bytes,
+        };
+        Demand {
+            moved: 1.0 + (walk.reads(chunk as i32) - 1.0) * CASCADE_REREAD_COST,
+            instructions: 0.0,
+            latency: walk.duration(job, chunk as i32, self.machine.multiprocessors) * step,
+        }
+    }
+
+    /// By `pyramid`: a block is as long as its level after level, however small the image is.
+    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Block, block: PyramidBlock, job: &Job) -> Demand {
+        let [operations, _] = work(&self.actions(direction));
+        let threads = f64::from(32 * block.shape().warps());
+        let each = f64::from(block.side * block.side) / threads;
+        let [first, others] = [0, 1].map(|i| (f64::from(block.pairs[i]), shape.lifted()[i] as f64 * operations));
+        let levels = f64::from(job.levels);
+        let latency = |(_, lifting): (f64, f64)| 2.0 * (PYRAMID_PASS_LATENCY + PYRAMID_OPERATION_LATENCY * lifting);
+        let issued = |(pairs, lifting): (f64, f64)| {
+            2.0 * (PYRAMID_PASS_INSTRUCTIONS
+                + PYRAMID_PAIR_INSTRUCTIONS * pairs
+                + PYRAMID_OPERATION_INSTRUCTIONS * lifting)
+        };
+        let of_thread = PYRAMID_SAMPLE_INSTRUCTIONS * each
+            + issued(first)
+            + (levels - 1.0) * PYRAMID_ACTIVE_THREADS * issued(others);
+        Demand {
+            moved: 1.0,
+            instructions: threads * of_thread / (f64::from(job.width) * f64::from(job.height)),
+            latency: PYRAMID_LATENCY
+                + PYRAMID_SAMPLE_LATENCY * each
+                + latency(first)
+                + (levels - 1.0) * latency(others),
+        }
+    }
+
+    /// Warps of a launch a multiprocessor, each for so many columns.
+    fn warps(&self, job: &Job, columns: i64, chunk: u32) -> f64 {
+        let strips = (f64::from(job.width + job.parity[0]) / columns as f64).ceil();
+        let all = strips * (row_pairs(job) / f64::from(chunk)).ceil() * f64::from(job.batch);
+        all / f64::from(self.machine.multiprocessors)
+    }
+
+    /// Warps that are resident on a multiprocessor.
+    fn resident(&self, registers: i64) -> f64 {
+        f64::from(self.machine.registers / 32) / registers as f64
+    }
+}
+
+/// What a pass over both axes asks of a machine.
+struct Demand {
+    /// Of the samples, how many are read, or cost as much.
+    moved: f64,
+    /// A sample.
+    instructions: f64,
+    /// Microseconds of a walk, or of a block.
+    latency: f64,
+}
+
+fn row_pairs(job: &Job) -> f64 {
+    f64::from((job.height + job.parity[1] + 1) / 2)
+}
+
+/// Samples that are lifted for each that there is: strips of so many columns, of which the last has fewer.
+fn lifted(job: &Job, columns: i64) -> f64 {
+    beyond(job.width, columns)
+}
+
+/// By how much images of a batch that do not fill their blocks take longer: to a power of what is left idle. What one image takes was measured without.
+fn idle(job: &Job, columns: i64, rows: i64, power: f64) -> f64 {
+    if job.batch == 1 { 1.0 } else { (beyond(job.width, columns) * beyond(job.height, rows)).powf(power) }
+}
+
+/// Of a length in blocks, the last of which has fewer samples: all that blocks have, of each that there is.
+fn beyond(length: i32, block: i64) -> f64 {
+    let (length, block) = (f64::from(length), block as f64);
+    (length / block).ceil() * block / length
+}
+
+#[cfg(test)]
+mod tests;
