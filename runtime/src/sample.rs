@@ -24,13 +24,32 @@ pub trait Sample: lifting_dsl::sample::Sample + Element + bytemuck::Pod + Stored
 pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     fn load(self) -> W;
     fn store(value: W) -> Self;
+
+    /// [`Stored::load`] of as many samples as there are.
+    #[inline(always)]
+    fn load_all(from: &[Self], to: &mut [W]) {
+        for (y, x) in to.iter_mut().zip(from) {
+            *y = x.load();
+        }
+    }
+
+    /// [`Stored::store`] of as many values as there are.
+    #[inline(always)]
+    fn store_all(from: &[W], to: &mut [Self])
+    where
+        W: Copy,
+    {
+        for (y, x) in to.iter_mut().zip(from) {
+            *y = Self::store(*x);
+        }
+    }
 }
 
 /// What lifting steps are made of, on types that are plain bits.
 #[doc(hidden)]
-pub trait Arithmetic: lifting_dsl::sample::Arithmetic + bytemuck::Pod {}
+pub trait Arithmetic: lifting_dsl::sample::Arithmetic + bytemuck::Pod + Stored<Self> {}
 
-impl<W: lifting_dsl::sample::Arithmetic + bytemuck::Pod> Arithmetic for W {}
+impl<W: lifting_dsl::sample::Arithmetic + bytemuck::Pod + Stored<W>> Arithmetic for W {}
 
 macro_rules! own_lane {
     ($($t:ty),*) => {$(

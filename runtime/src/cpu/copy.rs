@@ -1,11 +1,8 @@
 //! Strided copies, with the borders of a pad repeated or cropped.
 
+use super::Shared;
 use crate::data::{MAX_RANK, RawView, RawViewMut};
 use rayon::prelude::*;
-
-struct Shared<P>(P);
-// SAFETY: workers write distinct rows.
-unsafe impl<P> Sync for Shared<P> {}
 
 /// Copies `src` to `dst`. Where `dst` is larger, the last sample along the axis is repeated; where it is smaller, the rest of `src`
 /// is left out.
@@ -42,8 +39,7 @@ pub(super) unsafe fn copy<T: Copy>(src: RawView<T>, dst: RawViewMut<T>, threads:
 
     let views = Shared((src, dst));
     let one = |index: usize| {
-        let views = &views;
-        let (src, dst) = &views.0;
+        let (src, dst) = views.get();
         let (mut from, mut to, mut rest) = (0isize, 0isize, index);
         for axis in (0..outer.min(MAX_RANK)).rev() {
             let i = rest % dst.shape[axis];

@@ -1,19 +1,39 @@
-//! The CPU executor: every level, axis by axis, in place, lines in bundles (`pass`), steps on bundles (`lift`).
+//! The CPU executor.
+//!
+//! Transforms out of place along one or two axes are row programs (`rows`): one pass over the data, both axes while rows are in cache. What these do not take goes axis by axis,
+//! in place, lines in bundles (`pass`), steps on bundles (`lift`). Both give the oracle's bits; the recipe says which it is.
 
 mod adjoint;
 mod copy;
+mod isa;
 mod lift;
 mod pass;
+mod rows;
+#[cfg(test)]
+mod tests;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::error::PlanError;
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
+use isa::Isa;
+use lifting_codegen::schedule::Direction as Of;
 use lifting_dsl::geometry::Layout;
 use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
 use std::sync::Arc;
+
+/// What workers share although it holds pointers.
+struct Shared<P>(P);
+// SAFETY: workers write distinct samples.
+unsafe impl<P> Sync for Shared<P> {}
+
+impl<P> Shared<P> {
+    fn get(&self) -> &P {
+        &self.0
+    }
+}
 
 /// Executes a problem with up to `threads` threads.
 #[derive(Debug)]
@@ -24,6 +44,8 @@ pub(crate) struct Cpu<T: Sample> {
     /// Of analysis and of synthesis, for real schemes.
     adjoints: Option<[Adjoint<T::Lane>; 2]>,
     levels: Vec<Level>,
+    /// The faster way, where there is one.
+    rows: Option<rows::Program<T>>,
     threads: usize,
     size: WorkspaceSize,
 }
@@ -58,6 +80,11 @@ struct Window<T> {
 impl<T: Sample> Cpu<T> {
     /// Prepares the problem; `None` if its scratch cannot be addressed.
     pub fn new(problem: Arc<Problem>, threads: usize) -> Option<Cpu<T>> {
+        Cpu::with(problem, threads, Isa::detect())
+    }
+
+    /// The same with instructions of a set that the machine has.
+    fn with(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
         let geometry = &problem.geometry;
         let levels: Vec<Level> = (0..geometry.depth())
             .map(|j| Level {
@@ -79,6 +106,11 @@ impl<T: Sample> Cpu<T> {
         if problem.pads() {
             size.padded = geometry.samples();
         }
+        let rows = rows::Program::new(&problem, isa, threads);
+        if let Some(rows) = &rows {
+            size.lines = size.lines.max(rows.work()?);
+            size.low = rows.low()?;
+        }
         let adjoints = Adjoint::new(problem.scheme.steps())
             .and_then(|analysis| Some([analysis, Adjoint::new(&problem.scheme.inverse_steps())?]));
         Some(Cpu {
@@ -89,6 +121,7 @@ impl<T: Sample> Cpu<T> {
                 &problem.scheme.inverse_steps(),
             ),
             levels,
+            rows,
             threads,
             size,
             problem,
@@ -214,15 +247,18 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     }
 
     fn passes(&self) -> Vec<Pass> {
-        let pass = |j: usize, level: &Level, axis: usize| Pass {
+        let pass = |j: usize, axes: &[usize], schedule| Pass {
             level: j as u32 + 1,
-            axes: vec![axis],
-            lengths: vec![level.shape[axis]],
-            count: pass::widest(&level.shape, axis),
-            schedule: "lines",
+            axes: axes.to_vec(),
+            lengths: axes.iter().map(|&axis| self.levels[j].shape[axis]).collect(),
+            count: self.levels[j].shape.iter().enumerate().filter(|(a, _)| !axes.contains(a)).map(|(_, n)| n).product(),
+            schedule,
         };
         let levels = self.levels.iter().enumerate();
-        levels.flat_map(|(j, level)| level.axes.iter().map(move |&axis| pass(j, level, axis))).collect()
+        match &self.rows {
+            Some(rows) => levels.map(|(j, level)| pass(j, &level.axes, rows.name())).collect(),
+            None => levels.flat_map(|(j, level)| level.axes.iter().map(move |&a| pass(j, &[a], "lines"))).collect(),
+        }
     }
 
     unsafe fn forward(
@@ -233,6 +269,10 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
+            if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > 0 && !self.problem.pads()) {
+                rows.run(rows::Way::Analysis, 0, src, dst, &mut workspace.lines, &mut workspace.low);
+                return Ok(());
+            }
             copy::copy(src, dst, self.threads);
             self.forward_in_place(dst, workspace)
         }
@@ -246,18 +286,17 @@ impl<T: Sample> Executor<T> for Cpu<T> {
 
     unsafe fn adjoint(
         &self,
-        of: lifting_codegen::schedule::Direction,
+        of: Of,
         src: RawView<T>,
         dst: RawViewMut<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
-        use lifting_codegen::schedule::Direction;
         // SAFETY: passed on from the caller.
         unsafe {
             copy::copy(src, dst, self.threads);
             match of {
-                Direction::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),
-                Direction::Inverse => self.analyse(Kind::Adjoint, dst, workspace),
+                Of::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),
+                Of::Inverse => self.analyse(Kind::Adjoint, dst, workspace),
             }
         }
         Ok(())
@@ -285,6 +324,11 @@ impl<T: Sample> Executor<T> for Cpu<T> {
                 copy::copy(whole.as_const(), dst, self.threads);
             }
             workspace.padded = padded;
+            return Ok(());
+        }
+        if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > level) {
+            // SAFETY: passed on from the caller.
+            unsafe { rows.run(rows::Way::Synthesis, level, src, dst, &mut workspace.lines, &mut workspace.low) };
             return Ok(());
         }
         let low = self.window(level, src.ptr.cast_mut(), src.strides);

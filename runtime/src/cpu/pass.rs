@@ -4,6 +4,7 @@
 //! scratch as `[sample][lane]`, lifted there, and scattered back: deinterleaved (analysis) or interleaved (synthesis) on the way.
 //! The lanes run along the axis that is closest in memory, so a vertical pass reads whole cache lines.
 
+use super::Shared;
 use super::adjoint::{self, Fold};
 use super::lift::lift;
 use crate::data::{Dims, MAX_RANK};
@@ -137,10 +138,6 @@ pub(crate) fn widest(shape: &[usize], axis: usize) -> usize {
     shape.iter().enumerate().filter(|&(a, _)| a != axis).map(|(_, &n)| n).product()
 }
 
-struct Shared<P>(P);
-// SAFETY: bundles are disjoint sets of lines, so workers never touch the same sample.
-unsafe impl<P> Sync for Shared<P> {}
-
 /// Runs one pass over the box of `shape` at `read` and `write`.
 ///
 /// `scratch` is cut into `workers` pieces; with more than one, pieces of the pass run on the current rayon pool.
@@ -167,8 +164,7 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
     let workers = if samples < 1 << 15 { 1 } else { workers.min(lines.bundles) };
     let sides = Shared((read, write));
     let share = |worker: usize, scratch: &mut [W]| {
-        let sides = &sides;
-        let (read, write) = &sides.0;
+        let (read, write) = sides.get();
         let range = lines.bundles * worker / workers..lines.bundles * (worker + 1) / workers;
         for index in range {
             // SAFETY: the caller's promise, and bundles of one pass are disjoint.

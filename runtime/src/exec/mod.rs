@@ -23,6 +23,8 @@ pub(crate) struct WorkspaceSize {
     pub level: usize,
     /// Samples for coefficients of a padded inverse.
     pub padded: usize,
+    /// Samples of low bands on their way from level to level.
+    pub low: usize,
 }
 
 /// Scratch memory for one execution at a time: make one per thread or stream with `Plan::workspace`, and reuse it.
@@ -32,6 +34,7 @@ pub struct Workspace<T: Sample> {
     pub(crate) lines: Vec<T::Lane>,
     pub(crate) level: Vec<T::Lane>,
     pub(crate) padded: Vec<T>,
+    pub(crate) low: Vec<T>,
 }
 
 impl<T: Sample> Workspace<T> {
@@ -41,6 +44,7 @@ impl<T: Sample> Workspace<T> {
             lines: vec![T::Lane::default(); size.lines],
             level: vec![T::Lane::default(); size.level],
             padded: vec![T::default(); size.padded],
+            low: vec![T::default(); size.low],
         }
     }
 
@@ -53,7 +57,7 @@ impl<T: Sample> Workspace<T> {
 impl WorkspaceSize {
     /// Size in bytes for samples of type `T`.
     pub fn bytes<T: Sample>(&self) -> usize {
-        (self.lines + self.level) * size_of::<T::Lane>() + self.padded * size_of::<T>()
+        (self.lines + self.level) * size_of::<T::Lane>() + (self.padded + self.low) * size_of::<T>()
     }
 }
 

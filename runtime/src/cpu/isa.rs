@@ -1,0 +1,127 @@
+//! Instruction sets: found when a plan is made, or forbidden by `LIFTING_CPU`.
+//!
+//! rewrite: one loop over slices → the same loop, compiled once for each instruction set, and a jump to the widest one that the machine has.
+//! The loops are plain Rust that compilers vectorise; they fuse no multiplication with an addition, so all sets give the same bits.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The widest instructions that loops may use. The order is that of their width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Isa {
+    /// What every processor of the architecture has: SSE2 on x86-64, NEON on AArch64.
+    Baseline,
+    /// 256 bits.
+    Avx2,
+    /// 512 bits: AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Isa {
+    /// What the machine has, but no more than `LIFTING_CPU` allows (`sse2` or `baseline`, `avx2`, `avx512`); what is not understood allows all.
+    pub fn detect() -> Isa {
+        let allowed = std::env::var("LIFTING_CPU").ok().and_then(|name| name.parse().ok());
+        allowed.unwrap_or(Isa::Avx512).min(Isa::of_machine())
+    }
+
+    /// What the machine has.
+    #[cfg(target_arch = "x86_64")]
+    pub fn of_machine() -> Isa {
+        use std::arch::is_x86_feature_detected as has;
+        // The 16-bit floats come with AVX2 on every machine that has it, but are a flag of their own.
+        let avx2 = has!("avx2") && has!("f16c");
+        if avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+            Isa::Avx512
+        } else if avx2 {
+            Isa::Avx2
+        } else {
+            Isa::Baseline
+        }
+    }
+
+    /// What the machine has.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn of_machine() -> Isa {
+        Isa::Baseline
+    }
+}
+
+impl FromStr for Isa {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Isa, ()> {
+        match name {
+            "sse2" | "neon" | "baseline" => Ok(Isa::Baseline),
+            "avx2" => Ok(Isa::Avx2),
+            "avx512" => Ok(Isa::Avx512),
+            _ => Err(()),
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Isa::Baseline if cfg!(target_arch = "x86_64") => "sse2",
+            Isa::Baseline if cfg!(target_arch = "aarch64") => "neon",
+            Isa::Baseline => "baseline",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        })
+    }
+}
+
+/// Functions that are compiled once for each instruction set; they take the set as their first argument. Everything hot that they call has
+/// to be inlined into them, since only then is it compiled for the set.
+macro_rules! for_each_isa {
+    ($(
+        $(#[$attribute:meta])*
+        pub fn $name:ident<$($generic:ident: $bound:path),*>($($argument:ident: $type:ty),* $(,)?) $body:block
+    )*) => {$(
+        $(#[$attribute])*
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name<$($generic: $bound),*>(isa: $crate::cpu::isa::Isa, $($argument: $type),*) {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn all<$($generic: $bound),*>($($argument: $type),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512<$($generic: $bound),*>($($argument: $type),*) {
+                    all($($argument),*)
+                }
+                #[target_feature(enable = "avx2,f16c")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2<$($generic: $bound),*>($($argument: $type),*) {
+                    all($($argument),*)
+                }
+                // SAFETY: a set is only named if `Isa::of_machine` found it.
+                match isa {
+                    $crate::cpu::isa::Isa::Avx512 => return unsafe { avx512($($argument),*) },
+                    $crate::cpu::isa::Isa::Avx2 => return unsafe { avx2($($argument),*) },
+                    $crate::cpu::isa::Isa::Baseline => {}
+                }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = isa;
+            all($($argument),*)
+        }
+    )*};
+}
+pub(crate) use for_each_isa;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for isa in [Isa::Baseline, Isa::Avx2, Isa::Avx512] {
+            assert_eq!(isa.to_string().parse(), Ok(isa));
+        }
+        assert_eq!("mmx".parse::<Isa>(), Err(()));
+        assert!(Isa::of_machine() >= Isa::Baseline && Isa::detect() <= Isa::of_machine());
+    }
+}

@@ -1,0 +1,299 @@
+//! One axis of a level: its steps, how far each lags behind the rows that arrive, and how far beyond its results it reads.
+//!
+//! Samples are counted from the first one of the line; sample i stands at an even position if i + `parity` is even. Two uses are made of
+//! the supports. As a *delay line*, samples arrive in order, and a step may update sample t once sample t + `lag` is there. In a *window*,
+//! the results s0..s1 are made from a copy of what they depend on, in which a step updates `spare` samples more on either side. The border
+//! rule of a periodic line is to have samples before its first and after its last one; all others resolve each read that leaves the line.
+
+use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
+use lifting_dsl::Boundary;
+
+/// The most samples that a step may read.
+pub(super) const MAX_TAPS: usize = 24;
+
+/// `target ∓= (Σ weight·(Σ samples) + rounding) >> shift`, where the samples of all groups come one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Lift<W: Arithmetic> {
+    pub subtract: bool,
+    /// Weight and number of samples.
+    pub groups: Vec<(W::Acc, usize)>,
+    /// Whether there is one group, of weight 1.
+    pub plain: bool,
+    pub rounding: W::Acc,
+    pub shift: u32,
+    /// The same where 16 bits are enough.
+    pub narrow: Option<Narrow>,
+}
+
+/// An integer step on 16-bit samples whose arithmetic fits 16 bits.
+///
+/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so (Σ w·x + r) >> shift is Σ w·h + ((Σ w·l + r) >> shift). The first sum is wanted modulo
+/// 2¹⁶ and may wrap, as long as the accumulator of 32 bits would not; the second is small.
+#[derive(Clone, Debug)]
+pub(crate) struct Narrow {
+    pub weights: Vec<i16>,
+    pub rounding: i16,
+}
+
+/// What a step does to a sample.
+#[derive(Clone, Debug)]
+pub(super) enum Kind<W: Arithmetic> {
+    Lift(Lift<W>),
+    /// `x *= c`
+    Scale(W::Acc),
+    /// A stage of a lattice on a sample and the next one.
+    Pair([[W::Acc; 2]; 2]),
+}
+
+/// A step, and its place in windows and delay lines.
+#[derive(Clone, Debug)]
+pub(super) struct Step<W: Arithmetic> {
+    /// Parity of the positions that are updated; of a stage, that of the first sample of its pairs.
+    pub target: usize,
+    pub kind: Kind<W>,
+    /// Where the samples are that it reads, from the one that it updates, in the order of the groups.
+    pub taps: Vec<isize>,
+    /// The lowest and highest of them, and 0.
+    pub reach: (isize, isize),
+    /// It updates sample t when t + lag is there.
+    pub lag: isize,
+    /// It updates so many samples more before and after the results.
+    pub spare: (isize, isize),
+}
+
+/// An axis of a level, in one direction.
+#[derive(Clone, Debug)]
+pub(super) struct Axis<W: Arithmetic> {
+    pub n: usize,
+    /// Of the position of the first sample.
+    pub parity: usize,
+    pub boundary: Boundary,
+    pub steps: Vec<Step<W>>,
+    /// Factors of even and odd samples before the first step.
+    pub before: [Option<W::Acc>; 2],
+    /// Factors of even and odd samples after the last step.
+    pub after: [Option<W::Acc>; 2],
+    /// Samples before and after the results that these depend on.
+    pub spare: (isize, isize),
+    /// An even (odd) sample t is finished when t + lag is there.
+    pub lag: [isize; 2],
+    /// Samples that are kept behind the last one that arrived.
+    pub kept: usize,
+}
+
+impl<W: Arithmetic> Axis<W> {
+    /// `None` if a step reads more than the loops are made for.
+    pub fn new(steps: &[CompiledStep<W>], boundary: Boundary, n: usize, parity: usize) -> Option<Axis<W>> {
+        let mut axis = Axis {
+            n,
+            parity,
+            boundary,
+            steps: Vec::new(),
+            before: [None; 2],
+            after: [None; 2],
+            spare: (0, 0),
+            lag: [0; 2],
+            kept: 0,
+        };
+        // A lone sample is not lifted.
+        if n < 2 {
+            return Some(axis);
+        }
+        let mut rest: Vec<&CompiledStep<W>> = steps.iter().collect();
+        axis.before = factors(&mut rest);
+        rest.reverse();
+        axis.after = factors(&mut rest);
+        rest.reverse();
+        for step in rest {
+            axis.push(step)?;
+        }
+        for step in axis.steps.iter_mut().rev() {
+            let (left, right) = axis.spare;
+            let pair = matches!(step.kind, Kind::Pair(_)) as isize;
+            step.spare = (left + pair, right);
+            axis.spare = (step.spare.0 - step.reach.0, right + step.reach.1);
+        }
+        Some(axis)
+    }
+
+    fn push(&mut self, step: &CompiledStep<W>) -> Option<()> {
+        let (kind, taps) = match &step.kind {
+            StepKind::Scale { factor } => (Kind::Scale(*factor), Vec::new()),
+            StepKind::Pair { rows } => (Kind::Pair(*rows), Vec::new()),
+            StepKind::Integer { subtract, taps, rounding, shift } => {
+                let (lift, taps) = integer(*subtract, taps, *rounding, *shift);
+                (Kind::Lift(lift), taps)
+            }
+            StepKind::Real { subtract, groups } => {
+                let weight = |w: &GroupWeight<W>| match *w {
+                    // A product with 1 or −1 is exact.
+                    GroupWeight::One => W::ONE,
+                    GroupWeight::MinusOne => W::neg(W::ONE),
+                    GroupWeight::Other(w) => w,
+                };
+                let lift = Lift {
+                    subtract: *subtract,
+                    groups: groups.iter().map(|g| (weight(&g.weight), g.offsets.len())).collect(),
+                    plain: matches!(&groups[..], [g] if matches!(g.weight, GroupWeight::One)),
+                    rounding: W::Acc::default(),
+                    shift: 0,
+                    narrow: None,
+                };
+                (Kind::Lift(lift), groups.iter().flat_map(|g| g.offsets.iter().copied()).collect())
+            }
+        };
+        if taps.len() > MAX_TAPS {
+            return None;
+        }
+        let reach = match (&kind, self.boundary) {
+            (Kind::Scale(_), _) => (0, 0),
+            (Kind::Pair(_), _) => (0, 1),
+            // What is beyond a border is read from inside: up to its own distance away, on either side.
+            (_, Boundary::WholeSymmetric) => {
+                let reach = taps.iter().map(|d| d.abs()).max().unwrap_or(0);
+                (-reach, reach)
+            }
+            (_, rule) => {
+                let near = (rule == Boundary::Edge) as isize;
+                let (low, high) = (taps.iter().min().copied().unwrap_or(0), taps.iter().max().copied().unwrap_or(0));
+                (low.min(-near), high.max(near))
+            }
+        };
+        // What it reads must be done, and those done with it that read what it overwrites.
+        let mut lag = reach.1.max(0);
+        for before in &self.steps {
+            let pair = matches!(before.kind, Kind::Pair(_)) || matches!(kind, Kind::Pair(_));
+            lag = lag.max(if pair {
+                before.lag + 1
+            } else if before.target == step.target {
+                before.lag
+            } else {
+                before.lag + reach.1.max(-before.reach.0).max(0)
+            });
+        }
+        let pair = matches!(kind, Kind::Pair(_));
+        for phase in 0..2 {
+            if pair || phase == step.target {
+                // The second sample of a pair is finished with the first, which is one before it.
+                self.lag[phase] = self.lag[phase].max(lag - (pair && phase != step.target) as isize);
+            }
+        }
+        self.kept = self.kept.max((lag - reach.0.min(0)) as usize).max(lag as usize);
+        self.steps.push(Step {
+            target: step.target,
+            kind,
+            taps,
+            reach: (reach.0.min(0), reach.1.max(0)),
+            lag,
+            spare: (0, 0),
+        });
+        Some(())
+    }
+
+    /// Whether sample i stands at an odd position.
+    pub fn phase(&self, i: isize) -> usize {
+        (i + self.parity as isize).rem_euclid(2) as usize
+    }
+
+    /// The first sample from i on that stands at a position of that parity.
+    pub fn align(&self, i: isize, phase: usize) -> isize {
+        i + (self.phase(i) != phase) as isize
+    }
+
+    /// Index of sample i in its band. (On a periodic line, perhaps negative, and then to be taken modulo the band's length.)
+    pub fn index(&self, i: isize) -> isize {
+        match self.phase(i) {
+            0 => (i + self.parity as isize).div_euclid(2) - self.parity as isize,
+            _ => (i + self.parity as isize).div_euclid(2),
+        }
+    }
+
+    /// Samples at even positions, and at odd ones.
+    pub fn bands(&self) -> [usize; 2] {
+        let low = (self.parity + self.n).div_ceil(2) - self.parity;
+        [low, self.n - low]
+    }
+
+    pub fn periodic(&self) -> bool {
+        self.boundary == Boundary::Periodic
+    }
+
+    /// What results from..to depend on, or what a step must update for them: so many samples more, but none beyond borders.
+    pub fn widen(&self, (from, to): (isize, isize), (left, right): (isize, isize)) -> (isize, isize) {
+        let (from, to) = (from - left, to + right);
+        if self.periodic() { (from, to) } else { (from.max(0), to.min(self.n as isize)) }
+    }
+
+    /// Where a read of sample i finds one; `None` reads zero.
+    pub fn resolve(&self, i: isize) -> Option<isize> {
+        let last = self.n as isize - 1;
+        if (0..=last).contains(&i) || self.periodic() {
+            return Some(i);
+        }
+        match self.boundary {
+            Boundary::WholeSymmetric => {
+                let folded = i.rem_euclid(2 * last);
+                Some(folded.min(2 * last - folded))
+            }
+            // The nearest sample of the same phase: the ends, or one further in.
+            Boundary::Edge if i < 0 => Some(i.rem_euclid(2)),
+            Boundary::Edge => Some(last - (i - last).rem_euclid(2)),
+            Boundary::Periodic | Boundary::Zero => None,
+        }
+    }
+}
+
+/// Takes the scalings from the front of a list, one a phase at most: they are done where samples are loaded (stored, if the list is reversed).
+fn factors<W: Arithmetic>(steps: &mut Vec<&CompiledStep<W>>) -> [Option<W::Acc>; 2] {
+    let mut factors = [None; 2];
+    while let Some(CompiledStep { target, kind: StepKind::Scale { factor }, .. }) = steps.first() {
+        if factors[*target].is_some() {
+            break;
+        }
+        factors[*target] = Some(*factor);
+        steps.remove(0);
+    }
+    factors
+}
+
+/// Taps of equal weight are summed first: in integers that wrap, the order does not matter.
+fn integer<W: Arithmetic>(
+    subtract: bool,
+    taps: &[(isize, W::Acc)],
+    rounding: W::Acc,
+    shift: u32,
+) -> (Lift<W>, Vec<isize>) {
+    let mut groups: Vec<(W::Acc, Vec<isize>)> = Vec::new();
+    for &(d, weight) in taps {
+        match groups.iter_mut().find(|(w, _)| *w == weight) {
+            Some((_, taps)) => taps.push(d),
+            None => groups.push((weight, vec![d])),
+        }
+    }
+    // Few first: loops are made for one sample, then two.
+    groups.sort_by_key(|g| g.1.len());
+    let lift = Lift {
+        subtract,
+        groups: groups.iter().map(|(w, taps)| (*w, taps.len())).collect(),
+        plain: matches!(&groups[..], [(w, _)] if *w == W::ONE),
+        rounding,
+        shift,
+        narrow: narrow::<W>(&groups, rounding, shift),
+    };
+    (lift, groups.into_iter().flat_map(|g| g.1).collect())
+}
+
+fn narrow<W: Arithmetic>(groups: &[(W::Acc, Vec<isize>)], rounding: W::Acc, shift: u32) -> Option<Narrow> {
+    use std::any::Any;
+    if std::any::TypeId::of::<W>() != std::any::TypeId::of::<i16>() {
+        return None;
+    }
+    let whole = |acc: &W::Acc| (acc as &dyn Any).downcast_ref::<i32>().copied();
+    let rounding = whole(&rounding)?;
+    let weights: Vec<i32> = groups.iter().map(|g| whole(&g.0)).collect::<Option<_>>()?;
+    let total: i64 = weights.iter().zip(groups).map(|(w, g)| i64::from(*w).abs() * g.1.len() as i64).sum();
+    let rest = i64::from(rounding).abs();
+    let fits = shift <= 12 && (total << 15) + rest < 1 << 31 && (total * ((1 << shift) - 1) + rest) < 1 << 15;
+    let weights = weights.into_iter().map(|w| i16::try_from(w).ok()).collect::<Option<_>>()?;
+    fits.then_some(Narrow { weights, rounding: rounding as i16 })
+}

@@ -1,0 +1,461 @@
+//! A level: rows arrive, are lifted along both axes while they are in cache, and leave.
+//!
+//! rewrite: "the steps along rows, for all rows; then the steps along columns, for all columns" → one pass over the rows. Rows arrive a few at
+//! a time. Each is lifted along its length as it arrives (or as it leaves, if the columns come first), and stays in a ring of rows for as
+//! long as a vertical step may read it or has yet to update it. After the rows, each vertical step updates the rows that are now due: those that lag
+//! behind the last row by what `Axis` derived from the supports. What no step will touch any more leaves. All of that is done block by block of
+//! columns, so that what a block needs of all rows in the ring stays in the first cache.
+
+use super::across::{Copied, Window, capacity};
+use super::axis::{Axis, Kind, MAX_TAPS};
+use super::ops;
+use super::view::{Grid, Rows, Staging};
+use crate::cpu::isa::Isa;
+use crate::sample::{Arithmetic, Stored};
+
+/// Bytes of a row that are worked on together.
+const BLOCK: usize = 2048;
+
+/// Rows that arrive together.
+pub(super) const ARRIVE: usize = 4;
+
+/// A level in one direction.
+#[derive(Clone, Debug)]
+pub(super) struct Level<W: Arithmetic> {
+    pub isa: Isa,
+    pub analysis: bool,
+    pub height: usize,
+    pub width: usize,
+    /// Along rows.
+    pub across: Option<Axis<W>>,
+    /// Along columns.
+    pub down: Option<Axis<W>>,
+    /// Whether rows are lifted along their length before the columns are.
+    pub across_first: bool,
+    /// Bits that samples shift left when they arrive, and right when they leave.
+    pub gain: (u32, u32),
+}
+
+/// What of a level is executed: results y0..y1, and blocks of columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub rows: (isize, isize),
+    pub blocks: (usize, usize),
+}
+
+/// The memory that a level works in.
+#[derive(Debug)]
+pub(super) struct Memory<W> {
+    pub ring: *mut W,
+    /// Two phases of a window.
+    pub copy: *mut W,
+    pub copy_len: usize,
+    pub zeros: *const W,
+    pub staging: [*mut W; 2],
+    pub staging_len: usize,
+}
+
+/// A run of samples in a block of a row in the ring.
+type Run = (usize, usize);
+
+impl<W: Arithmetic> Level<W> {
+    /// Results of a block along rows.
+    fn block(&self) -> usize {
+        BLOCK / size_of::<W>()
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.width.div_ceil(self.block())
+    }
+
+    /// Whether rows are split as they arrive and stay so.
+    fn split_early(&self) -> bool {
+        self.analysis && self.across_first && self.across.is_some()
+    }
+
+    /// Rows in the ring.
+    fn slots(&self) -> usize {
+        self.down.as_ref().map_or(0, |down| down.kept + ARRIVE)
+    }
+
+    /// Even (odd) samples of a window, at most.
+    fn capacity(&self) -> usize {
+        self.across.as_ref().map_or(0, |across| capacity(across, self.block().min(self.width)))
+    }
+
+    /// Length of a row of the ring that holds whole rows, and where its high band begins.
+    fn pitch(&self) -> (usize, usize) {
+        let low = match &self.across {
+            Some(across) if !self.analysis && !self.across_first => across.bands()[0].next_multiple_of(64),
+            _ => 0,
+        };
+        // Rows begin in different sets of the cache.
+        let line = 64 / size_of::<W>();
+        ((low + self.width).next_multiple_of(line) + 33 * line, low)
+    }
+
+    /// Samples of the ring.
+    pub fn ring(&self) -> Option<usize> {
+        if self.split_early() {
+            self.blocks().checked_mul(self.slots())?.checked_mul(2 * self.capacity())
+        } else {
+            self.slots().checked_mul(self.pitch().0)
+        }
+    }
+
+    /// Samples of a copied window, and of a staging buffer.
+    pub fn scratch(&self) -> (usize, usize) {
+        (2 * self.capacity(), (2 * self.capacity()).max(self.block()))
+    }
+
+    /// Rows after which the last of the results leaves.
+    pub fn end(&self, chunk: &Chunk) -> isize {
+        chunk.rows.1 + self.down.as_ref().map_or(0, |down| down.lag[0].max(down.lag[1]))
+    }
+
+    /// The rows that results of a chunk depend on.
+    pub fn arriving(&self, chunk: &Chunk) -> (isize, isize) {
+        self.down.as_ref().map_or(chunk.rows, |down| down.widen(chunk.rows, down.spare))
+    }
+
+    /// Rows that have left when so many have arrived: of phase 0, and of both.
+    pub fn left(&self, front: isize) -> (usize, usize) {
+        let Some(down) = &self.down else {
+            let rows = front.clamp(0, self.height as isize) as usize;
+            return (rows, rows);
+        };
+        let finished = |phase: usize| (front - down.lag[phase]).clamp(0, self.height as isize);
+        let even = down.index(down.align(finished(0), 0)) as usize;
+        (even, finished(0).min(finished(1)) as usize)
+    }
+
+    /// The rows from `front` on arrive, and what is finished leaves.
+    ///
+    /// # Safety
+    /// What the chunk reads and writes of `from` and `to` has to be valid, no other worker may touch what it writes, and the memory has to
+    /// have the sizes that this level asks for. `front` begins where the rows of the chunk arrive, and proceeds by [`ARRIVE`].
+    pub unsafe fn arrive<S: Stored<W>, D: Stored<W>>(
+        &self,
+        chunk: &Chunk,
+        front: isize,
+        from: &Grid<S>,
+        to: &Grid<D>,
+        memory: &Memory<W>,
+    ) {
+        let work = Work { level: self, chunk, from, to, memory };
+        // SAFETY: passed on from the caller.
+        unsafe {
+            match &self.down {
+                Some(down) => work.event(down, front),
+                None => {
+                    let to = (front + ARRIVE as isize).min(chunk.rows.1);
+                    for row in front.max(chunk.rows.0)..to {
+                        for block in chunk.blocks.0..chunk.blocks.1 {
+                            work.alone(row, block);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Work<'a, W: Arithmetic, S, D> {
+    level: &'a Level<W>,
+    chunk: &'a Chunk,
+    from: &'a Grid<S>,
+    to: &'a Grid<D>,
+    memory: &'a Memory<W>,
+}
+
+impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
+    /// The columns of a block.
+    fn columns(&self, block: usize) -> (isize, isize) {
+        let size = self.level.block();
+        ((block * size) as isize, ((block + 1) * size).min(self.level.width) as isize)
+    }
+
+    fn staging(&self, which: usize) -> Staging<W> {
+        Staging { ptr: self.memory.staging[which], len: self.memory.staging_len }
+    }
+
+    /// Memory for the copy of a window.
+    ///
+    /// # Safety
+    /// There must be one at a time.
+    #[expect(clippy::mut_from_ref, reason = "the memory is not borrowed but pointed at")]
+    unsafe fn copy(&self) -> &mut [W] {
+        // SAFETY: by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.copy, self.memory.copy_len) }
+    }
+
+    /// Where row `row` is in the ring, in blocks (if rows are split early) or as a whole.
+    fn slot(&self, row: isize, block: usize) -> *mut W {
+        let slots = self.level.slots();
+        let slot = row.rem_euclid(slots as isize) as usize;
+        let offset = match self.level.split_early() {
+            true => (block * slots + slot) * 2 * self.level.capacity(),
+            false => slot * self.level.pitch().0,
+        };
+        self.memory.ring.wrapping_add(offset)
+    }
+
+    /// The rows of the ring, where they are whole.
+    fn ring(&self, offset: usize) -> Rows<W> {
+        let first = self.memory.ring.wrapping_add(offset);
+        Rows { first, pitch: self.level.pitch().0 as isize, step: 1, turn: self.level.slots() }
+    }
+
+    /// What vertical steps do in a block of a row of the ring.
+    fn runs(&self, block: usize) -> [Run; 2] {
+        let (from, to) = self.columns(block);
+        let level = self.level;
+        match &level.across {
+            Some(across) if level.split_early() => {
+                let window = Window::new(across, from, to);
+                let (even, odd) = (window.results(across, 0), window.results(across, 1));
+                [even, (level.capacity() + odd.0, odd.1)]
+            }
+            Some(across) if !level.analysis && !level.across_first => {
+                let run = |phase: usize| {
+                    let first = across.align(from, phase);
+                    let count = ((to - first).max(0) as usize).div_ceil(2);
+                    (phase * level.pitch().1 + across.index(first) as usize, count)
+                };
+                [run(0), run(1)]
+            }
+            _ => [(from as usize, (to - from) as usize), (0, 0)],
+        }
+    }
+
+    unsafe fn event(&self, down: &Axis<W>, front: isize) {
+        let (level, chunk) = (self.level, self.chunk);
+        let next = front + ARRIVE as isize;
+        let (first, end) = level.arriving(chunk);
+        let arriving = front.max(first)..next.min(end);
+        // Columns whose vertical steps are done, and the next block along rows.
+        let mut windows = chunk.blocks.0;
+        for block in chunk.blocks.0..chunk.blocks.1 {
+            for row in arriving.clone() {
+                unsafe { self.take(down, row, block) };
+            }
+            let runs = self.runs(block);
+            for step in 0..down.steps.len() {
+                let step = &down.steps[step];
+                let (from, to) = down.widen(chunk.rows, step.spare);
+                let first = down.align(from.max(front - step.lag), step.target);
+                for t in (first..to.min(next - step.lag)).step_by(2) {
+                    unsafe { self.step(down, step, t, block, runs) };
+                }
+            }
+            // Along rows, what is beside the block has to be finished, too.
+            let across = level.across.as_ref().filter(|_| !level.across_first);
+            let last = block + 1 == chunk.blocks.1;
+            while windows <= block {
+                if let Some(across) = across
+                    && !last
+                    && (across.periodic() || self.columns(windows).1 + across.spare.1 > self.columns(block).1)
+                {
+                    break;
+                }
+                for phase in 0..2 {
+                    let lag = down.lag[phase];
+                    let first = down.align(chunk.rows.0.max(front - lag), phase);
+                    for row in (first..chunk.rows.1.min(next - lag)).step_by(2) {
+                        unsafe { self.leave(down, row, phase, windows) };
+                    }
+                }
+                windows += 1;
+            }
+        }
+    }
+
+    /// A block of a row arrives in the ring.
+    unsafe fn take(&self, down: &Axis<W>, row: isize, block: usize) {
+        let level = self.level;
+        let (isa, phase) = (level.isa, down.phase(row));
+        // Where a periodic line goes on, it repeats.
+        let source = if down.periodic() { row.rem_euclid(down.n as isize) } else { row };
+        let (bands, index) =
+            if level.analysis { (&self.from[0], source) } else { (&self.from[phase], down.index(source)) };
+        let (from, to) = self.columns(block);
+        let mut staging = self.staging(0);
+        let factor = down.before[phase];
+        // SAFETY: rows that the chunk depends on, and slots of the ring.
+        unsafe {
+            match &level.across {
+                Some(across) if level.split_early() => {
+                    let window = Window::new(across, from, to);
+                    let memory = std::slice::from_raw_parts_mut(self.slot(row, block), 2 * level.capacity());
+                    let mut copied = Copied::new(&window, memory);
+                    copied.split(isa, across, &window, (&bands[0], index), level.gain.0, across.before, &mut staging);
+                    copied.lift(isa, across, &window);
+                    copied.scale(isa, across.after);
+                    copied.scale(isa, [factor; 2]);
+                }
+                Some(across) if level.across_first => {
+                    let window = Window::new(across, from, to);
+                    let mut copied = Copied::new(&window, self.copy());
+                    copied.join(isa, across, &window, [&bands[0], &bands[1]], index, across.before, &mut staging);
+                    copied.lift(isa, across, &window);
+                    let slot = self.slot(row, block).offset(from);
+                    let to = std::slice::from_raw_parts_mut(slot, (to - from) as usize);
+                    self.merge(across, &window, copied, to, 0);
+                    if let Some(factor) = factor {
+                        ops::scale(isa, factor, to);
+                    }
+                }
+                Some(across) if !level.analysis => {
+                    for (phase, run) in self.runs(block).into_iter().enumerate() {
+                        let first = across.index(across.align(from, phase));
+                        let (end, n) = (first + run.1 as isize, across.bands()[phase]);
+                        let samples = bands[phase].read(index, first, end, n, &mut staging);
+                        let slot = self.slot(row, block).add(run.0);
+                        ops::load(isa, samples, std::slice::from_raw_parts_mut(slot, run.1), 0, factor);
+                    }
+                }
+                _ => {
+                    let samples = bands[0].read(index, from, to, level.width, &mut staging);
+                    let slot = self.slot(row, block).offset(from);
+                    ops::load(isa, samples, std::slice::from_raw_parts_mut(slot, samples.len()), level.gain.0, factor);
+                }
+            }
+        }
+    }
+
+    /// A vertical step on a block of row t.
+    unsafe fn step(&self, down: &Axis<W>, step: &super::axis::Step<W>, t: isize, block: usize, runs: [Run; 2]) {
+        let isa = self.level.isa;
+        for (offset, count) in runs {
+            if count == 0 {
+                continue;
+            }
+            // SAFETY: distinct rows of the ring.
+            unsafe {
+                let row = |t: isize| self.slot(t, block).add(offset);
+                let target = std::slice::from_raw_parts_mut(row(t), count);
+                match &step.kind {
+                    Kind::Scale(factor) => ops::scale(isa, *factor, target),
+                    Kind::Pair(rows) => {
+                        ops::pair(isa, rows, target, std::slice::from_raw_parts_mut(row(t + 1), count));
+                    }
+                    Kind::Lift(lift) => {
+                        let mut reads = [self.memory.zeros; MAX_TAPS];
+                        for (read, d) in reads.iter_mut().zip(&step.taps) {
+                            if let Some(t) = down.resolve(t + d) {
+                                *read = row(t).cast_const();
+                            }
+                        }
+                        ops::lift(isa, lift, target, &reads);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A block of a finished row leaves the ring.
+    unsafe fn leave(&self, down: &Axis<W>, row: isize, phase: usize, block: usize) {
+        let level = self.level;
+        let isa = level.isa;
+        let (from, to) = self.columns(block);
+        let (bands, index) = if level.analysis { (&self.to[phase], down.index(row)) } else { (&self.to[0], row) };
+        let factor = down.after[phase];
+        let mut staging = self.staging(0);
+        // SAFETY: slots of the ring, and rows of the results.
+        unsafe {
+            match &level.across {
+                Some(across) if level.split_early() => {
+                    for (phase, run) in self.runs(block).into_iter().enumerate() {
+                        let samples = std::slice::from_raw_parts(self.slot(row, block).add(run.0), run.1);
+                        let first = across.index(across.align(from, phase));
+                        bands[phase].write(index, first, run.1, &mut staging, |to| {
+                            ops::store(isa, samples, to, 0, factor);
+                        });
+                    }
+                }
+                Some(across) if !level.across_first => {
+                    let window = Window::new(across, from, to);
+                    let mut copied = Copied::new(&window, self.copy());
+                    if level.analysis {
+                        copied.split(isa, across, &window, (&self.ring(0), row), 0, [factor; 2], &mut staging);
+                    } else {
+                        let rows = [&self.ring(0), &self.ring(level.pitch().1)];
+                        copied.join(isa, across, &window, rows, row, [factor; 2], &mut staging);
+                    }
+                    copied.scale(isa, across.before);
+                    copied.lift(isa, across, &window);
+                    self.put(across, &window, copied, bands, index);
+                }
+                _ => {
+                    let samples = std::slice::from_raw_parts(self.slot(row, block).offset(from), (to - from) as usize);
+                    bands[0].write(index, from, samples.len(), &mut staging, |to| {
+                        ops::store(isa, samples, to, level.gain.1, factor);
+                    });
+                }
+            }
+        }
+    }
+
+    /// A block of a row where nothing is done along columns.
+    unsafe fn alone(&self, row: isize, block: usize) {
+        let level = self.level;
+        let isa = level.isa;
+        let Some(across) = &level.across else { return };
+        let (from, to) = self.columns(block);
+        let window = Window::new(across, from, to);
+        let mut staging = self.staging(0);
+        // SAFETY: rows of the chunk.
+        unsafe {
+            let mut copied = Copied::new(&window, self.copy());
+            let bands = &self.from[0];
+            if level.analysis {
+                copied.split(isa, across, &window, (&bands[0], row), level.gain.0, across.before, &mut staging);
+            } else {
+                copied.join(isa, across, &window, [&bands[0], &bands[1]], row, across.before, &mut staging);
+            }
+            copied.lift(isa, across, &window);
+            self.put(across, &window, copied, &self.to[0], row);
+        }
+    }
+
+    /// The results of a window, lifted along rows last, to where the level's go.
+    ///
+    /// # Safety
+    /// They have to be valid to write.
+    unsafe fn put(&self, across: &Axis<W>, window: &Window, copied: Copied<'_, W>, bands: &[Rows<D>; 2], row: isize) {
+        let level = self.level;
+        let mut staging = self.staging(1);
+        if !level.analysis {
+            let count = (window.to - window.from) as usize;
+            unsafe {
+                bands[0].write(row, window.from, count, &mut staging, |to| {
+                    self.merge(across, window, copied, to, level.gain.1);
+                });
+            }
+            return;
+        }
+        for (phase, band) in bands.iter().enumerate() {
+            let (first, count) = window.results(across, phase);
+            let samples = &copied.phases[phase][first..][..count];
+            let index = across.index(across.align(window.from, phase));
+            // SAFETY: by the caller's promise.
+            unsafe {
+                band.write(row, index, count, &mut staging, |to| {
+                    ops::store(level.isa, samples, to, 0, across.after[phase]);
+                });
+            }
+        }
+    }
+
+    /// The results of a window, interleaved.
+    fn merge<O: Stored<W>>(&self, across: &Axis<W>, window: &Window, copied: Copied<'_, W>, to: &mut [O], gain: u32) {
+        let [even, odd] = copied.phases;
+        let ((e, even_count), (o, odd_count)) = (window.results(across, 0), window.results(across, 1));
+        let (even, odd) = (&mut even[e..][..even_count], &mut odd[o..][..odd_count]);
+        let [low, high] = across.after;
+        match across.phase(window.from) {
+            0 => ops::merge(self.level.isa, even, odd, to, gain, [low, high]),
+            _ => ops::merge(self.level.isa, odd, even, to, gain, [high, low]),
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! Row programs: levels along one or two axes in one pass over the rows each, one level behind the other.
+//!
+//! rewrite: "level after level, axis after axis" → rows that go through all levels. A level (`level`) takes rows as they come and lifts them along
+//! both axes; each row of its low band is handed on to the next level while it is in cache, by way of a few rows that are used in turn. Synthesis
+//! is the same backwards: a level runs as soon as the coarser one has left it a row. With several threads and a single image, levels come one after another instead, each
+//! cut into chunks of rows that are lifted on their own, a few rows at the seams twice; and so they do where a periodic image wants its last rows first.
+//!
+//! `axis` derives from supports what lags behind what, `across` lifts along rows, `ops` has the loops, compiled for every instruction set and made for shapes
+//! of steps rather than for wavelets.
+
+mod across;
+mod axis;
+mod level;
+mod ops;
+mod view;
+
+use super::Shared;
+use super::isa::Isa;
+use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
+
+use crate::sample::{CompiledStep, Sample};
+use axis::Axis;
+use level::{ARRIVE, Chunk, Level, Memory};
+use lifting_dsl::geometry::Layout;
+use lifting_planner::Problem;
+use rayon::prelude::*;
+use view::{Grid, Rows};
+
+/// The most levels.
+const MAX_LEVELS: usize = 64;
+
+/// Fewer samples than this are not worth waking anyone for.
+const SMALL: usize = 1 << 15;
+
+/// All levels of a problem that row programs can take.
+#[derive(Debug)]
+pub(super) struct Program<T: Sample> {
+    /// Finest first.
+    analysis: Vec<Level<T::Lane>>,
+    synthesis: Vec<Level<T::Lane>>,
+    /// Low and high samples of each level along columns and rows, and the parity of its first.
+    places: Vec<[Place; 2]>,
+    /// The axis along rows, and the one along columns.
+    x: usize,
+    y: Option<usize>,
+    layout: Layout,
+    isa: Isa,
+    shape: Vec<usize>,
+    threads: usize,
+    /// Per worker.
+    ring: usize,
+    copy: usize,
+    staging: usize,
+}
+
+/// Where bands of a level are along an axis.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    transformed: bool,
+    parity: usize,
+    low: usize,
+    length: usize,
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Analysis,
+    Synthesis,
+}
+
+impl<T: Sample> Program<T> {
+    /// `None` if the problem needs something that row programs do not have.
+    pub fn new(problem: &Problem, isa: Isa, threads: usize) -> Option<Program<T>> {
+        let geometry = &problem.geometry;
+        let shape = geometry.shape().to_vec();
+        let transformed: Vec<usize> = (0..shape.len()).filter(|&a| geometry.levels()[a] > 0).collect();
+        let (x, y) = match transformed[..] {
+            // Columns alone: rows are whatever is contiguous.
+            [y] if y + 1 < shape.len() => (shape.len() - 1, Some(y)),
+            [x] => (x, None),
+            [y, x] => (x, Some(y)),
+            _ => return None,
+        };
+        let scheme = &problem.scheme;
+        let forward = CompiledStep::all(scheme.stages(problem.boundary), scheme.steps());
+        let backward = CompiledStep::all(scheme.inverse_stages(problem.boundary), &scheme.inverse_steps());
+        let mut program = Program {
+            analysis: Vec::new(),
+            synthesis: Vec::new(),
+            places: Vec::new(),
+            x,
+            y,
+            layout: problem.layout,
+            isa,
+            shape,
+            threads,
+            ring: 0,
+            copy: 0,
+            staging: 0,
+        };
+        for j in 0..geometry.depth() {
+            let (shape, origins, axes) = (geometry.level_shape(j), geometry.level_origins(j), geometry.axes_at(j));
+            let place = |axis: Option<usize>| {
+                let Some(axis) = axis else { return Place { transformed: false, parity: 0, low: 1, length: 1 } };
+                let (n, parity) = (shape[axis], origins[axis].rem_euclid(2) as usize);
+                let low = (parity + n).div_ceil(2) - parity;
+                let transformed = axes.contains(&axis);
+                Place { transformed, parity, low: if transformed { low } else { n }, length: n }
+            };
+            let places = [place(y), place(Some(x))];
+            let lone_odd = |p: &Place| p.transformed && p.length == 1 && p.parity == 1;
+            if problem.double_lone_odd && places.iter().any(lone_odd) {
+                return None;
+            }
+            let gain = problem.gain_shift;
+            for analysis in [true, false] {
+                let steps = if analysis { &forward } else { &backward };
+                let axis = |place: &Place| match place.transformed {
+                    true => Axis::new(steps, problem.boundary, place.length, place.parity).map(Some),
+                    false => Some(None),
+                };
+                let level = Level {
+                    isa,
+                    analysis,
+                    height: places[0].length,
+                    width: places[1].length,
+                    across: axis(&places[1])?,
+                    down: axis(&places[0])?,
+                    across_first: (axes.first() == Some(&x)) == analysis,
+                    gain: if analysis { (gain, 0) } else { (0, gain) },
+                };
+                let (copy, staging) = level.scratch();
+                (program.copy, program.staging) = (program.copy.max(copy), program.staging.max(staging));
+                if analysis { program.analysis.push(level) } else { program.synthesis.push(level) }
+            }
+            program.places.push(places);
+        }
+        for levels in [&program.analysis, &program.synthesis] {
+            let mut rings = levels.iter().map(|level| level.ring()?.checked_next_multiple_of(64));
+            program.ring = rings.try_fold(0usize, |sum, ring| sum.checked_add(ring?))?.max(program.ring);
+        }
+        program.work()?;
+        program.low()?;
+        Some(program)
+    }
+
+    /// What recipes call it.
+    pub fn name(&self) -> &'static str {
+        match self.isa.to_string().as_str() {
+            "avx512" => "rows, avx512",
+            "avx2" => "rows, avx2",
+            "sse2" => "rows, sse2",
+            "neon" => "rows, neon",
+            _ => "rows",
+        }
+    }
+
+    /// Number of levels.
+    pub fn levels(&self) -> usize {
+        self.analysis.len()
+    }
+
+    /// Elements of the work type that one worker needs.
+    fn worker(&self) -> Option<usize> {
+        // Zeros, a copied window, two staging buffers, and room to begin where a line of cache does.
+        self.ring.checked_add(self.copy + 3 * self.staging.next_multiple_of(64) + 64)
+    }
+
+    /// Elements of the work type that an execution needs.
+    pub fn work(&self) -> Option<usize> {
+        self.worker()?.checked_mul(self.threads)
+    }
+
+    /// Samples of low bands on their way from level to level that an execution needs.
+    pub fn low(&self) -> Option<usize> {
+        let whole = self.threads > 1 || (0..self.levels()).any(|j| !self.handed_on(j));
+        let one = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, whole)?.2))?;
+        // Several images at once have rows in turn, if they can.
+        let each = (1..self.levels()).try_fold(0usize, |sum, j| sum.checked_add(self.low_rows(j, false)?.2))?;
+        Some(one.max(each.checked_mul(self.threads)?))
+    }
+
+    /// Whether rows of level j go on to the next as they are finished.
+    fn handed_on(&self, j: usize) -> bool {
+        let wants_last =
+            |level: &Level<T::Lane>| level.down.as_ref().is_some_and(|down| down.periodic() && down.spare != (0, 0));
+        !wants_last(&self.analysis[j]) && !wants_last(&self.synthesis[j])
+    }
+
+    /// Of the low band that level j splits: from a row to the next, the rows that are there at a time, and samples in all.
+    fn low_rows(&self, j: usize, whole: bool) -> Option<(usize, usize, usize)> {
+        let [rows, columns] = self.places[j].map(|place| place.length);
+        let line = 64 / size_of::<T>();
+        let pitch = columns.checked_next_multiple_of(line)?.checked_add(line)?;
+        // What a level leaves at a time, and what the next one has not taken yet.
+        let lag = |level: &Level<T::Lane>| level.down.as_ref().map_or(0, |down| down.lag[0].max(down.lag[1]) as usize);
+        let turn = 4 * ARRIVE + lag(&self.synthesis[j]);
+        // In synthesis, level j - 1 waits for what level j leaves, and may wait for the last row.
+        let whole = whole || !self.handed_on(j) || !self.handed_on(j - 1);
+        let turn = if whole { rows } else { turn.min(rows) };
+        Some((pitch, turn, pitch.checked_mul(turn)?))
+    }
+
+    /// Executes levels on all images.
+    ///
+    /// # Safety
+    /// The views have to be valid, of the problem's shape (of data, the shape of level `top`'s samples), and must not overlap; `work` and `low` have to
+    /// have the sizes that this program asks for.
+    pub unsafe fn run(
+        &self,
+        way: Way,
+        top: usize,
+        src: RawView<T>,
+        dst: RawViewMut<T>,
+        work: &mut [T::Lane],
+        low: &mut [T],
+    ) {
+        let batch: Batch = Batch::new(&self.shape, self.x, self.y);
+        let images = batch.count();
+        let (data_strides, coefficient_strides) = match way {
+            Way::Analysis => (src.strides, dst.strides),
+            Way::Synthesis => (dst.strides, src.strides),
+        };
+        let samples: usize = self.shape.iter().product();
+        let workers = if samples < SMALL { 1 } else { self.threads };
+        let worker = work.len() / self.threads;
+        let (data, coefficients) = match way {
+            Way::Analysis => (src.ptr.cast_mut(), dst.ptr),
+            Way::Synthesis => (dst.ptr, src.ptr.cast_mut()),
+        };
+        let shared = Shared((data, coefficients, low.as_mut_ptr()));
+        let image = |index: usize| {
+            let (data, coefficients, _) = *shared.get();
+            Image {
+                data: data.wrapping_offset(batch.offset(index, &data_strides)),
+                coefficients: coefficients.wrapping_offset(batch.offset(index, &coefficient_strides)),
+                data_strides: self.plane(&data_strides),
+                coefficient_strides: self.plane(&coefficient_strides),
+            }
+        };
+        // SAFETY: images are distinct, and so are the pieces of memory.
+        unsafe {
+            if workers == 1 {
+                (0..images).for_each(|i| self.image(way, top, &image(i), &mut work[..worker], low));
+            } else if images >= workers {
+                let each = low.len() / self.threads;
+                work.par_chunks_mut(worker).take(workers).enumerate().for_each(|(w, work)| {
+                    let low = std::slice::from_raw_parts_mut(shared.get().2.add(w * each), each);
+                    for i in images * w / workers..images * (w + 1) / workers {
+                        self.image(way, top, &image(i), work, low);
+                    }
+                });
+            } else {
+                (0..images).for_each(|i| self.together(way, top, &image(i), work, low, workers));
+            }
+        }
+    }
+
+    fn plane(&self, strides: &Dims<isize>) -> [isize; 2] {
+        [self.y.map_or(0, |y| strides[y]), strides[self.x]]
+    }
+
+    /// The rows of the bands of a level in the coefficients, and of those along the way there.
+    fn bands(&self, j: usize, image: &Image<T>) -> Grid<T> {
+        let (mut ptr, mut strides) = (image.coefficients, image.coefficient_strides);
+        let interleaved = self.layout == Layout::Interleaved;
+        for places in &self.places[..j] {
+            for (place, stride) in places.iter().zip(&mut strides) {
+                if place.transformed && interleaved {
+                    ptr = ptr.wrapping_offset(place.parity as isize * *stride);
+                    *stride = stride.wrapping_mul(2);
+                }
+            }
+        }
+        let places = &self.places[j];
+        let at = |axis: usize, high: usize| {
+            let Place { transformed, parity, low, .. } = places[axis];
+            match (transformed, interleaved) {
+                (false, _) => (0, strides[axis]),
+                (true, true) => (((parity + high) % 2) as isize * strides[axis], 2 * strides[axis]),
+                (true, false) => ((high * low) as isize * strides[axis], strides[axis]),
+            }
+        };
+        [0, 1].map(|high_y| {
+            [0, 1].map(|high_x| {
+                let ((y, pitch), (x, step)) = (at(0, high_y), at(1, high_x));
+                Rows::new(ptr.wrapping_offset(y).wrapping_offset(x), pitch, step)
+            })
+        })
+    }
+
+    /// Where the samples are that level j splits (or makes), if it is not the last one below which nothing is.
+    fn samples(&self, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> Grid<T> {
+        let rows = if j == top {
+            Rows::new(image.data, image.data_strides[0], image.data_strides[1])
+        } else {
+            let size = |j: usize| self.low_rows(j, whole).unwrap_or_default();
+            let (pitch, turn, _) = size(j);
+            let offset: usize = (top + 1..j).map(|j| size(j).2).sum();
+            Rows { first: low.wrapping_add(offset), pitch: pitch as isize, step: 1, turn }
+        };
+        [[rows; 2]; 2]
+    }
+
+    /// What level j reads, and what it writes.
+    fn ends(&self, way: Way, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> (Grid<T>, Grid<T>) {
+        let samples = self.samples(j, top, image, low, whole);
+        let mut bands = self.bands(j, image);
+        if j + 1 < self.levels() {
+            bands[0][0] = self.samples(j + 1, top, image, low, whole)[0][0];
+        }
+        match way {
+            Way::Analysis => (samples, bands),
+            Way::Synthesis => (bands, samples),
+        }
+    }
+
+    fn order(&self, way: Way, top: usize) -> impl Iterator<Item = usize> + Clone {
+        let last = self.levels();
+        (top..last).map(move |i| if way == Way::Analysis { i } else { last - 1 - (i - top) })
+    }
+
+    fn level(&self, way: Way, j: usize) -> &Level<T::Lane> {
+        if way == Way::Analysis { &self.analysis[j] } else { &self.synthesis[j] }
+    }
+
+    /// One image by one worker: rows go through the levels.
+    unsafe fn image(&self, way: Way, top: usize, image: &Image<T>, work: &mut [T::Lane], low: &mut [T]) {
+        let low = low.as_mut_ptr();
+        let mut memory = self.memory(work);
+        let mut state = [State::default(); MAX_LEVELS];
+        let rings = memory.ring;
+        let mut offset = 0;
+        for j in self.order(way, top) {
+            let level = self.level(way, j);
+            let chunk = level_whole(level);
+            state[j] = State { chunk, front: level.arriving(&chunk).0, end: level.end(&chunk), ring: offset };
+            offset += level.ring().unwrap_or(0).next_multiple_of(64);
+        }
+        // The last level that can go on does, so that rows are taken as soon as they are there, and few of them are under way.
+        while let Some(j) = self.next(way, top, &state) {
+            let level = self.level(way, j);
+            let (from, to) = self.ends(way, j, top, image, low, false);
+            memory.ring = rings.wrapping_add(state[j].ring);
+            // SAFETY: by the caller's promise.
+            unsafe { level.arrive(&state[j].chunk, state[j].front, &from, &to, &memory) };
+            state[j].front += ARRIVE as isize;
+        }
+    }
+
+    /// The last level that is not done and has the rows that it takes next.
+    fn next(&self, way: Way, top: usize, state: &[State; MAX_LEVELS]) -> Option<usize> {
+        let mut next = None;
+        // The level before, unless it is empty.
+        let mut before: Option<usize> = None;
+        for j in self.order(way, top) {
+            let level = self.level(way, j);
+            if level.height == 0 || level.width == 0 {
+                continue;
+            }
+            let available = before.map(|b| {
+                let (even, all) = self.level(way, b).left(state[b].front);
+                let ready = state[b].front >= state[b].end;
+                // Analysis hands its low band on, synthesis all that it makes.
+                (ready, if way == Way::Analysis { even } else { all })
+            });
+            if state[j].front < state[j].end && can_go_on(level, &state[j], available) {
+                next = Some(j);
+            }
+            before = Some(j);
+        }
+        next
+    }
+
+    /// One image by all workers: level after level, in chunks.
+    unsafe fn together(
+        &self,
+        way: Way,
+        top: usize,
+        image: &Image<T>,
+        work: &mut [T::Lane],
+        low: &mut [T],
+        workers: usize,
+    ) {
+        let low = low.as_mut_ptr();
+        let piece = work.len() / self.threads;
+        for j in self.order(way, top) {
+            let level = self.level(way, j);
+            if level.height == 0 || level.width == 0 {
+                continue;
+            }
+            let (from, to) = self.ends(way, j, top, image, low, true);
+            let share = |w: usize, work: &mut [T::Lane]| {
+                let Some(chunk) = level_chunk(level, w, workers) else { return };
+                let (from, to) = (from, to);
+                let memory = self.memory(work);
+                let mut front = level.arriving(&chunk).0;
+                while front < level.end(&chunk) {
+                    // SAFETY: by the caller's promise, and chunks are distinct.
+                    unsafe { level.arrive(&chunk, front, &from, &to, &memory) };
+                    front += ARRIVE as isize;
+                }
+            };
+            if level.height * level.width < SMALL {
+                let chunk = level_whole(level);
+                let memory = self.memory(&mut work[..piece]);
+                let mut front = level.arriving(&chunk).0;
+                while front < level.end(&chunk) {
+                    // SAFETY: by the caller's promise.
+                    unsafe { level.arrive(&chunk, front, &from, &to, &memory) };
+                    front += ARRIVE as isize;
+                }
+            } else {
+                work.par_chunks_mut(piece).take(workers).enumerate().for_each(|(w, work)| share(w, work));
+            }
+        }
+    }
+
+    /// A worker's memory, taken apart.
+    fn memory(&self, work: &mut [T::Lane]) -> Memory<T::Lane> {
+        let line = 64 / size_of::<T::Lane>();
+        let skip = work.as_ptr().align_offset(64).min(line);
+        let staging = self.staging.next_multiple_of(64);
+        let ptr = work[skip..].as_mut_ptr();
+        Memory {
+            zeros: ptr,
+            staging: [ptr.wrapping_add(staging), ptr.wrapping_add(2 * staging)],
+            staging_len: staging,
+            copy: ptr.wrapping_add(3 * staging),
+            copy_len: self.copy,
+            ring: ptr.wrapping_add(3 * staging + self.copy),
+        }
+    }
+}
+
+/// How far a level has come.
+#[derive(Clone, Copy)]
+struct State {
+    chunk: Chunk,
+    front: isize,
+    end: isize,
+    ring: usize,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State { chunk: Chunk { rows: (0, 0), blocks: (0, 0) }, front: 0, end: 0, ring: 0 }
+    }
+}
+
+fn level_whole<W: crate::sample::Arithmetic>(level: &Level<W>) -> Chunk {
+    Chunk { rows: (0, level.height as isize), blocks: (0, level.blocks()) }
+}
+
+/// The share of a worker: rows if there are enough, else columns.
+fn level_chunk<W: crate::sample::Arithmetic>(level: &Level<W>, worker: usize, workers: usize) -> Option<Chunk> {
+    let cut = |n: usize, w: usize| n / 2 * w / workers * 2;
+    let Chunk { mut rows, mut blocks } = level_whole(level);
+    if level.down.is_some() || level.height >= workers {
+        let end = if worker + 1 == workers { level.height } else { cut(level.height, worker + 1) };
+        rows = (cut(level.height, worker) as isize, end as isize);
+    } else {
+        blocks = (level.blocks() * worker / workers, level.blocks() * (worker + 1) / workers);
+    }
+    (rows.0 < rows.1 && blocks.0 < blocks.1).then_some(Chunk { rows, blocks })
+}
+
+/// Whether the rows are there that a level takes next.
+fn can_go_on<W: crate::sample::Arithmetic>(level: &Level<W>, state: &State, available: Option<(bool, usize)>) -> bool {
+    let Some((all, rows)) = available else { return true };
+    if all {
+        return true;
+    }
+    let (first, end) = level.arriving(&state.chunk);
+    let next = (state.front + ARRIVE as isize).min(end);
+    if first < 0 || end > level.height as isize {
+        return false;
+    }
+    let needed = match (&level.down, level.analysis) {
+        (Some(down), false) => down.index(down.align(next, 0)) as usize,
+        _ => next as usize,
+    };
+    needed <= rows
+}
+
+/// An image, or a line, and where it goes.
+struct Image<T> {
+    data: *mut T,
+    coefficients: *mut T,
+    /// Along columns and rows.
+    data_strides: [isize; 2],
+    coefficient_strides: [isize; 2],
+}
+
+/// The axes of a batch.
+struct Batch {
+    lengths: Dims<usize>,
+    rank: usize,
+}
+
+impl Batch {
+    fn new(shape: &[usize], x: usize, y: Option<usize>) -> Batch {
+        let mut lengths = [1; MAX_RANK];
+        for (axis, length) in shape.iter().enumerate() {
+            if axis != x && Some(axis) != y {
+                lengths[axis] = *length;
+            }
+        }
+        Batch { lengths, rank: shape.len() }
+    }
+
+    fn count(&self) -> usize {
+        self.lengths.iter().product()
+    }
+
+    fn offset(&self, mut index: usize, strides: &Dims<isize>) -> isize {
+        let mut offset = 0;
+        for axis in (0..self.rank).rev() {
+            offset += (index % self.lengths[axis]) as isize * strides[axis];
+            index /= self.lengths[axis];
+        }
+        offset
+    }
+}

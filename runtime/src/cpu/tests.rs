@@ -1,0 +1,262 @@
+//! Plans on the CPU against the oracle, bit for bit: every instruction set of the machine, and what the blocks, rings and chunks of row programs meet.
+
+use super::Cpu;
+use super::isa::Isa;
+use crate::data::{RawView, RawViewMut, contiguous};
+use crate::exec::{Executor, Workspace};
+use crate::{Boundary, Layout, Sample, Scheme, bf16, catalogue, f16};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::sample::SampleType;
+use lifting_planner::Problem;
+use std::sync::Arc;
+
+/// Instruction sets that this machine has.
+fn sets() -> impl Iterator<Item = Isa> {
+    [Isa::Baseline, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| *isa <= Isa::of_machine())
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// All bits of integers, their extremes often; reals that stay finite in `f16`.
+    fn samples<T: Sample>(&mut self, n: usize) -> Vec<T> {
+        let extreme = self.below(3) == 0;
+        let mut one = || {
+            let bits = (self.below(1 << 31) as i64) << 33 | (self.below(1 << 31) as i64) << 3;
+            let value = match T::KIND.bytes() {
+                _ if !matches!(T::KIND, SampleType::I16 | SampleType::I32 | SampleType::I64) => bits >> 33 & 31,
+                bytes if extreme => self.of(&[i64::MIN, i64::MAX, -1]) >> (64 - 8 * bytes),
+                bytes => bits >> (64 - 8 * bytes),
+            };
+            <T as lifting_dsl::sample::Sample>::from_i64(value)
+        };
+        (0..n).map(|_| one()).collect()
+    }
+}
+
+/// Equal bits, but for numbers that are none.
+fn assert_same<T: Sample>(found: &[T], expected: &[T], what: &str) {
+    #[expect(clippy::eq_op, reason = "NaN differs from itself")]
+    let same = |a: &T, b: &T| bytemuck::bytes_of(a) == bytemuck::bytes_of(b) || (a != a && b != b);
+    if let Some(i) = (0..expected.len()).find(|&i| !same(&found[i], &expected[i])) {
+        panic!("{what}: sample {i} is {:?}, not {:?}", found[i], expected[i]);
+    }
+}
+
+fn view<T>(samples: &[T], shape: &[usize]) -> RawView<T> {
+    RawView::new(samples.as_ptr(), shape, &contiguous(shape))
+}
+
+fn view_mut<T>(samples: &mut [T], shape: &[usize]) -> RawViewMut<T> {
+    RawViewMut::new(samples.as_mut_ptr(), shape, &contiguous(shape))
+}
+
+/// One problem in both directions, out of place and in place, on all instruction sets with one thread and with two.
+fn check<T: Sample>(problem: Problem, random: &mut Random) {
+    let problem = Arc::new(problem);
+    let Problem { scheme, boundary, geometry, layout, gain_shift, double_lone_odd, .. } = &*problem;
+    let what = format!("{} on {} {geometry:?} {boundary} {layout:?} gain {gain_shift}", scheme.name(), T::KIND);
+    let shape = geometry.shape();
+    let data: Vec<T> = random.samples(geometry.samples());
+    let oracle = Transform {
+        boundary: *boundary,
+        layout: *layout,
+        gain_shift: *gain_shift,
+        double_lone_odd: *double_lone_odd,
+        ..Transform::new(scheme.clone(), geometry.clone())
+    };
+    let mut coefficients = data.clone();
+    oracle.forward(&mut coefficients).unwrap();
+    let mut whole = coefficients.clone();
+    oracle.inverse(&mut whole).unwrap();
+
+    for (isa, threads) in sets().flat_map(|isa| [(isa, 1), (isa, 2)]) {
+        let what = format!("{what}, {isa}, {threads} threads");
+        let cpu = Cpu::<T>::with(problem.clone(), threads, isa).unwrap();
+        let mut workspace = Workspace::new(cpu.workspace_size());
+        let mut found = vec![T::default(); data.len()];
+        // SAFETY: arrays of the problem's shape.
+        unsafe {
+            cpu.forward(view(&data, shape), view_mut(&mut found, shape), &mut workspace).unwrap();
+            assert_same(&found, &coefficients, &format!("analysis of {what}"));
+            cpu.inverse(0, view(&coefficients, shape), view_mut(&mut found, shape), &mut workspace).unwrap();
+            assert_same(&found, &whole, &format!("synthesis of {what}"));
+            found.copy_from_slice(&data);
+            cpu.forward_in_place(view_mut(&mut found, shape), &mut workspace).unwrap();
+            assert_same(&found, &coefficients, &format!("analysis in place of {what}"));
+            cpu.inverse_in_place(view_mut(&mut found, shape), &mut workspace).unwrap();
+            assert_same(&found, &whole, &format!("synthesis in place of {what}"));
+        }
+        if scheme.domain() == crate::Domain::Real {
+            let (mut back, mut forth) = (data.clone(), data.clone());
+            oracle.adjoint(&mut back).unwrap();
+            oracle.inverse_adjoint(&mut forth).unwrap();
+            for (of, expected) in [(super::Of::Forward, back), (super::Of::Inverse, forth)] {
+                unsafe { cpu.adjoint(of, view(&data, shape), view_mut(&mut found, shape), &mut workspace).unwrap() };
+                assert_same(&found, &expected, &format!("adjoint of {of:?} of {what}"));
+            }
+        }
+    }
+}
+
+/// A problem at random, with one of these shapes.
+fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem {
+    let boundary = random.of(&Boundary::ALL);
+    let mut shape = random.of(shapes).to_vec();
+    let rank = shape.len();
+    let most = 1 + random.below(4) as u32;
+    let mut levels: Vec<u32> = vec![most; rank];
+    match random.below(6) {
+        0 => levels[random.below(rank)] = 0,
+        1 => levels[random.below(rank)] = 1 + random.below(5) as u32,
+        _ => {}
+    }
+    let mut origins: Vec<i64> = (0..rank).map(|_| random.of(&[0, 0, 1, -3])).collect();
+    if boundary == Boundary::Periodic {
+        for (n, levels) in shape.iter_mut().zip(&levels) {
+            *n = n.next_multiple_of(1 << levels);
+        }
+        origins.iter_mut().for_each(|u| *u = u.div_euclid(2) * 2 * 32);
+    }
+    let mut order: Vec<usize> = (0..rank).rev().collect();
+    match random.below(3) {
+        0 => order.reverse(),
+        1 => order.rotate_left(1),
+        _ => {}
+    }
+    let geometry = Geometry::new(&shape, &origins, &levels, &order).unwrap();
+    let integer = scheme.domain() == crate::Domain::Integer;
+    Problem {
+        scheme: scheme.clone(),
+        boundary,
+        geometry,
+        layout: random.of(&[Layout::Mallat, Layout::Mallat, Layout::Interleaved]),
+        source_shape: shape,
+        gain_shift: if integer { random.of(&[0, 0, 1]) } else { 0 },
+        double_lone_odd: integer && random.below(4) == 0,
+    }
+}
+
+const SHAPES: [&[usize]; 30] = [
+    &[1],
+    &[2],
+    &[3],
+    &[37],
+    &[64],
+    &[1025],
+    &[4099],
+    &[1, 1],
+    &[1, 19],
+    &[19, 1],
+    &[2, 2],
+    &[2, 3],
+    &[3, 2],
+    &[5, 7],
+    &[8, 16],
+    &[13, 31],
+    &[16, 64],
+    &[17, 65],
+    &[31, 127],
+    &[33, 130],
+    &[64, 48],
+    &[67, 3],
+    &[3, 67],
+    &[257, 5],
+    &[3, 18, 20],
+    &[18, 20, 3],
+    &[5, 9, 6],
+    &[1, 4, 33],
+    &[2, 1, 1],
+    &[3, 2, 5, 4],
+];
+
+/// Beyond the width of a block, and beyond what one thread keeps to itself.
+const WIDE: [&[usize]; 6] = [&[7, 1031], &[9, 4111], &[301, 130], &[40, 1100], &[70003], &[37, 33, 40]];
+
+fn schemes(names: &[&str]) -> Vec<Scheme> {
+    names.iter().map(|name| catalogue::find(name).unwrap()).collect()
+}
+
+#[test]
+fn integers_are_the_oracles() {
+    let mut random = Random(1);
+    for scheme in schemes(&["legall53", "dd137", "fidelity", "haar_vc2_0", "daubechies97", "dd97"]) {
+        for _ in 0..40 {
+            check::<i16>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<i32>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<i64>(problem(&scheme, &mut random, &SHAPES), &mut random);
+        }
+        for _ in 0..2 {
+            check::<i16>(problem(&scheme, &mut random, &WIDE), &mut random);
+            check::<i32>(problem(&scheme, &mut random, &WIDE), &mut random);
+        }
+    }
+}
+
+#[test]
+fn reals_are_the_oracles() {
+    let mut random = Random(2);
+    let mut all = schemes(&["cdf97", "cdf2_4", "cdf3_5", "db4", "haar"]);
+    all.extend(lifting_dsl::compile(include_str!("../../../lifting-dsl/tests/lattices.lift")).unwrap().schemes);
+    for scheme in all {
+        for _ in 0..20 {
+            check::<f32>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<f64>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<f16>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<bf16>(problem(&scheme, &mut random, &SHAPES), &mut random);
+        }
+        for _ in 0..2 {
+            check::<f32>(problem(&scheme, &mut random, &WIDE), &mut random);
+            check::<f16>(problem(&scheme, &mut random, &WIDE), &mut random);
+        }
+    }
+}
+
+/// Every shape of step, and some that have none: few and many taps, few and many weights, both signs.
+#[test]
+fn steps_of_any_shape_are_the_oracles() {
+    let text = "
+        wavelet one { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }
+        wavelet ceil { domain integer; odd -= (even[0] + even[1] + 1) >> 1; even += (odd[-1] + odd[0]) >> 2; }
+        wavelet minus { domain integer; odd += (-even[0] - even[1] + 1) >> 1; even -= (3*odd[-1] - 2*odd[0] + 7) >> 3; }
+        wavelet heavy { domain integer; odd -= (30000*(even[0] + even[1]) + 8) >> 14; even += (5000*odd[-1] + odd[0]) >> 13; }
+        wavelet long { domain integer;
+            odd -= (150*(even[0] + even[1]) - 25*(even[-1] + even[2]) + 3*(even[-2] + even[3]) + 128) >> 8;
+            even += (odd[-3] + 2*odd[-1] + 7*odd[0] - 3*odd[2] + 9*odd[4] + 16) >> 5;
+        }
+        wavelet far { domain integer; odd -= (even[-5] + even[7]) >> 1; even += (odd[6] + 2) >> 2; odd += even[1]; }
+    ";
+    let mut random = Random(3);
+    for scheme in lifting_dsl::compile(text).unwrap().schemes {
+        for _ in 0..20 {
+            check::<i16>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<i32>(problem(&scheme, &mut random, &SHAPES), &mut random);
+        }
+    }
+    let text = "
+        wavelet mixed { domain real;
+            even += 0.25*odd[0] - 0.5*odd[-1]; odd *= 1.5; odd -= even[0] + 0.125*(even[-1] + even[1] + even[2]);
+            even -= -odd[0]; odd *= 0.75; even *= 2; even *= 0.3; even += 0.1*(odd[-2] + odd[1]) + 0.7*(odd[-1] + odd[0]);
+        }
+        wavelet many { domain real;
+            odd -= 0.5*(even[-2] + even[-1] + even[0] + even[1] + even[2] + even[3]) + 0.25*even[4];
+            even += 0.1*odd[-4] + 0.2*odd[-3] + 0.3*odd[-2] + 0.4*odd[-1] + 0.5*odd[0] + 0.6*odd[1];
+        }
+    ";
+    for scheme in lifting_dsl::compile(text).unwrap().schemes {
+        for _ in 0..20 {
+            check::<f32>(problem(&scheme, &mut random, &SHAPES), &mut random);
+            check::<f64>(problem(&scheme, &mut random, &SHAPES), &mut random);
+        }
+    }
+}
