@@ -1,82 +1,54 @@
-//! The codes of errors and warnings.
+//! The codes of errors and warnings, with cause, cure and, where it is short, a text that gives them.
+//!
+//! `codes.md` beside this file is the one source. The language reference, `docs/language.md`, has it as its last chapter,
+//! and `liftc explain L0301` prints an entry of it. A code keeps its meaning from version to version.
 
-/// Every code with what it stands for. A code keeps its meaning from version to version.
-pub const CODES: &[(&str, &str)] = &[
-    ("L0001", "a character that the language does not use"),
-    ("L0002", "a comment of a kind that the language does not have"),
-    ("L0003", "a malformed number"),
-    ("L0004", "a text that is too long"),
-    ("L0005", "too many errors to report them all"),
-    ("L0101", "something else was expected here"),
-    ("L0102", "a missing `;`"),
-    ("L0103", "a block or bracket that is not closed"),
-    ("L0104", "a file without a wavelet"),
-    ("L0105", "an expression nested too deep"),
-    ("L0106", "a name that is reserved"),
-    ("L0107", "something that is not a wavelet at the top of a file"),
-    ("L0108", "an unknown statement"),
-    ("L0109", "an operator that steps do not have"),
-    ("L0110", "an index that is not a whole number"),
-    ("L0111", "a construct that this version does not take"),
-    ("L0201", "an unknown constant"),
-    ("L0202", "two wavelets of one name"),
-    ("L0203", "two constants of one name"),
-    ("L0204", "two profiles for one format"),
-    ("L0205", "a statement that may stand only once"),
-    ("L0206", "a constant used before its declaration"),
-    ("L0207", "an unknown domain"),
-    ("L0208", "an unknown border rule"),
-    ("L0209", "an unknown format"),
-    ("L0210", "an unknown function, or one called wrongly"),
-    ("L0211", "a wavelet without a domain"),
-    ("L0212", "a wavelet without steps"),
-    ("L0213", "a wavelet that is made of two kinds of things"),
-    ("L0214", "an unknown stage, or one with a wrong number of coefficients"),
-    ("L0215", "a bank without one of its filters, or with something else"),
-    ("L0216", "an unknown factorisation, or one of nothing"),
-    ("L0301", "a step that reads the phase that it updates"),
-    ("L0302", "a product of samples"),
-    ("L0303", "a division by samples"),
-    ("L0304", "a division by zero"),
-    ("L0305", "a constant made of samples"),
-    ("L0306", "a weight that is zero"),
-    ("L0307", "the square root of a negative number"),
-    ("L0308", "a step that reads nothing"),
-    ("L0309", "a shift that is not the last operation"),
-    ("L0310", "a constant beyond the range of f64"),
-    ("L0311", "a scaling that cannot be undone"),
-    ("L0312", "a stage without an inverse"),
-    ("L0313", "a bank that cannot be factored"),
-    ("L0314", "a lattice that steps cannot express"),
-    ("L0401", "a fraction in an integer step"),
-    ("L0402", "a number that does not fit 32 bits"),
-    ("L0403", "a division in the integer domain"),
-    ("L0404", "a scaling in the integer domain"),
-    ("L0405", "an impossible shift"),
-    ("L0406", "an impossible gain shift"),
-    ("L0407", "a lattice or bank in the integer domain"),
-    ("L0501", "a shift in the real domain"),
-    ("L0502", "a constant term in the real domain"),
-    ("L0503", "a gain shift in the real domain"),
-    ("L0601", "an index beyond the limit"),
-    ("L0602", "too many steps, stages or taps"),
-    ("L0603", "a constant too long to be kept exactly"),
-    ("L0604", "too much arithmetic"),
-    ("L0701", "steps, made by a program, that break a rule"),
-    ("L0901", "a constant that is not used"),
-    ("L0902", "a doc comment that documents nothing"),
-    ("L0903", "a rounding term without a shift"),
-    ("L0904", "a weight that f32 cannot hold"),
-    ("L0905", "a scaling by one"),
-    ("L0906", "a bank whose steps lose too much in f32"),
-];
+/// The index of codes, in Markdown: `### CODE: what it stands for`, its cause, its cure, and an example.
+pub const INDEX: &str = include_str!("codes.md");
+
+/// What is known of one code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// As in `L0301`.
+    pub code: &'static str,
+    /// What it stands for: "a step that reads the phase that it updates".
+    pub title: &'static str,
+    /// Cause, cure and perhaps an example, in Markdown.
+    pub text: &'static str,
+}
+
+/// All codes, in order.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    INDEX.split("### ").skip(1).filter_map(|entry| {
+        let (heading, text) = entry.split_once('\n')?;
+        let (code, title) = heading.split_once(": ")?;
+        Some(Entry { code, title, text: text.trim() })
+    })
+}
+
+/// The entry of one code.
+///
+/// ```
+/// let entry = lifting_dsl::codes::entry("L0301").unwrap();
+/// assert_eq!(entry.title, "a step that reads the phase that it updates");
+/// assert!(entry.text.contains("Cure:"));
+/// ```
+pub fn entry(code: &str) -> Option<Entry> {
+    entries().find(|entry| entry.code == code)
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_sorted_and_distinct() {
-        assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
+    fn codes_are_sorted_and_have_cause_and_cure() {
+        let all: Vec<Entry> = entries().collect();
+        assert_eq!(all.len(), INDEX.matches("### ").count());
+        assert!(all.windows(2).all(|w| w[0].code < w[1].code));
+        for Entry { code, text, .. } in all {
+            assert!(code.len() == 5 && code.starts_with('L'), "{code}");
+            assert!(text.starts_with("Cause: ") && text.contains("\n\nCure: "), "{code}");
+        }
     }
 }

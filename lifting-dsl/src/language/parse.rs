@@ -8,13 +8,13 @@
 //!          | "profile" WORD "{" ("boundary" WORD ";" | "gain" "shift" expr ";")* "}"
 //!          | ("even" | "odd") ("+=" | "-=" | "*=") expr ";"
 //!          | "lattice" ["paper"] "{" (("rotate" | "reflect" | "matrix") arguments ";")* "}"
-//!          | "bank" "{" (("lowpass" | "highpass") "at" index "[" expr ("," expr)* "]" ";")* "}"
+//!          | "bank" "{" (("lowpass" | "highpass") "at" index "[" expr ("," expr)* [","] "]" ";")* "}"
 //!          | "factor" WORD ";"
 //! expr     = sum [">>" sum]
 //! sum      = product (("+" | "-") product)*
 //! product  = unary (("*" | "/") unary)*
 //! unary    = "-" unary | NUMBER | NAME | NAME arguments | "(" expr ")" | ("even" | "odd") "[" index "]"
-//! arguments = "(" [expr ("," expr)*] ")"
+//! arguments = "(" [expr ("," expr)* [","]] ")"
 //! index    = ["+" | "-"] NUMBER
 //! WORD     = NAME ("-" NAME)*
 //! ```

@@ -145,7 +145,7 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
     }
     let Reducer { constants, sink, .. } = reducer;
     let given = body.is_some() && domain.is_some() && sink.errors() == errors_before;
-    if (step_count == 0 && !made_of.is_lattice_or_bank() || given && steps.is_empty()) && !broken {
+    if step_count == 0 && (!made_of.is_lattice_or_bank() || given && steps.is_empty()) && !broken {
         let message = format!("wavelet `{}` has no steps", w.name.text);
         let diagnostic = Diagnostic::error("L0212", message, w.name.span, "does nothing");
         sink.push(diagnostic.help("add `odd += …;` and `even += …;`"));
