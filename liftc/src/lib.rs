@@ -12,6 +12,7 @@ mod compile;
 mod explain;
 mod factor;
 pub mod failure;
+mod figure;
 mod inspect;
 mod kernels;
 pub mod media;

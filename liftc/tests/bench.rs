@@ -46,8 +46,13 @@ fn the_cpu_is_measured() {
         assert!(!result["schedules"].as_array().unwrap().is_empty());
     }
     let svg = String::from_utf8(bench.read("b.svg")).unwrap();
-    assert_eq!(svg.matches("<rect class=").count(), 16);
-    assert!(svg.contains(">cdf97 f32 40x61, 1 level</text>"), "{svg}");
+    for direction in ["forward", "inverse"] {
+        assert_eq!(svg.matches(&format!("level, {direction}: ")).count(), 4);
+        assert_eq!(svg.matches(&format!("levels, {direction}: ")).count(), 4);
+        assert!(svg.contains(&format!("aria-label=\"{direction}\"")));
+    }
+    assert_eq!(svg.matches("aria-label=\"cdf97 f32 40x61, 1 level\"").count(), 1);
+    assert!(svg.contains("aria-label=\"cpu, 2 threads of ") && svg.contains("<title>a copy</title>"), "{svg}");
 }
 
 #[test]
@@ -109,7 +114,7 @@ fn silly_input() {
     fails("--shape 10000000x10000000", 1, "out of memory");
     fails("--shape 99999999999x99999999999", 2, "more samples than");
     fails("--shape 99999999999999999999", 2, "write the lengths");
-    fails("--json b --svg b --shape 8", 2, "two outputs would have this name");
+    fails("--json b.svg --svg b.svg --shape 8", 2, "two outputs would have this name");
     bench.run("bench --device gpu").fails(2, "write best, cpu, cuda or cuda:N");
     bench.run("bench --device cuda:99 --shape 8x8").fails(1, "CUDA");
     // Nothing is measured if any of it cannot be.

@@ -49,6 +49,108 @@ fn curves_are_where_they_should_be() {
     }
 }
 
+/// What the text of a figure says.
+fn said(bench: &Bench, name: &str) -> Vec<String> {
+    let svg = String::from_utf8(bench.read(name)).unwrap();
+    let texts = svg.split("aria-label=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+    texts.collect()
+}
+
+#[test]
+fn functions_fill_their_charts() {
+    let bench = Bench::new();
+    // 102 taps, most of which make no difference that could be seen.
+    bench.run("plot coif17 --what scaling,wavelet -o c.png,c.svg --dpi 150").ok();
+    let texts = said(&bench, "c.svg");
+    assert!(texts.iter().any(|t| t == "coif17") && texts.iter().any(|t| t == "ψ(t)"));
+    assert!(!texts.iter().any(|t| ["50", "−50"].contains(&t.as_str())), "{texts:?}");
+    let figure = picture(&bench, "c.png");
+    let half = figure.width() / 2;
+    let rows = |x: u32, colour: [u8; 3]| -> Vec<u32> {
+        (0..figure.height()).filter(|y| figure.get_pixel(x, *y).0 == colour).collect()
+    };
+    for colour in [[0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]] {
+        let columns: Vec<Vec<u32>> = (0..half).map(|x| rows(x, colour)).filter(|r| !r.is_empty()).collect();
+        // All of its support would be a sixth.
+        let zero = columns[0][0];
+        let away = columns.iter().filter(|r| r.iter().any(|y| y.abs_diff(zero) > 2)).count();
+        assert!(3 * away > columns.len(), "{away} of {}", columns.len());
+    }
+}
+
+#[test]
+fn long_wavelets_are_readable() {
+    let bench = Bench::new();
+    for (name, skipped) in [("coif17", "… 83 steps …"), ("db20", "… 20 steps …")] {
+        bench.run(&format!("plot {name} -o w.svg")).ok();
+        let texts = said(&bench, "w.svg");
+        let has = |text: &str| texts.iter().any(|t| t == text);
+        for text in [name, skipped, "P1", "U7", "low", "high", "added to even", "added to odd", "weight", "step"] {
+            assert!(has(text), "{name} lacks {text}: {texts:?}");
+        }
+        assert!(has(&format!("`liftc show {name}` has the numbers")));
+        assert!(height(&bench, "w.svg") < 600.0);
+    }
+    // Two steps of forty taps each: a chart a step instead of lines of numbers.
+    let weight = |k: i32| format!("f64({:.9})", 1.0 / (1.0 + f64::from((2 * k - 1).abs())));
+    let step = |phase: &str, from: i32| -> String {
+        (1..=40).map(|k| format!("{}*{phase}[{}]", weight(k - 20), from + k)).collect::<Vec<_>>().join(" + ")
+    };
+    let (odd, even) = (step("even", -20), step("odd", -21));
+    bench.write("forty.lift", format!("wavelet forty {{ domain real; odd -= {odd}; even += {even}; }}"));
+    bench.run("plot forty.lift --what diagram -o f.svg").ok();
+    let texts = said(&bench, "f.svg");
+    assert!(texts.contains(&"P1: odd[k] += w−19 even[k−19] + … + w20 even[k+20]".to_owned()), "{texts:?}");
+    assert_eq!(texts.iter().filter(|t| *t == "wn").count(), 2);
+    assert!(texts.len() < 60 && height(&bench, "f.svg") < 300.0);
+}
+
+fn height(bench: &Bench, name: &str) -> f64 {
+    let svg = String::from_utf8(bench.read(name)).unwrap();
+    svg.split(" height=\"").nth(1).unwrap().split("pt").next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn names_are_written_as_they_are() {
+    let bench = Bench::new();
+    bench.run("plot s_transform_2_10 --what diagram -o s.svg").ok();
+    assert!(said(&bench, "s.svg").contains(&"s_transform_2_10".to_owned()));
+}
+
+/// A pyramid of a sky: noise with a few stars, which are seen, and the noise is not.
+#[test]
+fn noise_does_not_fill_a_pyramid() {
+    let bench = Bench::new();
+    let side = 256;
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1u32 << 31)
+    };
+    let mut sky = image::GrayImage::from_fn(side, side, |_, _| {
+        let noise: f64 = (0..12).map(|_| random()).sum::<f64>() - 6.0;
+        image::Luma([(30.0 + 4.0 * noise).clamp(0.0, 255.0) as u8])
+    });
+    let stars: Vec<[u32; 2]> = (0..20u32).map(|i| [(37 * i + 11) % side, (91 * i + 45) % side]).collect();
+    stars.iter().for_each(|[x, y]| sky.put_pixel(*x, *y, image::Luma([255])));
+    sky.save(bench.path("sky.png")).unwrap();
+    bench.run("transform sky.png -w cdf97 -l 2 -o sky.npy --picture pyramid.png").ok();
+    let pyramid = image::load_from_memory(&bench.read("pyramid.png")).unwrap().into_luma8();
+    let half = side / 2;
+    for (left, top) in [(half, 0), (0, half), (half, half)] {
+        // Without the outlines.
+        let band: Vec<f64> = (top + 1..top + half)
+            .flat_map(|y| (left + 1..left + half).map(move |x| (x, y)))
+            .map(|(x, y)| f64::from(pyramid.get_pixel(x, y).0[0]))
+            .collect();
+        let mut away: Vec<f64> = band.iter().map(|v| (v - 128.0).abs()).collect();
+        away.sort_by(f64::total_cmp);
+        let part = |share: f64| away[(share * (away.len() - 1) as f64) as usize];
+        assert!(part(0.5) < 13.0 && part(0.95) < 40.0, "{left} {top}: {} {}", part(0.5), part(0.95));
+        assert!(part(0.9995) > 80.0, "{left} {top}: stars are not seen: {}", part(0.9995));
+    }
+}
+
 #[test]
 fn every_family_can_be_drawn() {
     let bench = Bench::new();

@@ -14,6 +14,7 @@ mod stats;
 
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
+use crate::figure;
 use crate::output::{check_distinct, print, write_file};
 pub(crate) use case::{Case, default_sample};
 use clap::Parser;
@@ -52,6 +53,9 @@ fn sets(pair: usize, all: usize, free: usize) -> Option<usize> {
 pub fn run(args: &BenchArgs) -> Outcome {
     let outputs: Vec<&Path> = args.json.iter().chain(&args.svg).map(|p| p.as_path()).collect();
     check_distinct(&[], &outputs)?;
+    if let Some(path) = &args.svg {
+        figure::Format::of(path)?;
+    }
     let cases = match &args.suite {
         Some(path) => suite(path)?,
         None => case::all(args)?,
@@ -93,7 +97,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     print(&report.table())?;
     if let Some(path) = &args.svg {
-        write_file(path, |w| w.write_all(plot::svg(&report).as_bytes()))?;
+        figure::write(path, &plot::draw(&report), figure::DPI)?;
     }
     match failures.len() {
         0 => Ok(()),

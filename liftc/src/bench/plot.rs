@@ -1,64 +1,83 @@
 //! The ratios as bars, the copy as a line through them.
 
 use super::report::{Report, micros};
+use crate::figure::chart::ticks;
+use crate::figure::{self, Anchor, Colour, FAINT, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
 
-const LABEL: f64 = 420.0;
-const WIDTH: f64 = 420.0;
-const ROW: f64 = 18.0;
-const TOP: f64 = 56.0;
+/// Width of the bars' area.
+const WIDTH: f64 = 230.0;
+/// Height of a bar, and the room between those of two transforms.
+const BAR: f64 = 7.0;
+const GAP: f64 = 4.0;
+/// Room for the title and the legend, and for the axis below.
+const TOP: f64 = 32.0;
+const BELOW: f64 = 28.0;
+/// Room on the right of the longest bar for its number.
+const NUMBERS: f64 = 24.0;
 
-/// A complete SVG: a bar for each measurement, one colour for each direction.
-pub fn svg(report: &Report) -> String {
-    let results = &report.results;
-    let longest = results.iter().map(|m| m.ratio).fold(1.0, f64::max);
-    // Whole copies, about ten of them.
-    let step = (longest / 10.0).ceil();
-    let end = (longest / step).ceil() * step;
-    let x = |ratio: f64| LABEL + WIDTH * ratio / end;
-    let bottom = TOP + ROW * results.len() as f64;
-    let mut body = String::new();
-    let mut tick = 0.0;
-    while tick <= end {
-        let (at, above) = (x(tick), TOP - 8.0);
-        let class = if tick == 1.0 { "unit" } else { "grid" };
-        body += &format!("<path class=\"{class}\" d=\"M{at:.1} {TOP}V{bottom}\"/>\n");
-        body += &format!("<text x=\"{at:.1}\" y=\"{above}\" text-anchor=\"middle\">{tick}</text>\n");
-        tick += step;
-    }
-    if step > 1.0 {
-        body += &format!("<path class=\"unit\" d=\"M{:.1} {TOP}V{bottom}\"/>\n", x(1.0));
-    }
-    for (i, m) in results.iter().enumerate() {
-        let top = TOP + ROW * i as f64;
-        let (bar, base, length) = (top + 3.0, top + 13.0, x(m.ratio) - LABEL);
-        let repeated = i > 0 && results[i - 1].label == m.label;
-        if !repeated {
-            body +=
-                &format!("<text x=\"{}\" y=\"{base}\" text-anchor=\"end\">{}</text>\n", LABEL - 8.0, escape(&m.label));
-        }
-        body += &format!(
-            "<rect class=\"{}\" x=\"{LABEL}\" y=\"{bar}\" width=\"{length:.1}\" height=\"12\"><title>{}, {}: {}, a copy {}</title></rect>\n",
-            m.direction,
-            escape(&m.label),
-            m.direction,
-            micros(m.time()),
-            micros(m.copy())
-        );
-        body += &format!("<text x=\"{:.1}\" y=\"{base}\">{:.2}</text>\n", x(m.ratio) + 4.0, m.ratio);
-    }
-    let (width, height) = (LABEL + WIDTH + 60.0, bottom + 20.0);
-    let legend = "<text x=\"8\" y=\"34\">time as a multiple of a copy; <tspan class=\"forward\">forward</tspan>, \
-                  <tspan class=\"inverse\">inverse</tspan></text>";
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
-         <style>text {{ font: 12px sans-serif }} .forward {{ fill: #3b6ea5 }} .inverse {{ fill: #c8742c }} \
-         .grid {{ stroke: #ddd }} .unit {{ stroke: #000 }}</style>\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
-         <text x=\"8\" y=\"16\">{}</text>\n{legend}\n{body}</svg>\n",
-        escape(&report.device_text())
-    )
+fn colour(direction: &str) -> Colour {
+    if direction == "forward" { LOW } else { HIGH }
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// A bar for each measurement, one colour for each direction.
+pub fn draw(report: &Report) -> Scene {
+    let results = &report.results;
+    let labels: Vec<String> = results.iter().map(|m| figure::literal(&m.label)).collect();
+    let left = 8.0 + labels.iter().map(|label| figure::advance(label, LABEL)).fold(60.0, f64::max) + 5.0;
+    let longest = results.iter().map(|m| m.ratio).fold(1.0, f64::max);
+    let x = |ratio: f64| left + WIDTH * ratio / longest;
+    // Where each bar begins: those of one transform touch.
+    let new = |i: usize| i == 0 || labels[i] != labels[i - 1];
+    let mut tops = Vec::with_capacity(results.len());
+    let mut bottom = TOP + GAP / 2.0;
+    for i in 0..results.len() {
+        bottom += if i > 0 && new(i) { GAP } else { 0.0 };
+        tops.push(bottom);
+        bottom += BAR;
+    }
+    bottom += GAP / 2.0;
+
+    let title = figure::literal(&report.device_text());
+    let width = (left + WIDTH + NUMBERS).max(figure::advance(&title, TITLE) + 16.0);
+    let mut scene = Scene::new(width, bottom + BELOW, "Times of wavelet transforms in units of a copy");
+    scene.text(&title, Point { x: width / 2.0, y: 3.0 + TITLE }, TITLE, Anchor::Middle, INK);
+    let mut key = left;
+    for direction in ["forward", "inverse"] {
+        scene.rectangle(Point { x: key + 4.0, y: TOP - 8.0 }, 8.0, BAR - 1.0, colour(direction), None);
+        let at = Point { x: key + 11.0, y: TOP - 8.0 + 0.35 * NUMBER };
+        scene.text(direction, at, NUMBER, Anchor::Start, INK);
+        key += 50.0;
+    }
+    let upright = |ratio: f64| [Point { x: x(ratio), y: TOP }, Point { x: x(ratio), y: bottom }];
+    for (ratio, text) in ticks(0.0, longest, 8) {
+        scene.line(&upright(ratio), FAINT, HAIR);
+        let foot = Point { x: x(ratio), y: bottom };
+        scene.line(&[foot, Point { y: bottom + 2.0, ..foot }], INK, PEN);
+        scene.text(&text, Point { y: bottom + 3.0 + NUMBER, ..foot }, NUMBER, Anchor::Middle, INK);
+    }
+    for (i, m) in results.iter().enumerate() {
+        let (top, end) = (tops[i], x(m.ratio));
+        let middle = top + BAR / 2.0;
+        if new(i) {
+            let pair = results.get(i + 1).is_some_and(|next| next.label == m.label);
+            let base = if pair { top + BAR } else { middle } + 0.35 * LABEL;
+            scene.text(&labels[i], Point { x: left - 5.0, y: base }, LABEL, Anchor::End, INK);
+        }
+        let centre = Point { x: (left + end) / 2.0, y: middle };
+        scene.rectangle(centre, end - left, BAR - 1.0, colour(m.direction), None);
+        let (time, copy) = (micros(m.time()), micros(m.copy()));
+        scene.meaning(format!("{}, {}: {time}, a copy {copy}", m.label, m.direction));
+        let at = Point { x: end + 3.0, y: middle + 0.35 * NUMBER };
+        scene.text(&format!("{:.2}", m.ratio), at, NUMBER, Anchor::Start, INK);
+    }
+    scene.line(&upright(1.0), INK, PEN);
+    scene.meaning("a copy");
+    scene.line(
+        &[Point { x: left, y: TOP }, Point { x: left, y: bottom }, Point { x: left + WIDTH, y: bottom }],
+        INK,
+        PEN,
+    );
+    let below = Point { x: left + WIDTH / 2.0, y: bottom + 5.0 + NUMBER + LABEL };
+    scene.text("time, in copies of the same data", below, LABEL, Anchor::Middle, INK);
+    scene
 }

@@ -3,6 +3,7 @@
 //! Rows are positions; row 0 is the first of the working area. A step crosses what it updates in this window and bullets what
 //! it reads for that.
 
+use crate::figure::{self, Anchor, FAINT, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, SHADE, Scene, TITLE};
 use lifting::Boundary;
 use lifting_codegen::window::{StepWindow, Window};
 use lifting_dsl::{Phase, Step};
@@ -61,7 +62,7 @@ impl Diagram {
             let area = match i {
                 _ if i < top => "top",
                 _ if i < above => "overlap",
-                _ if i < above + height => "working area",
+                _ if i < above + height => WORKING,
                 _ => "bottom",
             };
             (i as usize, i - above, area)
@@ -89,74 +90,180 @@ impl Diagram {
         text
     }
 
-    /// Width and height of the drawing.
-    pub fn size(&self) -> (i64, i64) {
-        (LEFT + STEP * self.columns.len() as i64 + 110, TOP + SIDE * self.window.rows(self.height) + 12)
+    /// Draws the cells with their top left corner at `at`; numbers stand on the left and above, areas on the right.
+    fn draw(&self, scene: &mut Scene, at: Point, cells: Cells) {
+        let Cells { side, pitch } = cells;
+        let rows: Vec<_> = self.rows().collect();
+        let (width, columns) = (pitch * self.columns.len() as f64, self.columns.len());
+        let right = at.x + width;
+        let y = |row: usize| at.y + side * row as f64;
+        let line = |y: f64, from: f64, to: f64| [Point { x: from, y }, Point { x: to, y }];
+
+        // Areas: shades, and lines between them.
+        let starts: Vec<usize> =
+            (0..rows.len()).filter(|&i| i == 0 || rows[i].2 != rows[i - 1].2).chain([rows.len()]).collect();
+        let mut below = f64::NEG_INFINITY;
+        for area in starts.windows(2) {
+            let (first, end, name) = (area[0], area[1], rows[area[0]].2);
+            let middle = (y(first) + y(end)) / 2.0;
+            if name != WORKING {
+                let centre = Point { x: at.x + width / 2.0, y: middle };
+                scene.rectangle(centre, width, y(end) - y(first), SHADE, None);
+            }
+            // Names of narrow areas move down until they are free of one another.
+            let base = (middle + 0.35 * LABEL).max(below + LABEL + 1.5);
+            scene.text(name, Point { x: right + 5.0, y: base }, LABEL, Anchor::Start, INK);
+            below = base;
+        }
+        let grid: Vec<[Point; 2]> = (1..rows.len()).map(|i| line(y(i), at.x, right)).collect();
+        scene.segments(&grid, FAINT, HAIR);
+        let borders: Vec<[Point; 2]> = starts.iter().map(|&i| line(y(i), at.x - 3.0, right + 3.0)).collect();
+        scene.segments(&borders, INK, PEN);
+
+        let every = |room: f64, needed: f64| [1, 2, 5, 10, 20].into_iter().find(|n| room * *n as f64 >= needed);
+        let shown = every(side, if side > NUMBER { 0.0 } else { 2.0 * NUMBER }).unwrap_or(50);
+        for (i, row, _) in rows.iter().filter(|r| r.1.rem_euclid(shown) == 0) {
+            let text = row.to_string().replace('-', "−");
+            let base = y(*i) + side / 2.0 + 0.35 * NUMBER;
+            scene.text(&text, Point { x: at.x - 5.0, y: base }, NUMBER, Anchor::End, INK);
+        }
+        let shown = every(pitch, 0.6 * NUMBER * columns.to_string().len() as f64 + 1.5).unwrap_or(50);
+        for (n, column) in self.columns.iter().enumerate() {
+            let x = at.x + pitch * (n as f64 + 0.5);
+            let number = n as i64 + 1;
+            if number % shown == 0 || columns < 5 {
+                scene.text(&number.to_string(), Point { x, y: at.y - 4.0 }, NUMBER, Anchor::Middle, INK);
+            }
+            self.draw_step(scene, n, column, |row| Point { x, y: y(row) + side / 2.0 }, side);
+        }
     }
 
-    /// As the elements of an SVG, `y` below its top.
-    pub fn svg(&self, title: &str, y: i64) -> String {
-        let mut svg = format!("<g transform=\"translate(0 {y})\">\n<text x=\"8\" y=\"18\">{title}</text>\n");
-        for n in 0..self.columns.len() as i64 {
-            let x = LEFT + STEP * n + SIDE / 2;
-            svg += &format!("<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", TOP - 6, n + 1);
-        }
-        let mut last = "";
-        for (i, row, area) in self.rows() {
-            let y = TOP + SIDE * i as i64;
-            let middle = y + SIDE / 2;
-            let text = middle + 4;
-            svg += &format!("<text x=\"{}\" y=\"{text}\" text-anchor=\"end\">{row}</text>\n", LEFT - 10);
-            let fill = match area {
-                "working area" => "#fff",
-                "overlap" => "#e3ecf7",
-                _ => "#eee",
-            };
-            for (n, column) in self.columns.iter().enumerate() {
-                let x = LEFT + STEP * n as i64;
-                svg += &format!("<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"{fill}\"/>\n");
-                let (cx, r) = (x + SIDE / 2, SIDE / 4);
-                svg += &match column[i] {
-                    Cell::Idle => String::new(),
-                    Cell::Updated => {
-                        let [l, r, t, b] = [x, x + SIDE, y, y + SIDE];
-                        format!("<path d=\"M{l} {t}L{r} {b}M{r} {t}L{l} {b}\"/>\n")
-                    }
-                    Cell::Read => format!("<circle cx=\"{cx}\" cy=\"{middle}\" r=\"{r}\" fill=\"#000\"/>\n"),
-                    Cell::Border => format!("<circle cx=\"{cx}\" cy=\"{middle}\" r=\"{r}\" fill=\"none\"/>\n"),
-                };
+    /// One column: what its step updates as one shape, what it reads as others. `centre` is that of a row's cell.
+    fn draw_step(&self, scene: &mut Scene, n: usize, column: &[Cell], centre: impl Fn(usize) -> Point, side: f64) {
+        let of = |kind: Cell| -> Vec<(i64, Point)> {
+            let rows = self.rows().filter(|(i, ..)| column[*i] == kind);
+            rows.map(|(i, row, _)| (row, centre(i))).collect()
+        };
+        let rows = |cells: &[(i64, Point)]| cells.iter().map(|c| c.0.to_string()).collect::<Vec<_>>().join(", ");
+        let mut mark = |kind: Cell, verb: &str| {
+            let cells = of(kind);
+            if !cells.is_empty() {
+                let points: Vec<Point> = cells.iter().map(|c| c.1).collect();
+                draw_cells(scene, kind, self.window.steps[n].target, &points, side);
+                scene.meaning(format!("step {} {verb} {}", n + 1, rows(&cells)));
             }
-            if area != last {
-                let right = LEFT + STEP * self.columns.len() as i64;
-                svg += &format!("<path d=\"M{} {y}H{}\"/>\n", LEFT - 6, right + 90);
-                svg += &format!("<text x=\"{right}\" y=\"{text}\">{area}</text>\n");
-            }
-            last = area;
-        }
-        svg + "</g>\n"
+        };
+        mark(Cell::Updated, "updates");
+        mark(Cell::Read, "reads");
+        mark(Cell::Border, "reads at borders");
     }
 }
 
-/// Side of a cell, distance of columns, and where the first cell is.
-const SIDE: i64 = 16;
-const STEP: i64 = 28;
-const LEFT: i64 = 48;
-const TOP: i64 = 48;
+/// The part of a window that is worked on.
+const WORKING: &str = "working area";
 
-/// A complete SVG of several diagrams, one below the other.
-pub fn svg(diagrams: &[(String, &Diagram)]) -> String {
-    let width = diagrams.iter().map(|(title, d)| d.size().0.max(16 + 8 * title.len() as i64)).max().unwrap_or(0);
-    let mut y = 0;
-    let mut body = String::new();
-    for (title, diagram) in diagrams {
-        body += &diagram.svg(title, y);
-        y += diagram.size().1;
+/// Marks of one kind in cells of this side; crosses have the colour of the phase that is updated.
+fn draw_cells(scene: &mut Scene, kind: Cell, target: Phase, centres: &[Point], side: f64) {
+    match kind {
+        Cell::Idle => {}
+        Cell::Updated => {
+            let arm = 0.36 * side;
+            let cross = |c: &Point| {
+                let end = |dx: f64, dy: f64| Point { x: c.x + dx, y: c.y + dy };
+                [[end(-arm, -arm), end(arm, arm)], [end(-arm, arm), end(arm, -arm)]]
+            };
+            let colour = if target == Phase::Even { LOW } else { HIGH };
+            scene.segments(&centres.iter().flat_map(cross).collect::<Vec<_>>(), colour, (0.1 * side).clamp(HAIR, 0.9));
+        }
+        Cell::Read => scene.circles(centres, 0.24 * side, Some(INK), None),
+        Cell::Border => scene.circles(centres, 0.24 * side, None, Some((INK, (0.08 * side).clamp(HAIR, PEN)))),
     }
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{y}\" viewBox=\"0 0 {width} {y}\">\n\
-         <style>text {{ font: 12px sans-serif }} rect, path, circle {{ stroke: #000 }}</style>\n\
-         <rect width=\"{width}\" height=\"{y}\" fill=\"#fff\" style=\"stroke: none\"/>\n{body}</svg>\n"
-    )
+}
+
+/// Size of cells: height of a row and distance of columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cells {
+    side: f64,
+    pitch: f64,
+}
+
+impl Cells {
+    /// As large as is good to read, and small enough for a page.
+    fn of(rows: i64, columns: usize) -> Cells {
+        let (rows, columns) = (rows.max(1) as f64, columns.max(1) as f64);
+        let side = (PAGE[1] / rows).min(PAGE[0] / columns).clamp(SMALLEST, LARGEST);
+        Cells { side, pitch: (PAGE[0] / columns).clamp(side, 2.0 * side) }
+    }
+}
+
+/// The most that cells take, width and height: a page less its margins and labels.
+const PAGE: [f64; 2] = [420.0, 560.0];
+/// Limits of a cell's side.
+const SMALLEST: f64 = 3.0;
+const LARGEST: f64 = 11.0;
+/// Room on the left of the cells for numbers, and on their right for the names of areas.
+const NUMBERS: f64 = 24.0;
+const AREAS: f64 = 54.0;
+/// Room above the cells for the direction and for numbers, and below them.
+const HEADS: f64 = 26.0;
+const BELOW: f64 = 10.0;
+/// Room for the title, and for the legend.
+const NAME: f64 = 24.0;
+const LEGEND: f64 = 16.0;
+/// So wide is a figure whose diagrams stand beside one another.
+const WIDEST: f64 = 520.0;
+
+/// A figure of several diagrams of a wavelet, each with its name, beside one another if there is room.
+pub fn draw(wavelet: &str, boundary: Boundary, diagrams: &[(&str, &Diagram)]) -> Scene {
+    let rows = diagrams.iter().map(|(_, d)| d.window.rows(d.height)).max().unwrap_or(0);
+    let columns = diagrams.iter().map(|(_, d)| d.columns.len()).max().unwrap_or(0);
+    let cells = Cells::of(rows, columns);
+    let one = [NUMBERS + cells.pitch * columns as f64 + AREAS, HEADS + cells.side * rows as f64 + BELOW];
+    let beside = one[0] * diagrams.len() as f64 <= WIDEST;
+    let [across, down] = if beside { [diagrams.len(), 1] } else { [1, diagrams.len()] };
+    let title = format!("{}: the sliding window of its steps", figure::literal(wavelet));
+    let notes = format!("border rule {boundary}; a row a position, a column a step, in the order of execution");
+    let marks = [
+        (Cell::Updated, "updated in this window"),
+        (Cell::Read, "read for that"),
+        (Cell::Border, "read only where the signal ends nearby"),
+    ];
+    let used = |kind: Cell| diagrams.iter().any(|(_, d)| d.columns.iter().any(|column| column.contains(&kind)));
+    let marks: Vec<_> = marks.into_iter().filter(|(kind, _)| used(*kind)).collect();
+    let keys: Vec<f64> = marks.iter().map(|(kind, text)| key(*kind) + figure::advance(text, NUMBER) + 12.0).collect();
+    let texts = [figure::advance(&title, TITLE), figure::advance(&notes, NUMBER), keys.iter().sum()];
+    let width = texts.into_iter().fold(one[0] * across as f64, f64::max) + 8.0;
+    let height = NAME + one[1] * down as f64 + LEGEND;
+
+    let mut scene = Scene::new(width, height, &format!("The sliding window of the wavelet {wavelet}"));
+    let middle = width / 2.0;
+    scene.text(&title, Point { x: middle, y: 3.0 + TITLE }, TITLE, Anchor::Middle, INK);
+    scene.text(&notes, Point { x: middle, y: 6.0 + TITLE + NUMBER }, NUMBER, Anchor::Middle, INK);
+    let left = middle - one[0] * across as f64 / 2.0;
+    for (i, (name, diagram)) in diagrams.iter().enumerate() {
+        let (column, row) = if beside { (i, 0) } else { (0, i) };
+        let corner = Point { x: left + one[0] * column as f64 + NUMBERS, y: NAME + one[1] * row as f64 + HEADS };
+        let centre = corner.x + cells.pitch * diagram.columns.len() as f64 / 2.0;
+        scene.text(name, Point { x: centre, y: corner.y - 14.0 }, LABEL, Anchor::Middle, INK);
+        diagram.draw(&mut scene, corner, cells);
+    }
+    let y = height - LEGEND / 2.0;
+    let mut x = middle - keys.iter().sum::<f64>() / 2.0;
+    for ((kind, text), width) in marks.into_iter().zip(keys) {
+        let side = 8.0;
+        draw_cells(&mut scene, kind, Phase::Even, &[Point { x: x + side / 2.0, y }], side);
+        if kind == Cell::Updated {
+            draw_cells(&mut scene, kind, Phase::Odd, &[Point { x: x + 1.5 * side, y }], side);
+        }
+        scene.text(text, Point { x: x + key(kind), y: y + 0.35 * NUMBER }, NUMBER, Anchor::Start, INK);
+        x += width;
+    }
+    scene
+}
+
+/// Room for a mark of the legend, that of both phases for crosses.
+fn key(kind: Cell) -> f64 {
+    if kind == Cell::Updated { 20.0 } else { 12.0 }
 }
 
 /// What a step reads away from borders, in positions relative to its target.
@@ -187,6 +294,19 @@ fn cell(reads: &[i64], place: &StepWindow, row: i64, height: i64) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_fit_on_a_page() {
+        assert_eq!(Cells::of(14, 2), Cells { side: 11.0, pitch: 22.0 });
+        for (rows, columns) in [(1, 1), (14, 2), (60, 41), (130, 104), (64, 6)] {
+            let Cells { side, pitch } = Cells::of(rows, columns);
+            assert!(
+                side * rows as f64 <= PAGE[1] + 1e-9 && pitch * columns as f64 <= PAGE[0] + 1e-9,
+                "{rows} {columns}"
+            );
+            assert!((SMALLEST..=LARGEST).contains(&side) && pitch >= side, "{rows} {columns}");
+        }
+    }
 
     /// Every row that a step touches is in the window, and the outermost rows are touched: the window is as small as it can be.
     #[test]

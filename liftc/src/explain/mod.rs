@@ -5,8 +5,8 @@ mod moves;
 
 use crate::cli::ExplainArgs;
 use crate::failure::{Outcome, input, usage};
-use crate::output::{check_distinct, print, write_file};
-use crate::{compile::scalar, warn, wavelet};
+use crate::output::{check_distinct, print};
+use crate::{compile::scalar, figure, warn, wavelet};
 use diagram::Diagram;
 use lifting::{Boundary, Domain, SampleType, Scheme};
 use lifting_codegen::describe;
@@ -22,6 +22,10 @@ use std::path::Path;
 pub fn run(args: &ExplainArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
+    if let Some(path) = &args.svg {
+        figure::Format::of(path)?;
+        check_distinct(&[Path::new(&named.source.name)], &[path])?;
+    }
     let scheme = &named.schemes[0];
     let boundary = args.boundary.unwrap_or_else(|| scheme.boundary());
     let (default, wanted) = match scheme.domain() {
@@ -74,10 +78,8 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         moves::table(scheme, boundary, scalar(sample), &geometry)
     );
     if let Some(path) = &args.svg {
-        check_distinct(&[Path::new(&named.source.name)], &[path])?;
-        let title = |name: &str| format!("{}, {name}, {boundary}", scheme.name());
-        let svg = diagram::svg(&[(title("forward"), &diagrams[0]), (title("inverse"), &diagrams[1])]);
-        write_file(path, |w| w.write_all(svg.as_bytes()))?;
+        let scene = diagram::draw(scheme.name(), boundary, &[("Forward", &diagrams[0]), ("Inverse", &diagrams[1])]);
+        figure::write(path, &scene, figure::DPI)?;
     }
     print(&text)
 }

@@ -1,11 +1,13 @@
 //! The lifting diagram: two lines for the phases, a box for what a step makes of the other phase, and the steps spelt out.
+//!
+//! Of many steps the first and the last are drawn. What would take many lines of text is a chart of weights.
 
-use super::chart::{LABEL, NUMBER};
-use super::font;
-use super::scene::{Anchor, HIGH, INK, LOW, PAPER, Point, Scene};
+use crate::figure::chart::{Area, BELOW, Chart, Curve, LEFT, RIGHT, Style};
+use crate::figure::{self, Anchor, CURVE, HIGH, INK, LABEL, LOW, NUMBER, PAPER, PEN, Point, Scene};
 use lifting::Scheme;
 use lifting_codegen::describe;
 use lifting_dsl::{Group, Op, Phase, RealStep, Step, Weight};
+use std::ops::Range;
 
 /// Distance of steps, and of the two lines.
 const STEP: f64 = 25.0;
@@ -15,49 +17,100 @@ const ROW: f64 = GAP + 26.0;
 const LINE: f64 = 9.0;
 /// Width of the words at both ends.
 const ENDS: f64 = 24.0;
-/// So many steps are drawn, and so many spelt out.
-const MOST_DRAWN: usize = 21;
+/// So many rows of steps are drawn; of more, the first two and the last.
+const MOST_ROWS: usize = 4;
+/// So many steps are spelt out, each in so many lines.
 const MOST_SPELT: usize = 16;
+const MOST_LINES: usize = 4;
+/// Height of a chart of weights.
+const CHART: f64 = 50.0;
 
 /// The height of the diagram of a scheme.
 pub fn height(scheme: &Scheme, width: f64) -> f64 {
-    let drawn = scheme.steps().len().min(MOST_DRAWN);
-    let rows = drawn.div_ceil(a_row(width)).max(1) as f64;
-    rows * ROW + LINE * legend(scheme, width).len() as f64 + 4.0
+    let rows: f64 = rows(scheme.steps().len(), a_row(width)).iter().map(Row::height).sum();
+    let legend: f64 = legend(scheme, width).iter().map(Entry::height).sum();
+    rows + legend + 4.0
 }
 
 fn a_row(width: f64) -> usize {
     (((width - 2.0 * ENDS) / STEP) as usize).max(1)
 }
 
+/// What is below one another in the diagram.
+#[derive(Clone, Debug, PartialEq)]
+enum Row {
+    /// These steps.
+    Steps(Range<usize>),
+    /// So many that are not drawn.
+    Skipped(usize),
+}
+
+impl Row {
+    fn height(&self) -> f64 {
+        match self {
+            Row::Steps(_) => ROW,
+            Row::Skipped(_) => 14.0,
+        }
+    }
+}
+
+fn rows(steps: usize, a_row: usize) -> Vec<Row> {
+    let whole = |range: Range<usize>| {
+        let starts = range.clone().step_by(a_row);
+        starts.map(move |start| Row::Steps(start..(start + a_row).min(range.end)))
+    };
+    if steps <= MOST_ROWS * a_row {
+        return if steps == 0 { vec![Row::Steps(0..0)] } else { whole(0..steps).collect() };
+    }
+    let skipped = steps - 3 * a_row;
+    whole(0..2 * a_row).chain([Row::Skipped(skipped)]).chain(whole(steps - a_row..steps)).collect()
+}
+
 /// Draws the diagram of analysis with its top left corner at `at`.
 pub fn draw(scene: &mut Scene, scheme: &Scheme, at: Point, width: f64) {
-    let names = names(scheme.steps());
-    let steps: Vec<(&Step, &String)> = scheme.steps().iter().zip(&names).take(MOST_DRAWN).collect();
-    let rows: Vec<_> = steps.chunks(a_row(width)).collect();
-    let mut top = at.y + 12.0;
-    for (i, row) in rows.iter().enumerate() {
-        let (even, odd) = (top, top + GAP);
-        let (left, right) = (at.x + ENDS, at.x + ENDS + STEP * row.len() as f64);
-        let (first, last) = (i == 0, i + 1 == rows.len() && scheme.steps().len() <= MOST_DRAWN);
-        for (y, phase, band, colour) in [(even, "even", "low", LOW), (odd, "odd", "high", HIGH)] {
-            scene.line(&[Point { x: left, y }, Point { x: right + 4.0, y }], colour, 0.9);
-            scene.arrow_head(Point { x: right + 7.0, y }, 1.0, 0.0, 4.5, colour);
-            let middle = y + 0.35 * LABEL;
-            let start = if first { phase } else { "…" };
-            scene.text(start, Point { x: left - 3.0, y: middle }, LABEL, Anchor::End, INK);
-            let end = if last { band } else { "…" };
-            scene.text(end, Point { x: right + 9.5, y: middle }, LABEL, Anchor::Start, INK);
+    let steps = scheme.steps();
+    let names = names(steps);
+    let mut top = at.y;
+    for row in rows(steps.len(), a_row(width)) {
+        match &row {
+            Row::Steps(range) => draw_row(scene, steps, &names, range.clone(), Point { y: top + 12.0, ..at }),
+            Row::Skipped(count) => {
+                let text = format!("… {count} steps …");
+                scene.text(&text, Point { x: at.x + width / 2.0, y: top + 6.0 }, NUMBER, Anchor::Middle, INK);
+            }
         }
-        for (n, (step, name)) in row.iter().enumerate() {
-            let x = left + STEP * (n as f64 + 0.5);
-            draw_step(scene, step, name, x, even, odd);
-        }
-        top += ROW;
+        top += row.height();
     }
-    for (i, line) in legend(scheme, width).iter().enumerate() {
-        let y = at.y + ROW * rows.len().max(1) as f64 + LINE * i as f64 + NUMBER;
-        scene.text(line, Point { x: at.x, y }, NUMBER, Anchor::Start, INK);
+    for entry in legend(scheme, width) {
+        match &entry {
+            Entry::Line(line) => {
+                scene.text(line, Point { x: at.x, y: top + NUMBER }, NUMBER, Anchor::Start, INK);
+            }
+            Entry::Weights(chart) => {
+                let area = Area { x: at.x + LEFT, y: top + 6.0, width: width - LEFT - RIGHT, height: CHART };
+                chart.draw(scene, area);
+            }
+        }
+        top += entry.height();
+    }
+}
+
+/// Some of all steps, `at` where the even line begins.
+fn draw_row(scene: &mut Scene, steps: &[Step], names: &[String], range: Range<usize>, at: Point) {
+    let (even, odd) = (at.y, at.y + GAP);
+    let (left, right) = (at.x + ENDS, at.x + ENDS + STEP * range.len() as f64);
+    for (y, phase, band, colour) in [(even, "even", "low", LOW), (odd, "odd", "high", HIGH)] {
+        scene.line(&[Point { x: left, y }, Point { x: right + 4.0, y }], colour, CURVE);
+        scene.arrow_head(Point { x: right + 7.0, y }, 1.0, 0.0, 4.5, colour);
+        let middle = y + 0.35 * LABEL;
+        let start = if range.start == 0 { phase } else { "…" };
+        scene.text(start, Point { x: left - 3.0, y: middle }, LABEL, Anchor::End, INK);
+        let end = if range.end == steps.len() { band } else { "…" };
+        scene.text(end, Point { x: right + 9.5, y: middle }, LABEL, Anchor::Start, INK);
+    }
+    for (n, i) in range.enumerate() {
+        let x = left + STEP * (n as f64 + 0.5);
+        draw_step(scene, &steps[i], &names[i], x, even, odd);
     }
 }
 
@@ -69,7 +122,7 @@ fn draw_step(scene: &mut Scene, step: &Step, name: &str, x: f64, even: f64, odd:
         Step::Real(s) => s.op,
         Step::Scale(_) => {
             let centre = Point { x, y: target };
-            scene.rectangle(centre, 16.0, 12.0, PAPER, Some((INK, 0.6)));
+            scene.rectangle(centre, 16.0, 12.0, PAPER, Some((INK, PEN)));
             scene.text(name, Point { x, y: target + 2.5 }, LABEL, Anchor::Middle, INK);
             return;
         }
@@ -77,16 +130,16 @@ fn draw_step(scene: &mut Scene, step: &Step, name: &str, x: f64, even: f64, odd:
     let source = even + odd - target;
     let towards = (target - source).signum();
     scene.circle(Point { x, y: source }, 1.3, INK, None);
-    scene.line(&[Point { x, y: source }, Point { x, y: target - 8.0 * towards }], INK, 0.6);
+    scene.line(&[Point { x, y: source }, Point { x, y: target - 8.0 * towards }], INK, PEN);
     scene.arrow_head(Point { x, y: target - 4.0 * towards }, 0.0, towards, 4.5, INK);
     let centre = Point { x, y: (even + odd) / 2.0 };
-    scene.rectangle(centre, 16.0, 12.0, PAPER, Some((INK, 0.6)));
+    scene.rectangle(centre, 16.0, 12.0, PAPER, Some((INK, PEN)));
     scene.text(name, Point { x, y: centre.y + 2.5 }, LABEL, Anchor::Middle, INK);
-    scene.circle(Point { x, y: target }, 4.0, PAPER, Some((INK, 0.6)));
+    scene.circle(Point { x, y: target }, 4.0, PAPER, Some((INK, PEN)));
     let bar = |dx: f64, dy: f64| [Point { x: x - dx, y: target - dy }, Point { x: x + dx, y: target + dy }];
-    scene.line(&bar(2.2, 0.0), INK, 0.7);
+    scene.line(&bar(2.2, 0.0), INK, PEN);
     if op == Op::Add {
-        scene.line(&bar(0.0, 2.2), INK, 0.7);
+        scene.line(&bar(0.0, 2.2), INK, PEN);
     }
 }
 
@@ -107,28 +160,102 @@ fn names(steps: &[Step]) -> Vec<String> {
     steps.iter().map(name).collect()
 }
 
-/// The steps spelt out, each broken into lines that fit.
-fn legend(scheme: &Scheme, width: f64) -> Vec<String> {
+/// What stands below the diagram.
+enum Entry {
+    Line(String),
+    Weights(Chart),
+}
+
+impl Entry {
+    fn height(&self) -> f64 {
+        match self {
+            Entry::Line(_) => LINE,
+            Entry::Weights(_) => 6.0 + CHART + BELOW,
+        }
+    }
+}
+
+/// The steps spelt out, each broken into lines that fit, or their weights as charts.
+fn legend(scheme: &Scheme, width: f64) -> Vec<Entry> {
     let steps = scheme.steps();
     if steps.len() > MOST_SPELT {
-        let drawn = steps.len().min(MOST_DRAWN);
-        let rest = if drawn < steps.len() { format!("{drawn} of {} steps; ", steps.len()) } else { String::new() };
-        return vec![format!("{rest}`liftc show {}` has the numbers", scheme.name())];
+        let line = format!("`liftc show {}` has the numbers", figure::literal(scheme.name()));
+        return vec![Entry::Weights(weights_of_all(steps)), Entry::Line(line)];
     }
-    let mut lines = Vec::new();
+    let mut entries = Vec::new();
     for (step, name) in steps.iter().zip(names(steps)) {
-        let mut line = format!("{name}:");
-        for word in spelt(step).split(' ') {
-            let longer = format!("{line} {word}");
-            if font::lay_out(&longer, NUMBER).advance > width && !line.ends_with(':') {
-                lines.push(std::mem::replace(&mut line, format!("      {word}")));
-            } else {
-                line = longer;
-            }
+        let lines = figure::broken(&format!("{name}: {}", spelt(step)), NUMBER, width, "      ");
+        if lines.len() <= MOST_LINES {
+            entries.extend(lines.into_iter().map(Entry::Line));
+        } else {
+            let (target, source) = (step.target().name(), step.target().other().name());
+            let offsets = || terms(step).into_iter().map(|(offset, _)| offset);
+            let end = |n: Option<i32>| {
+                let n = n.unwrap_or(0);
+                format!("*w*_{{{n}}} {source}[*k*{n:+}]").replace('-', "−")
+            };
+            let (first, last) = (end(offsets().min()), end(offsets().max()));
+            entries.push(Entry::Line(format!("{name}: {target}[*k*] += {first} + … + {last}")));
+            entries.push(Entry::Weights(weights_of(step)));
         }
-        lines.push(line);
     }
-    lines
+    entries
+}
+
+/// What a step adds: offsets and weights, rounding left aside; a factor for a scaling.
+fn terms(step: &Step) -> Vec<(i32, f64)> {
+    let sign = |op: Op| if op == Op::Add { 1.0 } else { -1.0 };
+    match step {
+        Step::Integer(s) => {
+            let unit = sign(s.op) / f64::from(s.shift).exp2();
+            s.taps.iter().map(|t| (t.offset, unit * f64::from(t.weight))).collect()
+        }
+        Step::Real(s) => {
+            let group = |g: &Group| {
+                let weight = sign(s.op) * g.weight.to_f64();
+                g.offsets.iter().map(move |o| (*o, weight)).collect::<Vec<_>>()
+            };
+            s.groups.iter().flat_map(group).collect()
+        }
+        Step::Scale(s) => vec![(0, s.factor.to_f64())],
+    }
+}
+
+fn stems(points: Vec<(f64, f64)>, target: Phase, name: &'static str) -> Curve {
+    let (colour, style) = if target == Phase::Even { (LOW, Style::Stems) } else { (HIGH, Style::OpenStems) };
+    Curve { points, colour, style, name }
+}
+
+/// The weights of one step over their offsets.
+fn weights_of(step: &Step) -> Chart {
+    let mut points: Vec<(f64, f64)> = terms(step).into_iter().map(|(o, w)| (f64::from(o), w)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends = (points[0].0 - 1.0, points[points.len() - 1].0 + 1.0);
+    weights("*n*", "*w_n*", ends, 0.0, vec![stems(points, step.target(), "")])
+}
+
+/// The weights of all steps, those of one beside one another.
+fn weights_of_all(steps: &[Step]) -> Chart {
+    let of = |phase: Phase, name| {
+        let steps = steps.iter().enumerate().filter(|(_, s)| s.target() == phase);
+        let points = steps.flat_map(|(i, step)| {
+            let terms = terms(step);
+            let middle = (terms.len() as f64 - 1.0) / 2.0;
+            let beside = move |(j, (_, w)): (usize, (i32, f64))| (i as f64 + 1.0 + 0.3 * (j as f64 - middle), w);
+            terms.into_iter().enumerate().map(beside).collect::<Vec<_>>()
+        });
+        stems(points.collect(), phase, name)
+    };
+    let curves = vec![of(Phase::Even, "added to even"), of(Phase::Odd, "added to odd")];
+    weights("step", "weight", (0.0, steps.len() as f64 + 1.0), 0.3, curves)
+}
+
+/// A chart of stems; `above` them is room for a legend, as a share of their range.
+fn weights(x_label: &'static str, y_label: &'static str, x: (f64, f64), above: f64, curves: Vec<Curve>) -> Chart {
+    let values = || curves.iter().flat_map(|c| &c.points).map(|p| p.1);
+    let (bottom, top) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let y = (bottom, top + above * (top - bottom));
+    Chart { x_label, y_label, x, y, ticks: Vec::new(), curves, note: None }
 }
 
 /// Whether a step is drawn with the other operator, its only weight being negative.
@@ -178,4 +305,31 @@ fn weight(w: &Weight) -> String {
         w => format!("{:.4e}", w.to_f64()),
     };
     text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_and_last_steps_are_drawn() {
+        assert_eq!(rows(0, 7), [Row::Steps(0..0)]);
+        assert_eq!(rows(9, 7), [Row::Steps(0..7), Row::Steps(7..9)]);
+        assert_eq!(rows(28, 7).len(), 4);
+        let long = [Row::Steps(0..7), Row::Steps(7..14), Row::Skipped(83), Row::Steps(97..104)];
+        assert_eq!(rows(104, 7), long);
+    }
+
+    #[test]
+    fn weights_are_what_steps_add() {
+        let scheme = lifting::catalogue::find("legall53").unwrap();
+        assert_eq!(terms(&scheme.steps()[0]), [(0, -0.5), (1, -0.5)]);
+        assert_eq!(terms(&scheme.steps()[1]), [(-1, 0.25), (0, 0.25)]);
+        for entry in lifting_filters::CATALOGUE {
+            let scheme = lifting::catalogue::find(entry.name).unwrap();
+            let count: usize = scheme.steps().iter().map(|s| terms(s).len()).sum();
+            let drawn: usize = weights_of_all(scheme.steps()).curves.iter().map(|c| c.points.len()).sum();
+            assert_eq!(count, drawn, "{}", entry.name);
+        }
+    }
 }

@@ -1,90 +1,61 @@
 //! `liftc plot`: scaling functions and wavelets, frequency responses and the lifting diagram, as a figure for a paper.
 
-mod chart;
 mod diagram;
-mod font;
-mod scene;
 
 use crate::cli::{Panel, PlotArgs};
-use crate::failure::{Outcome, input, usage};
-use crate::output::{check_distinct, write_file};
+use crate::failure::Outcome;
+use crate::figure::chart::{Area, BELOW, Chart, Curve, LEFT, RIGHT, Style};
+use crate::figure::{self, Anchor, Colour, HIGH, INK, LABEL, LOW, MILLIMETRE, Point, Scene, TITLE};
+use crate::output::check_distinct;
 use crate::{warn, wavelet};
-use chart::{Area, Chart, Curve, LABEL};
 use lifting::Scheme;
 use lifting_dsl::analysis::synthesised;
 use lifting_dsl::float::Float;
 use lifting_dsl::laurent::Laurent;
 use lifting_dsl::polyphase::{Bank, Filters};
-use scene::{Anchor, Colour, HIGH, INK, LOW, Point, Scene};
 use std::path::Path;
 
-/// Points a millimetre.
-const MILLIMETRE: f64 = 72.0 / 25.4;
-/// Room for the vertical axis' numbers and label, and at the right edge.
-const LEFT: f64 = 29.0;
-const RIGHT: f64 = 5.0;
-/// Room below a panel for its numbers and label, and between it and the next.
-const BELOW: f64 = 28.0;
+/// Room for the wavelet's name.
+const NAME: f64 = 15.0;
 /// Room for the heads of the columns.
-const HEAD: f64 = 14.0;
+const HEAD: f64 = 12.0;
+/// What is smaller than this share of a function's largest value is narrower than the line that draws it.
+const VISIBLE: f64 = 1.0 / 200.0;
 
 /// Draws one wavelet into all files that were named.
 pub fn run(args: &PlotArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
-    let kinds = args.output.iter().map(|path| kind(path)).collect::<Outcome<Vec<_>>>()?;
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
+    outputs.iter().try_for_each(|path| figure::Format::of(path).map(drop))?;
     check_distinct(&[Path::new(&named.source.name)], &outputs)?;
     let panels: &[Panel] = if args.what.is_empty() {
         &[Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram]
     } else {
         &args.what
     };
-    let scene = figure(&named.schemes[0], panels, f64::from(args.width) * MILLIMETRE);
-    for (path, kind) in outputs.into_iter().zip(kinds) {
-        match kind {
-            Kind::Svg => write_file(path, |w| w.write_all(scene.svg().as_bytes()))?,
-            Kind::Png => {
-                let picture = scene.pixels(f64::from(args.dpi)).ok_or_else(|| input("the figure has no size"))?;
-                let mut bytes = std::io::Cursor::new(Vec::new());
-                picture.write_to(&mut bytes, image::ImageFormat::Png).map_err(|e| input(e).at(path.display()))?;
-                write_file(path, |w| w.write_all(bytes.get_ref()))?;
-            }
-        }
-    }
-    Ok(())
+    let scene = draw(&named.schemes[0], panels, f64::from(args.width) * MILLIMETRE);
+    outputs.into_iter().try_for_each(|path| figure::write(path, &scene, args.dpi))
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Svg,
-    Png,
-}
-
-fn kind(path: &Path) -> Outcome<Kind> {
-    match path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).as_deref() {
-        Some("svg") => Ok(Kind::Svg),
-        Some("png") => Ok(Kind::Png),
-        _ => Err(usage(format!("{}: figures are .svg or .png", path.display())).help("as in -o dd137.svg")),
-    }
-}
-
-fn figure(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {
+fn draw(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {
     let filters = Filters::<Float>::of_scheme(scheme);
     let sides = sides(&filters);
     let panel_width = (width - 2.0 * (LEFT + RIGHT)) / 2.0;
     let panel_height = 0.6 * panel_width;
     let charts = panels.iter().filter(|p| !matches!(p, Panel::Diagram)).count() as f64;
-    let head = if charts > 0.0 { HEAD } else { 4.0 };
+    let head = NAME + if charts > 0.0 { HEAD } else { 0.0 };
     let drawn: f64 =
         panels.iter().filter(|p| matches!(p, Panel::Diagram)).map(|_| diagram::height(scheme, width - 8.0)).sum();
     let height = head + charts * (panel_height + BELOW) + drawn;
     let mut scene = Scene::new(width, height, &format!("The wavelet {}", scheme.name()));
+    let name = figure::literal(scheme.name());
+    scene.text(&name, Point { x: width / 2.0, y: 3.0 + TITLE }, TITLE, Anchor::Middle, INK);
     let column = |side: usize| LEFT + side as f64 * (panel_width + LEFT + RIGHT);
     if charts > 0.0 {
         for (side, name) in ["Analysis", "Synthesis"].into_iter().enumerate() {
-            let at = Point { x: column(side) + panel_width / 2.0, y: 10.0 };
-            scene.text(name, at, LABEL + 1.0, Anchor::Middle, INK);
+            let at = Point { x: column(side) + panel_width / 2.0, y: NAME + LABEL };
+            scene.text(name, at, LABEL, Anchor::Middle, INK);
         }
     }
     let mut y = head;
@@ -149,8 +120,10 @@ fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, co
     } else {
         None
     };
-    let (first, last) = (points[0].0, points[points.len() - 1].0);
+    let (first, last) = visible(&points);
     let margin = 0.04 * (last - first);
+    let x = (first - margin, last + margin);
+    let points: Vec<(f64, f64)> = points.into_iter().filter(|p| (x.0..=x.1).contains(&p.0)).collect();
     let extreme = |f: fn(f64, f64) -> f64| points.iter().fold(0.0, |m, p| f(m, p.1));
     let (bottom, mut top) = (extreme(f64::min), extreme(f64::max));
     if note.is_some() {
@@ -159,12 +132,22 @@ fn function(low: &Laurent<Float>, band: &Laurent<Float>, label: &'static str, co
     Chart {
         x_label: "*t*",
         y_label: label,
-        x: (first - margin, last + margin),
+        x,
         y: (bottom, top),
         ticks: Vec::new(),
-        curves: vec![Curve { points, colour, dashed: false, name: "" }],
+        curves: vec![Curve { points, colour, style: Style::Line, name: "" }],
         note,
     }
+}
+
+/// From where to where a function differs from zero as far as can be seen; all of it, if it does not.
+fn visible(points: &[(f64, f64)]) -> (f64, f64) {
+    let peak = points.iter().fold(0.0f64, |m, p| m.max(p.1.abs()));
+    let seen = |p: &(f64, f64)| p.1.abs() > VISIBLE * peak;
+    // The points beside them, where it is zero.
+    let first = points.iter().position(seen).map_or(0, |i| i.saturating_sub(1));
+    let last = points.iter().rposition(seen).map_or(points.len() - 1, |i| (i + 1).min(points.len() - 1));
+    (points[first].0, points[last].0)
 }
 
 /// Magnitudes of both filters of a bank over frequency.
@@ -181,8 +164,8 @@ fn response(bank: &Bank<Float>) -> Chart {
         (0..=POINTS).map(magnitude).collect()
     };
     let curves = vec![
-        Curve { points: curve(&bank.low), colour: LOW, dashed: false, name: "low" },
-        Curve { points: curve(&bank.high), colour: HIGH, dashed: true, name: "high" },
+        Curve { points: curve(&bank.low), colour: LOW, style: Style::Line, name: "low" },
+        Curve { points: curve(&bank.high), colour: HIGH, style: Style::Dashed, name: "high" },
     ];
     let top = curves.iter().flat_map(|c| &c.points).fold(0.0f64, |m, p| m.max(p.1));
     Chart {
@@ -194,5 +177,19 @@ fn response(bank: &Bank<Float>) -> Chart {
         ticks: vec![(0.0, "0"), (0.25, "π/4"), (0.5, "π/2"), (0.75, "3π/4"), (1.0, "π")],
         curves,
         note: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_shown_where_they_are_not_zero() {
+        let points = |values: &[f64]| values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect::<Vec<_>>();
+        assert_eq!(visible(&points(&[0.0, 0.001, -0.002, 0.3, 1.0, -0.1, 0.001, 0.0, 0.0])), (2.0, 6.0));
+        assert_eq!(visible(&points(&[0.0, 1.0, 1.0, 0.0])), (0.0, 3.0));
+        assert_eq!(visible(&points(&[0.0, 0.0, 0.0])), (0.0, 2.0));
+        assert_eq!(visible(&points(&[1.0])), (0.0, 0.0));
     }
 }

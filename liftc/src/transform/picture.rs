@@ -1,4 +1,8 @@
 //! The pyramid as people draw it: the low band as it is, details stretched around grey, bands outlined.
+//!
+//! Each band of details has a scale of its own, and grey is linear in the coefficients. The scale shows nearly all of a
+//! band without saturation ([`STRETCHED`]), keeps what is only noise near grey ([`NOISE`]), and does not magnify the
+//! rounding of a smooth picture ([`FINEST`]).
 
 use super::convert::Stored;
 use super::sidecar::Settings;
@@ -15,7 +19,15 @@ const SMALLEST_OUTLINED: usize = 6;
 /// Brightness of the outlines.
 const OUTLINE: u8 = 255;
 /// This share of a band's details is shown without saturation.
-const STRETCHED: f64 = 0.99;
+const STRETCHED: f64 = 0.995;
+/// So many standard deviations of a band's noise take half the range of grey.
+const NOISE: f64 = 12.0;
+/// The median of normal noise's magnitude, in standard deviations (Donoho and Johnstone 1994, section 4.2).
+const MEDIAN: f64 = 0.6745;
+/// Noise is no more than this share of the low band's range: what is larger and everywhere is texture, and shown.
+const LOUDEST: f64 = 1.0 / 2.0;
+/// Details of this share of the low band's range are not stretched any further.
+const FINEST: f64 = 1.0 / 64.0;
 
 /// What the low band of `levels` levels multiplies a constant signal by, gain shift included, along `axes` axes.
 pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f64 {
@@ -91,30 +103,26 @@ fn draw<T: Stored>(
     // Bands are drawn apart, wherever they are in the array.
     let places = Settings { layout: Layout::Mallat, ..settings.clone() };
     let places = places.plan::<T>(Some(1)).map_err(usage)?;
+    let low = plan.subbands().find(|band| !band.high.contains(&true)).expect("every plan has a low band");
+    let low = values(&low, [vertical, horizontal], channels, coefficients);
+    let range = low_range(settings, recipe.gain_shift, plan.depth(), origin, low);
     for (band, place) in plan.subbands().zip(places.subbands()) {
-        let detail = band.high.contains(&true);
-        let value = |y: usize, x: usize, channel: usize| {
-            let at = band.start as isize
-                + y as isize * band.strides[vertical]
-                + x as isize * band.strides[horizontal]
-                + if channels > 1 { channel as isize } else { 0 };
-            coefficients[at as usize].to_f64()
-        };
-        let (rows, columns) = (band.shape[vertical], band.shape[horizontal]);
-        let all = || (0..rows).flat_map(move |y| (0..columns).flat_map(move |x| (0..channels).map(move |c| (y, x, c))));
-        let shade: Box<dyn Fn(f64) -> f64> = if detail {
-            let mut sizes: Vec<f64> = all().map(|(y, x, c)| value(y, x, c).abs()).filter(|v| v.is_finite()).collect();
-            let largest = percentile(&mut sizes, STRETCHED);
-            let scale = if largest > 0.0 { 127.0 / largest } else { 0.0 };
-            Box::new(move |v| 128.0 + v * scale)
+        let all = || values(&band, [vertical, horizontal], channels, coefficients);
+        let shade: Box<dyn Fn(f64) -> f64> = if band.high.contains(&true) {
+            let gain = |level| gain(settings, recipe.gain_shift, level);
+            let mut sizes: Vec<f64> = all().map(|(_, v)| v.abs()).filter(|v| v.is_finite()).collect();
+            let range = (range.1 - range.0) * gain(band.level) / gain(plan.depth());
+            let scale = scale(&mut sizes, range.abs());
+            Box::new(move |v| 128.0 + 127.0 * v / scale)
         } else {
-            low_shade(settings, recipe.gain_shift, plan.depth(), origin, all().map(|(y, x, c)| value(y, x, c)))
+            // Below zero where the low band has another sign than the picture.
+            let size = range.1 - range.0;
+            Box::new(move |v| if size != 0.0 { 255.0 * (v - range.0) / size } else { 128.0 })
         };
-        for (y, x, c) in all() {
+        for ([y, x, c], v) in all() {
             let (row, column) = (place.offset[vertical] + y, place.offset[horizontal] + x);
-            let value = value(y, x, c);
-            undefined += usize::from(!value.is_finite());
-            pixels[(row * width + column) * channels + c] = shade(value).round().clamp(0.0, 255.0) as u8;
+            undefined += usize::from(!v.is_finite());
+            pixels[(row * width + column) * channels + c] = shade(v).round().clamp(0.0, 255.0) as u8;
         }
     }
     for band in places.subbands() {
@@ -130,27 +138,54 @@ fn draw<T: Stored>(
     Ok((Picture { shape, colour, data: Data::from(pixels), maxval: None, stack: false }, notes))
 }
 
-/// How the low band is shown: as the picture that it is, at its nominal range; an array's from its least value to its largest.
-fn low_shade(
+/// The samples of a band with their row, column and channel; of axes that are not drawn, those at index 0.
+fn values<T: Stored>(
+    band: &Subband,
+    [vertical, horizontal]: [usize; 2],
+    channels: usize,
+    coefficients: &[T],
+) -> impl Iterator<Item = ([usize; 3], f64)> {
+    let (rows, columns) = (band.shape[vertical], band.shape[horizontal]);
+    let (start, down, right) = (band.start as isize, band.strides[vertical], band.strides[horizontal]);
+    let places = (0..rows).flat_map(move |y| (0..columns).flat_map(move |x| (0..channels).map(move |c| [y, x, c])));
+    places.map(move |[y, x, c]| {
+        let at = start + y as isize * down + x as isize * right + c as isize;
+        ([y, x, c], coefficients[at as usize].to_f64())
+    })
+}
+
+/// What the low band of `level` levels multiplies a constant picture by. Axes may have numbers of levels of their own.
+fn gain(settings: &Settings, gain_shift: u32, level: u32) -> f64 {
+    let axes = settings.levels.iter().filter(|&&l| l > 0);
+    let line: f64 = axes.map(|&l| low_gain(&settings.scheme, 0, l.min(level), 1)).product();
+    line * f64::from(gain_shift * level).exp2()
+}
+
+/// What is shown as black and as white in the low band: of a picture its nominal range, of an array its least and its
+/// largest value.
+fn low_range(
     settings: &Settings,
     gain_shift: u32,
     depth: u32,
     origin: &Origin,
-    values: impl Iterator<Item = f64>,
-) -> Box<dyn Fn(f64) -> f64> {
+    values: impl Iterator<Item = ([usize; 3], f64)>,
+) -> (f64, f64) {
     if let Some(white) = origin.white() {
-        let levels = settings.levels.iter().filter(|&&l| l > 0);
-        // Axes may have levels of their own: each contributes its gain.
-        let gain: f64 = levels.map(|&l| low_gain(&settings.scheme, 0, l, 1)).product();
-        let gain = gain * f64::from(gain_shift * depth).exp2();
-        return Box::new(move |v| v / gain * 255.0 / white);
+        return (0.0, white * gain(settings, gain_shift, depth));
     }
-    let (low, high) = values
-        .filter(|v| v.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-    let scale = if high > low { 255.0 / (high - low) } else { 0.0 };
-    let (low, flat) = if low.is_finite() { (low, if high > low { 0.0 } else { 128.0 }) } else { (0.0, 128.0) };
-    Box::new(move |v| flat + (v - low) * scale)
+    let values = values.map(|(_, v)| v).filter(|v| v.is_finite());
+    let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    if range.0 <= range.1 { range } else { (0.0, 0.0) }
+}
+
+/// The size of a detail that is shown as white or black, of the sizes of all in a band. A picture's whole range has the
+/// size `range` in the low band of the same level.
+fn scale(sizes: &mut [f64], range: f64) -> f64 {
+    let noise = (NOISE / MEDIAN * percentile(sizes, 0.5)).min(LOUDEST * range);
+    let scale = percentile(sizes, STRETCHED).max(noise).max(FINEST * range);
+    // The few details of an array whose low band is flat.
+    let largest = || sizes.iter().copied().fold(0.0, f64::max);
+    if scale > 0.0 { scale } else { Some(largest()).filter(|s| *s > 0.0).unwrap_or(1.0) }
 }
 
 /// The value below which `share` of them are; 0 if there are none.
@@ -159,9 +194,7 @@ fn percentile(values: &mut [f64], share: f64) -> f64 {
         return 0.0;
     }
     let index = (((values.len() - 1) as f64) * share).ceil() as usize;
-    let (_, &mut value, rest) = values.select_nth_unstable_by(index, f64::total_cmp);
-    // A sparse band has mostly zeros: then its largest value counts.
-    if value > 0.0 { value } else { rest.iter().copied().fold(0.0, f64::max) }
+    *values.select_nth_unstable_by(index, f64::total_cmp).1
 }
 
 /// The lines between a level's four bands: at the first row and column of the high ones.
@@ -218,6 +251,38 @@ mod tests {
     fn percentiles() {
         assert_eq!(percentile(&mut [], 0.9), 0.0);
         assert_eq!(percentile(&mut [1.0, 5.0, 3.0], 0.5), 3.0);
-        assert_eq!(percentile(&mut [0.0, 0.0, 0.0, 0.0, 4.0], 0.5), 4.0);
+    }
+
+    /// Scales of bands of a picture of 8 bits.
+    #[test]
+    fn noise_stays_near_grey_and_what_is_rare_or_large_is_shown() {
+        let scale = |sizes: &[f64]| scale(&mut sizes.to_vec(), 255.0);
+        // Magnitudes of normal noise with a standard deviation of 3 (Box and Muller), and a few stars.
+        let normal = |i: i32| {
+            let (u, turn) = ((f64::from(i) + 0.5) / 1000.0, f64::from(i) * 0.618_033_988);
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
+        };
+        let mut sky: Vec<f64> = (0..1000).map(|i| 3.0 * normal(i).abs()).collect();
+        sky.extend([150.0; 3]);
+        assert!((30.0..63.0).contains(&scale(&sky)), "{}", scale(&sky));
+        // Edges on an even ground: nearly all of them are within the range.
+        let mut edges = vec![0.5; 900];
+        edges.extend((0..100).map(f64::from));
+        assert!((90.0..100.0).contains(&scale(&edges)), "{}", scale(&edges));
+        // A texture that is everywhere, and the rounding of a smooth picture.
+        assert_eq!(scale(&[120.0; 64]), 127.5);
+        assert_eq!(scale(&[200.0; 64]), 200.0);
+        assert!((4.0..16.0).contains(&scale(&[0.25; 64])));
+        assert_eq!(scale(&[0.0; 64]), 255.0 / 64.0);
+    }
+
+    #[test]
+    fn details_of_flat_arrays_are_shown() {
+        assert_eq!(scale(&mut [0.0, 0.0, 7.0, 0.0].repeat(100), 0.0), 7.0);
+        let mut one = vec![0.0; 999];
+        one.push(4.0);
+        assert_eq!(scale(&mut one, 0.0), 4.0);
+        assert_eq!(scale(&mut [0.0; 9], 0.0), 1.0);
+        assert_eq!(scale(&mut [], 0.0), 1.0);
     }
 }

@@ -19,13 +19,18 @@ pub struct Line {
     pub advance: f64,
 }
 
-/// Lays out a line. `*…*` is italic, `_x` and `^x` lower and raise the next character or the `{…}` after them.
+/// Lays out a line. `*…*` is italic, `_x` and `^x` lower and raise the next character or the `{…}` after them; what follows
+/// a `\\` stands for itself.
 pub fn lay_out(text: &str, size: f64) -> Line {
     let mut line = Line { outline: Vec::new(), advance: 0.0 };
     let (mut italic, mut shift, mut group) = (false, None, false);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
+            '\\' if chars.peek().is_some() => {
+                let (size, y) = placed(shift, size);
+                letter(&mut line, if italic { &ITALIC } else { &REGULAR }, chars.next().unwrap_or(c), size, y);
+            }
             '*' => italic = !italic,
             '_' | '^' if shift.is_none() && chars.peek().is_some() => {
                 shift = Some(if c == '_' { 0.18 } else { -0.38 });
@@ -33,7 +38,7 @@ pub fn lay_out(text: &str, size: f64) -> Line {
             }
             '}' if group => (shift, group) = (None, false),
             _ => {
-                let (size, y) = shift.map_or((size, 0.0), |by: f64| (0.7 * size, by * size));
+                let (size, y) = placed(shift, size);
                 letter(&mut line, if italic { &ITALIC } else { &REGULAR }, c, size, y);
                 if !group {
                     shift = None;
@@ -42,6 +47,62 @@ pub fn lay_out(text: &str, size: f64) -> Line {
         }
     }
     line
+}
+
+/// The size of a letter that is lowered or raised, and by how much it is.
+fn placed(shift: Option<f64>, size: f64) -> (f64, f64) {
+    shift.map_or((size, 0.0), |by| (0.7 * size, by * size))
+}
+
+/// How wide a line is.
+pub fn advance(text: &str, size: f64) -> f64 {
+    lay_out(text, size).advance
+}
+
+/// Text that is drawn as it is, whatever signs are in it.
+pub fn literal(text: &str) -> String {
+    let mut drawn = String::new();
+    for c in text.chars() {
+        if "*_^{}\\".contains(c) {
+            drawn.push('\\');
+        }
+        drawn.push(c);
+    }
+    drawn
+}
+
+/// The letters of a line without what says how they are drawn.
+pub fn letters(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut plain = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => plain.extend(chars.next()),
+            '*' | '_' | '^' | '{' | '}' => {}
+            _ => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// Breaks a line between words so that each part fits into `width`; the parts after the first begin with `indent`.
+pub fn broken(text: &str, size: f64, width: f64, indent: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if line.is_empty() {
+            line = word.to_owned();
+            continue;
+        }
+        let longer = format!("{line} {word}");
+        if advance(&longer, size) > width && line != *indent {
+            lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+        } else {
+            line = longer;
+        }
+    }
+    lines.push(line);
+    lines
 }
 
 fn letter(line: &mut Line, face: &Face, c: char, size: f64, y: f64) {
@@ -93,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_sign_of_a_figure_has_an_outline() {
-        for c in "abcxyzABCXYZ0123456789+-−×·/()[]=|∞≤≥≈αβγδπωφψτ".chars() {
+        for c in "abcxyzABCXYZ0123456789+-−×·/()[]=|∞≤≥≈αβγδπωφψτ…".chars() {
             for face in [&REGULAR, &ITALIC] {
                 assert!(face.glyph_index(c).is_some(), "{c}");
             }
@@ -105,5 +166,26 @@ mod tests {
         assert_eq!(lay_out("a_{bc}d", 10.0).advance, lay_out("a_b", 10.0).advance + lay_out("_cd", 10.0).advance);
         assert_eq!(lay_out("", 10.0).advance, 0.0);
         assert!(lay_out("_", 10.0).advance > 0.0);
+    }
+
+    #[test]
+    fn names_are_drawn_as_they_are() {
+        let name = "s_transform_2_10";
+        let drawn = literal(name);
+        assert_eq!(letters(&drawn), name);
+        assert_eq!(letters("*P*_{12}"), "P12");
+        let each: f64 = name.chars().map(|c| advance(&literal(&c.to_string()), 10.0)).sum();
+        assert!((advance(&drawn, 10.0) - each).abs() < 1e-9);
+        assert!(advance(name, 10.0) < each);
+    }
+
+    #[test]
+    fn lines_are_broken_where_they_must_be() {
+        let text = "one two three four";
+        assert_eq!(broken(text, 10.0, 1e3, "  "), [text]);
+        let lines = broken(text, 10.0, advance("one two", 10.0) + 0.1, "  ");
+        assert_eq!(lines[0], "one two");
+        assert_eq!(lines.iter().map(|l| l.trim()).collect::<Vec<_>>().join(" "), text);
+        assert_eq!(broken(text, 10.0, 0.0, "").len(), 4);
     }
 }

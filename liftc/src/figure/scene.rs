@@ -1,6 +1,6 @@
 //! Figures as shapes, in points (1/72 inch), y pointing down; written as SVG and as pixels.
 
-use super::font;
+use super::{PAPER, font};
 use image::RgbImage;
 use std::fmt::Write;
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, PathBuilder, Pixmap, StrokeDash, Transform};
@@ -55,17 +55,6 @@ impl Command {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Text, axes and arrows.
-pub const INK: Colour = Colour(0x22, 0x22, 0x22);
-/// Lines that only guide the eye.
-pub const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
-/// The low band: Okabe and Ito's blue, which the colour-blind tell from [`HIGH`].
-pub const LOW: Colour = Colour(0x00, 0x72, 0xb2);
-/// The high band: their vermillion.
-pub const HIGH: Colour = Colour(0xd5, 0x5e, 0x00);
-/// Paper.
-pub const PAPER: Colour = Colour(0xff, 0xff, 0xff);
-
 /// Which point of a text is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
@@ -83,6 +72,16 @@ struct Shape {
     fill: Option<Colour>,
     /// Colour, width and length of dashes, 0 for a whole line.
     stroke: Option<(Colour, f64, f64)>,
+    /// What it says or shows, for those who cannot see it, for programs, and under the pointer.
+    said: Option<Said>,
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    /// The text that is drawn.
+    Text(String),
+    /// What is drawn.
+    Meaning(String),
 }
 
 /// A figure.
@@ -110,7 +109,7 @@ impl Scene {
         let rest = points.iter().skip(1).map(|p| Command::Line(*p));
         let outline: Vec<Command> = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
         if outline.len() > 1 {
-            self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, dash)) });
+            self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, dash)), said: None });
         }
     }
 
@@ -118,7 +117,7 @@ impl Scene {
     pub fn polygon(&mut self, points: &[Point], fill: Colour, stroke: Option<(Colour, f64)>) {
         let rest = points.iter().skip(1).map(|p| Command::Line(*p)).chain([Command::Close]);
         let outline = points.first().map(|p| Command::Move(*p)).into_iter().chain(rest).collect();
-        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)) });
+        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
     }
 
     /// A rectangle about a centre.
@@ -129,18 +128,39 @@ impl Scene {
 
     /// A circle.
     pub fn circle(&mut self, centre: Point, radius: f64, fill: Colour, stroke: Option<(Colour, f64)>) {
+        self.circles(&[centre], radius, Some(fill), stroke);
+    }
+
+    /// Circles of one kind, as one shape.
+    pub fn circles(&mut self, centres: &[Point], radius: f64, fill: Option<Colour>, stroke: Option<(Colour, f64)>) {
         // Four cubics, off a circle by 3·10⁻⁴ of the radius.
         let (r, k) = (radius, 0.5523 * radius);
-        let at = |x: f64, y: f64| Point { x: centre.x + x, y: centre.y + y };
-        let outline = vec![
-            Command::Move(at(r, 0.0)),
-            Command::Cubic(at(r, k), at(k, r), at(0.0, r)),
-            Command::Cubic(at(-k, r), at(-r, k), at(-r, 0.0)),
-            Command::Cubic(at(-r, -k), at(-k, -r), at(0.0, -r)),
-            Command::Cubic(at(k, -r), at(r, -k), at(r, 0.0)),
-            Command::Close,
-        ];
-        self.shapes.push(Shape { outline, fill: Some(fill), stroke: stroke.map(|(c, w)| (c, w, 0.0)) });
+        let circle = |centre: &Point| {
+            let at = |x: f64, y: f64| Point { x: centre.x + x, y: centre.y + y };
+            [
+                Command::Move(at(r, 0.0)),
+                Command::Cubic(at(r, k), at(k, r), at(0.0, r)),
+                Command::Cubic(at(-k, r), at(-r, k), at(-r, 0.0)),
+                Command::Cubic(at(-r, -k), at(-k, -r), at(0.0, -r)),
+                Command::Cubic(at(k, -r), at(r, -k), at(r, 0.0)),
+                Command::Close,
+            ]
+        };
+        let outline = centres.iter().flat_map(circle).collect();
+        self.shapes.push(Shape { outline, fill, stroke: stroke.map(|(c, w)| (c, w, 0.0)), said: None });
+    }
+
+    /// Lines from point to point, as one shape.
+    pub fn segments(&mut self, ends: &[[Point; 2]], colour: Colour, width: f64) {
+        let outline = ends.iter().flat_map(|[a, b]| [Command::Move(*a), Command::Line(*b)]).collect();
+        self.shapes.push(Shape { outline, fill: None, stroke: Some((colour, width, 0.0)), said: None });
+    }
+
+    /// Says what the shape that was drawn last means.
+    pub fn meaning(&mut self, text: impl Into<String>) {
+        if let Some(shape) = self.shapes.last_mut() {
+            shape.said = Some(Said::Meaning(text.into()));
+        }
     }
 
     /// An arrow head at `tip`, pointing along (dx, dy).
@@ -156,31 +176,36 @@ impl Scene {
     pub fn text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
         let line = font::lay_out(text, size);
         let by = Point { x: at.x - line.advance * part(anchor), y: at.y };
-        self.outlines(line.outline.into_iter().map(|c| c.moved(by)), colour);
+        self.outlines(text, line.outline.into_iter().map(|c| c.moved(by)), colour);
     }
 
     /// The same from bottom to top.
     pub fn upward_text(&mut self, text: &str, at: Point, size: f64, anchor: Anchor, colour: Colour) {
         let line = font::lay_out(text, size);
         let by = Point { x: at.x, y: at.y + line.advance * part(anchor) };
-        self.outlines(line.outline.into_iter().map(|c| c.turned().moved(by)), colour);
+        self.outlines(text, line.outline.into_iter().map(|c| c.turned().moved(by)), colour);
     }
 
-    fn outlines(&mut self, outline: impl Iterator<Item = Command>, colour: Colour) {
-        self.shapes.push(Shape { outline: outline.collect(), fill: Some(colour), stroke: None });
+    fn outlines(&mut self, text: &str, outline: impl Iterator<Item = Command>, colour: Colour) {
+        let said = Some(Said::Text(font::letters(text)));
+        self.shapes.push(Shape { outline: outline.collect(), fill: Some(colour), stroke: None, said });
     }
 
     /// As SVG, as large as it is meant to be printed.
     pub fn svg(&self) -> String {
         let (w, h) = (number(self.width), number(self.height));
-        let title = self.title.replace('&', "&amp;").replace('<', "&lt;");
+        let title = escaped(&self.title);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}pt\" height=\"{h}pt\" viewBox=\"0 0 {w} {h}\">\n\
-             <title>{title}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n"
+             <title>{title}</title>\n<rect width=\"{w}\" height=\"{h}\" fill=\"{}\"/>\n",
+            hex(PAPER)
         );
         for shape in &self.shapes {
             let fill = shape.fill.map_or_else(|| "none".into(), hex);
             let _ = write!(svg, "<path fill=\"{fill}\"");
+            if let Some(Said::Text(text)) = &shape.said {
+                let _ = write!(svg, " role=\"img\" aria-label=\"{}\"", escaped(text));
+            }
             if let Some((colour, width, dash)) = shape.stroke {
                 let _ = write!(svg, " stroke=\"{}\" stroke-width=\"{}\"", hex(colour), number(width));
                 let _ = write!(svg, " stroke-linejoin=\"round\"");
@@ -199,7 +224,11 @@ impl Scene {
                     Command::Close => "Z".into(),
                 };
             }
-            svg += "\"/>\n";
+            svg += "\"";
+            svg += &match &shape.said {
+                Some(Said::Meaning(text)) => format!("><title>{}</title></path>\n", escaped(text)),
+                _ => "/>\n".into(),
+            };
         }
         svg + "</svg>\n"
     }
@@ -231,6 +260,10 @@ impl Scene {
         let rgb = pixmap.data().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
         RgbImage::from_raw(width, height, rgb)
     }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 fn part(anchor: Anchor) -> f64 {

@@ -1,11 +1,13 @@
 //! Curves in a frame with ticks and labels.
 
-use super::scene::{Anchor, Colour, FAINT, INK, Point, Scene};
+use super::{Anchor, CURVE, Colour, FAINT, HAIR, INK, LABEL, NUMBER, PEN, Point, Scene, advance};
 
-/// Size of labels and titles.
-pub const LABEL: f64 = 7.5;
-/// Size of numbers at ticks.
-pub const NUMBER: f64 = 6.5;
+/// Room that a chart needs on the left of its area for numbers and label, and on its right.
+pub const LEFT: f64 = 29.0;
+/// Room on the right of an area.
+pub const RIGHT: f64 = 5.0;
+/// Room below an area for numbers and label, and between it and what is next.
+pub const BELOW: f64 = 28.0;
 
 /// Where something is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +22,27 @@ pub struct Area {
     pub height: f64,
 }
 
+/// How points are shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Style {
+    /// A line through them.
+    Line,
+    /// A dashed line, for prints without colours.
+    Dashed,
+    /// Each at the end of a line from zero.
+    Stems,
+    /// The same with an open circle.
+    OpenStems,
+}
+
 /// A curve.
 pub struct Curve {
     /// Its points, x ascending.
     pub points: Vec<(f64, f64)>,
     /// Its colour.
     pub colour: Colour,
-    /// Whether it is dashed, for prints without colours.
-    pub dashed: bool,
+    /// How it is drawn.
+    pub style: Style,
     /// What it is, for the legend; empty for none.
     pub name: &'static str,
 }
@@ -65,23 +80,23 @@ impl Chart {
         let bottom = area.y + area.height;
         for (y, text) in &steps {
             let at = place(x0, *y);
-            scene.line(&[at, place(x1, *y)], FAINT, 0.4);
+            scene.line(&[at, place(x1, *y)], FAINT, HAIR);
             scene.text(text, Point { x: at.x - 3.5, y: at.y + 0.35 * NUMBER }, NUMBER, Anchor::End, INK);
         }
         let named = self.ticks.iter().map(|(x, text)| (*x, (*text).to_owned()));
         let whole = if self.ticks.is_empty() { ticks(x0, x1, 5) } else { Vec::new() };
         for (x, text) in named.chain(whole) {
             let at = Point { y: bottom, ..place(x, y0) };
-            scene.line(&[Point { y: area.y, ..at }, at], FAINT, 0.4);
-            scene.line(&[at, Point { y: bottom + 2.0, ..at }], INK, 0.5);
+            scene.line(&[Point { y: area.y, ..at }, at], FAINT, HAIR);
+            scene.line(&[at, Point { y: bottom + 2.0, ..at }], INK, PEN);
             scene.text(&text, Point { y: bottom + 3.0 + NUMBER, ..at }, NUMBER, Anchor::Middle, INK);
         }
         for curve in &self.curves {
             let points: Vec<Point> = curve.points.iter().map(|(x, y)| place(*x, *y)).collect();
-            scene.dashed(&points, curve.colour, 0.9, if curve.dashed { 2.4 } else { 0.0 });
+            curve.draw(scene, &points, place(x0, 0.0).y);
         }
         let frame = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)].map(|(x, y)| place(x, y));
-        scene.line(&frame, INK, 0.5);
+        scene.line(&frame, INK, PEN);
         let centre = area.x + area.width / 2.0;
         let below = Point { x: centre, y: bottom + 4.5 + NUMBER + LABEL };
         scene.text(self.x_label, below, LABEL, Anchor::Middle, INK);
@@ -89,11 +104,20 @@ impl Chart {
         scene.upward_text(self.y_label, beside, LABEL, Anchor::Middle, INK);
         let named: Vec<&Curve> = self.curves.iter().filter(|c| !c.name.is_empty()).collect();
         for (i, curve) in named.iter().enumerate() {
-            let x = area.x + area.width * (i as f64 + 0.5) / named.len() as f64 - 15.0;
+            let (key, gap) = (11.0, 3.0);
+            let whole = key + gap + advance(curve.name, NUMBER);
+            let x = area.x + area.width * (i as f64 + 0.5) / named.len() as f64 - whole / 2.0;
             let y = area.y + 6.0;
-            let line = [Point { x, y }, Point { x: x + 11.0, y }];
-            scene.dashed(&line, curve.colour, 0.9, if curve.dashed { 2.4 } else { 0.0 });
-            scene.text(curve.name, Point { x: x + 14.0, y: y + 0.35 * NUMBER }, NUMBER, Anchor::Start, INK);
+            match curve.style {
+                Style::Line | Style::Dashed => {
+                    curve.draw(scene, &[Point { x, y }, Point { x: x + key, y }], y);
+                }
+                Style::Stems | Style::OpenStems => {
+                    curve.draw(scene, &[Point { x: x + key / 2.0, y: y - 2.5 }], y + 2.5);
+                }
+            }
+            let at = Point { x: x + key + gap, y: y + 0.35 * NUMBER };
+            scene.text(curve.name, at, NUMBER, Anchor::Start, INK);
         }
         if let Some(note) = &self.note {
             scene.text(note, Point { x: area.x + 3.0, y: area.y + 2.0 + NUMBER }, NUMBER, Anchor::Start, INK);
@@ -101,17 +125,41 @@ impl Chart {
     }
 }
 
-/// Round values within a range, about `count` of them, with their texts.
+impl Curve {
+    /// Draws points that have been placed; stems stand on `zero`.
+    fn draw(&self, scene: &mut Scene, points: &[Point], zero: f64) {
+        match self.style {
+            Style::Line => scene.line(points, self.colour, CURVE),
+            Style::Dashed => scene.dashed(points, self.colour, CURVE, 2.4),
+            Style::Stems | Style::OpenStems => {
+                let stems: Vec<[Point; 2]> = points.iter().map(|p| [Point { y: zero, ..*p }, *p]).collect();
+                scene.segments(&stems, self.colour, PEN);
+                if self.style == Style::Stems {
+                    scene.circles(points, 1.1, Some(self.colour), None);
+                } else {
+                    scene.circles(points, 1.0, Some(super::PAPER), Some((self.colour, PEN)));
+                }
+            }
+        }
+    }
+}
+
+/// Round values within a range, at most one more than `count` of them, with their texts.
 pub fn ticks(low: f64, high: f64, count: u32) -> Vec<(f64, String)> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
         return vec![(low, format!("{low}"))];
     }
-    let raw = span / f64::from(count);
-    let power = 10f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(10.0 * power);
+    let power = 10f64.powf((span / f64::from(count)).log10().floor());
+    let within = |step: f64| ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|m| m * power);
+    let fits = |step: &f64| {
+        let (first, last) = within(*step);
+        last - first <= i64::from(count)
+    };
+    let step = steps.into_iter().find(fits).unwrap_or(20.0 * power);
     let digits = (-step.log10().floor()).max(0.0) as usize;
-    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    let (first, last) = within(step);
     let tick = |i: i64| {
         let text = format!("{:.digits$}", i as f64 * step);
         (i as f64 * step, text.replace('-', "−"))
@@ -129,6 +177,8 @@ mod tests {
         assert_eq!(texts(0.0, 1.5), ["0.0", "0.5", "1.0", "1.5"]);
         assert_eq!(texts(-3.0, 4.0), ["−2", "0", "2", "4"]);
         assert_eq!(texts(-0.03, 0.01), ["−0.03", "−0.02", "−0.01", "0.00", "0.01"]);
+        // One more than asked for rather than two.
+        assert_eq!(texts(-1.15, 0.9), ["−1.0", "−0.5", "0.0", "0.5"]);
         assert_eq!(texts(2.0, 2.0), ["2"]);
         assert!(texts(0.0, 1e-9).len() > 2 && texts(0.0, 7e12).len() > 2);
     }
