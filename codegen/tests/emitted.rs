@@ -21,7 +21,7 @@ fn unversioned(text: String) -> String {
 }
 
 fn cuda(name: &str, sample: Scalar) -> String {
-    unversioned(emit::cuda(&request(&wavelet(name), &[sample])).expect("the schedules hold it"))
+    unversioned(emit::cuda(&request(&wavelet(name), &[sample])).expect("the schedules hold it").text)
 }
 
 fn c(name: &str, sample: Scalar) -> String {
@@ -59,6 +59,31 @@ fn header() {
     let scheme = wavelet("legall53");
     let request = request(&scheme, &[Scalar::I16, Scalar::I32]);
     insta::assert_snapshot!(unversioned(emit::header(&request, Declared { c: true, cuda: true })));
+}
+
+/// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the file names.
+#[test]
+fn every_wavelet_of_the_catalogue_has_files() {
+    let mut replaced = Vec::new();
+    for entry in lifting_filters::CATALOGUE {
+        let scheme = wavelet(entry.name);
+        let request = request(&scheme, emit::natural_samples(scheme.domain()));
+        let cuda = emit::cuda(&request).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        for line in &cuda.replaced {
+            assert!(cuda.text.contains(&format!("\n * {line}\n")), "{line}");
+        }
+        replaced.extend(cuda.replaced);
+        let one = Request { samples: &request.samples[..1], ..request };
+        let rust = emit::rust(&one).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        assert!(!rust.contains("filter(|_|") && !rust.contains("dead_code"), "{}", entry.name);
+    }
+    assert_eq!(
+        replaced,
+        ["forward", "inverse"].map(|way| format!(
+            "coif17_vertical_{way}_f64: slabs of 16 columns in place of 32: the window, in bytes of shared memory would be 52224, at \
+             most 49152 can be had."
+        ))
+    );
 }
 
 /// Nothing in a file depends on when or how often it is made.

@@ -7,7 +7,7 @@ use crate::warn;
 use crate::wavelet::{self, Named};
 use clap::CommandFactory;
 use lifting::{SampleType, Scheme};
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
 use lifting_codegen::ir::{self, Scalar};
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
@@ -127,7 +127,16 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         let wants = |what: Emit| args.emit.contains(&what);
         let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda) };
         if declared.cuda {
-            add("cu", emit::cuda(&request).map_err(|e| at(&e))?);
+            let emitted = emit::cuda(&request).map_err(|e| match e {
+                EmitError::Schedule(ScheduleError::Reach { .. }) => {
+                    at(&e).help("say --emit c or --emit rust: these hold every wavelet")
+                }
+                e => at(&e),
+            })?;
+            for line in &emitted.replaced {
+                eprintln!("{place}: {line}");
+            }
+            add("cu", emitted.text);
         }
         if declared.c {
             add("c", emit::c(&request).map_err(|e| at(&e))?);
@@ -176,15 +185,16 @@ pub fn scalar(sample: SampleType) -> Scalar {
 /// All kernels of the schedules asked for, as text.
 fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleError> {
     let scheme = request.scheme;
-    let schedules = match &args.schedule[..] {
-        [] => &[Schedule::Horizontal, Schedule::Vertical, Schedule::Rows],
-        some => some,
-    };
     let mut texts = Vec::new();
     for &sample in request.samples {
+        if args.schedule.is_empty() {
+            // Those of the files.
+            let [cuda, c] = [Passes::cuda(request, sample)?, Passes::c(request, sample)?];
+            texts.extend(cuda.kernels.iter().chain(&c.kernels).map(ir::print::kernel));
+        }
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
-            for schedule in schedules {
+            for schedule in &args.schedule {
                 let kernels = match schedule {
                     Schedule::Horizontal => {
                         vec![horizontal::kernel(scheme, options, horizontal::Shape::default())?]

@@ -2,9 +2,12 @@
 
 use crate::bench::{Case, default_sample, with_sample};
 use crate::cli::KernelsArgs;
+use crate::compile::scalar;
 use crate::failure::{Outcome, usage};
 use crate::output::{print, write_file};
 use crate::{warn, wavelet};
+use lifting::{SampleType, Schedule};
+use lifting_codegen::emit::Request;
 use std::path::Path;
 
 /// Writes the text.
@@ -24,14 +27,48 @@ pub fn run(args: &KernelsArgs) -> Outcome {
         pitch: args.pitch,
         ways: Vec::new(),
     };
-    let text = with_sample!(sample, source(&case, args.multiprocessors))?;
-    if text.is_empty() {
+    let kernels = with_sample!(sample, source(&case, args.multiprocessors))?;
+    if kernels.is_empty() {
         return Err(usage("nothing is transformed, so there are no kernels"));
     }
+    let request = Request {
+        scheme: &case.scheme,
+        boundary: case.boundary.unwrap_or_else(|| case.scheme.boundary()),
+        samples: &[scalar(sample)],
+        gain: false,
+        command: &command(args, sample),
+    };
+    let shape: Vec<String> = case.shape.iter().map(usize::to_string).collect();
+    let opening = request.opening(&[
+        format!("Kernels of a plan for {} samples, {} levels.", shape.join(" x "), case.levels),
+        format!("Made for a device of {} multiprocessors; names end in a fingerprint.", args.multiprocessors),
+    ]);
+    let text = format!("{opening}\n{kernels}");
     if args.output == Path::new("-") {
         return print(&text);
     }
     write_file(&args.output, |out| out.write_all(text.as_bytes()))
+}
+
+/// The command that makes the file: what matters to the text, in a fixed order.
+fn command(args: &KernelsArgs, sample: SampleType) -> String {
+    let sides = |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+    let mut words = format!("liftc kernels -w {} --sample {}", args.wavelet, sample.name());
+    words += &format!(" --shape {}", sides(&args.shape));
+    if let Some(batch) = args.batch {
+        words += &format!(" --batch {batch}");
+    }
+    words += &format!(" -l {}", args.levels);
+    if let Some(boundary) = args.boundary {
+        words += &format!(" --boundary {boundary}");
+    }
+    if args.schedule != Schedule::Auto {
+        words += &format!(" --schedule {}", args.schedule.name());
+    }
+    if let Some(pitch) = args.pitch {
+        words += &format!(" --pitch {pitch}");
+    }
+    words + &format!(" --multiprocessors {}", args.multiprocessors)
 }
 
 fn source<T: lifting::Sample>(case: &Case, multiprocessors: u32) -> Outcome<String> {

@@ -70,6 +70,20 @@ fn each_kind_of_text() {
     );
 }
 
+/// A schedule that cannot hold a wavelet as it usually does is replaced, and that is said.
+#[test]
+fn long_wavelets_are_compiled() {
+    let bench = Bench::new();
+    let run = bench.run("coif17 -o kernels").ok();
+    let line = "coif17_vertical_forward_f64: slabs of 16 columns in place of 32: the window";
+    assert!(run.stderr.contains(&format!("coif17: {line}")), "{}", run.stderr);
+    assert!(String::from_utf8(bench.read("kernels/coif17.cu")).unwrap().contains(line));
+    assert!(bench.run("coif17 --emit ir --sample f64 -o -").ok().stdout.contains("launch block (16, 16, 1)"));
+    bench.write("far.lift", "wavelet far { domain integer; odd -= even[900]; }");
+    bench.run("far.lift -o out").fails(1, "hold every wavelet");
+    bench.run("far.lift --emit c,rust -o out").ok();
+}
+
 #[test]
 fn what_cannot_be_compiled() {
     let bench = with_filters();

@@ -31,6 +31,23 @@ fn kernels_are_those_of_the_plan() {
     assert!(frames.iter().any(|name| name.starts_with("legall53_stream_")), "{frames:?}");
 }
 
+/// As all files that are made, the text opens with how that was done.
+#[test]
+fn the_header_says_how() {
+    let bench = Bench::new();
+    let text = bench.run("kernels -w dd137 --shape 480x640 --batch 2 -l 3 --boundary edge").ok().stdout;
+    let header = text.split_once("*/").unwrap().0;
+    for part in [
+        "dd137\n",
+        "Made by lifting ",
+        "liftc kernels -w dd137 --sample i16 --shape 480x640 --batch 2 -l 3 --boundary edge --multiprocessors 132\n",
+        "Domain integer; samples i16; border rule edge.",
+        "Kernels of a plan for 2 x 480 x 640 samples, 3 levels.",
+    ] {
+        assert!(header.starts_with("/*\n") && header.contains(part), "{part}: {header}");
+    }
+}
+
 /// Kernels of one name that differ are told apart: by border rule, and by the device whose size they are cut for.
 #[test]
 fn fingerprints_differ_where_kernels_do() {

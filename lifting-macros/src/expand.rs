@@ -239,7 +239,7 @@ fn emitted(scheme: &Scheme) -> Emitted {
         Err(reason) => docs.push(format!(" There are no functions: {reason}.")),
     }
     match emit::cuda(&request) {
-        Ok(text) => items.extend(quote! {
+        Ok(emit::Emitted { text, .. }) => items.extend(quote! {
             /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC.
             pub const CUDA: &::core::primitive::str = #text;
         }),

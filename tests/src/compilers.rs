@@ -1,4 +1,4 @@
-//! Compilers of the machine: gcc and rustc are needed, clang is used where there is one.
+//! Compilers of the machine: gcc, g++ and rustc are needed, clang is used where there is one.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -11,11 +11,15 @@ pub struct Compiler {
     options: Vec<String>,
 }
 
-const STRICT: [&str; 5] = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+/// Every warning is an error.
+const STRICT: [&str; 7] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow"];
 
 impl Compiler {
+    /// For C99, or for the same files as C++.
     fn new(command: &'static str, options: &[&str]) -> Compiler {
-        Compiler { command, options: STRICT.iter().chain(options).map(|s| s.to_string()).collect() }
+        let language = if command.ends_with("++") { &["-xc++", "-std=c++11"][..] } else { &["-std=c99"] };
+        let options = language.iter().chain(&STRICT).chain(options).map(|s| s.to_string()).collect();
+        Compiler { command, options }
     }
 
     /// gcc.
@@ -27,17 +31,38 @@ impl Compiler {
         Compiler::new("gcc", options)
     }
 
+    /// g++, which takes the same files as C++.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn gxx(options: &[&str]) -> Compiler {
+        assert!(exists("g++"), "g++ is needed: install it (Debian: apt-get install g++)");
+        Compiler::new("g++", options)
+    }
+
     /// clang; without one, says so and gives none.
     ///
     /// # Panics
     /// If there is none and `LIFTING_REQUIRE_CLANG` is 1.
     pub fn clang(options: &[&str]) -> Option<Compiler> {
-        if exists("clang") {
-            return Some(Compiler::new("clang", options));
+        Compiler::optional("clang", options)
+    }
+
+    /// clang++, likewise.
+    ///
+    /// # Panics
+    /// As [`Compiler::clang`].
+    pub fn clangxx(options: &[&str]) -> Option<Compiler> {
+        Compiler::optional("clang++", options)
+    }
+
+    fn optional(command: &'static str, options: &[&str]) -> Option<Compiler> {
+        if exists(command) {
+            return Some(Compiler::new(command, options));
         }
         let required = std::env::var("LIFTING_REQUIRE_CLANG").is_ok_and(|v| v == "1");
-        assert!(!required, "LIFTING_REQUIRE_CLANG=1, and clang is not installed");
-        eprintln!("skipped: clang is not installed");
+        assert!(!required, "LIFTING_REQUIRE_CLANG=1, and {command} is not installed");
+        eprintln!("skipped: {command} is not installed");
         None
     }
 

@@ -91,8 +91,16 @@ fn by_gcc() {
 }
 
 #[test]
+fn by_gxx() {
+    run(&Compiler::gxx(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]));
+}
+
+#[test]
 fn by_clang() {
     if let Some(clang) = Compiler::clang(&["-O1"]) {
+        run(&clang);
+    }
+    if let Some(clang) = Compiler::clangxx(&["-O1"]) {
         run(&clang);
     }
 }

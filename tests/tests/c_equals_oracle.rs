@@ -44,6 +44,30 @@ fn gcc_integers() {
     check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
 }
 
+/// The same files are C++.
+#[test]
+fn gxx() {
+    let gxx = Compiler::gxx(&["-O3", "-march=native"]);
+    check(&cdf97(), Boundary::Zero, Scalar::F64, &gxx);
+    let gxx = Compiler::gxx(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
+    check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &gxx);
+    check(&integer("legall53", testing::legall53()), Boundary::Periodic, Scalar::I64, &gxx);
+}
+
+/// A program of C++ finds the functions of an emitted file that is compiled as C++, too: they have the names that the header declares.
+#[test]
+fn a_program_of_cpp_calls_it() {
+    let scheme = integer("legall53", testing::legall53());
+    let request =
+        Request { scheme: &scheme, boundary: Boundary::Edge, samples: &[Scalar::I16], gain: false, command: "test" };
+    let text = emit::c(&request).unwrap();
+    let header = emit::header(&request, Declared { c: true, cuda: false });
+    let main = "#include \"emitted.h\"\nint main(void)\n{\n    legall53_shape s = legall53_image(8, 8, 1);\n    \
+                return legall53_scratch_bytes_i16(&s) > 0 ? 0 : 1;\n}\n";
+    let files = [("emitted.c", &*text), ("emitted.h", &*header), ("main.cpp", main)];
+    Compiler::gxx(&["-O1"]).build_units(&["emitted.c", "main.cpp"], &files).run(&[]);
+}
+
 #[test]
 fn gcc_reals() {
     // Contraction into fused multiply-adds is what the guards in the text must prevent.

@@ -69,6 +69,6 @@ fn cuda_is_the_compilers_text() {
     let command = "lifting! { wavelet dd137 … }";
     let samples = emit::natural_samples(edge::dd137.domain());
     let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: true, command };
-    assert_eq!(edge::dd137::CUDA, emit::cuda(&request).unwrap());
+    assert_eq!(edge::dd137::CUDA, emit::cuda(&request).unwrap().text);
     assert!(zero::lopsided::CUDA.contains("lopsided_cuda_forward_f64"));
 }

@@ -344,7 +344,7 @@ fn write(
         None => true,
     };
     let cuda = match emit::cuda(request) {
-        Ok(text) => Some(text),
+        Ok(emitted) => Some(emitted.text),
         Err(emit::EmitError::Schedule(e)) => {
             println!("{name}: no CUDA: {e}");
             None

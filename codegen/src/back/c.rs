@@ -23,6 +23,11 @@ pub const PRELUDE: &str = "\
 #include <string.h>
 #include <float.h>
 
+/* The file is C++ as well, which has the word under this name. */
+#if defined(__cplusplus) && !defined(restrict)
+#define restrict __restrict
+#endif
+
 /* Sums of samples wrap: they are computed in unsigned types and converted back, which every compiler does modulo
    2^32 or 2^64. A right shift of a negative number is arithmetic, as every compiler has it. C99 leaves both to the
    implementation, so they are checked here, as is the width of int. */

@@ -55,6 +55,12 @@ impl Dialect {
         self.type_name(if s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 })
     }
 
+    /// Whether operands of an unsigned operation are converted one by one, which compilers that warn of implicit conversions ask
+    /// for; else the language converts the other operand of an unsigned one.
+    pub fn converts_each(self) -> bool {
+        self == Dialect::C
+    }
+
     /// The qualifier for pointers that nothing else in the kernel aliases.
     pub fn restrict(self) -> &'static str {
         match self {

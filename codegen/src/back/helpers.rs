@@ -406,7 +406,7 @@ fn widen(s: Scalar, d: Dialect, prefix: &str, name: &str) -> String {
                  {uint} u;\n    \
                  float f;\n    \
                  if (exponent == 0) {{\n        \
-                     f = (float)mantissa * 0x1p-24f;\n        \
+                     f = (float)mantissa * 5.9604644775390625e-8f;\n        \
                      memcpy(&u, &f, sizeof u);\n        \
                      u |= sign;\n    \
                  }} else if (exponent == 31) {{\n        \

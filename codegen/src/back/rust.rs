@@ -9,6 +9,7 @@ use super::namer::Namer;
 use super::{Unsupported, comment_line, digits};
 use crate::ir::valid::KernelInfo;
 use crate::ir::*;
+use std::collections::BTreeSet;
 
 /// What rustfmt keeps on one line: arguments, chains and conditionals are broken beyond 60, 60 and 50 columns.
 const WIDTH: usize = 48;
@@ -22,10 +23,35 @@ const RESERVED: &[&str] = &[
     "usize", "virtual", "where", "while", "wrap", "yield",
 ];
 
-/// The functions that kernels may call.
-pub const HELPERS: &str = "\
+/// A function that kernels may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Helper {
+    /// `mirror(i, n)`.
+    Mirror,
+    /// `wrap(i, n)`.
+    Wrap,
+}
+
+impl Helper {
+    /// The function's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Helper::Mirror => "mirror",
+            Helper::Wrap => "wrap",
+        }
+    }
+
+    /// Its definition.
+    pub fn definition(self) -> &'static str {
+        match self {
+            Helper::Mirror => MIRROR,
+            Helper::Wrap => WRAP,
+        }
+    }
+}
+
+const MIRROR: &str = "\
 /// Index i reflected about 0 and n - 1 until it lies between them.
-#[allow(dead_code)]
 fn mirror(i: i32, n: i32) -> i32 {
     if n == 1 {
         return 0;
@@ -34,9 +60,10 @@ fn mirror(i: i32, n: i32) -> i32 {
     let j = i64::from(i).rem_euclid(period);
     j.min(period - j) as i32
 }
+";
 
+const WRAP: &str = "\
 /// Index i modulo n, in 0..n.
-#[allow(dead_code)]
 fn wrap(i: i32, n: i32) -> i32 {
     i.rem_euclid(n)
 }
@@ -47,9 +74,14 @@ fn wrap(i: i32, n: i32) -> i32 {
 ///
 /// # Errors
 /// If the kernel is not for one thread.
-pub fn write_kernel((kernel, info): (&Kernel, &KernelInfo), name: &str) -> Result<String, Unsupported> {
+pub fn write_kernel(
+    (kernel, info): (&Kernel, &KernelInfo),
+    name: &str,
+    helpers: &mut BTreeSet<Helper>,
+) -> Result<String, Unsupported> {
     let mut w = Writer {
         kernel,
+        helpers,
         facts: Facts::of(kernel, info),
         namer: Namer::new(&[RESERVED]),
         arrays: vec![(String::new(), None); kernel.params.len()],
@@ -108,6 +140,7 @@ impl Text {
 
 struct Writer<'a> {
     kernel: &'a Kernel,
+    helpers: &'a mut BTreeSet<Helper>,
     facts: Facts<'a>,
     namer: Namer,
     /// Slice of a pointer parameter, and the name of its offset there.
@@ -400,8 +433,9 @@ impl Writer<'_> {
             Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
                 let (mut i, mut n) = (self.expr(i), self.expr(n));
                 self.fit(&mut [&mut i, &mut n], 10);
-                let helper = if matches!(e, Expr::Mirror(..)) { "mirror" } else { "wrap" };
-                new(format!("{helper}({}, {})", i.text, n.text), Prec::Primary)
+                let helper = if matches!(e, Expr::Mirror(..)) { Helper::Mirror } else { Helper::Wrap };
+                self.helpers.insert(helper);
+                new(format!("{}({}, {})", helper.name(), i.text, n.text), Prec::Primary)
             }
         }
     }

@@ -1,11 +1,10 @@
 //! `<wavelet>.c`: a complete transform for CPUs.
 
+use super::passes::margin;
 use super::template::Template;
-use super::{EmitError, Request};
+use super::{EmitError, Passes, Request};
 use crate::back;
-use crate::ir::{Kernel, Scalar};
-use crate::schedule::rows::{self, Margins};
-use crate::schedule::{Direction, ScheduleError};
+use crate::ir::Scalar;
 use lifting_dsl::Boundary;
 
 /// The C type of samples.
@@ -105,36 +104,14 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_byte
     @T@ *const odds = evens + row_samples_@S@(shape);
 ";
 
-/// The pass kernels of one sample type.
-struct Passes {
-    forward: [Kernel; 2],
-    inverse: [Kernel; 2],
-    extra: i32,
-}
-
-impl Passes {
-    fn new(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
-        let kernels = |direction| {
-            let options = request.options(sample, direction);
-            Ok([rows::horizontal(request.scheme, options)?, rows::vertical(request.scheme, options)?])
-        };
-        let extra = |direction: Direction| Margins::of(&direction.steps(request.scheme)).extra();
-        Ok(Passes {
-            forward: kernels(Direction::Forward)?,
-            inverse: kernels(Direction::Inverse)?,
-            extra: extra(Direction::Forward).max(extra(Direction::Inverse)),
-        })
-    }
-}
-
 /// The C file.
 ///
 /// # Errors
 /// If the sample types are not of the wavelet's domain, or none is given.
 pub fn c(request: &Request) -> Result<String, EmitError> {
     request.check()?;
-    let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::new(request, *s)).collect::<Result<_, _>>()?;
-    let kernels = super::prepared(passes.iter().flat_map(|p| p.forward.iter().chain(&p.inverse).cloned()))?;
+    let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
+    let kernels = super::prepared(passes.into_iter().flat_map(|p| p.kernels))?;
     let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
     let (text, names) = back::c::write_with(&kernels, &mut back::c::namer())?;
     let t = request.template();
@@ -144,20 +121,22 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     out.push('\n');
     out += &back::c::prelude(&kernels);
     out.push('\n');
+    out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out += &super::shape(&t);
     out.push('\n');
     out += &text;
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
     out += &t.with("PERIODIC", periodic).fill(include_str!("geometry.c.in"));
-    for ((sample, passes), names) in request.samples.iter().zip(&passes).zip(names.chunks(4)) {
+    let extra = margin(request.scheme).to_string();
+    for (sample, names) in request.samples.iter().zip(names.chunks(4)) {
         let call = |i: usize| format!("{}(\n                ", names[i]);
         let t = common(request, *sample)
             .with("P", "")
             .with("EXPORT", "")
             .with("STREAM", "")
             .with("DEVICE_DOC", "")
-            .with("EXTRA", passes.extra.to_string())
+            .with("EXTRA", extra.as_str())
             .with("SCRATCH_DOC", SCRATCH_DOC)
             .with("HF", call(0))
             .with("VF", call(1))
@@ -184,5 +163,6 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
         out.push('\n');
         out += &t.fill(include_str!("transform.c.in"));
     }
+    out += "\n#ifdef __cplusplus\n}\n#endif\n";
     Ok(out)
 }

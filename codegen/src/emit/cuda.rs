@@ -1,12 +1,11 @@
 //! `<wavelet>.cu`: kernels, and host functions that launch them.
 
 use super::c::{DEVICE_DOC, common, docs, periodic_check, prototypes, sample_type};
-use super::{EmitError, Request};
+use super::{EmitError, Emitted, Passes, Request};
 use crate::back;
 use crate::back::c_like::write_host_expression;
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
-use crate::schedule::{Direction, ScheduleError, horizontal, vertical};
 
 const STREAM: &str = ", void *stream";
 
@@ -36,20 +35,6 @@ const COPY: &str = "        cudaError_t error = cudaSuccess;
         }
         if (error != cudaSuccess) return @U@_DEVICE;
 ";
-
-/// The pass kernels of one sample type.
-fn passes(request: &Request, sample: Scalar) -> Result<[Kernel; 4], ScheduleError> {
-    let pair = |direction| -> Result<[Kernel; 2], ScheduleError> {
-        let options = request.options(sample, direction);
-        Ok([
-            horizontal::kernel(request.scheme, options, horizontal::Shape::default())?,
-            vertical::kernel(request.scheme, options)?,
-        ])
-    };
-    let [hf, vf] = pair(Direction::Forward)?;
-    let [hi, vi] = pair(Direction::Inverse)?;
-    Ok([hf, vf, hi, vi])
-}
 
 /// A host function that launches a kernel: `launch_<kernel>(arguments, stream)`.
 fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> String {
@@ -97,11 +82,13 @@ fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> 
 ///
 /// # Errors
 /// If a schedule cannot hold the wavelet, if the sample types are not of its domain, or none is given.
-pub fn cuda(request: &Request) -> Result<String, EmitError> {
+pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     request.check()?;
-    let mut kernels = Vec::new();
+    let (mut kernels, mut replaced) = (Vec::new(), Vec::new());
     for sample in request.samples {
-        kernels.extend(passes(request, *sample)?);
+        let passes = Passes::cuda(request, *sample)?;
+        kernels.extend(passes.kernels);
+        replaced.extend(passes.replaced);
     }
     let kernels = super::prepared(kernels)?;
     let all: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
@@ -112,6 +99,7 @@ pub fn cuda(request: &Request) -> Result<String, EmitError> {
         None => "Schedules: horizontal and vertical, both in shared memory.".to_string(),
         Some(_) => "Schedules: the stages of the lattice in registers, along rows and along columns.".to_string(),
     }];
+    schedule.extend(replaced.iter().cloned());
     for ((kernel, info), name) in all.iter().zip(&names) {
         let [x, y, z] = kernel.launch.block;
         let shared = info.shared_bytes;
@@ -158,5 +146,5 @@ pub fn cuda(request: &Request) -> Result<String, EmitError> {
         out += &t.fill(include_str!("transform.c.in"));
     }
     out += "\n#endif\n";
-    Ok(out)
+    Ok(Emitted { text: out, replaced })
 }

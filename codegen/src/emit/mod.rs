@@ -7,6 +7,7 @@
 mod c;
 mod cuda;
 mod operations;
+mod passes;
 mod rust;
 mod template;
 
@@ -21,6 +22,7 @@ use template::Template;
 pub use c::c;
 pub use cuda::cuda;
 pub use operations::Operations;
+pub use passes::Passes;
 pub use rust::rust;
 
 /// What to emit.
@@ -98,6 +100,15 @@ pub fn header(request: &Request, declared: Declared) -> String {
     out
 }
 
+/// A file that was emitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// The file.
+    pub text: String,
+    /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file has as well.
+    pub replaced: Vec<String>,
+}
+
 /// The kernels as they are written, with what back ends need to know of them.
 fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel, KernelInfo)>, EmitError> {
     let prepare = |kernel| {
@@ -126,8 +137,8 @@ impl Request<'_> {
         Template::new(self.scheme.name())
     }
 
-    /// What every file opens with: how it was made and from what.
-    fn opening(&self, schedule: &[String]) -> String {
+    /// What every file opens with: how it was made and from what, and what there is to say of its schedules.
+    pub fn opening(&self, schedule: &[String]) -> String {
         let mut lines = vec![self.scheme.name().to_string()];
         lines.extend(self.scheme.docs().iter().map(|d| comment_line(d)));
         lines.push(String::new());

@@ -2,11 +2,25 @@
 //!
 //! Safe, but for two calls a sample type: of what was compiled for AVX2, once the processor has said that it has it.
 
-use super::{EmitError, Request};
+use super::passes::margin;
+use super::{EmitError, Passes, Request};
 use crate::back;
-use crate::schedule::Direction;
-use crate::schedule::rows::{self, Margins};
 use lifting_dsl::Boundary;
+use std::collections::BTreeSet;
+
+/// What only the periodic border rule asks for: a variant of the error, its text, and the check.
+const PERIODIC: [&str; 3] = [
+    "    /// Periodic border rule, and an odd number of samples at some level.\n    OddPeriodic,\n",
+    "            Error::OddPeriodic => \"the periodic border rule needs even lengths at every level\",\n",
+    "        \
+     for level in 0..self.depth() {
+            let level = Level::of(self, level);
+            if level.order.iter().any(|&a| level.size[a] & 1 == 1) {
+                return Err(Error::OddPeriodic);
+            }
+        }
+",
+];
 
 /// The Rust file: a module with a pair of functions for each sample type.
 ///
@@ -16,33 +30,34 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check()?;
     let mut out =
         request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
-    let periodic = (request.boundary == Boundary::Periodic).to_string();
+    let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
+    let t = request.template().with("ODD_PERIODIC_VARIANT", variant).with("ODD_PERIODIC_TEXT", text);
     out.push('\n');
-    out += &request.template().with("PERIODIC", periodic).fill(include_str!("geometry.rs.in"));
-    out.push('\n');
-    out += back::rust::HELPERS;
+    out += &t.with("PERIODIC", check).fill(include_str!("geometry.rs.in"));
+    let mut helpers = BTreeSet::new();
+    let mut transforms = String::new();
     for &sample in request.samples {
-        let mut kernels = Vec::new();
-        let mut extra = 0;
-        for direction in [Direction::Forward, Direction::Inverse] {
-            let options = request.options(sample, direction);
-            kernels.extend([rows::horizontal(request.scheme, options)?, rows::vertical(request.scheme, options)?]);
-            extra = extra.max(Margins::of(&direction.steps(request.scheme)).extra());
-        }
+        let kernels = Passes::c(request, sample)?.kernels;
         let names = ["analyse_rows", "analyse_columns", "synthesise_rows", "synthesise_columns"];
         for ((kernel, info), name) in super::prepared(kernels)?.iter().zip(names) {
-            out.push('\n');
-            out += &back::rust::write_kernel((kernel, info), &format!("{name}_{}", sample.name()))?;
+            transforms.push('\n');
+            let name = format!("{name}_{}", sample.name());
+            transforms += &back::rust::write_kernel((kernel, info), &name, &mut helpers)?;
         }
-        out.push('\n');
+        transforms.push('\n');
         let t = request
             .template()
             .with("T", sample.name())
-            .with("EXTRA", extra.to_string())
+            .with("EXTRA", margin(request.scheme).to_string())
             .with("MAX_GAIN", request.max_gain(sample).to_string())
             .with("GAIN", if request.gain { "                        gain,\n" } else { "" })
             .with("GAIN_NAME", if request.gain { "gain" } else { "_gain" });
-        out += &t.fill(include_str!("transform.rs.in"));
+        transforms += &t.fill(include_str!("transform.rs.in"));
     }
+    for helper in helpers {
+        out.push('\n');
+        out += helper.definition();
+    }
+    out += &transforms;
     Ok(out)
 }

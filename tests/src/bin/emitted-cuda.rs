@@ -124,7 +124,10 @@ fn main() -> io::Result<()> {
             let stem = format!("{name}_{}_{boundary}", sample.name());
             let gain = scheme.domain() == Domain::Integer;
             let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, command: "emitted-cuda" };
-            fs::write(folder.join(format!("{stem}.cu")), emit::cuda(&request).expect("the wavelet can be emitted"))?;
+            fs::write(
+                folder.join(format!("{stem}.cu")),
+                emit::cuda(&request).expect("the wavelet can be emitted").text,
+            )?;
             let header = emit::header(&request, Declared { c: false, cuda: true });
             fs::write(folder.join(format!("{stem}.h")), header)?;
             let cases = match sample {

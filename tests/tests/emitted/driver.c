@@ -56,7 +56,7 @@ void ANSWER(void)
             must(PASTE(PASTE(W, _inverse_), S)(&shape, bands, signal, scratch) == 0, "the inverse failed");
             fwrite(signal, sizeof(T), (size_t)samples, stdout);
         }
-        for (int i = 0; i < 64; ++i) must(scratch[bytes + i] == 0x5a, "wrote behind the scratch memory");
+        for (size_t i = 0; i < 64; ++i) must(scratch[bytes + i] == 0x5a, "wrote behind the scratch memory");
         free(signal);
         free(bands);
         free(scratch);

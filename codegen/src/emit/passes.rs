@@ -1,0 +1,108 @@
+//! The passes of a file, along rows and along columns. Those of CUDA are in the usual shape of their schedules, or in the first
+//! other one that holds the wavelet.
+
+use super::Request;
+use crate::ir::{Kernel, Scalar};
+use crate::schedule::rows::Margins;
+use crate::schedule::{Arithmetic, Direction, Options, ScheduleError, horizontal, rows, vertical};
+use crate::window::{Halo, Window};
+use lifting_dsl::Scheme;
+
+/// Shared memory that a block may declare, in bytes.
+const SHARED: i64 = crate::ir::valid::MAX_SHARED as i64;
+
+/// The pass kernels of one sample type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passes {
+    /// Of analysis along rows and along columns, then of synthesis.
+    pub kernels: [Kernel; 4],
+    /// What is in another shape than usual, and why.
+    pub replaced: Vec<String>,
+}
+
+impl Passes {
+    /// Those of a CUDA file.
+    ///
+    /// # Errors
+    /// If the sample type is not of the wavelet's domain, or no shape holds it.
+    pub fn cuda(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
+        let mut replaced = Vec::new();
+        let kernels = both(|direction| {
+            let options = request.options(sample, direction);
+            Ok([along_rows(request, options, &mut replaced)?, along_columns(request, options, &mut replaced)?])
+        })?;
+        Ok(Passes { kernels, replaced })
+    }
+
+    /// Those of a C or Rust file, of one thread.
+    ///
+    /// # Errors
+    /// If the sample type is not of the wavelet's domain, or one that they do not compute in.
+    pub fn c(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
+        let kernels = both(|direction| {
+            let options = request.options(sample, direction);
+            Ok([rows::horizontal(request.scheme, options)?, rows::vertical(request.scheme, options)?])
+        })?;
+        Ok(Passes { kernels, replaced: Vec::new() })
+    }
+}
+
+/// The kernels of both directions, given those of one.
+fn both(mut pair: impl FnMut(Direction) -> Result<[Kernel; 2], ScheduleError>) -> Result<[Kernel; 4], ScheduleError> {
+    let [[hf, vf], [hi, vi]] = [pair(Direction::Forward)?, pair(Direction::Inverse)?];
+    Ok([hf, vf, hi, vi])
+}
+
+/// Samples by which scratch for a phase of a row is longer than the phase, in a C or Rust file.
+pub(super) fn margin(scheme: &Scheme) -> i32 {
+    let extra = |direction: Direction| Margins::of(&direction.steps(scheme)).extra();
+    extra(Direction::Forward).max(extra(Direction::Inverse))
+}
+
+/// Along rows: with longer slices where the halo is longer than one.
+fn along_rows(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
+    let scheme = request.scheme;
+    let usual = horizontal::Shape::default();
+    let halo = Halo::of(&options.direction.steps(scheme), options.boundary);
+    let bytes = Arithmetic::of(scheme, options)?.work.bytes() as i64;
+    let holds = |pairs: u32| 2 * (i64::from(pairs) + halo.pairs_before() + halo.pairs_after()) * bytes <= SHARED;
+    let longer = [2, 4].map(|times| times * usual.pairs).into_iter().filter(|pairs| holds(*pairs));
+    let others = longer.map(|pairs| {
+        let kernel = horizontal::kernel(scheme, options, horizontal::Shape { pairs, ..usual });
+        (format!("slices of {pairs} pairs in place of {}", usual.pairs), kernel)
+    });
+    first(horizontal::kernel(scheme, options, usual), others, replaced)
+}
+
+/// Along columns: in narrower slabs where the window does not fit into shared memory.
+fn along_columns(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
+    let scheme = request.scheme;
+    let window = Window::derive(&options.direction.steps(scheme), options.boundary);
+    let usual = vertical::Shape::for_window(&window, options.sample);
+    let others = [2, 4, 8].map(|part| {
+        // As many threads.
+        let (columns, threads_y) = (usual.columns / part, usual.threads_y * part);
+        let kernel = vertical::kernel_with(scheme, options, vertical::Shape { columns, threads_y, ..usual });
+        (format!("slabs of {columns} columns in place of {}", usual.columns), kernel)
+    });
+    first(vertical::kernel_with(scheme, options, usual), others, replaced)
+}
+
+/// The usual kernel, or the first other one that holds the wavelet.
+fn first(
+    usual: Result<Kernel, ScheduleError>,
+    others: impl IntoIterator<Item = (String, Result<Kernel, ScheduleError>)>,
+    replaced: &mut Vec<String>,
+) -> Result<Kernel, ScheduleError> {
+    let error = match usual {
+        Err(error @ ScheduleError::Reach { .. }) => error,
+        usual => return usual,
+    };
+    let Some((what, kernel)) = others.into_iter().find_map(|(what, kernel)| Some((what, kernel.ok()?))) else {
+        return Err(error);
+    };
+    if let ScheduleError::Reach { what: part, required, available, .. } = error {
+        replaced.push(format!("{}: {what}: {part} would be {required}, at most {available} can be had.", kernel.name));
+    }
+    Ok(kernel)
+}
