@@ -284,7 +284,7 @@ pub struct ShowArgs {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME; or the code of an error or a warning, as in L0301
     pub wavelet: String,
     /// What steps read beyond the border [default: the wavelet's own]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]

@@ -14,6 +14,7 @@ use lifting_codegen::schedule::{
     Direction, Options, ScheduleError, cascade, horizontal, lattice, pyramid, rows, stream, tile, vertical, volume,
     warp,
 };
+use lifting_dsl::suggest::did_you_mean;
 use std::path::{Path, PathBuf};
 
 /// A file to write.
@@ -73,8 +74,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
 /// The command that a word was probably meant to be.
 fn misspelt_command(word: &str) -> Option<String> {
     let cli = crate::cli::Cli::command();
-    let near = |name: &&str| strsim::osa_distance(word, name) <= name.len() / 3;
-    cli.get_subcommands().map(|c| c.get_name()).find(near).map(str::to_owned)
+    did_you_mean(word, cli.get_subcommands().map(|c| c.get_name())).map(str::to_owned)
 }
 
 /// Whether every file is what would be written.

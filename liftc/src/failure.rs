@@ -1,7 +1,8 @@
 //! What goes wrong, and how it is told: everything is collected as data and rendered here, with miette.
 
+use crate::excerpt::Excerpt;
 use lifting_dsl::{Diagnostic, Severity};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -92,7 +93,7 @@ impl Failure {
             Failure::Input(report) | Failure::Usage(report) => show(report),
             Failure::Diagnostics { name, source, diagnostics } => {
                 for diagnostic in diagnostics {
-                    show(&Located { diagnostic, source: NamedSource::new(name, source.clone()) });
+                    show(&Located { diagnostic, excerpt: Excerpt::new(name, source, diagnostic) });
                 }
             }
             Failure::Many(all) => all.iter().for_each(|failure| failure.write(handler, text)),
@@ -133,7 +134,7 @@ impl miette::Diagnostic for Report {
 #[derive(Debug)]
 struct Located<'a> {
     diagnostic: &'a Diagnostic,
-    source: NamedSource<String>,
+    excerpt: Excerpt,
 }
 
 impl fmt::Display for Located<'_> {
@@ -161,12 +162,13 @@ impl miette::Diagnostic for Located<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        Some(&self.source)
+        Some(&self.excerpt)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         Some(Box::new(self.diagnostic.labels.iter().map(|label| {
-            let (text, span) = (Some(label.text.clone()), label.span.start..label.span.end);
+            let (text, span) =
+                (Some(label.text.clone()), self.excerpt.place(label.span.start)..self.excerpt.place(label.span.end));
             if label.primary {
                 LabeledSpan::new_primary_with_span(text, span)
             } else {

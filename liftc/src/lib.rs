@@ -9,6 +9,7 @@
 mod bench;
 pub mod cli;
 mod compile;
+mod excerpt;
 mod explain;
 mod factor;
 pub mod failure;

@@ -100,3 +100,16 @@ fn mistakes_are_explained_too() {
     bench.write("skewed.svg", SKEWED).run("explain ./skewed.svg --svg skewed.svg").fails(2, "it is an input");
     assert_eq!(bench.read("skewed.svg"), SKEWED.as_bytes());
 }
+
+#[test]
+fn codes_are_explained() {
+    let bench = Bench::new();
+    for entry in lifting_dsl::codes::entries() {
+        let text = bench.run_args(&["explain", entry.code]).ok().stdout;
+        assert!(text.starts_with(&format!("{}: {}\n\nCause: ", entry.code, entry.title)), "{text}");
+        assert!(text.contains("\nCure: ") && !text.contains("```"), "{text}");
+    }
+    bench.run("explain l0301").ok();
+    bench.run("explain L0300").fails(1, "L0301, L0302");
+    bench.run("explain L99").fails(1, "L0001 to L0906");
+}

@@ -12,14 +12,17 @@ use lifting::{Boundary, Domain, SampleType, Scheme};
 use lifting_codegen::describe;
 use lifting_codegen::emit::Operations;
 use lifting_codegen::window::effective_support;
-use lifting_dsl::Step;
 use lifting_dsl::analysis::band_gains;
 use lifting_dsl::analysis::range::{Setting, exact_bits};
 use lifting_dsl::geometry::Geometry;
+use lifting_dsl::{Step, codes};
 use std::path::Path;
 
-/// Explains one wavelet.
+/// Explains one wavelet, or one code of an error or a warning.
 pub fn run(args: &ExplainArgs) -> Outcome {
+    if is_code(&args.wavelet) {
+        return print(&code(&args.wavelet)?);
+    }
     let named = wavelet::resolve_one(&args.wavelet)?;
     warn(&named.source.name, &named.source.text, &named.warnings);
     if let Some(path) = &args.svg {
@@ -82,6 +85,37 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         figure::write(path, &scene, figure::DPI)?;
     }
     print(&text)
+}
+
+/// True for `L0301` and what is meant to be such a code: no wavelet has a name like that.
+fn is_code(word: &str) -> bool {
+    word.strip_prefix(['L', 'l']).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// What the language's reference says about a code.
+fn code(word: &str) -> Outcome<String> {
+    let wanted = word.to_uppercase();
+    let Some(entry) = codes::entry(&wanted) else {
+        let all: Vec<_> = codes::entries().map(|e| e.code).collect();
+        let near: Vec<_> = all.iter().copied().filter(|c| wanted.starts_with(&c[..3])).collect();
+        let help = match near.as_slice() {
+            [] => format!("codes are {} to {}", all[0], all[all.len() - 1]),
+            near => format!("those of its hundred are {}", near.join(", ")),
+        };
+        return Err(input(format!("there is no error or warning `{word}`")).help(help));
+    };
+    let mut text = format!("{}: {}\n\n", entry.code, entry.title);
+    let mut example = false;
+    for line in entry.text.lines() {
+        if line.starts_with("```") {
+            example = !example;
+        } else if example {
+            text += &format!("    {line}\n");
+        } else {
+            text += &format!("{line}\n");
+        }
+    }
+    Ok(text)
 }
 
 fn domain(scheme: &Scheme) -> &'static str {

@@ -14,8 +14,10 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn push(&mut self, d: Diagnostic) {
+    pub(crate) fn push(&mut self, mut d: Diagnostic) {
         if self.list.len() < MAX_DIAGNOSTICS {
+            let labels = d.labels.iter_mut().map(|label| &mut label.text);
+            labels.chain([&mut d.message]).chain(&mut d.help).for_each(shorten);
             self.list.push(d);
         } else if d.is_error() && self.dropped.is_none() {
             self.dropped = Some(d.span());
@@ -41,4 +43,23 @@ impl Sink {
         }
         list
     }
+}
+
+/// Shortens words that are too long to be read: names and numbers of the text, which may be as long as the text is.
+fn shorten(message: &mut String) {
+    const LONGEST: usize = 80;
+    const KEPT: usize = 30;
+    if message.split(' ').all(|word| word.chars().count() <= LONGEST) {
+        return;
+    }
+    let short = |word: &str| {
+        let count = word.chars().count();
+        if count <= LONGEST {
+            return word.to_owned();
+        }
+        let (first, last): (String, String) =
+            (word.chars().take(KEPT).collect(), word.chars().skip(count - KEPT).collect());
+        format!("{first}…{last}")
+    };
+    *message = message.split(' ').map(short).collect::<Vec<_>>().join(" ");
 }

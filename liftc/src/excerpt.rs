@@ -1,0 +1,131 @@
+//! The text beside a diagnostic: as it is, but of very long lines only what is near the labels.
+
+use lifting_dsl::{Diagnostic, Span};
+use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
+use std::ops::Range;
+
+/// Lines up to so many bytes are shown whole.
+const LONG: usize = 240;
+/// Bytes of a longer line that are shown on either side of where a label begins or ends.
+const NEAR: usize = 60;
+const CUT: &str = "…";
+
+/// A source text with its long lines shortened.
+#[derive(Debug)]
+pub struct Excerpt {
+    text: NamedSource<String>,
+    /// What was kept: bytes of the source, and where they begin in the excerpt.
+    kept: Vec<(Range<usize>, usize)>,
+    /// Line and column of the primary label in the source.
+    line: usize,
+    column: usize,
+}
+
+impl Excerpt {
+    /// The text about one diagnostic.
+    pub fn new(name: &str, source: &str, diagnostic: &Diagnostic) -> Excerpt {
+        let places: Vec<usize> = diagnostic.labels.iter().flat_map(|l| [l.span.start, l.span.end]).collect();
+        let (mut text, mut kept): (String, Vec<(Range<usize>, usize)>) = (String::new(), Vec::new());
+        let mut from = 0;
+        for line in source.split_inclusive('\n') {
+            let whole = from..from + line.len();
+            from = whole.end;
+            if line.len() <= LONG {
+                kept.push((whole, text.len()));
+                text += line;
+                continue;
+            }
+            let end = whole.end - usize::from(line.ends_with('\n'));
+            let near = places.iter().filter(|p| (whole.start..=end).contains(p));
+            let mut pieces: Vec<Range<usize>> = near.map(|p| p.saturating_sub(NEAR)..p + NEAR).collect();
+            if pieces.is_empty() {
+                pieces.push(whole.start..whole.start + NEAR);
+            }
+            pieces.sort_by_key(|piece| piece.start);
+            let mut at = whole.start;
+            for piece in pieces {
+                let start = source.floor_char_boundary(piece.start.clamp(at, end));
+                let stop = source.ceil_char_boundary(piece.end.clamp(start, end));
+                if start > at {
+                    text += CUT;
+                }
+                kept.push((start..stop, text.len()));
+                text += &source[start..stop];
+                at = stop;
+            }
+            if at < end {
+                text += CUT;
+            }
+            text += &source[end..whole.end];
+        }
+        kept.push((source.len()..source.len(), text.len()));
+        let Span { start, .. } = diagnostic.span();
+        let before = source.get(..start).unwrap_or("");
+        let line = before.matches('\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        Excerpt { text: NamedSource::new(name, text), kept, line, column }
+    }
+
+    /// Where a place of the source stands in the excerpt.
+    pub fn place(&self, at: usize) -> usize {
+        let piece = self.kept.iter().find(|(piece, _)| at <= piece.end);
+        piece.map_or(0, |(piece, start)| start + at.saturating_sub(piece.start))
+    }
+}
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let contents = self.text.read_span(span, before, after)?;
+        if before + after > 0 {
+            return Ok(contents);
+        }
+        // Without lines around it, it is the place in the heading that is asked for.
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.text.name().to_owned(),
+            contents.data(),
+            *contents.span(),
+            self.line,
+            self.column,
+            contents.line_count(),
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(source: &str, spans: &[Range<usize>]) -> (String, Vec<String>) {
+        let mut d = Diagnostic::error("L0101", "", Span::new(spans[0].start, spans[0].end), "");
+        for span in &spans[1..] {
+            d = d.note(Span::new(span.start, span.end), "");
+        }
+        let excerpt = Excerpt::new("x.lift", source, &d);
+        let text = excerpt.text.inner().clone();
+        let shown = spans.iter().map(|s| text[excerpt.place(s.start)..excerpt.place(s.end)].to_owned()).collect();
+        (text, shown)
+    }
+
+    #[test]
+    fn short_lines_are_whole() {
+        let source = "wavelet w {\n  odd += x;\n}\n";
+        assert_eq!(about(source, &[21..22]), (source.to_owned(), vec!["x".to_owned()]));
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_labels() {
+        let source = format!("a\n{}HERE{}THERE{}\nz", "é".repeat(3000), "1, ".repeat(3000), "ü".repeat(3000));
+        let at = |word: &str| source.find(word).map(|p| p..p + word.len()).unwrap();
+        let (text, shown) = about(&source, &[at("HERE"), at("THERE"), 0..1, source.len() - 1..source.len()]);
+        assert_eq!(shown, ["HERE", "THERE", "a", "z"]);
+        assert!(text.len() < 700 && text.lines().count() == 3, "{text}");
+        let (text, shown) = about(&source, &[at("HERE").start..at("THERE").end]);
+        assert!(text.len() < 500 && shown[0].starts_with("HERE1") && shown[0].ends_with("THERE"), "{shown:?}");
+        assert!(about(&source, std::slice::from_ref(&(0..1))).0.len() < 100);
+    }
+}
