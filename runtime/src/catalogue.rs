@@ -103,7 +103,7 @@ mod tests {
     fn typing_errors_are_forgiven() {
         assert_eq!(find("dd173").unwrap_err().similar[0], "dd137");
         assert_eq!(find("cdf79").unwrap_err().similar[0], "cdf97");
-        assert_eq!(find("db").unwrap_err().similar[0], "db2");
+        assert!(find("db").unwrap_err().similar.contains(&"db2".to_owned()));
         for far in ["nothing-like-it", "xyz", "q", "foo", "bar", "ab", "lena.png", ""] {
             assert_eq!(find(far).unwrap_err().similar, [""; 0], "{far}");
         }
