@@ -44,8 +44,8 @@ impl Excerpt {
             pieces.sort_by_key(|piece| piece.start);
             let mut at = whole.start;
             for piece in pieces {
-                let start = source.floor_char_boundary(piece.start.clamp(at, end));
-                let stop = source.ceil_char_boundary(piece.end.clamp(start, end));
+                let start = (at..=piece.start.clamp(at, end)).rev().find(|p| source.is_char_boundary(*p)).unwrap_or(at);
+                let stop = (piece.end.clamp(start, end)..=end).find(|p| source.is_char_boundary(*p)).unwrap_or(end);
                 if start > at {
                     text += CUT;
                 }
