@@ -170,10 +170,10 @@ fn long_lines_are_shown_in_part() {
     let taps: String = (0..4000).map(|i| format!("{i}/7, ")).collect();
     let bank = format!("wavelet w {{ domain real; bank {{ lowpass at 0 [{taps}]; highpass at 0 [-1, 1]; }} }}");
     bench.write("taps.lift", &bank);
-    bench.write("word.lift", &format!("wavelet w {{ domain real; odd += {}*even[0]; }}", "x".repeat(500_000)));
-    bench.write("many.lift", &format!("wavelet w {{ domain real; {} }}", "odd += x*even[0]; ".repeat(5000)));
+    bench.write("word.lift", format!("wavelet w {{ domain real; odd += {}*even[0]; }}", "x".repeat(500_000)));
+    bench.write("many.lift", format!("wavelet w {{ domain real; {} }}", "odd += x*even[0]; ".repeat(5000)));
     for (file, place, most) in [("taps", "128/7", 1000), ("word", "word.lift:1:33", 2000), ("many", "L0005", 60_000)] {
-        let text = bench.run(&format!("check {file}.lift")).fails(1, place).stderr;
+        let text = bench.run(format!("check {file}.lift").as_str()).fails(1, place).stderr;
         assert!(text.len() < most, "{file}: {} bytes", text.len());
     }
 }
