@@ -100,10 +100,10 @@ impl SourceCode for Excerpt {
 mod tests {
     use super::*;
 
-    fn about(source: &str, spans: &[Range<usize>]) -> (String, Vec<String>) {
-        let mut d = Diagnostic::error("L0101", "", Span::new(spans[0].start, spans[0].end), "");
+    fn about(source: &str, spans: &[Span]) -> (String, Vec<String>) {
+        let mut d = Diagnostic::error("L0101", "", spans[0], "");
         for span in &spans[1..] {
-            d = d.note(Span::new(span.start, span.end), "");
+            d = d.note(*span, "");
         }
         let excerpt = Excerpt::new("x.lift", source, &d);
         let text = excerpt.text.inner().clone();
@@ -114,18 +114,19 @@ mod tests {
     #[test]
     fn short_lines_are_whole() {
         let source = "wavelet w {\n  odd += x;\n}\n";
-        assert_eq!(about(source, &[21..22]), (source.to_owned(), vec!["x".to_owned()]));
+        assert_eq!(about(source, &[Span::new(21, 22)]), (source.to_owned(), vec!["x".to_owned()]));
     }
 
     #[test]
     fn long_lines_are_cut_around_labels() {
         let source = format!("a\n{}HERE{}THERE{}\nz", "é".repeat(3000), "1, ".repeat(3000), "ü".repeat(3000));
-        let at = |word: &str| source.find(word).map(|p| p..p + word.len()).unwrap();
-        let (text, shown) = about(&source, &[at("HERE"), at("THERE"), 0..1, source.len() - 1..source.len()]);
+        let at = |word: &str| source.find(word).map(|p| Span::new(p, p + word.len())).unwrap();
+        let (text, shown) =
+            about(&source, &[at("HERE"), at("THERE"), Span::new(0, 1), Span::new(source.len() - 1, source.len())]);
         assert_eq!(shown, ["HERE", "THERE", "a", "z"]);
         assert!(text.len() < 700 && text.lines().count() == 3, "{text}");
-        let (text, shown) = about(&source, &[at("HERE").start..at("THERE").end]);
+        let (text, shown) = about(&source, &[at("HERE").to(at("THERE"))]);
         assert!(text.len() < 500 && shown[0].starts_with("HERE1") && shown[0].ends_with("THERE"), "{shown:?}");
-        assert!(about(&source, std::slice::from_ref(&(0..1))).0.len() < 100);
+        assert!(about(&source, &[Span::new(0, 1)]).0.len() < 100);
     }
 }
