@@ -45,6 +45,22 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     sample: PhantomData<T>,
 }
 
+/// Refuses padding that multiplies the data because an axis has levels beyond the one that leaves a single sample.
+fn check_padding(shape: &[usize], padded: &[usize], levels: &[u32]) -> Result<(), PlanError> {
+    let samples = |shape: &[usize]| shape.iter().fold(1u128, |product, &n| product.saturating_mul(n as u128));
+    if samples(padded) <= samples(shape).saturating_mul(2) {
+        return Ok(());
+    }
+    for (axis, (&length, &levels)) in shape.iter().zip(levels).enumerate() {
+        let most = length.next_power_of_two().ilog2().max(1);
+        if levels > most {
+            let (shape, padded) = (shape.to_vec(), padded.to_vec());
+            return Err(PlanError::Padding { shape, padded, axis, length, levels, most });
+        }
+    }
+    Ok(())
+}
+
 impl<'a> PlanBuilder<'a> {
     pub(crate) fn new(scheme: &'a Scheme) -> PlanBuilder<'a> {
         PlanBuilder {
@@ -184,7 +200,8 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Grow the data to multiples of 2^levels along the transformed axes.
+    /// Grow the data to multiples of 2^levels along the transformed axes. More levels than there is something to do for would
+    /// multiply the data, and are refused.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
         self
@@ -311,6 +328,7 @@ impl<'a, T> PlanBuilder<'a, T> {
                 }
             }
         }
+        check_padding(&shape, &padded, &levels)?;
         let geometry = if padded == shape { geometry } else { Geometry::new(&padded, &origins, &levels, &order)? };
         let boundary = self.boundary.or_else(|| profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary());
         geometry.check_boundary(boundary)?;
@@ -384,12 +402,18 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let data = expect("the data", &problem.source_shape, &self.strides)?;
         Ok((data, expect("the coefficients", problem.geometry.shape(), &self.coefficient_strides)?))
     }
+}
 
+impl<T> PlanBuilder<'_, T> {
     /// Checks everything and prepares the plan.
     ///
     /// # Errors
     /// A [`PlanError`] that says what does not fit what, and what to do about it.
-    pub fn build(&self, device: &Device) -> Result<Plan<T>, PlanError> {
+    pub fn build(&self, device: &Device) -> Result<Plan<T>, PlanError>
+    where
+        // Here and not with `impl`: a builder that was not told its samples is then said so.
+        T: Sample,
+    {
         let sample = T::KIND;
         let problem = Arc::new(self.sampled_problem()?);
         let exactness = match self.range {

@@ -8,7 +8,7 @@ pub(crate) use lifting_planner::{Dims, contiguous};
 /// Samples in memory that a plan can read: `[T]`, `Vec<T>`, `[T; N]`, and every `ndarray` array or view of `T`.
 ///
 /// A slice is laid out by the plan's strides (contiguous, row-major, unless the builder said otherwise) and must
-/// reach from the lowest to the highest address that they touch. An `ndarray` brings its own shape and strides: its shape must be
+/// reach from the lowest to the highest address that they touch: exactly so far, or further where strides leave gaps. An `ndarray` brings its own shape and strides: its shape must be
 /// the plan's.
 ///
 /// ```
@@ -100,6 +100,24 @@ impl Expected {
         Ok(expected)
     }
 
+    /// Whether a plain slice has samples that are none of the data's: between rows, or wherever strides leave room.
+    fn has_gaps(&self) -> bool {
+        self.span > self.shape.iter().product()
+    }
+
+    /// Whether a plain slice of that length suits.
+    fn check_len(&self, got: usize) -> Result<(), PlanError> {
+        let (what, shape, needed) = (self.what, &self.shape, self.span);
+        if got < needed {
+            return Err(PlanError::TooShort { what, shape: shape.clone(), needed, got });
+        }
+        // Whoever has gaps has one behind the last row, too.
+        if got > needed && !self.has_gaps() {
+            return Err(PlanError::TooLong { what, shape: shape.clone(), needed, got });
+        }
+        Ok(())
+    }
+
     /// Whether two indices may meet in memory: axes sorted by stride must each step over all that is below them.
     /// This refuses a few exotic interleavings that would be fine.
     fn overlaps(&self) -> bool {
@@ -177,21 +195,9 @@ pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iter
     })
 }
 
-fn check_span(expected: &Expected, got: usize) -> Result<(), PlanError> {
-    if got < expected.span {
-        return Err(PlanError::TooShort {
-            what: expected.what,
-            shape: expected.shape.clone(),
-            needed: expected.span,
-            got,
-        });
-    }
-    Ok(())
-}
-
 impl<T: Sample> Source<T> for [T] {
     fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
-        check_span(expected, self.len())?;
+        expected.check_len(self.len())?;
         let start = if expected.span == 0 { 0 } else { expected.start };
         // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
         Ok(RawView::new(self.as_ptr().wrapping_add(start), &expected.shape, &expected.strides))
@@ -200,7 +206,7 @@ impl<T: Sample> Source<T> for [T] {
 
 impl<T: Sample> Target<T> for [T] {
     fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
-        check_span(expected, self.len())?;
+        expected.check_len(self.len())?;
         let start = if expected.span == 0 { 0 } else { expected.start };
         // The pointer is made from the whole slice: samples before `start` are reached by negative strides.
         Ok(RawViewMut::new(self.as_mut_ptr().wrapping_add(start), &expected.shape, &expected.strides))

@@ -63,15 +63,30 @@ impl Device {
     /// compiler), else the CPU.
     ///
     /// # Errors
-    /// None today: [`Device::cuda`] says why a device cannot be used.
+    /// None today: [`Device::best_and_why`] says why it is the CPU.
     pub fn best() -> Result<Device, PlanError> {
+        Ok(Device::best_and_why().0)
+    }
+
+    /// [`Device::best`]; where that is the CPU, also why it is no CUDA device.
+    ///
+    /// ```
+    /// use lifting::Device;
+    /// let (device, why) = Device::best_and_why();
+    /// match why {
+    ///     None => println!("on {device}"),
+    ///     Some(why) => println!("on {device}: {why}"), // what is missing, and what to do
+    /// }
+    /// ```
+    pub fn best_and_why() -> (Device, Option<PlanError>) {
         #[cfg(feature = "cuda")]
-        if crate::cuda::compiles()
-            && let Ok(device) = Device::cuda(0)
-        {
-            return Ok(device);
+        let cuda = crate::cuda::compiles().map_err(PlanError::from).and_then(|()| Device::cuda(0));
+        #[cfg(not(feature = "cuda"))]
+        let cuda = Device::cuda(0);
+        match cuda {
+            Ok(device) => (device, None),
+            Err(why) => (Device::cpu(), Some(why)),
         }
-        Ok(Device::cpu())
     }
 }
 

@@ -90,6 +90,25 @@ pub enum PlanError {
         /// The samples.
         sample: SampleType,
     },
+    /// Padding to more levels than an axis has anything to do for.
+    #[error(
+        "padding for {levels} levels makes {padded:?} of shape {shape:?}: axis {axis} has {length} samples, which is enough for {most} \
+         level{}", if *most == 1 { "" } else { "s" }
+    )]
+    Padding {
+        /// The data.
+        shape: Vec<usize>,
+        /// What it would be padded to.
+        padded: Vec<usize>,
+        /// The axis that has too many levels.
+        axis: usize,
+        /// Its length.
+        length: usize,
+        /// Its levels.
+        levels: u32,
+        /// The levels after which a single sample is left.
+        most: u32,
+    },
     /// More samples than the machine can address.
     #[error("shape {shape:?} has more samples than this machine can address")]
     TooLarge {
@@ -132,6 +151,20 @@ pub enum PlanError {
         /// Its shape.
         shape: Vec<usize>,
         /// Samples needed.
+        needed: usize,
+        /// Samples given.
+        got: usize,
+    },
+    /// A slice that is longer than the data, which has no gaps: probably another array's.
+    #[error(
+        "{what} has {needed} samples for shape {shape:?}, but the slice has {got}: pass the part that is meant, `&slice[..{needed}]`"
+    )]
+    TooLong {
+        /// Which buffer.
+        what: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Samples of that shape.
         needed: usize,
         /// Samples given.
         got: usize,

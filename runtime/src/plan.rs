@@ -102,7 +102,7 @@ impl<T: Sample> Plan<T> {
         Ok(&self.low(level)?.shape)
     }
 
-    /// Samples that a plain slice of data must have at least.
+    /// Samples that a plain slice of data must have: exactly so many, or at least where strides leave gaps.
     pub fn len(&self) -> usize {
         self.0.data.span
     }
@@ -112,7 +112,7 @@ impl<T: Sample> Plan<T> {
         self.len() == 0
     }
 
-    /// Samples that a plain slice of coefficients must have at least.
+    /// Samples that a plain slice of coefficients must have: exactly so many, or at least where strides leave gaps.
     pub fn coefficient_len(&self) -> usize {
         self.0.coefficients.span
     }

@@ -10,6 +10,11 @@ use lifting_dsl::{PairStage, Step, Weight};
 /// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
 ///
 /// The trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of samples",
+    label = "samples are `i16`, `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`",
+    note = "a builder is told it before `.build(&device)`: `.sample::<i16>()` for integer wavelets, `.sample::<f32>()` for real ones"
+)]
 pub trait Sample: lifting_dsl::sample::Sample + Element + bytemuck::Pod + Stored<Self::Lane> {
     /// The type that lifting steps on these samples compute in.
     #[doc(hidden)]

@@ -314,6 +314,43 @@ fn padding_repeats_the_border_and_the_inverse_crops() {
 }
 
 #[test]
+fn padding_that_multiplies_the_data_is_refused() {
+    let wavelet = scheme("legall53");
+    let build = |shape: &[usize], levels: &[u32]| {
+        let builder = Plan::builder(&wavelet).shape(shape).levels_per_axis(levels).pad(Pad::Edge);
+        builder.sample::<i16>().build(&Device::cpu()).map(|plan| plan.coefficient_shape().to_vec())
+    };
+    // As many levels as there is something to do for, on every axis, whatever that takes.
+    assert_eq!(build(&[512, 300, 3], &[9, 9, 2]), Ok(vec![512, 512, 4]));
+    assert_eq!(build(&[5, 5, 5], &[3, 3, 3]), Ok(vec![8, 8, 8]));
+    assert_eq!(build(&[1, 1], &[1, 1]), Ok(vec![2, 2]));
+    // One more than that, as long as it does not multiply the data.
+    assert_eq!(build(&[512, 8], &[10, 0]), Ok(vec![1024, 8]));
+    for (shape, levels, axis, most) in [
+        ([512, 512], [20, 20], 0, 9),
+        ([512, 512], [13, 13], 0, 9),
+        ([512, 512], [9, 11], 1, 9),
+        ([4096, 3], [0, 32], 1, 2),
+        ([1 << 40, 1], [32, 2], 1, 1),
+    ] {
+        let error = build(&shape, &levels).unwrap_err();
+        assert!(matches!(&error, PlanError::Padding { axis: a, most: m, .. } if (*a, *m) == (axis, most)), "{error}");
+    }
+    let said = build(&[512, 512], &[20, 20]).unwrap_err().to_string();
+    assert!(said.contains("[1048576, 1048576]") && said.contains("enough for 9 levels"), "{said}");
+}
+
+#[test]
+fn the_best_device_says_why_it_is_no_other() {
+    let (device, why) = Device::best_and_why();
+    assert_eq!(Device::best().unwrap(), device);
+    assert_eq!(device == Device::cpu(), why.is_some());
+    if let Some(why) = why {
+        assert!(matches!(why, PlanError::Cuda(_)), "{why}");
+    }
+}
+
+#[test]
 fn ranges_are_proved_or_not() {
     let wavelet = scheme("dd137");
     let build = |levels, range: std::ops::RangeInclusive<i64>| {
@@ -352,6 +389,24 @@ fn mistakes_are_told() {
     let (data, mut short) = (vec![0.0; 81], vec![0.0; 80]);
     let error = plan.forward(&data, &mut short).unwrap_err();
     assert!(matches!(error, PlanError::TooShort { needed: 81, got: 80, .. }));
+    let mut long = vec![0.0; 82];
+    for error in
+        [plan.forward(&data, &mut long), plan.inverse(&long, &mut data.clone()), plan.forward_in_place(&mut long)]
+    {
+        let error = error.unwrap_err();
+        assert!(matches!(error, PlanError::TooLong { needed: 81, got: 82, .. }));
+        assert!(text(error).contains("has 81 samples for shape [9, 9], but the slice has 82"));
+    }
+    let mut corner = vec![0.0; 26];
+    assert!(matches!(plan.inverse_to(1, &data, &mut corner), Err(PlanError::TooLong { needed: 25, got: 26, .. })));
+    // Rows with gaps may have one behind the last, too.
+    let pitched = Plan::builder(&real).shape(&[9, 9]).strides(&[16, 1]).sample::<f32>().build(&cpu).unwrap();
+    let mut out = vec![0.0; 81];
+    assert_eq!(pitched.forward(&vec![1.0; 144], &mut out), Ok(()));
+    assert!(matches!(
+        pitched.forward(&vec![1.0; 136], &mut out),
+        Err(PlanError::TooShort { needed: 137, got: 136, .. })
+    ));
     assert!(matches!(plan.inverse_to(3, &data, &mut short), Err(PlanError::NoSuchLevel { level: 3, depth: 2 })));
     let other = Plan::builder(&real).shape(&[90, 9]).sample::<f32>().build(&cpu).unwrap();
     let mut out = vec![0.0; 81];

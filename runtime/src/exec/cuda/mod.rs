@@ -48,8 +48,8 @@ pub use {
 #[cfg(feature = "cuda")]
 pub(crate) use plan::Span;
 
-/// Whether there is a run-time compiler.
+/// Whether there is a run-time compiler, or what is missing.
 #[cfg(feature = "cuda")]
-pub(crate) fn compiles() -> bool {
-    probe::nvrtc().is_ok()
+pub(crate) fn compiles() -> Result<(), CudaError> {
+    probe::nvrtc().map(drop)
 }
