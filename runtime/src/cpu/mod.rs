@@ -241,6 +241,15 @@ impl<T: Sample> Cpu<T> {
     }
 }
 
+/// An array of that shape without gaps.
+fn packed<T>(ptr: *mut T, (rank, shape): (usize, Dims<usize>)) -> RawViewMut<T> {
+    let mut strides = [1isize; MAX_RANK];
+    for axis in (1..rank).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    RawViewMut { ptr, rank, shape, strides }
+}
+
 impl<T: Sample> Executor<T> for Cpu<T> {
     fn workspace_size(&self) -> WorkspaceSize {
         self.size
@@ -269,8 +278,15 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
-            if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > 0 && !self.problem.pads()) {
-                rows.run(rows::Way::Analysis, 0, src, dst, &mut workspace.lines, &mut workspace.low);
+            if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > 0) {
+                let Workspace { lines, low, padded, .. } = workspace;
+                let mut src = src;
+                if self.problem.pads() {
+                    let whole = packed(padded.as_mut_ptr(), (dst.rank, dst.shape));
+                    copy::copy(src, whole, self.threads);
+                    src = whole.as_const();
+                }
+                rows.run(rows::Way::Analysis, 0, src, dst, lines, low);
                 return Ok(());
             }
             copy::copy(src, dst, self.threads);
@@ -312,15 +328,19 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         let level = level as usize;
         if level == 0 && self.problem.pads() {
             let mut padded = std::mem::take(&mut workspace.padded);
-            let mut strides = [1isize; MAX_RANK];
-            for axis in (1..src.rank).rev() {
-                strides[axis - 1] = strides[axis] * src.shape[axis] as isize;
-            }
-            let whole = RawViewMut { ptr: padded.as_mut_ptr(), rank: src.rank, shape: src.shape, strides };
+            let whole = packed(padded.as_mut_ptr(), (src.rank, src.shape));
             // SAFETY: `padded` has the geometry's size; the rest is passed on from the caller.
             unsafe {
-                copy::copy(src, whole, self.threads);
-                self.synthesise(0, Kind::Transform, whole, workspace);
+                match self.rows.as_ref().filter(|rows| rows.levels() > 0) {
+                    Some(rows) => {
+                        let Workspace { lines, low, .. } = workspace;
+                        rows.run(rows::Way::Synthesis, 0, src, whole, lines, low);
+                    }
+                    None => {
+                        copy::copy(src, whole, self.threads);
+                        self.synthesise(0, Kind::Transform, whole, workspace);
+                    }
+                }
                 copy::copy(whole.as_const(), dst, self.threads);
             }
             workspace.padded = padded;
