@@ -1,5 +1,9 @@
-//! `ARCHITECTURE.md` and `docs/` against the tree: what they name exists, and what they should name is there.
+//! `ARCHITECTURE.md` and `docs/` against the tree: what they name exists, what they should name is there, and the tables of
+//! `docs/performance.md` are those of `docs/figures/`.
+//!
+//! `UPDATE=1 cargo test -p lifting-tests --test architecture` writes the tables anew.
 
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -81,4 +85,97 @@ fn every_room_is_named_and_every_file_says_what_it_is_for() {
             assert!(read(file).starts_with("//! "), "{file} does not open with what it is for");
         }
     }
+}
+
+/// The width of text in documents.
+const COLUMNS: usize = 120;
+
+#[test]
+fn lines_of_documents_fit() {
+    for name in documents() {
+        let text = read(&name);
+        let mut code = false;
+        for (i, line) in text.lines().enumerate() {
+            code ^= line.trim_start().starts_with("```");
+            let free = code || line.starts_with('|') || line.starts_with("![");
+            assert!(free || line.chars().count() <= COLUMNS, "{name}:{}: more than {COLUMNS} columns", i + 1);
+        }
+    }
+}
+
+/// The table of a file of figures, with what they are and where they are from.
+fn table(name: &str) -> String {
+    let figures: Value = serde_json::from_str(&read(&format!("docs/figures/{name}.json"))).unwrap();
+    let text = |key: &str| {
+        figures[key].as_str().filter(|t| !t.is_empty()).unwrap_or_else(|| panic!("{name}.json does not say its {key}"))
+    };
+    let digits = figures["digits"].as_u64().map(|d| d as usize);
+    let number = |value: &Value| match (value.as_f64(), digits) {
+        (Some(x), Some(digits)) if !value.is_u64() => format!("{x:.digits$}"),
+        (Some(_), _) => value.to_string(),
+        (None, _) => panic!("{name}.json: {value} is no figure"),
+    };
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(both) => both.iter().map(number).collect::<Vec<_>>().join(" / "),
+        value => number(value),
+    };
+    let line = |cells: Vec<String>| format!("|{}\n", cells.iter().map(|c| format!(" {c} |")).collect::<String>());
+    let columns: Vec<&str> = figures["columns"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    let mut table = line(columns.iter().map(|c| (*c).to_owned()).collect());
+    table += &format!("|{}\n", "---|".repeat(columns.len()));
+    for row in figures["rows"].as_array().unwrap() {
+        let keys = row.as_object().unwrap().keys();
+        keys.for_each(|key| assert!(columns.contains(&key.as_str()), "{name}.json: there is no column {key}"));
+        table += &line(columns.iter().map(|c| cell(&row[*c])).collect());
+    }
+    let about = format!(
+        "{}; {}. {}, {}; spread {}; `{}`.",
+        text("about"),
+        text("unit"),
+        text("device"),
+        text("date"),
+        text("spread"),
+        text("command")
+    );
+    let mut said = String::new();
+    let mut column = 0;
+    for word in about.split(' ') {
+        let width = word.chars().count();
+        let separator = match column {
+            0 => "",
+            c if c + 1 + width > COLUMNS => "\n",
+            _ => " ",
+        };
+        column = if separator == " " { column + 1 + width } else { width };
+        said += separator;
+        said += word;
+    }
+    format!("{said}\n\n{table}")
+}
+
+#[test]
+fn tables_of_figures_are_those_of_their_files() {
+    const END: &str = "<!-- /figures -->";
+    let name = "docs/performance.md";
+    let old = read(name);
+    let mut new = String::new();
+    let mut shown = BTreeSet::new();
+    let mut parts = old.split("<!-- figures: ");
+    new += parts.next().unwrap();
+    for part in parts {
+        let (figures, rest) = part.split_once(" -->\n").unwrap();
+        let (_, rest) = rest.split_once(END).unwrap_or_else(|| panic!("{name}: the figures of {figures} do not end"));
+        new += &format!("<!-- figures: {figures} -->\n{}{END}{rest}", table(figures));
+        shown.insert(format!("docs/figures/{figures}.json"));
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(root().join(name), new).unwrap();
+    } else {
+        assert!(old == new, "{name} is not what docs/figures has: run this with UPDATE=1");
+    }
+    let mut there = BTreeSet::new();
+    files(Path::new("docs/figures"), "json", &mut there);
+    assert_eq!(shown, there, "{name} shows other figures than there are");
 }
