@@ -45,10 +45,13 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     sample: PhantomData<T>,
 }
 
+/// Padded arrays of so many samples are never refused: formats ask for them however small a picture is.
+const SMALL_PADDED: u128 = 1 << 16;
+
 /// Refuses padding that multiplies the data because an axis has levels beyond the one that leaves a single sample.
 fn check_padding(shape: &[usize], padded: &[usize], levels: &[u32]) -> Result<(), PlanError> {
     let samples = |shape: &[usize]| shape.iter().fold(1u128, |product, &n| product.saturating_mul(n as u128));
-    if samples(padded) <= samples(shape).saturating_mul(2) {
+    if samples(padded) <= samples(shape).saturating_mul(2).max(SMALL_PADDED) {
         return Ok(());
     }
     for (axis, (&length, &levels)) in shape.iter().zip(levels).enumerate() {
@@ -201,7 +204,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Grow the data to multiples of 2^levels along the transformed axes. More levels than there is something to do for would
-    /// multiply the data, and are refused.
+    /// multiply the data, and are refused where that makes more than 65536 samples.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
         self

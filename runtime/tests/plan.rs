@@ -324,6 +324,8 @@ fn padding_that_multiplies_the_data_is_refused() {
     assert_eq!(build(&[512, 300, 3], &[9, 9, 2]), Ok(vec![512, 512, 4]));
     assert_eq!(build(&[5, 5, 5], &[3, 3, 3]), Ok(vec![8, 8, 8]));
     assert_eq!(build(&[1, 1], &[1, 1]), Ok(vec![2, 2]));
+    // Small pictures are padded to what a format asks for.
+    assert_eq!(build(&[1, 3], &[4, 4]), Ok(vec![16, 16]));
     // One more than that, as long as it does not multiply the data.
     assert_eq!(build(&[512, 8], &[10, 0]), Ok(vec![1024, 8]));
     for (shape, levels, axis, most) in [
