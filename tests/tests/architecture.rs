@@ -90,6 +90,20 @@ fn every_room_is_named_and_every_file_says_what_it_is_for() {
 /// The width of text in documents.
 const COLUMNS: usize = 120;
 
+#[test]
+fn lines_of_documents_fit() {
+    // The reference has an index that is written from another file.
+    for name in documents().into_iter().filter(|name| name != "docs/language.md") {
+        let text = read(&name);
+        let mut code = false;
+        for (i, line) in text.lines().enumerate() {
+            code ^= line.trim_start().starts_with("```");
+            let free = code || line.starts_with('|') || line.starts_with("![");
+            assert!(free || line.chars().count() <= COLUMNS, "{name}:{}: more than {COLUMNS} columns", i + 1);
+        }
+    }
+}
+
 /// The table of a file of figures, with what they are and where they are from.
 fn table(name: &str) -> String {
     let figures: Value = serde_json::from_str(&read(&format!("docs/figures/{name}.json"))).unwrap();
