@@ -28,7 +28,8 @@ fn wavelets_are_explained() {
     assert!(own.contains('○') && zero.matches('○').count() < own.matches('○').count(), "{zero}");
 }
 
-/// What the shapes of a window's figure mean, read off its text: `step 1 updates 1, 3` and so on, in the order of the columns.
+/// What the shapes of a window's figure mean, read off its text: `step 1 updates 1, 3` and so on, in the order of the
+/// columns.
 fn meanings(text: &str) -> Vec<String> {
     let mut meanings = Vec::new();
     for table in text.split("\nRows of the window, ").skip(1) {

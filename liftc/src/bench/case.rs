@@ -168,7 +168,8 @@ impl Case {
         self.boundary.unwrap_or_else(|| self.scheme.boundary())
     }
 
-    /// A shape of few enough samples to be transformed on the CPU as well, awkward where this one is: axes are halved, and stay odd or even.
+    /// A shape of few enough samples to be transformed on the CPU as well, awkward where this one is: axes are halved,
+    /// and stay odd or even.
     pub fn affordable(&self, most: usize) -> Vec<usize> {
         let mut shape = self.shape.clone();
         while shape.iter().product::<usize>() > most {

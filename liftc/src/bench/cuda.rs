@@ -1,8 +1,9 @@
-//! Measuring on a CUDA device: transforms replayed as a graph and timed by events, against a copy kernel replayed alike.
+//! Measuring on a CUDA device: transforms replayed as a graph and timed by events, against a copy kernel replayed
+//! alike.
 //!
-//! A chain is one graph of many transforms, one after the other, each on the next of several sets of arrays: so launches cost what they cost in a graph, and nothing is
-//! found in a cache. The copy reads and writes 16-byte vectors, one a thread, and is a kernel: copies that the driver makes in a graph are
-//! slower.
+//! A chain is one graph of many transforms, one after the other, each on the next of several sets of arrays: so
+//! launches cost what they cost in a graph, and nothing is found in a cache. The copy reads and writes 16-byte vectors,
+//! one a thread, and is a kernel: copies that the driver makes in a graph are slower.
 
 use super::case::Case;
 use super::data;

@@ -79,7 +79,8 @@ pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Outcome {
     )))
 }
 
-/// Holds what came back against the data: integers are the same bits. Says how far reals are off, relative to the largest sample.
+/// Holds what came back against the data: integers are the same bits. Says how far reals are off, relative to the
+/// largest sample.
 pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<f64> {
     let what = "inverse(forward(x))";
     if T::KIND.domain() == Domain::Integer {
@@ -108,8 +109,9 @@ pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<
     Ok(relative)
 }
 
-/// Holds the forward transform against a plan on the CPU: `got` is what was measured, of `data`. Where that would take too long,
-/// `smaller` transforms an array of the shape that it is given, and that is compared. Gives the shape that was compared.
+/// Holds the forward transform against a plan on the CPU: `got` is what was measured, of `data`. Where that would take
+/// too long, `smaller` transforms an array of the shape that it is given, and that is compared. Gives the shape that
+/// was compared.
 pub fn forward<T: Sample>(
     case: &Case,
     data: &[T],

@@ -1,8 +1,8 @@
 //! `liftc bench`: how long transforms take, in units of a copy of the same data.
 //!
-//! Device by device: `cuda` times launches replayed as a graph, `cpu` times calls. Both go through plans as anybody makes them, so what is measured
-//! is what the planner chooses. `case` says what is transformed, `data` fills and compares it, `stats` condenses times, `report` is
-//! what comes out, `plot` draws it.
+//! Device by device: `cuda` times launches replayed as a graph, `cpu` times calls. Both go through plans as anybody
+//! makes them, so what is measured is what the planner chooses. `case` says what is transformed, `data` fills and
+//! compares it, `stats` condenses times, `report` is what comes out, `plot` draws it.
 
 mod case;
 mod cpu;
@@ -37,13 +37,15 @@ impl Way {
     }
 }
 
-/// Bytes that the arrays of one direction have together, so that none is found in a cache: several times the largest there is.
+/// Bytes that the arrays of one direction have together, so that none is found in a cache: several times the largest
+/// there is.
 const ROTATING: usize = 480 << 20;
 
 /// The most sets of arrays; small transforms are then found in the cache, which the report says.
 const MOST_SETS: usize = 1024;
 
-/// How many sets of arrays go round, each with `pair` bytes for a source and a target and `all` bytes altogether, within `free` bytes.
+/// How many sets of arrays go round, each with `pair` bytes for a source and a target and `all` bytes altogether,
+/// within `free` bytes.
 fn sets(pair: usize, all: usize, free: usize) -> Option<usize> {
     let most = free / all.max(1);
     (most > 0).then(|| ROTATING.div_ceil(pair.max(1)).clamp(2, MOST_SETS).min(most))

@@ -100,7 +100,8 @@ pub struct Measurement {
     workspace_bytes: usize,
     /// What the planner was told: auto, or the schedule to take.
     schedule: &'static str,
-    /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each once.
+    /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each
+    /// once.
     schedules: Vec<String>,
     recipe: String,
     verified: Verified,

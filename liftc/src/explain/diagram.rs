@@ -1,7 +1,7 @@
 //! The sliding window as a column of cells, one column a step: van der Laan, Jalba & Roerdink 2011, section 4.2.
 //!
-//! Rows are positions; row 0 is the first of the working area. A step crosses what it updates in this window and bullets what
-//! it reads for that.
+//! Rows are positions; row 0 is the first of the working area. A step crosses what it updates in this window and
+//! bullets what it reads for that.
 
 use crate::figure::{self, Anchor, FAINT, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, SHADE, Scene, TITLE};
 use lifting::Boundary;
@@ -308,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Every row that a step touches is in the window, and the outermost rows are touched: the window is as small as it can be.
+    /// Every row that a step touches is in the window, and the outermost rows are touched: the window is as small as it
+    /// can be.
     #[test]
     fn windows_hold_what_their_steps_touch_and_no_more() {
         for entry in lifting_filters::CATALOGUE {

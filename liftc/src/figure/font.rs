@@ -19,8 +19,8 @@ pub struct Line {
     pub advance: f64,
 }
 
-/// Lays out a line. `*…*` is italic, `_x` and `^x` lower and raise the next character or the `{…}` after them; what follows
-/// a `\\` stands for itself.
+/// Lays out a line. `*…*` is italic, `_x` and `^x` lower and raise the next character or the `{…}` after them; what
+/// follows a `\\` stands for itself.
 pub fn lay_out(text: &str, size: f64) -> Line {
     let mut line = Line { outline: Vec::new(), advance: 0.0 };
     let (mut italic, mut shift, mut group) = (false, None, false);

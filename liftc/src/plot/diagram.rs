@@ -1,4 +1,5 @@
-//! The lifting diagram: two lines for the phases, a box for what a step makes of the other phase, and the steps spelt out.
+//! The lifting diagram: two lines for the phases, a box for what a step makes of the other phase, and the steps spelt
+//! out.
 //!
 //! Of many steps the first and the last are drawn. What would take many lines of text is a chart of weights.
 

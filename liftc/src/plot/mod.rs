@@ -78,8 +78,9 @@ fn draw(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {
     scene
 }
 
-/// The banks of both sides in `f64`, normalised as those of functions are: low-passes have the sum √2, high-passes of analysis
-/// and synthesis the same norm. Gains that a scheme moves from one side to the other make no difference to the functions.
+/// The banks of both sides in `f64`, normalised as those of functions are: low-passes have the sum √2, high-passes of
+/// analysis and synthesis the same norm. Gains that a scheme moves from one side to the other make no difference to the
+/// functions.
 fn sides(filters: &Filters<Float>) -> [Bank<Float>; 2] {
     let (a, s) = (&filters.analysis, &filters.synthesis);
     let scaled = |p: &Laurent<Float>, by: f64| match Float::from_f64(by).filter(|_| by.is_finite() && by != 0.0) {

@@ -70,8 +70,8 @@ pub fn write<T: Stored>(
     Ok(notes)
 }
 
-/// Draws coefficients with two transformed axes; batch axes are shown at index 0, but the channels of a picture in colour.
-/// Also what is to be said of it.
+/// Draws coefficients with two transformed axes; batch axes are shown at index 0, but the channels of a picture in
+/// colour. Also what is to be said of it.
 fn draw<T: Stored>(
     settings: &Settings,
     plan: &Plan<T>,

@@ -1,4 +1,4 @@
-//! The constants of the model, fitted to what was measured on one H200 (`docs/performance.md`); the tests hold them against it.
+//! The constants of the model, fitted to what was measured on one H200 (`docs/notebook/levels.md`); the tests hold them against it.
 //!
 //! Names begin with the schedule that a constant is for. They end in what it is: `LATENCY` in microseconds, `INSTRUCTIONS` and
 //! `STALL` as factors or numbers of what threads issue, `COST` as a part of what reading or writing costs first, `POWER` as an exponent.

@@ -364,7 +364,7 @@ type Twice = (&'static str, Scalar, Direction, (i32, i32), &'static [f64], f64);
 /// What was not measured, and so must not be taken.
 const NOT: f64 = f64::NAN;
 
-/// `docs/performance.md`, two levels in one launch.
+/// `docs/notebook/cascade.md`, two levels in one launch.
 #[rustfmt::skip]
 const MEASURED_TWICE: [Twice; 32] = {
     use Direction::{Forward, Inverse};
@@ -407,7 +407,7 @@ const MEASURED_TWICE: [Twice; 32] = {
 /// Scheme, sample type, direction; columns, rows and images; ring; microseconds of two levels by row pairs of a chunk, and the same.
 type Chunks = (&'static str, Scalar, Direction, (i32, i32, i32), u32, &'static [(u32, f64)]);
 
-/// `docs/performance.md`, chunks of launches of many waves.
+/// `docs/notebook/cascade.md`, chunks of launches of many waves.
 #[rustfmt::skip]
 const MEASURED_CHUNKS: [Chunks; 32] = {
     use Direction::{Forward, Inverse};
@@ -630,7 +630,7 @@ fn all_levels_are_predicted() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// `docs/performance.md`, one pass an axis: rows and columns in registers, and both through shared memory.
+/// `docs/notebook/passes.md`, one pass an axis: rows and columns in registers, and both through shared memory.
 #[test]
 fn predictions_of_passes_are_near_what_was_measured() {
     let machine = Machine::default();

@@ -5,7 +5,7 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGN
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// What is known of launches of many waves of warps (docs/performance.md).
+/// What is known of launches of many waves of warps (docs/notebook/cascade.md).
 struct Many {
     /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, of 32, and of 16 in pairs.
     step: [f64; 3],

@@ -42,7 +42,7 @@ const GROUP: i64 = 4;
 /// Row pairs of halo up to which memory limits walks of samples in pairs, too, not what they execute.
 const SHORT: i64 = 2;
 
-/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes: measured best (docs/performance.md).
+/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes: measured best (docs/notebook/cascade.md).
 const RESIDENT_IN_PAIRS: u32 = 12;
 
 /// Shape of a block, which is a warp.

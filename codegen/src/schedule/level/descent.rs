@@ -16,7 +16,7 @@ pub const WALKS: u32 = 12;
 /// Most chunks of a launch: blocks in y.
 pub const MAX_CHUNKS: i32 = 65535;
 
-/// Row pairs of a chunk, where the image is large: measured best (docs/performance.md) for a short halo, whose rows are then still in the second-level
+/// Row pairs of a chunk, where the image is large: measured best (docs/notebook/stream.md) for a short halo, whose rows are then still in the second-level
 /// cache when they are read again, and for a long one, which is computed again for each chunk.
 const CHUNK: [i32; 2] = [10, 28];
 /// The longest short halo, in row pairs.

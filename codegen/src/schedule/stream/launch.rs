@@ -5,7 +5,7 @@ use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIG
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// The root's factor, measured (docs/performance.md).
+/// The root's factor, measured (docs/notebook/levels.md).
 const OCCUPYING: f64 = 1.0 / 3.0;
 
 /// Most warps of a block that suits the strips of an image: its ring is to fit into shared memory.

@@ -172,7 +172,7 @@ fn words(work: Scalar) -> i64 {
     (work.bytes() as i64 + 3) / 4
 }
 
-/// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides (docs/performance.md): in analysis of samples of 4 bytes where bands begin anywhere.
+/// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides (docs/notebook/odd-rows.md): in analysis of samples of 4 bytes where bands begin anywhere.
 fn parts_cost(takes: Rows, options: Options) -> bool {
     takes == Rows::Image && options.direction == Direction::Forward && options.sample.bytes() == 4
 }
@@ -212,7 +212,7 @@ impl Block {
         self.border == Border::Extend && self.axis.actions.iter().filter_map(Action::step).all(is_symmetric)
     }
 
-    /// Whether memory limits analysis of large images, not what warps execute, as measured (docs/performance.md): samples of 4 bytes or in pairs, symmetric steps and a short halo.
+    /// Whether memory limits analysis of large images, not what warps execute, as measured (docs/notebook/cache.md): samples of 4 bytes or in pairs, symmetric steps and a short halo.
     pub fn is_limited_by_memory(&self) -> bool {
         let Options { sample, direction, .. } = self.options;
         let is_light = self.shape.packed || sample.bytes() == 4;

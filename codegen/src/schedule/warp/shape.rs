@@ -3,7 +3,7 @@
 //! A block is straight-line code: all loads, all lifting, all stores. Large images pay for what a block loads besides what it stores, its halo, and for its registers,
 //! as what hides the loads of one warp is other warps. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows.
 //!
-//! Measured best (docs/performance.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
+//! Measured best (docs/notebook/levels.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
 //! loads can be for large images and of 8 bytes for those in between; and for small ones 8 bytes and next to no results.
 //!
 //! Two 16-bit integers in a register ([`Shape::packed`]) leave room for more warps, or for lanes of 8 columns where halos are long.
@@ -104,7 +104,7 @@ impl Shape {
 
     /// The shape for launches of many samples whose rows, or those of bands, may begin anywhere, where this one is for large images and its blocks take such rows. Each row that is loaded
     /// costs more there, so blocks have more row pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in between. Of others it has not
-    /// been measured to gain (docs/performance.md).
+    /// been measured to gain (docs/notebook/odd-rows.md).
     pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options, takes: Rows, samples: i64) -> Option<Shape> {
         let bytes = options.sample.bytes();
         let (many, halos, taller) = match (self.packed, takes) {

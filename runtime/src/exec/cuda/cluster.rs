@@ -1,7 +1,7 @@
 //! Launches whose blocks run in clusters, so on multiprocessors near one another.
 //!
 //! The second-level cache has two halves, and each multiprocessor is at one of them. What is read or written and has its home at the other one crosses between them, and that limits
-//! large launches (docs/performance.md). Blocks of `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half, these cross once.
+//! large launches (docs/notebook/cache.md). Blocks of `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half, these cross once.
 //!
 //! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a launch but what warps execute, in synthesis of some wavelets,
 //! where rows begin anywhere, in batches, and where launches are small.
