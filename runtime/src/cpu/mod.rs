@@ -1,7 +1,8 @@
 //! The CPU executor.
 //!
-//! Transforms out of place along one or two axes are row programs (`rows`): one pass over the data, both axes while rows are in cache. What these do not take goes axis by axis,
-//! in place, lines in bundles (`pass`), steps on bundles (`lift`). Both give the oracle's bits; the recipe says which it is.
+//! Transforms out of place along one or two axes are row programs (`rows`): one pass over the data, both axes while
+//! rows are in cache. What these do not take goes axis by axis, in place, lines in bundles (`pass`), steps on bundles
+//! (`lift`). Both give the oracle's bits; the recipe says which it is.
 
 mod adjoint;
 mod copy;
@@ -161,11 +162,7 @@ impl<T: Sample> Cpu<T> {
     ) {
         let Level { shape, parity, axes } = &self.levels[j];
         let Workspace { lines, level: buffer, .. } = workspace;
-        let mut buffer_strides = [1isize; MAX_RANK];
-        for axis in (1..shape.len()).rev() {
-            buffer_strides[axis - 1] = buffer_strides[axis] * shape[axis] as isize;
-        }
-        let buffer = Window { ptr: buffer.as_mut_ptr(), strides: buffer_strides };
+        let buffer = Window { ptr: buffer.as_mut_ptr(), strides: dense(shape) };
         let (analysis, last) = (direction == Direction::Analysis, axes.len() - 1);
         for step in 0..axes.len() {
             let axis = axes[if analysis { step } else { last - step }];
@@ -241,13 +238,18 @@ impl<T: Sample> Cpu<T> {
     }
 }
 
-/// An array of that shape without gaps.
-fn packed<T>(ptr: *mut T, (rank, shape): (usize, Dims<usize>)) -> RawViewMut<T> {
+/// Strides of an array of that shape without gaps; what `lifting_planner::contiguous` gives, without an allocation.
+fn dense(shape: &[usize]) -> Dims<isize> {
     let mut strides = [1isize; MAX_RANK];
-    for axis in (1..rank).rev() {
+    for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis] as isize;
     }
-    RawViewMut { ptr, rank, shape, strides }
+    strides
+}
+
+/// An array of that shape without gaps.
+fn packed<T>(ptr: *mut T, (rank, shape): (usize, Dims<usize>)) -> RawViewMut<T> {
+    RawViewMut { ptr, rank, shape, strides: dense(&shape[..rank]) }
 }
 
 impl<T: Sample> Executor<T> for Cpu<T> {
@@ -278,7 +280,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
-            if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > 0) {
+            if let Some(rows) = &self.rows {
                 let Workspace { lines, low, padded, .. } = workspace;
                 let mut src = src;
                 if self.problem.pads() {
@@ -331,7 +333,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             let whole = packed(padded.as_mut_ptr(), (src.rank, src.shape));
             // SAFETY: `padded` has the geometry's size; the rest is passed on from the caller.
             unsafe {
-                match self.rows.as_ref().filter(|rows| rows.levels() > 0) {
+                match &self.rows {
                     Some(rows) => {
                         let Workspace { lines, low, .. } = workspace;
                         rows.run(rows::Way::Synthesis, 0, src, whole, lines, low);

@@ -1,7 +1,9 @@
-//! Operations on rows that are in cache: split, step, merge, store. Loops over slices, compiled for each instruction set.
+//! Operations on rows that are in cache: split, step, merge, store. Loops over slices, compiled for each instruction
+//! set.
 //!
-//! A step is a loop made for its shape (how many samples share a weight, how many weights) with the weights as arguments, so that wavelets
-//! that are read at run time are as fast as those of the catalogue. What has no shape of its own is summed tap by tap, some samples at a time.
+//! A step is a loop made for its shape (how many samples share a weight, how many weights) with the weights as
+//! arguments, so that wavelets that are read at run time are as fast as those of the catalogue. What has no shape of
+//! its own is summed tap by tap, some samples at a time.
 
 use super::axis::{Lift, Narrow};
 use crate::cpu::isa::for_each_isa;
@@ -67,7 +69,8 @@ for_each_isa! {
         prepare(second, gain, factors[1]);
     }
 
-    /// The reverse of `split`: every second sample from `first`, the others from `second`; multiplied, and shifted right.
+    /// The reverse of `split`: every second sample from `first`, the others from `second`; multiplied, and shifted
+    /// right.
     pub fn merge<W: Arithmetic, D: Stored<W>>(
         first: &mut [W],
         second: &mut [W],
@@ -87,7 +90,7 @@ for_each_isa! {
         }
     }
 
-    /// Samples from the work type, multiplied, and shifted right; past the caches if `stream`.
+    /// Samples from the work type, multiplied, or shifted right.
     pub fn store<W: Arithmetic, D: Stored<W>>(
         from: &[W],
         to: &mut [D],
