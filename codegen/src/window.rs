@@ -16,7 +16,8 @@ use lifting_dsl::{Boundary, PairStage, Phase, Step};
 ///
 /// A read beyond the border is served from inside the signal. Folding never takes two positions further apart, so
 /// under `whole-symmetric` the served position is within the larger of the two distances, on either side; under
-/// `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended before it is lifted.
+/// `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal
+/// is extended before it is lifted.
 pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> {
     let (lo, hi) = step.support()?;
     Some(match boundary {
@@ -104,8 +105,8 @@ impl Window {
     ///
     /// Step s after step t of the opposite phase needs lag_s ≥ lag_t + hi_s + p_s − p_t, so that what it reads is
     /// done, and lag_s ≥ lag_t − lo_t + p_s − p_t − 1, so that it does not overwrite what t, in a later window, still
-    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as positions come in pairs. A stage of
-    /// a lattice is two such updates, one of which may have to lag more.
+    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as
+    /// positions come in pairs. A stage of a lattice is two such updates, one of which may have to lag more.
     pub fn derive<S: Updates>(steps: &[S], boundary: Boundary) -> Window {
         let mut places = Vec::with_capacity(steps.len());
         let mut done: Vec<StepWindow> = Vec::with_capacity(steps.len());
@@ -169,7 +170,8 @@ impl Window {
 /// Of each phase, a first position and a last.
 pub type Positions = [(i64, i64); 2];
 
-/// Positions that must be read so that those of the results are right; and, for each step, how many positions before and after the pair (0, 1) it must update.
+/// Positions that must be read so that those of the results are right; and, for each step, how many positions before
+/// and after the pair (0, 1) it must update.
 pub fn needed<S: Updates>(steps: &[S], boundary: Boundary, results: Positions) -> (Positions, Vec<(i64, i64)>) {
     let mut need = results;
     let mut reach = vec![(0, 0); steps.len()];
@@ -292,7 +294,8 @@ mod tests {
         assert_eq!(effective_support(&steps[0], Boundary::Edge), Some((-1, 5)));
     }
 
-    /// Two stages on pairs that are shifted by a sample: each reaches a sample further, a pair further behind for every two.
+    /// Two stages on pairs that are shifted by a sample: each reaches a sample further, a pair further behind for every
+    /// two.
     #[test]
     fn lattices() {
         let stages = |n: usize, last: Phase| -> Vec<PairStage> {

@@ -61,7 +61,8 @@ fn header() {
     insta::assert_snapshot!(unversioned(emit::header(&request, Declared { c: true, cuda: true })));
 }
 
-/// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the file names.
+/// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the
+/// file names.
 #[test]
 fn every_wavelet_of_the_catalogue_has_files() {
     let mut replaced = Vec::new();

@@ -305,7 +305,8 @@ fn lattices() {
     }
 }
 
-/// The schedules in registers that take a case: rows that begin anywhere, aligned ones, and columns, as many a lane as can be and as few.
+/// The schedules in registers that take a case: rows that begin anywhere, aligned ones, and columns, as many a lane as
+/// can be and as few.
 fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
     let sides = Sides::both(scalar);
     let vector = 16 / scalar.bytes();

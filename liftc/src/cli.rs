@@ -386,7 +386,8 @@ pub struct BenchArgs {
     /// Also draw the ratios
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as `-w cdf97
+    /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as
+    /// `-w cdf97
     /// --shape 4096x4096 -l 1,5`; `#` begins a comment
     #[arg(long, value_name = "FILE", conflicts_with_all = ["wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch"])]
     pub suite: Option<PathBuf>,
@@ -497,8 +498,8 @@ pub struct FactorArgs {
     /// .json, .npy)
     #[arg(value_name = "WAVELET|FILE", required_unless_present = "lowpass", conflicts_with = "lowpass")]
     pub bank: Option<String>,
-    /// Taps of the low-pass filter, as in "1/8 1/4 3/4": low[k] = Σ taps[i]·x[2k + AT + i]. Alone it stands for the orthogonal
-    /// bank with its quadrature mirror
+    /// Taps of the low-pass filter, as in "1/8 1/4 3/4": low[k] = Σ taps[i]·x[2k + AT + i]. Alone it stands for the
+    /// orthogonal bank with its quadrature mirror
     #[arg(long, value_name = "TAPS", allow_hyphen_values = true)]
     pub lowpass: Option<String>,
     /// Taps of the high-pass filter
@@ -522,8 +523,8 @@ pub struct FactorArgs {
     /// Refuse what samples of this type cannot carry
     #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
     pub sample: Carrier,
-    /// Border rule of the wavelet, under which round trips are measured [default: whole-symmetric if the filters are, else
-    /// periodic]
+    /// Border rule of the wavelet, under which round trips are measured [default: whole-symmetric if the filters are,
+    /// else periodic]
     #[arg(long, value_name = "RULE", value_parser = boundary_values())]
     pub boundary: Option<Boundary>,
     /// Name of the wavelet [default: the bank's]
@@ -599,8 +600,8 @@ pub struct TransformArgs {
     /// Follow a format to the integer: border rule, order of axes, gain shift, sizes
     #[arg(long, value_name = "FORMAT", conflicts_with = "inverse", value_parser = format_values())]
     pub profile: Option<Format>,
-    /// Axes to transform, from 0 (outermost); negative ones count from the end [default: a picture's height and width, all
-    /// axes of an array]
+    /// Axes to transform, from 0 (outermost); negative ones count from the end [default: a picture's height and width,
+    /// all axes of an array]
     #[arg(long, value_name = "AXES", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
     pub axes: Option<Vec<i64>>,
     /// Grow the data to multiples of 2^levels; the inverse crops

@@ -1,4 +1,5 @@
-//! What a shell and `man` want to know of `liftc`: completions and manual pages, made from the command line's own definition.
+//! What a shell and `man` want to know of `liftc`: completions and manual pages, made from the command line's own
+//! definition.
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::{Outcome, input};

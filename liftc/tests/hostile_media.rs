@@ -1,5 +1,5 @@
-//! Files that lie: every reader of pictures and arrays refuses them in words, without a panic and without believing what they
-//! claim. An allocator watches.
+//! Files that lie: every reader of pictures and arrays refuses them in words, without a panic and without believing
+//! what they claim. An allocator watches.
 
 use liftc::media::{Array, image, npy, npz};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -176,7 +176,8 @@ fn fortran_order_is_believed_only_with_its_samples() {
     refused(read_npy(&npy_of("<i2", "None", "(2, 3)", &[0; 12])), "Python");
 }
 
-/// A megabyte of noughts deflates to a thousandth; what the header claims beyond that is not there, and is not reserved.
+/// A megabyte of noughts deflates to a thousandth; what the header claims beyond that is not there, and is not
+/// reserved.
 #[test]
 fn archives_that_grow() {
     let bomb = |shape: &str| archive(&[("a.npy", &npy_of("|u1", "False", shape, &[0; 1 << 20]))]);
@@ -283,7 +284,8 @@ fn pictures_cut_short_or_spoilt() {
     }
 }
 
-/// A TIFF of 20 × 20 samples in four tiles of 16 × 16, or in two strips; with a plane for each of three channels, or not.
+/// A TIFF of 20 × 20 samples in four tiles of 16 × 16, or in two strips; with a plane for each of three channels, or
+/// not.
 fn tiff_file(tiles: bool, channels: u32, planar: bool, float: bool) -> Vec<u8> {
     let bytes = if float { 4 } else { 1 };
     let planes = if planar { channels } else { 1 };

@@ -9,8 +9,8 @@
 //! 3. **language** is text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
 //!
 //! Where to read on: `docs/language.md` is the language's reference. [`scheme`] says what a wavelet is,
-//! [`parse`](mod@parse) has the grammar, [`validate`] the rules; `src/language/linear.rs` says how an expression becomes
-//! taps. `lifting-codegen` takes schemes from here to kernels.
+//! [`parse`](mod@parse) has the grammar, [`validate`] the rules; `src/language/linear.rs` says how an expression
+//! becomes taps. `lifting-codegen` takes schemes from here to kernels.
 
 mod algebra;
 mod core;

@@ -1,5 +1,5 @@
-//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it, with what the back ends
-//! make of it.
+//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it, with
+//! what the back ends make of it.
 
 use crate::text::{Header, Text};
 use lifting_codegen::emit::{self, Request};

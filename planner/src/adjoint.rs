@@ -1,7 +1,8 @@
 //! The adjoint of a plan, as launches: what a gradient takes back through it.
 //!
-//! A level is brought into scratch with its phases side by side, lifted there axis by axis by [`schedule::adjoint`](lifting_codegen::schedule::adjoint),
-//! and taken out: simple launches for every layout and stride, in no hurry.
+//! A level is brought into scratch with its phases side by side, lifted there axis by axis by
+//! [`schedule::adjoint`](lifting_codegen::schedule::adjoint), and taken out: simple launches for every layout and
+//! stride, in no hurry.
 
 use crate::error::ProgramError;
 use crate::kernels::Key;

@@ -52,8 +52,9 @@ impl Chosen {
 /// The schedules with a pass over both axes.
 const BOTH: [Schedule; 3] = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
 
-/// Microseconds that two levels of synthesis after others take less, launched one by one, than each alone: what the source has is loaded before the launch before has ended, which launches of two levels do not do. Measured
-/// of 2048² after three others, 5/3 i16: 11.4 instead of 13.1, where two levels alone gain 0.4 in one launch.
+/// Microseconds that two levels of synthesis after others take less, launched one by one, than each alone: what the
+/// source has is loaded before the launch before has ended, which launches of two levels do not do. Measured of 2048²
+/// after three others, 5/3 i16: 11.4 instead of 13.1, where two levels alone gain 0.4 in one launch.
 const EARLY_LOAD_GAIN: f64 = 1.5;
 
 /// What is known of a level before its schedule is.
@@ -211,8 +212,8 @@ impl Lowering<'_> {
         Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason })
     }
 
-    /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be faster, or asked for. `question` is of the first; `quad` says where
-    /// the launch would read and write.
+    /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be
+    /// faster, or asked for. `question` is of the first; `quad` says where the launch would read and write.
     pub(crate) fn cascade(
         &mut self,
         chosen: &mut [Chosen],
@@ -253,8 +254,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain most, if anything; or all that it can, if that is asked for. `question` is
-    /// of the first of them, `signals` are what each analyses, or synthesis leads to; `whole` has the bands.
+    /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain
+    /// most, if anything; or all that it can, if that is asked for. `question` is of the first of them, `signals` are
+    /// what each analyses, or synthesis leads to; `whole` has the bands.
     pub(crate) fn pyramid(
         &mut self,
         chosen: &mut [Chosen],
@@ -281,7 +283,8 @@ impl Lowering<'_> {
             }
         }
         if !asked {
-            // What was measured to gain stands above what is predicted to, and what was measured not to below; of equals the first stays first.
+            // What was measured to gain stands above what is predicted to, and what was measured not to below; of
+            // equals the first stays first.
             let rank = |merged: &Merged| merged.measured.map_or(1, |gains| if gains { 2 } else { 0 });
             found.sort_by(|(_, a, one), (_, b, other)| rank(other).cmp(&rank(one)).then(b.total_cmp(a)));
         }
@@ -308,7 +311,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a schedule for several levels was asked for, or is being measured; `None` where it is not to be considered.
+    /// Whether a schedule for several levels was asked for, or is being measured; `None` where it is not to be
+    /// considered.
     fn merges(&self, schedule: Schedule, direction: Direction) -> Option<bool> {
         let tuning = self.kernels.tuning;
         match tuning.only {
@@ -319,7 +323,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no comparison. `level` is the first.
+    /// What levels take that are launched one by one, in microseconds, as predicted: what was measured is no
+    /// comparison. `level` is the first.
     fn apart(&self, chosen: &[Chosen], level: u32) -> f64 {
         let fastest = |choice: &Choice| {
             let all = choice.others.iter().chain([&choice.taken]);
@@ -360,7 +365,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The two axes of these levels, that of consecutive samples first, and which of them analysis lifts first, if all levels have the same two and begin at even positions.
+    /// The two axes of these levels, that of consecutive samples first, and which of them analysis lifts first, if all
+    /// levels have the same two and begin at even positions.
     fn plane(&self, order: &[usize], levels: std::ops::Range<u32>) -> Result<([usize; 2], Order), String> {
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(levels.start);
@@ -400,7 +406,8 @@ impl Lowering<'_> {
         self.merged(question, Schedule::Pyramid, levels, span, |_, pair| Quad::new(pair, signal, whole, whole))
     }
 
-    /// Levels in one launch of a schedule, of which `question` is the first, in the shape that is predicted to be the fastest; or why they cannot be.
+    /// Levels in one launch of a schedule, of which `question` is the first, in the shape that is predicted to be the
+    /// fastest; or why they cannot be.
     fn merged(
         &self,
         question: &Question,

@@ -87,7 +87,8 @@ pub(crate) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are several; and whether what it leaves is kept for the next level.
+    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are
+    /// several; and whether what it leaves is kept for the next level.
     Both(Direction, Scalar, Order, Block, Rows, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
@@ -174,7 +175,8 @@ pub struct Made {
     pub walk: Option<Walk>,
 }
 
-/// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere are found by it, and must be these.
+/// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere
+/// are found by it, and must be these.
 fn fingerprinted(kernel: &Kernel) -> String {
     let digest = Sha256::digest(print::kernel(kernel));
     let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();

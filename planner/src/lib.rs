@@ -4,17 +4,17 @@
 //! carry each level and what that should cost, takes the fastest, and writes down what is then launched: kernels, the
 //! workspace between them, and a [`List`] of launches for each thing that a plan does, every argument resolved.
 //!
-//! A program names no device. Crate `lifting` executes it on CUDA devices, or with the interpreter of kernels on host memory,
-//! so that whole plans are checked where there is no GPU; [`source()`] writes its kernels as text.
+//! A program names no device. Crate `lifting` executes it on CUDA devices, or with the interpreter of kernels on host
+//! memory, so that whole plans are checked where there is no GPU; [`source()`] writes its kernels as text.
 //!
 //! # Where to start
 //!
-//! `problem` and `list` are the two ends: what comes in and what goes out. Between them `lower` goes through the levels;
-//! `choose` settles the schedule of each, by the times that `model` predicts or by what was measured before (`wisdom`).
-//! `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says whether the layout
-//! lets it stay in registers), `pair` one over two axes or three, `copy` a copy; `view` are the strided boxes that they go through.
-//! `adjoint` does the same for gradients, which are in no hurry. `schedule` and `recipe` are what people read of all this, and
-//! `range` follows intervals through a problem.
+//! `problem` and `list` are the two ends: what comes in and what goes out. Between them `lower` goes through the
+//! levels; `choose` settles the schedule of each, by the times that `model` predicts or by what was measured before
+//! (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says
+//! whether the layout lets it stay in registers), `pair` one over two axes or three, `copy` a copy; `view` are the
+//! strided boxes that they go through. `adjoint` does the same for gradients, which are in no hurry. `schedule` and
+//! `recipe` are what people read of all this, and `range` follows intervals through a problem.
 
 #![warn(missing_docs)]
 

@@ -1,12 +1,14 @@
 //! From a problem to lists of launches: level by level, axis by axis.
 //!
-//! Analysis of a level: its first pass reads the level's low band where it is (the source, or the target where the level
-//! before left it), passes hand on through scratch, and the last one writes low and high into the target, whose low band the next level reads. Synthesis is
-//! the same backwards, except that the bands stand in the source, which is not written, and the low band where the coarser level left
-//! it: the first pass reads the two in launches of their own.
+//! Analysis of a level: its first pass reads the level's low band where it is (the source, or the target where the
+//! level before left it), passes hand on through scratch, and the last one writes low and high into the target, whose
+//! low band the next level reads. Synthesis is the same backwards, except that the bands stand in the source, which is
+//! not written, and the low band where the coarser level left it: the first pass reads the two in launches of their
+//! own.
 //!
-//! No launch may read an array that it writes. Where a level is a single launch (one transformed axis), low bands go from level to level
-//! through scratch, from one part to the other; where it has to read the target in place, it is copied to scratch first.
+//! No launch may read an array that it writes. Where a level is a single launch (one transformed axis), low bands go
+//! from level to level through scratch, from one part to the other; where it has to read the target in place, it is
+//! copied to scratch first.
 
 use crate::choose::{Chosen, Question, Stage};
 use crate::error::ProgramError;
@@ -262,7 +264,8 @@ impl Lowering<'_> {
         Ok(copy)
     }
 
-    /// The axis along which threads run: one with consecutive samples. A short batch axis (such as interleaved colours) is none.
+    /// The axis along which threads run: one with consecutive samples. A short batch axis (such as interleaved colours)
+    /// is none.
     fn threads_axis(&self, view: &View, shape: &[usize]) -> Option<usize> {
         let short = |axis: usize| self.problem.geometry.levels()[axis] == 0 && shape[axis] < SHORT;
         view.unit_axis(shape).filter(|&axis| !short(axis) || shape.iter().product::<usize>() == shape[axis])
@@ -469,8 +472,8 @@ impl Lowering<'_> {
         let mut low = whole;
         let all: Vec<(u32, &Chosen)> = (level..depth).zip(&chosen).filter(|(_, chosen)| chosen.levels > 0).collect();
         for (i, &(j, chosen_j)) in all.iter().enumerate().rev() {
-            // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass over both
-            // axes reads rows that are aligned.
+            // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass
+            // over both axes reads rows that are aligned.
             let above = i.checked_sub(1).map(|i| all[i].1);
             let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || chosen_j.is_single());
             let to = if on_its_way { self.low(j, &order) } else { result };
@@ -522,7 +525,8 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// One level of synthesis: the low band of level `level + 1` and the level's bands in `whole` become the low band of `level`.
+    /// One level of synthesis: the low band of level `level + 1` and the level's bands in `whole` become the low band
+    /// of `level`.
     fn synthesise(
         &mut self,
         level: u32,

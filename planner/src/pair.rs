@@ -13,7 +13,8 @@ use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::split;
 use std::ops::RangeInclusive;
 
-/// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there in any case, more does not fit.
+/// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there
+/// in any case, more does not fit.
 const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 25;
 
 /// The levels of a pass.
@@ -63,8 +64,9 @@ pub(crate) struct Pair<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Quad {
     pub signal: View,
-    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is high along a third axis; or, of two levels, whose ll is the
-    /// second's, hl, lh and hh of the second. Of all levels, four times the array in which they stand.
+    /// ll, hl, lh, hh: the first letter says what is along the axis of consecutive samples. Then the same for what is
+    /// high along a third axis; or, of two levels, whose ll is the second's, hl, lh and hh of the second. Of all
+    /// levels, four times the array in which they stand.
     pub bands: Vec<View>,
 }
 
@@ -118,7 +120,8 @@ impl Jobs {
 }
 
 impl Pair<'_> {
-    /// The axes and the parities of their first positions: that of consecutive samples, that of rows, and the third one if there is one.
+    /// The axes and the parities of their first positions: that of consecutive samples, that of rows, and the third one
+    /// if there is one.
     fn lifted(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         self.axes.into_iter().zip(self.parity).chain(self.deep)
     }
@@ -203,7 +206,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The block that a level was given, its walk and its chunk; for a launch that is less aligned than what that was chosen for, and than it takes, one that does.
+    /// The block that a level was given, its walk and its chunk; for a launch that is less aligned than what that was
+    /// chosen for, and than it takes, one that does.
     fn for_launch(
         &self,
         direction: Direction,
@@ -341,11 +345,13 @@ mod tests {
         })
     }
 
-    /// A low band on its way is kept if it is large and the second-level cache has room for it; what the user gets is not.
+    /// A low band on its way is kept if it is large and the second-level cache has room for it; what the user gets is
+    /// not.
     #[test]
     fn what_the_next_level_reads_is_kept() {
         let of = |name, sample, side, levels| kept(&program(name, sample, side, levels));
-        // Low bands of 16 MiB after two levels in one launch, of 4 and 1 after the next, and the last, which is the user's.
+        // Low bands of 16 MiB after two levels in one launch, of 4 and 1 after the next, and the last, which is the
+        // user's.
         assert_eq!(of("cdf97", SampleType::F32, 8192, 5)[0], [true, true, true, false]);
         // Of 32 MiB.
         assert_eq!(of("fidelity", SampleType::I16, 8192, 2), [[true, false], [true, false]]);
@@ -355,7 +361,8 @@ mod tests {
         assert_eq!(of("fidelity", SampleType::I16, 16384, 2)[0], [false, false]);
     }
 
-    /// Where bands begin anywhere, analysis takes the kernel that was faster: for all rows, if the other one would store parts of sectors of 4-byte samples, or have fewer lanes.
+    /// Where bands begin anywhere, analysis takes the kernel that was faster: for all rows, if the other one would
+    /// store parts of sectors of 4-byte samples, or have fewer lanes.
     #[test]
     fn bands_that_begin_anywhere() {
         let rows = |name, sample| {

@@ -7,8 +7,8 @@ use std::fmt;
 
 /// Whether the samples' stated range keeps every intermediate value within the sample type.
 ///
-/// Integer transforms are lossless either way: wrapping is undone by the inverse. But coefficients that wrapped are not the
-/// ones that exact arithmetic gives.
+/// Integer transforms are lossless either way: wrapping is undone by the inverse. But coefficients that wrapped are not
+/// the ones that exact arithmetic gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exactness {
     /// Nothing wraps, for any input in the range: coefficients are those of exact arithmetic.

@@ -23,9 +23,11 @@ pub enum Schedule {
     Warp,
     /// Both axes of an image in one pass: blocks that hand a tile from one axis to the other through shared memory.
     Tile,
-    /// Both axes of an image in one pass, and the first two levels in one: warps walk down strips of columns. Other levels as [`Schedule::Auto`].
+    /// Both axes of an image in one pass, and the first two levels in one: warps walk down strips of columns. Other
+    /// levels as [`Schedule::Auto`].
     Cascade,
-    /// Both axes of an image in one pass, and all levels from the first one that is small enough: blocks that hold an image in shared memory. Larger levels as [`Schedule::Auto`].
+    /// Both axes of an image in one pass, and all levels from the first one that is small enough: blocks that hold an
+    /// image in shared memory. Larger levels as [`Schedule::Auto`].
     Pyramid,
     /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane.
     Volume,
@@ -261,8 +263,8 @@ impl From<warp::Shape> for WarpBlock {
 }
 
 impl StreamBlock {
-    /// Blocks worth considering: what the schedule proposes itself, and lanes of half as many columns, which need fewer registers. Their
-    /// chunks are 0: as tall as suits the device.
+    /// Blocks worth considering: what the schedule proposes itself, and lanes of half as many columns, which need fewer
+    /// registers. Their chunks are 0: as tall as suits the device.
     #[doc(hidden)]
     pub fn proposed(sample: SampleType) -> Vec<StreamBlock> {
         let scalar = crate::lower::scalar_of(sample);

@@ -4,7 +4,8 @@ use crate::list::Array;
 use crate::problem::{Dims, MAX_RANK};
 use lifting_codegen::ir::Scalar;
 
-/// A strided box of samples: element (k₀, k₁, …) stands at `offset + Σ kᵢ·strides[i]` of the array. Its extent stands beside it.
+/// A strided box of samples: element (k₀, k₁, …) stands at `offset + Σ kᵢ·strides[i]` of the array. Its extent stands
+/// beside it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct View {
     pub array: Array,
@@ -53,7 +54,8 @@ pub(crate) struct Dim<const N: usize> {
     pub joins: bool,
 }
 
-/// The largest number of lines, or of samples in a line, that a kernel takes: indices within it, and a block beyond, fit `i32`.
+/// The largest number of lines, or of samples in a line, that a kernel takes: indices within it, and a block beyond,
+/// fit `i32`.
 pub(crate) const MOST: i64 = i32::MAX as i64 - (1 << 16);
 
 /// Sorts axes from far to near, drops those of one sample, and joins those that are one in every array.

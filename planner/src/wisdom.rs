@@ -1,9 +1,9 @@
 //! Wisdom: which schedules were measured to be fastest, remembered in a file, as FFTW does.
 //!
-//! An entry belongs to a device, a version of this crate, a scheme (by a digest of its text), a sample type, a border rule, a direction, an
-//! order of axes, a number of levels that one launch may take, and a class of shapes: all with the same powers of two. It changes how fast a
-//! plan is, never what it computes, and it is not believed blindly: what cannot be read is passed over with a [`WisdomWarning`], an entry that
-//! a kernel refuses with a line in the recipe.
+//! An entry belongs to a device, a version of this crate, a scheme (by a digest of its text), a sample type, a border
+//! rule, a direction, an order of axes, a number of levels that one launch may take, and a class of shapes: all with
+//! the same powers of two. It changes how fast a plan is, never what it computes, and it is not believed blindly: what
+//! cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
 use crate::schedule::{Block, CascadeBlock, PyramidBlock, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
 use lifting_codegen::schedule::Direction;
@@ -280,8 +280,8 @@ impl Wisdom {
         })
     }
 
-    /// The file that plans on CUDA devices read where they are not given wisdom: the one that the variable `LIFTING_WISDOM` names (none if it
-    /// is empty), else `lifting/wisdom.json` in the user's cache folder.
+    /// The file that plans on CUDA devices read where they are not given wisdom: the one that the variable
+    /// `LIFTING_WISDOM` names (none if it is empty), else `lifting/wisdom.json` in the user's cache folder.
     pub fn default_path() -> Option<PathBuf> {
         match std::env::var_os("LIFTING_WISDOM") {
             Some(path) if path.is_empty() => None,

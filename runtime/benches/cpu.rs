@@ -1,4 +1,5 @@
-//! Plans on the CPU beside a copy of the same samples: `cargo bench -p lifting --bench cpu`; a filter names what is measured.
+//! Plans on the CPU beside a copy of the same samples: `cargo bench -p lifting --bench cpu`; a filter names what is
+//! measured.
 
 // The macros make functions without documentation.
 #![allow(missing_docs)]

@@ -1,4 +1,5 @@
-//! Many images with one plan, by several threads and without allocating: `cargo run --release -p lifting --example batches`.
+//! Many images with one plan, by several threads and without allocating: `cargo run --release -p lifting --example
+//! batches`.
 
 use lifting::{Device, Plan, catalogue};
 

@@ -1,4 +1,5 @@
-//! Smaller versions of an image from its coefficients, and one band by itself: `cargo run -p lifting --example reduced`.
+//! Smaller versions of an image from its coefficients, and one band by itself: `cargo run -p lifting --example
+//! reduced`.
 
 use lifting::{Device, Plan, catalogue};
 

@@ -203,15 +203,16 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Grow the data to multiples of 2^levels along the transformed axes. More levels than there is something to do for would
-    /// multiply the data, and are refused where that makes more than 65536 samples.
+    /// Grow the data to multiples of 2^levels along the transformed axes. More levels than there is something to do for
+    /// would multiply the data, and are refused where that makes more than 65536 samples.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
         self
     }
 
-    /// Samples from one index to the next along each axis, for data in plain slices; may be negative: the slice then starts at
-    /// the lowest address. Contiguous, row-major, if nothing is said. A batch or a pitch is a stride like any other.
+    /// Samples from one index to the next along each axis, for data in plain slices; may be negative: the slice then
+    /// starts at the lowest address. Contiguous, row-major, if nothing is said. A batch or a pitch is a stride like any
+    /// other.
     pub fn strides(mut self, strides: &[isize]) -> Self {
         self.strides = Some(strides.to_vec());
         self
@@ -241,8 +242,8 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// What was measured before, by [`PlanBuilder::tune`]: levels that it knows take what was fastest. If nothing is said, a plan on a CUDA
-    /// device reads the file [`Wisdom::default_path`], and other plans go by prediction.
+    /// What was measured before, by [`PlanBuilder::tune`]: levels that it knows take what was fastest. If nothing is
+    /// said, a plan on a CUDA device reads the file [`Wisdom::default_path`], and other plans go by prediction.
     pub fn wisdom(mut self, wisdom: &Wisdom) -> Self {
         self.wisdom = Some(Arc::new(wisdom.clone()));
         self
@@ -348,9 +349,11 @@ impl<'a, T> PlanBuilder<'a, T> {
 }
 
 impl<T: Sample> PlanBuilder<'_, T> {
-    /// The CUDA C++ text of all kernels that the plan takes on a device with so many multiprocessors (132 on an H100, 108 on an A100, at least 1), its adjoints' where it has
-    /// some. No device is needed. Compiled by `nvcc -cubin` or `nvcc -ptx` it spares devices the compiler: give it to them by
-    /// [`CudaDevice::with_kernels`](crate::cuda::CudaDevice::with_kernels). Names of kernels end in a fingerprint, so that no plan takes what was made for another.
+    /// The CUDA C++ text of all kernels that the plan takes on a device with so many multiprocessors (132 on an H100,
+    /// 108 on an A100, at least 1), its adjoints' where it has some. No device is needed. Compiled by `nvcc -cubin` or
+    /// `nvcc -ptx` it spares devices the compiler: give it to them by
+    /// [`CudaDevice::with_kernels`](crate::cuda::CudaDevice::with_kernels). Names of kernels end in a fingerprint, so
+    /// that no plan takes what was made for another.
     ///
     /// ```
     /// # use lifting::{Plan, catalogue};

@@ -21,8 +21,8 @@ fn suggestion(similar: &[String]) -> String {
     }
 }
 
-/// The wavelet of that name: `dd137`, `legall53`, `cdf97`, …; the spellings people know (`bior4.4`), aliases and any case are
-/// found too.
+/// The wavelet of that name: `dd137`, `legall53`, `cdf97`, …; the spellings people know (`bior4.4`), aliases and any
+/// case are found too.
 ///
 /// ```
 /// let wavelet = lifting::catalogue::find("cdf97")?;

@@ -8,8 +8,8 @@ pub(crate) use lifting_planner::{Dims, contiguous};
 /// Samples in memory that a plan can read: `[T]`, `Vec<T>`, `[T; N]`, and every `ndarray` array or view of `T`.
 ///
 /// A slice is laid out by the plan's strides (contiguous, row-major, unless the builder said otherwise) and must
-/// reach from the lowest to the highest address that they touch: exactly so far, or further where strides leave gaps. An `ndarray` brings its own shape and strides: its shape must be
-/// the plan's.
+/// reach from the lowest to the highest address that they touch: exactly so far, or further where strides leave gaps.
+/// An `ndarray` brings its own shape and strides: its shape must be the plan's.
 ///
 /// ```
 /// # #[cfg(feature = "ndarray")] {

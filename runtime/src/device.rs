@@ -18,7 +18,8 @@ pub enum Device {
         /// How many threads a plan may use; they are rayon's.
         threads: usize,
     },
-    /// The kernels that a GPU would run, interpreted on this machine: slow, and every race and stray access is an error.
+    /// The kernels that a GPU would run, interpreted on this machine: slow, and every race and stray access is an
+    /// error.
     Interpreter,
     /// A CUDA device.
     #[cfg(feature = "cuda")]
@@ -32,7 +33,8 @@ impl Device {
         Device::Cpu { threads: rayon::current_num_threads().max(1) }
     }
 
-    /// The CPU, with at most so many threads; 0 counts as 1. With one thread, execution with a workspace allocates nothing.
+    /// The CPU, with at most so many threads; 0 counts as 1. With one thread, execution with a workspace allocates
+    /// nothing.
     pub fn cpu_with_threads(threads: usize) -> Device {
         Device::Cpu { threads: threads.max(1) }
     }

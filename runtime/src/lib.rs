@@ -21,11 +21,11 @@
 //! ```
 //!
 //! A wavelet is a [`Scheme`]: from the [`catalogue`], from text in the Lifting language at compile time
-//! ([`lifting!`]) or at run time ([`compile`], [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it reads and writes slices with any strides,
-//! and `ndarray` arrays (feature `ndarray`, on by default).
+//! ([`lifting!`]) or at run time ([`compile`], [`load`]). A [`Plan`] is made for one wavelet, shape and sample type; it
+//! reads and writes slices with any strides, and `ndarray` arrays (feature `ndarray`, on by default).
 //!
-//! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as storage)
-//! give the same bits on every machine.
+//! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as
+//! storage) give the same bits on every machine.
 
 #![warn(missing_docs)]
 

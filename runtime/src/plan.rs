@@ -19,7 +19,8 @@ pub struct Unsampled(());
 /// A multi-level transform of arrays of one shape and sample type, checked and prepared.
 ///
 /// Immutable, `Send + Sync`, cheap to clone. Execution is out of place ([`Plan::forward`]) or in place
-/// ([`Plan::forward_in_place`]); the methods that end in `_with` take a [`Workspace`] and allocate nothing of their own.
+/// ([`Plan::forward_in_place`]); the methods that end in `_with` take a [`Workspace`] and allocate nothing of their
+/// own.
 ///
 /// ```
 /// use lifting::{Device, Plan, catalogue};
@@ -149,7 +150,8 @@ impl<T: Sample> Plan<T> {
         self.0.executor.microseconds(direction)
     }
 
-    /// Size in bytes of the scratch memory that an execution needs, known before any is made; on a CUDA device it is device memory.
+    /// Size in bytes of the scratch memory that an execution needs, known before any is made; on a CUDA device it is
+    /// device memory.
     pub fn workspace_bytes(&self) -> usize {
         self.0.executor.workspace_bytes()
     }
@@ -210,8 +212,8 @@ impl<T: Sample> Plan<T> {
         self.synthesise(0, &self.0.data, src, dst, workspace)
     }
 
-    /// Synthesis down to `level` and no further: a picture at reduced resolution, of [`Plan::level_shape`], contiguous if
-    /// `dst` is a plain slice. Level 0 is [`Plan::inverse`].
+    /// Synthesis down to `level` and no further: a picture at reduced resolution, of [`Plan::level_shape`], contiguous
+    /// if `dst` is a plain slice. Level 0 is [`Plan::inverse`].
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -296,8 +298,9 @@ impl<T: Sample> Plan<T> {
         unsafe { self.0.executor.inverse_in_place(data, workspace) }
     }
 
-    /// The adjoint (transpose) T* of [`Plan::forward`], T: takes the gradient of a function of the coefficients back to the data, so that
-    /// ⟨T x, y⟩ = ⟨x, T* y⟩ up to rounding, under every border rule. Real wavelets only. The same bits on every device.
+    /// The adjoint (transpose) T* of [`Plan::forward`], T: takes the gradient of a function of the coefficients back to
+    /// the data, so that ⟨T x, y⟩ = ⟨x, T* y⟩ up to rounding, under every border rule. Real wavelets only. The same
+    /// bits on every device.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -338,7 +341,8 @@ impl<T: Sample> Plan<T> {
         unsafe { self.0.executor.adjoint(Direction::Forward, src, dst, workspace) }
     }
 
-    /// The adjoint (transpose) of [`Plan::inverse`]: takes the gradient of a function of the data back to the coefficients it was made from.
+    /// The adjoint (transpose) of [`Plan::inverse`]: takes the gradient of a function of the data back to the
+    /// coefficients it was made from.
     ///
     /// # Errors
     /// As for [`Plan::adjoint`].

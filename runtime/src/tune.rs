@@ -1,4 +1,5 @@
-//! Measuring instead of predicting: the candidates of every level, and of several in one launch, run on the device, and the fastest kept as wisdom.
+//! Measuring instead of predicting: the candidates of every level, and of several in one launch, run on the device, and
+//! the fastest kept as wisdom.
 
 use crate::builder::PlanBuilder;
 use crate::device::Device;
@@ -62,17 +63,19 @@ const WARPS: [u32; 4] = [1, 2, 4, 8];
 /// Heights of chunks that are tried with the fastest of them.
 const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
-/// Depths of the ring that are tried of two levels in one launch; and heights of chunks with the fastest of them, as parts of what is predicted.
+/// Depths of the ring that are tried of two levels in one launch; and heights of chunks with the fastest of them, as
+/// parts of what is predicted.
 const RINGS: [u32; 4] = [3, 4, 6, 10];
 const PARTS: [f64; 6] = [0.5, 0.7, 0.85, 1.2, 1.5, 2.0];
 
 impl<T: Sample> PlanBuilder<'_, T> {
-    /// Measures the candidates of every level on the device and notes the fastest in `wisdom`, for [`PlanBuilder::wisdom`] and
-    /// [`Wisdom::save`]; then, wherever several levels could be one launch, whether they are faster so than one by one. Gives all that was
-    /// measured. Takes seconds to minutes, most of it for compiling kernels, and memory for a few arrays of the plan's size; nothing else should
-    /// run on the device.
+    /// Measures the candidates of every level on the device and notes the fastest in `wisdom`, for
+    /// [`PlanBuilder::wisdom`] and [`Wisdom::save`]; then, wherever several levels could be one launch, whether they
+    /// are faster so than one by one. Gives all that was measured. Takes seconds to minutes, most of it for compiling
+    /// kernels, and memory for a few arrays of the plan's size; nothing else should run on the device.
     ///
-    /// On the interpreter, which has no time of its own, predictions stand for measurements; on the CPU there is nothing to choose.
+    /// On the interpreter, which has no time of its own, predictions stand for measurements; on the CPU there is
+    /// nothing to choose.
     ///
     /// ```
     /// use lifting::{Device, Plan, Reason, Wisdom, catalogue};
@@ -182,7 +185,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(all)
     }
 
-    /// Measures a plan of a choice's level and those after it, so many in all, unless it cannot be, or what it takes is among what was found.
+    /// Measures a plan of a choice's level and those after it, so many in all, unless it cannot be, or what it takes is
+    /// among what was found.
     fn attempt(
         &self,
         (plan, device): (&Plan<T>, &Device),
@@ -206,7 +210,8 @@ impl<T: Sample> PlanBuilder<'_, T> {
         Ok(())
     }
 
-    /// Several levels in one launch, or the last one in a launch for several, against the same levels one by one, each as wisdom says by now.
+    /// Several levels in one launch, or the last one in a launch for several, against the same levels one by one, each
+    /// as wisdom says by now.
     fn tune_together(
         &self,
         plan: &Plan<T>,

@@ -1,5 +1,5 @@
-//! The emitted C, compiled by the machine's compilers with warnings as errors and run under UBSan, gives what the oracle
-//! gives, bit for bit.
+//! The emitted C, compiled by the machine's compilers with warnings as errors and run under UBSan, gives what the
+//! oracle gives, bit for bit.
 
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::Scalar;
@@ -54,7 +54,8 @@ fn gxx() {
     check(&integer("legall53", testing::legall53()), Boundary::Periodic, Scalar::I64, &gxx);
 }
 
-/// A program of C++ finds the functions of an emitted file that is compiled as C++, too: they have the names that the header declares.
+/// A program of C++ finds the functions of an emitted file that is compiled as C++, too: they have the names that the
+/// header declares.
 #[test]
 fn a_program_of_cpp_calls_it() {
     let scheme = integer("legall53", testing::legall53());

@@ -1,4 +1,5 @@
-//! The functions that `lifting!` makes give what the oracle gives, bit for bit: both domains, every border rule, awkward sizes.
+//! The functions that `lifting!` makes give what the oracle gives, bit for bit: both domains, every border rule,
+//! awkward sizes.
 
 // Users may have forbidden it in their crate; what the macro writes must not keep them from that.
 #![forbid(unsafe_code)]
@@ -6,8 +7,8 @@
 use lifting_codegen::ir::Scalar;
 use lifting_tests::equals_oracle::check;
 
-/// A wavelet of either domain under a border rule, and for each of their sample types a module that answers as the drivers
-/// of emitted transforms do.
+/// A wavelet of either domain under a border rule, and for each of their sample types a module that answers as the
+/// drivers of emitted transforms do.
 macro_rules! wavelets {
     ($module:ident, $($boundary:tt)-+) => {
         mod $module {

@@ -1,4 +1,5 @@
-//! A real volume over three axes: lossless, and the oracle's coefficients, on the CPU and on the interpreter of kernels.
+//! A real volume over three axes: lossless, and the oracle's coefficients, on the CPU and on the interpreter of
+//! kernels.
 
 use liftc::media::{Data, read};
 use lifting::{Device, Plan, Scheme};

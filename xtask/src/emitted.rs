@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 pub struct Emitted {
     /// `<wavelet>-<border rule>`.
     pub name: String,
-    /// The CUDA file; `None` if it is as recorded, or the wavelet is too long for the schedules, which is told on the way.
+    /// The CUDA file; `None` if it is as recorded, or the wavelet is too long for the schedules, which is told on the
+    /// way.
     pub cuda: Option<PathBuf>,
-    /// Kernels of both axes at once, which plans have and files have not; `None` if they are as recorded, others stand for them or none
-    /// holds the wavelet.
+    /// Kernels of both axes at once, which plans have and files have not; `None` if they are as recorded, others stand
+    /// for them or none holds the wavelet.
     pub fused: Option<PathBuf>,
     /// Digest of the CUDA file and its header.
     pub cuda_text: String,
@@ -54,10 +55,12 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
 }
 
-/// Integer wavelets with the most taps, of which only blocks of `warp` are validated, in 16 bits: they need the most registers.
+/// Integer wavelets with the most taps, of which only blocks of `warp` are validated, in 16 bits: they need the most
+/// registers.
 const WIDE: [&str; 2] = ["fidelity", "cdsy62"];
 
-/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs nothing while steps run, in all types, and one that does, in the first.
+/// Kernels of both axes take long to compile: without `full`, those of three wavelets, with a border rule that needs
+/// nothing while steps run, in all types, and one that does, in the first.
 fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar]) -> &'a [Scalar] {
     match boundary {
         _ if WIDE.contains(&scheme.name()) => &[Scalar::I16],
@@ -68,7 +71,8 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
     }
 }
 
-/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape, and the taller one that it has there.
+/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape, and the taller one
+/// that it has there.
 fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let make = |shape: warp::Shape| {
         let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
@@ -96,8 +100,8 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     }
 }
 
-/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have another ring, and are the same otherwise. And those with wider lanes, which are measured
-/// where plans are tuned.
+/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have
+/// another ring, and are the same otherwise. And those with wider lanes, which are measured where plans are tuned.
 fn cascade_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let first = cascade::Shape::for_sample(options.sample, options.direction);
     let wide = cascade::Shape { columns: 2 * first.columns, ..first };
@@ -272,8 +276,8 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
     kernels
 }
 
-/// The files of long filters, all of one kind of steps: [`REPRESENTATIVE`] stands for them unless a run is full or names
-/// a wavelet.
+/// The files of long filters, all of one kind of steps: [`REPRESENTATIVE`] stands for them unless a run is full or
+/// names a wavelet.
 const GENERATED: [&str; 4] = ["biorthogonal.lift", "daubechies.lift", "symlets.lift", "coiflets.lift"];
 const REPRESENTATIVE: [&str; 4] = ["rbio3_3", "db4", "sym8", "coif5"];
 
@@ -321,8 +325,8 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
     if emitted.is_empty() { Err(format!("no wavelet's name contains `{only}`")) } else { Ok(emitted) }
 }
 
-/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types; CUDA only where it is not
-/// as recorded.
+/// Writes the files of one wavelet under one border rule, and one of kernels in plans for samples of these types; CUDA
+/// only where it is not as recorded.
 fn write(
     (folder, record): (&Path, &Record),
     name: &str,

@@ -1,4 +1,5 @@
-//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask gpu-bundle`, `cargo xtask cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask gpu-bundle`, `cargo xtask
+//! cuda-toolchain`.
 
 mod bundle;
 mod emitted;
@@ -54,11 +55,13 @@ enum Task {
     },
     /// Install the CUDA compilers from PyPI under target/cuda and print where they are.
     ///
-    /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by `validate`.
+    /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by
+    /// `validate`.
     CudaToolchain,
     /// Make gpu-bundle/: programs, emitted kernels, data and a run.sh for a machine with a CUDA device and no Rust.
     ///
-    /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says more.
+    /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says
+    /// more.
     GpuBundle,
 }
 

@@ -123,7 +123,8 @@ fn compile(
         usages.extend(found.into_iter().map(|usage| Usage { text: one.cuda_text.clone(), ..usage }));
     }
     if let Some(cu) = &one.fused {
-        // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it lacks for either.
+        // The same text and compiler proper as nvcc's, which takes both architectures: what NVRTC lacks, headers, it
+        // lacks for either.
         nvrtc.compile(cu, targets(if full { &ARCHITECTURES } else { &ARCHITECTURES[1..] }))?;
         for usage in nvcc::compile(toolchain, &one.name, cu, None)? {
             let text = one.fused_texts.get(&usage.kernel).cloned();

@@ -7,8 +7,8 @@ use crate::ir::valid::KernelInfo;
 use crate::ir::{Kernel, Scalar};
 use std::collections::BTreeSet;
 
-/// What every emitted C file opens with, after its description: guards against fused multiply-adds, the headers, and the
-/// assumptions about the implementation, each checked by the compiler.
+/// What every emitted C file opens with, after its description: guards against fused multiply-adds, the headers, and
+/// the assumptions about the implementation, each checked by the compiler.
 pub const PRELUDE: &str = "\
 /* Every operation is rounded once: a*b + c must not become a fused multiply-add. */
 #if defined(__clang__)

@@ -55,8 +55,8 @@ impl Dialect {
         self.type_name(if s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 })
     }
 
-    /// Whether operands of an unsigned operation are converted one by one, which compilers that warn of implicit conversions ask
-    /// for; else the language converts the other operand of an unsigned one.
+    /// Whether operands of an unsigned operation are converted one by one, which compilers that warn of implicit
+    /// conversions ask for; else the language converts the other operand of an unsigned one.
     pub fn converts_each(self) -> bool {
         self == Dialect::C
     }

@@ -237,7 +237,8 @@ fn definition(h: Helper, d: Dialect) -> String {
     }
 }
 
-/// A function that is one instruction from an architecture on, and nothing before, where copies are done at once and launches do not overlap.
+/// A function that is one instruction from an architecture on, and nothing before, where copies are done at once and
+/// launches do not overlap.
 fn instruction(comment: &str, since: u32, text: &str, head: &str) -> String {
     format!(
         "// {comment}\n{head}\n{{\n\

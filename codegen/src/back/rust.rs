@@ -1,8 +1,8 @@
 //! Rust: kernels of one thread as safe functions over slices.
 //!
-//! Only sample data may overflow ([`Facts::is_data`]): sums and products of it are `wrapping_*`, indices are computed plainly.
-//! No line is long: where an expression would not fit, its longest operand becomes a variable of its own, so that the
-//! text is as rustfmt would lay it out.
+//! Only sample data may overflow ([`Facts::is_data`]): sums and products of it are `wrapping_*`, indices are computed
+//! plainly. No line is long: where an expression would not fit, its longest operand becomes a variable of its own, so
+//! that the text is as rustfmt would lay it out.
 
 use super::facts::{Facts, assigned_in};
 use super::namer::Namer;

@@ -1,8 +1,8 @@
 //! Whole files: kernels with what calls them, and a description of how they came about.
 //!
-//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.c` a complete transform for CPUs, `<wavelet>.h` declares
-//! what a C program needs of either. The functions around the kernels (levels, axes, strides) are one text for both,
-//! in the `.in` files beside this one; what differs is filled in by [`c`] and [`cuda`].
+//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.c` a complete transform for CPUs, `<wavelet>.h`
+//! declares what a C program needs of either. The functions around the kernels (levels, axes, strides) are one text for
+//! both, in the `.in` files beside this one; what differs is filled in by [`c`] and [`cuda`].
 
 mod c;
 mod cuda;
@@ -105,7 +105,8 @@ pub fn header(request: &Request, declared: Declared) -> String {
 pub struct Emitted {
     /// The file.
     pub text: String,
-    /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file has as well.
+    /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file
+    /// has as well.
     pub replaced: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The passes of a file, along rows and along columns. Those of CUDA are in the usual shape of their schedules, or in the first
-//! other one that holds the wavelet.
+//! The passes of a file, along rows and along columns. Those of CUDA are in the usual shape of their schedules, or in
+//! the first other one that holds the wavelet.
 
 use super::Request;
 use crate::ir::{Kernel, Scalar};

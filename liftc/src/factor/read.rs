@@ -1,4 +1,5 @@
-//! Banks as they are given: by name, as a wavelet of a `.lift` file, as taps on the command line, or as a file of numbers.
+//! Banks as they are given: by name, as a wavelet of a `.lift` file, as taps on the command line, or as a file of
+//! numbers.
 
 use crate::cli::FactorArgs;
 use crate::failure::{Failure, Outcome, input, usage};
@@ -74,7 +75,8 @@ pub fn given(args: &FactorArgs) -> Outcome<Given> {
     Ok(given)
 }
 
-/// Whether the word is a file of numbers, going by its extension; any file but a `.lift` one counts where it has a separator.
+/// Whether the word is a file of numbers, going by its extension; any file but a `.lift` one counts where it has a
+/// separator.
 fn file_of_numbers(word: &str) -> Option<PathBuf> {
     let path = Path::new(word);
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
@@ -134,8 +136,8 @@ fn assemble(name: String, filters: Filters, at: [Option<i64>; 2]) -> Outcome<Giv
     Ok(Given { name, file: None, known, free, mirrored, synthesis })
 }
 
-/// Where filters of these lengths begin unless they say: about 2k and 2k + 1 if their lengths are odd, else as in PyWavelets'
-/// `periodization`.
+/// Where filters of these lengths begin unless they say: about 2k and 2k + 1 if their lengths are odd, else as in
+/// PyWavelets' `periodization`.
 fn places(low: i64, high: i64) -> [i64; 2] {
     if low % 2 == 1 && high % 2 == 1 { [-(low / 2), 1 - high / 2] } else { [1 - low / 2, 1 - high / 2] }
 }

@@ -12,8 +12,8 @@ use std::path::Path;
 /// Most bytes that a decoder may allocate, unless the file is half as long.
 const MAX_DECODED: u64 = 4 << 30;
 
-/// Most bytes that a decoder may allocate for each byte of the file, beside 4 MiB: no format packs that well, so that what a
-/// short file claims is not believed.
+/// Most bytes that a decoder may allocate for each byte of the file, beside 4 MiB: no format packs that well, so that
+/// what a short file claims is not believed.
 const MAX_RATIO: u64 = 4096;
 
 /// What is said of a colour profile.

@@ -1,7 +1,7 @@
 //! Netpbm's pictures, P1 to P7: PBM, PGM, PPM and PAM. Samples stay what they are, and the maxval stays with them.
 //!
-//! The formats are those of netpbm's manual pages pbm(5), pgm(5), ppm(5) and pam(5). In a bit map, sample 0 is black and 1
-//! is white, as in the PGM of maxval 1 that netpbm makes of it; the file has it the other way round.
+//! The formats are those of netpbm's manual pages pbm(5), pgm(5), ppm(5) and pam(5). In a bit map, sample 0 is black
+//! and 1 is white, as in the PGM of maxval 1 that netpbm makes of it; the file has it the other way round.
 
 use super::npy::{Stop, read_elements};
 use super::{Array, Colour, Data, Element, Origin, shape_text};

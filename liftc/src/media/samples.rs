@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// Samples of one type, in memory of their own or mapped.
 ///
 /// A mapped file must keep its contents as long as it is mapped: what another program writes into it shows through, and
-/// if it becomes shorter, the system ends whoever reads beyond its end. Replacing it by another file of its name is fine.
+/// if it becomes shorter, the system ends whoever reads beyond its end. Replacing it by another file of its name is
+/// fine.
 #[derive(Clone)]
 pub struct Samples<T>(Place<T>);
 
@@ -22,8 +23,8 @@ enum Place<T> {
 }
 
 impl<T: Pod> Samples<T> {
-    /// `count` samples of a file that begin `start` bytes into it, in this machine's byte order. `None` if they are not all
-    /// there, or not aligned.
+    /// `count` samples of a file that begin `start` bytes into it, in this machine's byte order. `None` if they are not
+    /// all there, or not aligned.
     ///
     /// # Errors
     /// If the system does not map the file.
@@ -31,8 +32,9 @@ impl<T: Pod> Samples<T> {
         let Some(end) = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(start)) else {
             return Ok(None);
         };
-        // SAFETY: the file is opened for reading and nothing in this program writes to it: outputs are other files, which then
-        // take their names. That no other program does is asked of users, as every program that maps files does.
+        // SAFETY: the file is opened for reading and nothing in this program writes to it: outputs are other files,
+        // which then take their names. That no other program does is asked of users, as every program that maps files
+        // does.
         let map = unsafe { memmap2::MmapOptions::new().len(end).map(file)? };
         let whole = map.get(start..end).is_some_and(|bytes| bytemuck::try_cast_slice::<u8, T>(bytes).is_ok());
         Ok(whole.then(|| Samples(Place::Mapped(Arc::new(map), start))))

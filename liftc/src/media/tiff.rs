@@ -24,7 +24,8 @@ struct Page {
     data: Data,
 }
 
-/// Reads all pages of a file of `bytes` bytes, which may take `most` bytes of memory. Reduced copies of pages are left out.
+/// Reads all pages of a file of `bytes` bytes, which may take `most` bytes of memory. Reduced copies of pages are left
+/// out.
 ///
 /// # Errors
 /// If a page cannot be decoded, or is not as the first one is.

@@ -228,8 +228,8 @@ pub struct Restored {
     pub notes: Vec<String>,
 }
 
-/// Samples as elements of a file, each divided by `gain` (1: exact), rounded and clamped to integers; to those up to `maxval`,
-/// where the file says that this is the largest.
+/// Samples as elements of a file, each divided by `gain` (1: exact), rounded and clamped to integers; to those up to
+/// `maxval`, where the file says that this is the largest.
 pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, maxval: Option<u16>) -> Restored {
     let (mut clamped, mut undefined, mut overflowed) = (0, 0, 0);
     let mut whole = |x: T, low: i64, high: i64| -> i64 {

@@ -53,7 +53,8 @@ impl<C: Coefficient> Bank<C> {
     /// being the alternated reversal of the lowpass. The length must be even.
     pub fn orthogonal(rec_lo: &[C]) -> Bank<C> {
         let high = rec_lo.iter().rev().enumerate();
-        // PyWavelets: rec_hi[i] = (−1)^i · dec_lo[i], and the decomposition filters are the reconstruction ones reversed.
+        // PyWavelets: rec_hi[i] = (−1)^i · dec_lo[i], and the decomposition filters are the reconstruction ones
+        // reversed.
         let rec_hi: Vec<C> = high.map(|(i, c)| if i % 2 == 1 { c.negated() } else { c.clone() }).collect();
         let at = 1 - rec_lo.len() as i64 / 2;
         Bank { low: Laurent::new(at, rec_lo.to_vec()), high: Laurent::new(at, rec_hi) }

@@ -15,8 +15,8 @@ pub enum Body {
     Lifting,
     /// By 2×2 stages, which act on pairs of neighbouring samples; y = fl(fl(a·u) + fl(b·v)).
     ///
-    /// Under the periodic rule the stages are executed ([`Scheme::stages`](crate::Scheme::stages)), under the others the steps, which agree with
-    /// them but for rounding away from the borders.
+    /// Under the periodic rule the stages are executed ([`Scheme::stages`](crate::Scheme::stages)), under the others
+    /// the steps, which agree with them but for rounding away from the borders.
     Lattice {
         /// The stages.
         lattice: Lattice<Weight>,

@@ -1,7 +1,7 @@
 //! What a wavelet is and what it does: steps, schemes, geometry, the arithmetic of a step, and the oracle.
 //!
-//! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] what is read beyond a line, [`geometry`] where samples
-//! stand, and [`oracle`] puts these together.
+//! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] what is read beyond a line, [`geometry`] where
+//! samples stand, and [`oracle`] puts these together.
 
 pub mod adjoint;
 pub mod body;

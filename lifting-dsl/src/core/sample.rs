@@ -115,8 +115,9 @@ pub trait Sample: sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Sen
 
 /// The arithmetic of steps on a work type. Sealed, as [`Sample`] is.
 ///
-/// Integer steps are `x ∓= (Σ weight·read + rounding) >> shift` with the sum in [`Arithmetic::Acc`], all of it wrapping.
-/// Real ones are `x ∓= Σ weight·(Σ read)`, every operation rounded once. What one domain lacks does nothing in the other.
+/// Integer steps are `x ∓= (Σ weight·read + rounding) >> shift` with the sum in [`Arithmetic::Acc`], all of it
+/// wrapping. Real ones are `x ∓= Σ weight·(Σ read)`, every operation rounded once. What one domain lacks does nothing
+/// in the other.
 pub trait Arithmetic: Sample<Work = Self> {
     /// What weights and sums are held in: `i32` for `i16` and `i32`, else the type itself.
     type Acc: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static;

@@ -200,8 +200,8 @@ impl Step {
         }
     }
 
-    /// Whether all weights are rational, so that polynomials made of them prove something; integer steps count with their
-    /// linear part.
+    /// Whether all weights are rational, so that polynomials made of them prove something; integer steps count with
+    /// their linear part.
     pub fn is_rational(&self) -> bool {
         let rational = |w: &Weight| matches!(w, Weight::Rational(_));
         match self {

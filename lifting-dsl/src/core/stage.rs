@@ -23,8 +23,8 @@ impl PairStage {
         self.first.parity() as i32
     }
 
-    /// The new u (0) or v (1) as two steps on a copy of it: multiply by its own weight, then add the other's product, read at offset 0 from what
-    /// the other was before.
+    /// The new u (0) or v (1) as two steps on a copy of it: multiply by its own weight, then add the other's product,
+    /// read at offset 0 from what the other was before.
     pub fn steps(&self, which: usize) -> [Step; 2] {
         let target = if which == 0 { self.first } else { self.first.other() };
         let factor = self.rows[which][which].clone();

@@ -1,7 +1,7 @@
 //! What a `.lift` file says, before anything is checked beyond its grammar.
 //!
-//! Words stay words and numbers stay text here: [`crate::language::validate`] gives them meaning. Every node has its span; two
-//! trees are compared after [`File::erase_spans`].
+//! Words stay words and numbers stay text here: [`crate::language::validate`] gives them meaning. Every node has its
+//! span; two trees are compared after [`File::erase_spans`].
 
 use crate::core::scheme::Phase;
 use crate::core::span::Span;

@@ -1,7 +1,7 @@
 //! The codes of errors and warnings, with cause, cure and, where it is short, a text that gives them.
 //!
-//! `codes.md` beside this file is the one source. The language reference, `docs/language.md`, has it as its last chapter,
-//! and `liftc explain L0301` prints an entry of it. A code keeps its meaning from version to version.
+//! `codes.md` beside this file is the one source. The language reference, `docs/language.md`, has it as its last
+//! chapter, and `liftc explain L0301` prints an entry of it. A code keeps its meaning from version to version.
 
 /// The index of codes, in Markdown: `### CODE: what it stands for`, its cause, its cure, and an example.
 pub const INDEX: &str = include_str!("codes.md");

@@ -1,5 +1,5 @@
-//! Numbers outside a wavelet, as command lines and data files have them: constant expressions of the language, separated
-//! by commas or blanks.
+//! Numbers outside a wavelet, as command lines and data files have them: constant expressions of the language,
+//! separated by commas or blanks.
 
 use crate::core::diag::Diagnostic;
 use crate::core::scheme::Domain;

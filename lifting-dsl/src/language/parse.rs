@@ -1,5 +1,5 @@
-//! Tokens → [`ast`](crate::language::ast). Recursive descent that goes on after an error, so that all of a file's errors are
-//! reported at once.
+//! Tokens → [`ast`](crate::language::ast). Recursive descent that goes on after an error, so that all of a file's
+//! errors are reported at once.
 //!
 //! ```text
 //! file     = wavelet*
@@ -220,7 +220,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The `;` of a statement. A forgotten one is reported, and the statement still counts if what follows is the next one.
+    /// The `;` of a statement. A forgotten one is reported, and the statement still counts if what follows is the next
+    /// one.
     fn semicolon(&mut self) -> Parsed<()> {
         if self.eat(Kind::Semi) {
             return Ok(());

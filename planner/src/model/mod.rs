@@ -1,9 +1,10 @@
 //! How long a level should take: a model of a few terms, so that plans choose before anything has run.
 //!
-//! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What limits large images is throughput, of
-//! memory and of instructions. What limits small ones is the time of one walk or block from its first row to its last; it grows with
-//! how many share a multiprocessor. Constants are fitted to what was measured (`h200`), as the tests show;
-//! of passes through shared memory they are estimates. What is measured on a device (`PlanBuilder::tune`) stands above all this.
+//! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What
+//! limits large images is throughput, of memory and of instructions. What limits small ones is the time of one walk or
+//! block from its first row to its last; it grows with how many share a multiprocessor. Constants are fitted to what
+//! was measured (`h200`), as the tests show; of passes through shared memory they are estimates. What is measured on a
+//! device (`PlanBuilder::tune`) stands above all this.
 
 mod h200;
 
@@ -54,7 +55,8 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
-/// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or write one.
+/// Instructions of lifting for a pair of samples along one axis, and how often they read a sample of the other phase or
+/// write one.
 fn work(actions: &[Action]) -> [f64; 2] {
     let mut counts = [0; 2];
     for action in actions {
@@ -394,7 +396,8 @@ fn lifted(job: &Job, columns: i64) -> f64 {
     beyond(job.width, columns)
 }
 
-/// By how much images of a batch that do not fill their blocks take longer: to a power of what is left idle. What one image takes was measured without.
+/// By how much images of a batch that do not fill their blocks take longer: to a power of what is left idle. What one
+/// image takes was measured without.
 fn idle(job: &Job, columns: i64, rows: i64, power: f64) -> f64 {
     if job.batch == 1 { 1.0 } else { (beyond(job.width, columns) * beyond(job.height, rows)).powf(power) }
 }

@@ -19,7 +19,8 @@ const SIZES: [(i32, i32); 9] = [
     (512, 512),
 ];
 
-/// One H200, CUDA 13.0, launches of single kernels replayed as a graph over rotating buffers; whole-symmetric, contiguous arrays.
+/// One H200, CUDA 13.0, launches of single kernels replayed as a graph over rotating buffers; whole-symmetric,
+/// contiguous arrays.
 struct Measured {
     scheme: &'static str,
     sample: Scalar,
@@ -288,7 +289,8 @@ const MEASURED_ODD: [MeasuredOdd; 12] = {
     ]
 };
 
-/// Rows that begin anywhere: predictions of what `warp` would take, whose shape is the model's choice, are near what was measured, and it is chosen.
+/// Rows that begin anywhere: predictions of what `warp` would take, whose shape is the model's choice, are near what
+/// was measured, and it is chosen.
 #[test]
 fn odd_images_are_predicted() {
     let machine = Machine::default();
@@ -358,7 +360,8 @@ fn odd_images_are_predicted() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Scheme, sample type, direction, columns and rows; microseconds of two levels in the shapes that are proposed, and of two launches.
+/// Scheme, sample type, direction, columns and rows; microseconds of two levels in the shapes that are proposed, and of
+/// two launches.
 type Twice = (&'static str, Scalar, Direction, (i32, i32), &'static [f64], f64);
 
 /// What was not measured, and so must not be taken.
@@ -404,7 +407,8 @@ const MEASURED_TWICE: [Twice; 32] = {
     ]
 };
 
-/// Scheme, sample type, direction; columns, rows and images; ring; microseconds of two levels by row pairs of a chunk, and the same.
+/// Scheme, sample type, direction; columns, rows and images; ring; microseconds of two levels by row pairs of a chunk,
+/// and the same.
 type Chunks = (&'static str, Scalar, Direction, (i32, i32, i32), u32, &'static [(u32, f64)]);
 
 /// `docs/notebook/cascade.md`, chunks of launches of many waves.
@@ -448,7 +452,8 @@ const MEASURED_CHUNKS: [Chunks; 32] = {
     ]
 };
 
-/// Chunks of two levels have the height that was measured to be the fastest, or nearly, and what is predicted of it is near.
+/// Chunks of two levels have the height that was measured to be the fastest, or nearly, and what is predicted of it is
+/// near.
 #[test]
 fn chunks_are_as_high_as_was_measured_to_be_fast() {
     let machine = Machine::default();
@@ -483,7 +488,8 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What is predicted of two levels in one launch is near what was measured, and the shape that is chosen is the faster one, or nearly.
+/// What is predicted of two levels in one launch is near what was measured, and the shape that is chosen is the faster
+/// one, or nearly.
 #[test]
 fn two_levels_are_predicted() {
     let machine = Machine::default();
@@ -509,7 +515,8 @@ fn two_levels_are_predicted() {
             format!("{name} {} {width}x{height}: {time:.1} µs, measured {measured:?}, apart {apart}", direction.name());
         println!("{line}");
         let best = measured.iter().copied().fold(f64::INFINITY, f64::min);
-        // Two launches are predicted to some hundredths, and where two levels gain or lose more than that, they are taken, or not.
+        // Two launches are predicted to some hundredths, and where two levels gain or lose more than that, they are
+        // taken, or not.
         let decided = (found - apart).abs() < 0.1 * apart || (time < apart) == (found < apart);
         if !(0.8..1.25).contains(&(time / found)) || found > 1.05 * best || !decided {
             wrong += &(line + "\n");
@@ -518,7 +525,8 @@ fn two_levels_are_predicted() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Images of that side, levels, how many images, and microseconds of the blocks for few images and for many: launches of single kernels, on one H200.
+/// Images of that side, levels, how many images, and microseconds of the blocks for few images and for many: launches
+/// of single kernels, on one H200.
 type Pyramids = (&'static str, Scalar, Direction, i32, &'static [(i32, i32, [f64; 2])]);
 
 const MEASURED_PYRAMIDS: [Pyramids; 6] = [

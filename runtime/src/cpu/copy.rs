@@ -4,8 +4,8 @@ use super::Shared;
 use crate::data::{MAX_RANK, RawView, RawViewMut};
 use rayon::prelude::*;
 
-/// Copies `src` to `dst`. Where `dst` is larger, the last sample along the axis is repeated; where it is smaller, the rest of `src`
-/// is left out.
+/// Copies `src` to `dst`. Where `dst` is larger, the last sample along the axis is repeated; where it is smaller, the
+/// rest of `src` is left out.
 ///
 /// # Safety
 /// Both views must be valid, `dst` must not overlap `src`, and no two of its indices may share an address.

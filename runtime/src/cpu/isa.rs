@@ -1,7 +1,8 @@
 //! Instruction sets: found when a plan is made, or forbidden by `LIFTING_CPU`.
 //!
-//! rewrite: one loop over slices → the same loop, compiled once for each instruction set, and a jump to the widest one that the machine has.
-//! The loops are plain Rust that compilers vectorise; they fuse no multiplication with an addition, so all sets give the same bits.
+//! rewrite: one loop over slices → the same loop, compiled once for each instruction set, and a jump to the widest one
+//! that the machine has. The loops are plain Rust that compilers vectorise; they fuse no multiplication with an
+//! addition, so all sets give the same bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +19,8 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// What the machine has, but no more than `LIFTING_CPU` allows (`sse2` or `baseline`, `avx2`, `avx512`); what is not understood allows all.
+    /// What the machine has, but no more than `LIFTING_CPU` allows (`sse2` or `baseline`, `avx2`, `avx512`); what is
+    /// not understood allows all.
     pub fn detect() -> Isa {
         let allowed = std::env::var("LIFTING_CPU").ok().and_then(|name| name.parse().ok());
         allowed.unwrap_or(Isa::Avx512).min(Isa::of_machine())
@@ -71,8 +73,8 @@ impl fmt::Display for Isa {
     }
 }
 
-/// Functions that are compiled once for each instruction set; they take the set as their first argument. Everything hot that they call has
-/// to be inlined into them, since only then is it compiled for the set.
+/// Functions that are compiled once for each instruction set; they take the set as their first argument. Everything hot
+/// that they call has to be inlined into them, since only then is it compiled for the set.
 macro_rules! for_each_isa {
     ($(
         $(#[$attribute:meta])*

@@ -1,8 +1,8 @@
 //! One pass: one axis of one level, in place.
 //!
 //! rewrite: "for each line of the box along this axis" → bundles of `L` neighbouring lines, each gathered into
-//! scratch as `[sample][lane]`, lifted there, and scattered back: deinterleaved (analysis) or interleaved (synthesis) on the way.
-//! The lanes run along the axis that is closest in memory, so a vertical pass reads whole cache lines.
+//! scratch as `[sample][lane]`, lifted there, and scattered back: deinterleaved (analysis) or interleaved (synthesis)
+//! on the way. The lanes run along the axis that is closest in memory, so a vertical pass reads whole cache lines.
 
 use super::Shared;
 use super::adjoint::{self, Fold};

@@ -1,4 +1,5 @@
-//! Plans on the CPU against the oracle, bit for bit: every instruction set of the machine, and what the blocks, rings and chunks of row programs meet.
+//! Plans on the CPU against the oracle, bit for bit: every instruction set of the machine, and what the blocks, rings
+//! and chunks of row programs meet.
 
 use super::Cpu;
 use super::isa::Isa;

@@ -1,4 +1,5 @@
-//! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access found.
+//! Plans on the IR's interpreter: the launches that a GPU would get, on host memory, with every race and stray access
+//! found.
 
 use crate::data::{RawView, RawViewMut, contiguous, offsets};
 use crate::error::PlanError;
@@ -24,8 +25,8 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    /// For data and coefficients with these strides; views are gathered into buffers that have them, and scattered. Where a stride is
-    /// negative (an interpreted pointer has nothing before it) the buffer is contiguous.
+    /// For data and coefficients with these strides; views are gathered into buffers that have them, and scattered.
+    /// Where a stride is negative (an interpreted pointer has nothing before it) the buffer is contiguous.
     pub fn new<T: Sample>(
         problem: Arc<Problem>,
         data: &[isize],

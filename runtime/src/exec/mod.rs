@@ -1,8 +1,9 @@
 //! The seam between plans and what executes them.
 //!
-//! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and hands it to the executor that its device
-//! chose ([`Device::executor`](crate::device::Device)). Executors get raw views that have been checked against the problem. [`cuda`] and [`interp`] execute
-//! programs of `lifting-planner`, on a CUDA device and on the interpreter of kernels.
+//! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and hands it to
+//! the executor that its device chose ([`Device::executor`](crate::device::Device)). Executors get raw views that have
+//! been checked against the problem. [`cuda`] and [`interp`] execute programs of `lifting-planner`, on a CUDA device
+//! and on the interpreter of kernels.
 
 pub mod cuda;
 pub(crate) mod interp;
@@ -126,7 +127,8 @@ pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
     where
         T: Sample;
 
-    /// The adjoint of analysis: `src` of the geometry's shape to `dst` of the same; or that of synthesis. Of a real scheme, without padding.
+    /// The adjoint of analysis: `src` of the geometry's shape to `dst` of the same; or that of synthesis. Of a real
+    /// scheme, without padding.
     unsafe fn adjoint(
         &self,
         of: Direction,

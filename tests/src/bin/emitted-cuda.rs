@@ -1,5 +1,6 @@
-//! Writes a folder that checks emitted CUDA on a machine with a GPU, nvcc and nothing else: emitted files, a host program,
-//! real pictures and made-up cases with what the oracle says of them, and `run.sh`, which compiles, runs and compares.
+//! Writes a folder that checks emitted CUDA on a machine with a GPU, nvcc and nothing else: emitted files, a host
+//! program, real pictures and made-up cases with what the oracle says of them, and `run.sh`, which compiles, runs and
+//! compares.
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
@@ -76,7 +77,8 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
         out.extend(words.iter().flat_map(|w| w.to_ne_bytes()));
         out.extend([signal, bands, back].iter().flat_map(|part| T::bytes(part)));
     };
-    // The pictures under the wavelet's own border rule, of samples of 8 bytes only the one with an odd side: the folder stays small enough to be carried.
+    // The pictures under the wavelet's own border rule, of samples of 8 bytes only the one with an odd side: the folder
+    // stays small enough to be carried.
     let pictures = match size_of::<T>() {
         _ if boundary != scheme.boundary() => &pictures[..0],
         8 => &pictures[1..],

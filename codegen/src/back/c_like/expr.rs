@@ -241,7 +241,8 @@ impl Writer<'_> {
         self.wraps(e) && self.facts.type_of(e) != Scalar::I16
     }
 
-    /// The other operand of an unsigned one: where the target allows it, converted by the language, unless it must wrap itself.
+    /// The other operand of an unsigned one: where the target allows it, converted by the language, unless it must wrap
+    /// itself.
     fn beside_unsigned(&mut self, e: &Expr) -> Text {
         if self.dialect.converts_each() || self.is_unsigned_anyway(e) { self.unsigned(e) } else { self.narrowed(e) }
     }

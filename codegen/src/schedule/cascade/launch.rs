@@ -9,13 +9,15 @@ use lifting_dsl::Boundary;
 struct Many {
     /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, of 32, and of 16 in pairs.
     step: [f64; 3],
-    /// Of a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a longer one have more to lift in each.
+    /// Of a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a longer
+    /// one have more to lift in each.
     of_halo: f64,
     /// How many more waves the last ones are like, in which ever fewer warps run.
     last: f64,
     /// Steps, once, for each that is asked for ahead.
     fill: f64,
-    /// Bytes of the image that may be in flight at one time, of single samples and of pairs: with as many that are written, what the second-level cache holds.
+    /// Bytes of the image that may be in flight at one time, of single samples and of pairs: with as many that are
+    /// written, what the second-level cache holds.
     in_flight: [f64; 2],
     /// By how much a step takes longer, at most, where it is more.
     crowded: f64,
@@ -46,34 +48,40 @@ const FEW: f64 = 4.0;
 /// As [`Many::in_flight`] and [`Many::crowded`], of analysis and of synthesis.
 const IN_FLIGHT: [f64; 2] = [20.0 * MIB, 25.0 * MIB];
 const CROWDED: [f64; 2] = [0.6, 1.2];
-/// Bytes of images up to which analysis is faster with all warps at once, each with a scheduler to itself or shared with one other, than with what is in flight kept in the cache.
+/// Bytes of images up to which analysis is faster with all warps at once, each with a scheduler to itself or shared
+/// with one other, than with what is in flight kept in the cache.
 const SMALL: i64 = 96 << 20;
 /// Warps of a multiprocessor that have schedulers to themselves.
 const SCHEDULERS: i64 = 4;
 /// How much longer a step takes where two share one: for lanes of 16 bytes, and of 32.
 const SHARED_BY_TWO: [f64; 2] = [1.5, 2.1];
-/// What each warp adds to a step of analysis where warps follow one another, for lanes of 16 bytes, and of 32; and to one of synthesis where schedulers are shared.
+/// What each warp adds to a step of analysis where warps follow one another, for lanes of 16 bytes, and of 32; and to
+/// one of synthesis where schedulers are shared.
 const FOLLOWED: [f64; 2] = [0.145, 0.172];
 const SHARED_STEP: [f64; 2] = [0.065, 0.06];
 /// Of a step of the halo, which stores nothing.
 const OF_HALO: f64 = 0.7;
 /// Steps that warps which begin at the same time wait for each that is asked for ahead.
 const FILL: f64 = 0.5;
-/// Of samples in pairs and short halos: bytes of images up to which all warps at once are the fastest; how much longer a step takes where so many share a scheduler, up to five, and how far that is settled by the scheduler that has the
-/// most, not by the mean; what a step of the halo counts; and by how much a step takes longer, at most, where the image is more than the cache holds.
+/// Of samples in pairs and short halos: bytes of images up to which all warps at once are the fastest; how much longer
+/// a step takes where so many share a scheduler, up to five, and how far that is settled by the scheduler that has the
+/// most, not by the mean; what a step of the halo counts; and by how much a step takes longer, at most, where the image
+/// is more than the cache holds.
 const SMALL_IN_PAIRS: i64 = 56 << 20;
 const SHARED_IN_PAIRS: [[f64; 5]; 2] = [[1.0, 1.36, 1.87, 2.4, 2.9], [1.0, 1.33, 1.71, 2.3, 2.7]];
 const UNEVEN: [f64; 2] = [0.6, 1.0];
 const OF_HALO_IN_PAIRS: [f64; 2] = [1.1, 0.9];
 const CROWDED_IN_PAIRS: f64 = 0.35;
-/// Of samples in pairs, where instructions limit: how much longer a step takes where so many warps share a scheduler, what it takes in a wave that others follow (analysis, synthesis), and how much longer it takes at borders.
+/// Of samples in pairs, where instructions limit: how much longer a step takes where so many warps share a scheduler,
+/// what it takes in a wave that others follow (analysis, synthesis), and how much longer it takes at borders.
 const SHARED_PAIRS: [f64; 3] = [1.0, 1.08, 1.47];
 const WAVE_OF_PAIRS: [f64; 2] = [1.17, 1.3];
 const PAIRS_AT_BORDERS: f64 = 0.16;
 /// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
-/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines, in analysis and in synthesis.
+/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines, in
+/// analysis and in synthesis.
 const REGISTERS: i64 = 512;
 const BESIDES_LINES: [i64; 2] = [80, 50];
 
@@ -153,7 +161,8 @@ impl Walk {
         ceil(pairs(job), MAX_CHUNKS.into()) as i32
     }
 
-    /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then begin where all others do in memory.
+    /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then
+    /// begin where all others do in memory.
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
         let duration = |chunk: &i32| self.duration(job, *chunk, multiprocessors);
@@ -161,7 +170,8 @@ impl Walk {
         best.max(Walk::least_chunk(job))
     }
 
-    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two. Synthesis takes any number.
+    /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
+    /// Synthesis takes any number.
     fn at_once(&self, job: &Job, chunk: i64, multiprocessors: u32) -> Option<usize> {
         let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
         let small = self.direction() == 0 && size * self.options.sample.bytes() as i64 <= SMALL;
@@ -170,7 +180,8 @@ impl Walk {
         (small && shared <= 2 && warps <= self.resident()).then_some(shared as usize)
     }
 
-    /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row pairs of the second level.
+    /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row
+    /// pairs of the second level.
     pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
         if self.is_busy() {
             return self.in_busy_pairs(job, chunk, multiprocessors.max(1).into());
@@ -221,7 +232,8 @@ impl Walk {
         steps * (waves as f64 * WAVE_OF_PAIRS[self.direction()] * full + last) * at_borders
     }
 
-    /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its ring is full included.
+    /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its
+    /// ring is full included.
     fn in_waves(&self, job: &Job, chunk: i32, multiprocessors: u32, filled: f64) -> f64 {
         let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);
         let all = self.warps(job, chunk.into()) as f64 / f64::from(multiprocessors);
@@ -312,7 +324,8 @@ impl Walk {
     }
 }
 
-/// By how much a step takes longer where more is in flight than the second-level cache holds with what is written; at most `by`.
+/// By how much a step takes longer where more is in flight than the second-level cache holds with what is written; at
+/// most `by`.
 fn crowded(in_flight: f64, holds: f64, by: f64) -> f64 {
     1.0 + by * (1.0 - holds / in_flight).max(0.0)
 }

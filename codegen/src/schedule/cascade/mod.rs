@@ -1,9 +1,12 @@
-//! rewrite: two levels of a scheme along both axes of an image → warps that walk down strips of columns, with no low band between the levels in memory
+//! rewrite: two levels of a scheme along both axes of an image → warps that walk down strips of columns, with no low
+//! band between the levels in memory
 //!
-//! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk of rows, four at a time: two row pairs of the image, which
-//! make a row pair of its low band. Rows arrive in a ring in shared memory, several steps ahead, by asynchronous copies of 16 bytes. Both levels
-//! are lifted as `stream` lifts one: rows by shuffles, columns in a delay line of registers (`schedule::level`); the second level's lanes have half the columns of the first's. So all but
-//! the low band's low band is written once and the image read once; a chunk pays the vertical halo of both levels, a strip the horizontal.
+//! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk
+//! of rows, four at a time: two row pairs of the image, which make a row pair of its low band. Rows arrive in a ring in
+//! shared memory, several steps ahead, by asynchronous copies of 16 bytes. Both levels are lifted as `stream` lifts
+//! one: rows by shuffles, columns in a delay line of registers (`schedule::level`); the second level's lanes have half
+//! the columns of the first's. So all but the low band's low band is written once and the image read once; a chunk pays
+//! the vertical halo of both levels, a strip the horizontal.
 //!
 //! The border rule at the low band's own edges. Rows beyond a border are loaded by reflection or repetition, which lifting keeps: so the first level's results go
 //! on beyond the border, too, as an extension E of its low band x of n rows. Under `whole-symmetric`, with the first position even, E is the reflection about the first row that the
@@ -12,14 +15,18 @@
 //! a row later. Columns need no extension: rows are whole vectors, so the first lane and the last find the mirror images of what lies beyond among their own columns, at either level.
 //! Under `periodic` E repeats, and so it should.
 //!
-//! Synthesis is the same walk backwards: rows of the bands of both levels arrive in the ring, the second level is lifted first, and the two rows of the low band that it leaves are
-//! those that the first takes with the next row pairs of its own bands. The halo above a chunk is walked by the second level alone. Where a lane's columns are 32 bytes, results go
-//! through the slot of the ring that has just been read, so that stores are whole vectors beside one another. What the second level leaves beyond the border is E again, and what the
-//! first wants beyond the last row of an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
+//! Synthesis is the same walk backwards: rows of the bands of both levels arrive in the ring, the second level is
+//! lifted first, and the two rows of the low band that it leaves are those that the first takes with the next row pairs
+//! of its own bands. The halo above a chunk is walked by the second level alone. Where a lane's columns are 32 bytes,
+//! results go through the slot of the ring that has just been read, so that stores are whole vectors beside one
+//! another. What the second level leaves beyond the border is E again, and what the first wants beyond the last row of
+//! an image of even height is x[n - 1 - i] = E[n + i - 1]: the row before.
 //!
-//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all steps are dot products. The low columns of a row are then pairs of the low band as they stand.
+//! 16-bit integers stand in pairs, two columns of a phase in a register, and are lifted by dot products, where all
+//! steps are dot products. The low columns of a row are then pairs of the low band as they stand.
 //!
-//! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is not symmetric.
+//! Only border rules that are extensions can be kept so: not `edge` and `zero`, and not `whole-symmetric` if a step is
+//! not symmetric.
 
 mod analysis;
 mod launch;
@@ -42,7 +49,8 @@ const GROUP: i64 = 4;
 /// Row pairs of halo up to which memory limits walks of samples in pairs, too, not what they execute.
 const SHORT: i64 = 2;
 
-/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes: measured best (docs/notebook/cascade.md).
+/// Resident blocks a multiprocessor that kernels in pairs are compiled for, where a lane's columns are 16 bytes:
+/// measured best (docs/notebook/cascade.md).
 const RESIDENT_IN_PAIRS: u32 = 12;
 
 /// Shape of a block, which is a warp.
@@ -55,9 +63,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit into the second-level cache: deep rings, which leave few
-    /// blocks resident, where a lane's columns are 32 bytes; but shallower ones in synthesis of reals, and of lanes of 16 bytes, whose copies of less than 16 bytes go through the
-    /// first-level cache, to which rings leave room.
+    /// Eight columns a lane where these are 32 bytes or less, for large images. What is in flight at one time is to fit
+    /// into the second-level cache: deep rings, which leave few blocks resident, where a lane's columns are 32 bytes;
+    /// but shallower ones in synthesis of reals, and of lanes of 16 bytes, whose copies of less than 16 bytes go
+    /// through the first-level cache, to which rings leave room.
     pub fn for_sample(sample: Scalar, direction: Direction) -> Shape {
         let columns = 8.min(32 / sample.bytes() as u32);
         let ring = match (direction, columns as usize * sample.bytes() == 32) {
@@ -70,7 +79,8 @@ impl Shape {
         Shape { columns, ring }
     }
 
-    /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait for a deep ring to fill.
+    /// Those worth considering: for large images, and for small ones, where all warps run at once and would all wait
+    /// for a deep ring to fill.
     pub fn proposed(sample: Scalar, direction: Direction) -> Vec<Shape> {
         let large = Shape::for_sample(sample, direction);
         let small = match direction {
@@ -104,8 +114,9 @@ pub struct Walk {
 /// Derives how a scheme walks.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule is no extension that the steps keep, if a strip is all halo, if the delay lines are too long for the
-/// registers of a thread, or if the shape does not suit the samples.
+/// If the sample type is not of the scheme's domain, if the border rule is no extension that the steps keep, if a strip
+/// is all halo, if the delay lines are too long for the registers of a thread, or if the shape does not suit the
+/// samples.
 pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
@@ -237,12 +248,14 @@ impl Walk {
         self.shape.columns as i32 * self.options.sample.bytes() as i32 / VECTOR as i32
     }
 
-    /// By how many row pairs of the image a step is ahead of the even one: so that the first level's results are a row pair of its low band.
+    /// By how many row pairs of the image a step is ahead of the even one: so that the first level's results are a row
+    /// pair of its low band.
     fn odd(&self) -> i64 {
         self.descents[0].delay % 2
     }
 
-    /// Steps between the rows of the low band that leave the first level and those that enter the second: of the window, and one where a border may be.
+    /// Steps between the rows of the low band that leave the first level and those that enter the second: of the
+    /// window, and one where a border may be.
     fn seam(&self, at_border: bool) -> i64 {
         (self.descents[0].delay - self.odd()) / 2 + i64::from(at_border)
     }
@@ -274,7 +287,8 @@ impl Walk {
     }
 }
 
-/// A vector's cell in a row of the ring where lanes have two vectors: every other eight swap with their neighbours, so that neither a vector a lane nor two beside one another conflict.
+/// A vector's cell in a row of the ring where lanes have two vectors: every other eight swap with their neighbours, so
+/// that neither a vector a lane nor two beside one another conflict.
 fn swapped(vector: Expr) -> Expr {
     let bit = (vector.clone() >> 3).and(1.into());
     Expr::binary(BinOp::Xor, vector, bit)

@@ -16,8 +16,9 @@ pub const WALKS: u32 = 12;
 /// Most chunks of a launch: blocks in y.
 pub const MAX_CHUNKS: i32 = 65535;
 
-/// Row pairs of a chunk, where the image is large: measured best (docs/notebook/stream.md) for a short halo, whose rows are then still in the second-level
-/// cache when they are read again, and for a long one, which is computed again for each chunk.
+/// Row pairs of a chunk, where the image is large: measured best (docs/notebook/stream.md) for a short halo, whose rows
+/// are then still in the second-level cache when they are read again, and for a long one, which is computed again for
+/// each chunk.
 const CHUNK: [i32; 2] = [10, 28];
 /// The longest short halo, in row pairs.
 const SHORT_HALO: i64 = 4;
@@ -66,8 +67,9 @@ impl Descent {
     }
 }
 
-/// Walks from one row pair to another through a ring of so many. `request` starts the copies of a pair into a slot, unless the walk ends before it; `take` takes
-/// the pair in a slot; then its copies are followed by those of the next pair, and `lift` does the rest. The first requests are a loop if that is said: less to fetch.
+/// Walks from one row pair to another through a ring of so many. `request` starts the copies of a pair into a slot,
+/// unless the walk ends before it; `take` takes the pair in a slot; then its copies are followed by those of the next
+/// pair, and `lift` does the rest. The first requests are a loop if that is said: less to fetch.
 pub fn walk_down(
     b: &mut Builder,
     (ring, looped): (u32, bool),

@@ -82,7 +82,8 @@ impl<'a> Slab<'a> {
         if self.form == Form::Single { self.lift_single(b) } else { self.lift_pairs(b) }
     }
 
-    /// Lifts columns whose samples stand in pairs, two columns at a time, those that share registers: what is beside one another comes to stand below one another.
+    /// Lifts columns whose samples stand in pairs, two columns at a time, those that share registers: what is beside
+    /// one another comes to stand below one another.
     fn lift_pairs(&self, b: &mut Builder) {
         let (height, words) = (self.height(), (self.height() + 1) / 2);
         for unit in self.form.units(0..self.held.columns()) {
@@ -218,14 +219,16 @@ impl<'a> Slab<'a> {
         });
     }
 
-    /// Makes rows beyond the border what the border rule says, as far as `reach` positions, for a phase that has just changed.
+    /// Makes rows beyond the border what the border rule says, as far as `reach` positions, for a phase that has just
+    /// changed.
     fn restore(&self, b: &mut Builder, phase: Phase, rows: RangeInclusive<i32>, reach: i32) {
         let (held, p) = (self.held, phase.parity() as i32);
         if held.border == Border::Extend {
             return;
         }
         let (low, high) = (*rows.start(), *rows.end());
-        // Only the first block of a column reaches above the image: by its halo, and by a row that an odd origin leaves out.
+        // Only the first block of a column reaches above the image: by its halo, and by a row that an odd origin leaves
+        // out.
         let above = self.first();
         b.if_(self.at_edge, |b| {
             let of_block = |b: &mut Builder, name: &str, index: Expr| {

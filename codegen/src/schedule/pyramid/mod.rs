@@ -1,16 +1,21 @@
 //! rewrite: all levels of a scheme along both axes of a small image → a block that holds the image in shared memory
 //!
-//! A block has an image, of at most [`Shape::side`] columns and rows. It brings it into shared memory, lifts level after level there, and takes the bands of all of them away, in the Mallat
-//! layout: each level turns its own part of that layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and writes each sample once: of a large
-//! image, the levels that are left when there is nothing to do but wait; of a batch of small ones, everything.
+//! A block has an image, of at most [`Shape::side`] columns and rows. It brings it into shared memory, lifts level
+//! after level there, and takes the bands of all of them away, in the Mallat layout: each level turns its own part of
+//! that layout, the low band of the level before, into its four bands. So all levels are one launch, which reads and
+//! writes each sample once: of a large image, the levels that are left when there is nothing to do but wait; of a batch
+//! of small ones, everything.
 //!
-//! An axis is a pass from one array to another of the same size, and two axes come back to where they began. Either axis is lifted as columns are in `tile`: a thread has a line and a few pairs of its
-//! samples, with all that these depend on (`Slab`), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that neither samples
-//! below one another nor beside one another are in the same bank. Even and odd samples of a line stand apart in the bands, and beside one another in the low band that they are made of; a pass
-//! reads the one and writes the other. There is a barrier a pass, two a level, and no other waiting.
+//! An axis is a pass from one array to another of the same size, and two axes come back to where they began. Either
+//! axis is lifted as columns are in `tile`: a thread has a line and a few pairs of its samples, with all that these
+//! depend on (`Slab`), and lanes have lines beside one another. Rows begin at odd words of shared memory, so that
+//! neither samples below one another nor beside one another are in the same bank. Even and odd samples of a line stand
+//! apart in the bands, and beside one another in the low band that they are made of; a pass reads the one and writes
+//! the other. There is a barrier a pass, two a level, and no other waiting.
 //!
-//! Border rules are those of `schedule::tile`: what lies beyond a border is loaded where the rule finds it, and what lifting would not keep is restored after each step. Where a line is longer than
-//! the halo, one reflection finds it, without a branch.
+//! Border rules are those of `schedule::tile`: what lies beyond a border is loaded where the rule finds it, and what
+//! lifting would not keep is restored after each step. Where a line is longer than the halo, one reflection finds it,
+//! without a branch.
 //!
 //! Low bands are rounded to the type of the samples from level to level, as they are when they go through memory.
 
@@ -27,22 +32,28 @@ use lifting_dsl::Scheme;
 
 /// Most registers that the samples of a thread's part of a line may take.
 const MAX_REGISTERS: i64 = 72;
-/// Most pairs beyond the end of a line that its samples may depend on: if a line has two samples, all of that is so many reflections away.
+/// Most pairs beyond the end of a line that its samples may depend on: if a line has two samples, all of that is so
+/// many reflections away.
 const MAX_BEYOND: i64 = 6;
-/// Most samples that are restored at a border after all steps, where these are not symmetric: each is code for each of a thread's samples.
+/// Most samples that are restored at a border after all steps, where these are not symmetric: each is code for each of
+/// a thread's samples.
 const MOST_RESTORED: i64 = 24;
-/// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8 bytes.
+/// Sides of images that are worth a kernel of their own; and the one that stands for larger ones where samples are of 8
+/// bytes.
 const SIDES: [u32; 5] = [16, 32, 48, 64, 96];
 const WIDE_SIDE: u32 = 48;
 /// Sides from which on a block has threads enough with twice the pairs.
 const MANY_SIDE: u32 = 48;
-/// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are few threads.
+/// Pairs from which on a thread's parts of lines are so long that many blocks are to be resident at once, as there are
+/// few threads.
 const LONG: u32 = 8;
-/// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples than that suits, twice as many as these and so many.
+/// Registers of a multiprocessor; and where many images are to be resident, of a thread: so many, or, with more samples
+/// than that suits, twice as many as these and so many.
 const REGISTERS: i64 = 65536;
 const FEW_REGISTERS: (i64, i64) = (24, 40);
 const BESIDE_SAMPLES: i64 = 8;
-/// Threads of a multiprocessor at most, on devices of compute capability 7.5, whose compiler refuses to be asked for more.
+/// Threads of a multiprocessor at most, on devices of compute capability 7.5, whose compiler refuses to be asked for
+/// more.
 const MOST_THREADS: i64 = 1024;
 
 /// Shape of a block.
@@ -50,7 +61,8 @@ const MOST_THREADS: i64 = 1024;
 pub struct Shape {
     /// Columns and rows of an image at most; a multiple of twice the pairs, and half of it, too.
     pub side: u32,
-    /// Pairs of results of a line that a thread lifts at once: of the first level, and of the others, which have fewer lines and shorter ones.
+    /// Pairs of results of a line that a thread lifts at once: of the first level, and of the others, which have fewer
+    /// lines and shorter ones.
     pub pairs: [u32; 2],
 }
 
@@ -62,7 +74,8 @@ impl Shape {
     pub fn proposed(scheme: &Scheme, options: Options) -> Result<Vec<Shape>, ScheduleError> {
         let is_wide = cell_of(Arithmetic::of(scheme, options)?).bytes() > 4;
         let sides = SIDES.into_iter().filter(|side| is_wide || *side != WIDE_SIDE);
-        // One image waits for nothing but itself, and has many threads; many images are to be lifted with few instructions.
+        // One image waits for nothing but itself, and has many threads; many images are to be lifted with few
+        // instructions.
         let all = sides.flat_map(|side| {
             let few = if side < MANY_SIDE { 2 } else { 4 };
             [few, 2 * few].map(|pairs| Shape { side, pairs: [pairs, 2] })
@@ -112,8 +125,9 @@ pub struct Block {
 /// Derives how a scheme meets an image that a block holds.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a line has more samples than registers, if samples depend on more beyond a
-/// border than is found there, or if the image is more than shared memory holds.
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a
+/// line has more samples than registers, if samples depend on more beyond a border than is found there, or if the image
+/// is more than shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
@@ -279,7 +293,8 @@ impl Pyramid<'_> {
         b.let_("length", Scalar::I32, (side + rest) >> level)
     }
 
-    /// Rows of a warp, and columns of a lane, when an image comes or goes; what is done with each that there is. Also its place in shared memory, and its number.
+    /// Rows of a warp, and columns of a lane, when an image comes or goes; what is done with each that there is. Also
+    /// its place in shared memory, and its number.
     fn each(&self, b: &mut Builder, body: impl Fn(&mut Builder, [Expr; 2], Expr, Expr)) {
         let (warps, side) = (self.plan.shape.warps() as i32, self.plan.shape.side as i32);
         let (rows, columns) = ((side + warps - 1) / warps, (side + 31) / 32);

@@ -73,7 +73,8 @@ impl Walk {
         })
     }
 
-    /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by neighbours, too.
+    /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by
+    /// neighbours, too.
     pub fn reads(&self, chunk: i32) -> f64 {
         let chunk = f64::from(chunk.max(1));
         32.0 / self.useful as f64 * (chunk + self.halo_pairs() as f64) / chunk
@@ -105,9 +106,10 @@ impl Walk {
         ceil(pairs, MAX_CHUNKS.into()) as i32
     }
 
-    /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the second-level cache. Shorter
-    /// still where the image is too small to occupy the device: all walks of it take a time that grows with n·(1 + halo/chunk), for n row pairs of strips a
-    /// multiprocessor, and the last walk one that grows with its length; the sum is least at a chunk that grows with √(n·halo).
+    /// Longer chunks read their halo more seldom, shorter ones keep rows that are fetched at one time together in the
+    /// second-level cache. Shorter still where the image is too small to occupy the device: all walks of it take a time
+    /// that grows with n·(1 + halo/chunk), for n row pairs of strips a multiprocessor, and the last walk one that grows
+    /// with its length; the sum is least at a chunk that grows with √(n·halo).
     fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(multiprocessors.max(1));
@@ -121,8 +123,8 @@ impl Walk {
         ceil(i64::from(job.parity[0]) + i64::from(job.width), self.strip_columns())
     }
 
-    /// Warps a block for this job: as many as the shape has, unless so many strips leave a tenth of them or more without one; then the nearest
-    /// number that leaves fewer.
+    /// Warps a block for this job: as many as the shape has, unless so many strips leave a tenth of them or more
+    /// without one; then the nearest number that leaves fewer.
     pub fn warps(&self, job: &Job) -> u32 {
         let (own, strips) = (i64::from(self.shape.warps), self.strips(job));
         let is_idle = |warps: i64| {

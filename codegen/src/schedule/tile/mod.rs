@@ -1,23 +1,29 @@
-//! rewrite: a scheme along both axes of an image → blocks of threads that hand a tile of it from one axis to the other through shared memory
+//! rewrite: a scheme along both axes of an image → blocks of threads that hand a tile of it from one axis to the other
+//! through shared memory
 //!
-//! A block of threads has a tile: [`Shape::rows`] rows of results, and in columns what the lanes of a warp hold, [`Shape::columns`] each, the
-//! outermost of them halo. Along rows a warp has the whole width of the tile, a pair of rows at a time, and lanes exchange edge values by shuffles
-//! (`schedule::level`). Along columns a thread has one column and a few row pairs of results at a time, which it lifts with all that they depend on
-//! (`Slab`). The first axis is loaded from global memory, the second one stored there; in between, the tile stands in shared memory, with one barrier.
-//! Which axis that is, the plan's order of axes says.
+//! A block of threads has a tile: [`Shape::rows`] rows of results, and in columns what the lanes of a warp hold,
+//! [`Shape::columns`] each, the outermost of them halo. Along rows a warp has the whole width of the tile, a pair of
+//! rows at a time, and lanes exchange edge values by shuffles (`schedule::level`). Along columns a thread has one
+//! column and a few row pairs of results at a time, which it lifts with all that they depend on (`Slab`). The first
+//! axis is loaded from global memory, the second one stored there; in between, the tile stands in shared memory, with
+//! one barrier. Which axis that is, the plan's order of axes says.
 //!
-//! So nobody waits for a neighbour, or walks: between the first load and the last store there are two loads and two stores, and as much arithmetic as one thread has in a
-//! row and in a column. That is what small images need, whose time is that of a single block; what it costs is that the halo is read again by each tile, and all of it goes through shared memory once.
+//! So nobody waits for a neighbour, or walks: between the first load and the last store there are two loads and two
+//! stores, and as much arithmetic as one thread has in a row and in a column. That is what small images need, whose
+//! time is that of a single block; what it costs is that the halo is read again by each tile, and all of it goes
+//! through shared memory once.
 //!
-//! Between the axes, rows of bands stand apart: all columns of even index, then all of odd index. So threads beside one another read and
-//! write samples that are beside one another, in global memory too, and banks do not conflict.
+//! Between the axes, rows of bands stand apart: all columns of even index, then all of odd index. So threads beside one
+//! another read and write samples that are beside one another, in global memory too, and banks do not conflict.
 //!
-//! After Matela 2009, "GPU-Based DWT Acceleration for JPEG2000" (a tile in shared memory, both axes, the four bands stored
-//! coalesced); there, tiles are those of JPEG 2000, without halo.
+//! After Matela 2009, "GPU-Based DWT Acceleration for JPEG2000" (a tile in shared memory, both axes, the four bands
+//! stored coalesced); there, tiles are those of JPEG 2000, without halo.
 //!
-//! Kernels for rows that are aligned, of images whose first column and row are at even positions, are the fast ones; the others take any.
+//! Kernels for rows that are aligned, of images whose first column and row are at even positions, are the fast ones;
+//! the others take any.
 //!
-//! Border rules are those of `schedule::warp`: samples at a border are loaded each where the rule finds it, and what lifting would not keep is restored after each step.
+//! Border rules are those of `schedule::warp`: samples at a border are loaded each where the rule finds it, and what
+//! lifting would not keep is restored after each step.
 
 mod across;
 mod down;
@@ -56,8 +62,8 @@ pub struct Block {
 /// Derives how a scheme meets a tile.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's column has more samples than registers, or if
-/// the tile is all halo or more than shared memory holds.
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's column has
+/// more samples than registers, or if the tile is all halo or more than shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
@@ -117,7 +123,8 @@ impl Block {
         if aligned { held.at_even_positions() } else { held }
     }
 
-    /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo included; by the usual order of axes.
+    /// Row pairs that a warp lifts along rows, and those that a thread lifts along columns one after another, halo
+    /// included; by the usual order of axes.
     pub fn rounds(&self) -> [i64; 2] {
         let sides = self.halo.pairs();
         let Shape { columns, rows, pairs, warps, .. } = self.shape;
@@ -133,7 +140,8 @@ impl Block {
         [self.left * lane, (self.left + self.useful) * lane].map(|n| n as i32)
     }
 
-    /// Row pairs in shared memory, and how many of them come before the results: rows are loaded with the halo where they are lifted first.
+    /// Row pairs in shared memory, and how many of them come before the results: rows are loaded with the halo where
+    /// they are lifted first.
     fn held_pairs(&self, across_first: bool) -> (i32, i32) {
         let results = self.shape.rows as i32 / 2;
         let [before, after] = [self.halo.pairs_before(), self.halo.pairs_after()].map(|n| n as i32);

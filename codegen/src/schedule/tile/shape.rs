@@ -19,14 +19,16 @@ pub struct Shape {
     pub warps: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
-    /// Whether the kernel takes only rows that begin where a lane's vector begins, and images whose first column and row are at even positions: it is
-    /// faster.
+    /// Whether the kernel takes only rows that begin where a lane's vector begins, and images whose first column and
+    /// row are at even positions: it is faster.
     pub aligned: bool,
 }
 
-/// Columns a lane at most: 16 bytes of samples of 4 bytes. With more, a tile of small samples is too large for small images, and large ones are better off walking.
+/// Columns a lane at most: 16 bytes of samples of 4 bytes. With more, a tile of small samples is too large for small
+/// images, and large ones are better off walking.
 const COLUMNS: u32 = 4;
-/// Row pairs that a tile has in shared memory: two for each of 4 warps; twice that where half of them were halo or more.
+/// Row pairs that a tile has in shared memory: two for each of 4 warps; twice that where half of them were halo or
+/// more.
 const PAIRS: i64 = 8;
 /// The longest halo, above and below, that is not.
 const SHORT_HALO: i64 = 2;
@@ -34,9 +36,10 @@ const SHORT_HALO: i64 = 2;
 const WARPS: i64 = 8;
 
 impl Shape {
-    /// Shapes worth considering, the one for large images first. There, a warp has two pairs of rows, so that it does not wait for its own shuffles, and a
-    /// thread as long a part of a column as pays. Small images want more threads for the same samples: half the columns a lane in analysis, and in
-    /// synthesis, which loads columns, twice the warps.
+    /// Shapes worth considering, the one for large images first. There, a warp has two pairs of rows, so that it does
+    /// not wait for its own shuffles, and a thread as long a part of a column as pays. Small images want more threads
+    /// for the same samples: half the columns a lane in analysis, and in synthesis, which loads columns, twice the
+    /// warps.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the first.

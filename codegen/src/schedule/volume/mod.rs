@@ -1,22 +1,29 @@
-//! rewrite: a scheme along all three axes of a volume → blocks that walk along z with a tile of a plane, the z axis a delay line in registers
+//! rewrite: a scheme along all three axes of a volume → blocks that walk along z with a tile of a plane, the z axis a
+//! delay line in registers
 //!
-//! A block owns a tile in x and y, and walks along a chunk of planes, a pair at a time. A plane goes through it as an image goes through `schedule::tile`: along rows a
-//! warp lifts a pair at a time, lanes exchanging edge values by shuffles; along columns a thread has one column and a few row pairs; in between, the tile stands in
-//! shared memory. What a thread has of a plane joins its delay line (`super::level`) along z. So every sample is read once and written once for
-//! all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
+//! A block owns a tile in x and y, and walks along a chunk of planes, a pair at a time. A plane goes through it as an
+//! image goes through `schedule::tile`: along rows a warp lifts a pair at a time, lanes exchanging edge values by
+//! shuffles; along columns a thread has one column and a few row pairs; in between, the tile stands in shared memory.
+//! What a thread has of a plane joins its delay line (`super::level`) along z. So every sample is read once and written
+//! once for all three axes; a tile pays its halo in x and y, a chunk its halo in z once.
 //!
-//! Analysis lifts x, y, z: rows of both planes of a pair are loaded, lifted and handed over; a thread's results along columns are what its delay line holds, and its threads store. There are
-//! two barriers a pair: when all rows stand in shared memory, and when all have been taken from there. Synthesis undoes the axes in reverse: a delay line holds what a warp loads of the eight
-//! bands, rows with their halo; finished planes are handed over for the columns, and once more for the rows. Three parts of shared memory take turns, so that a plane's columns are lifted while
-//! the other's rows are: three barriers a pair; where they do not fit, one plane after the other and four. Other orders of the axes are for other schedules.
+//! Analysis lifts x, y, z: rows of both planes of a pair are loaded, lifted and handed over; a thread's results along
+//! columns are what its delay line holds, and its threads store. There are two barriers a pair: when all rows stand in
+//! shared memory, and when all have been taken from there. Synthesis undoes the axes in reverse: a delay line holds
+//! what a warp loads of the eight bands, rows with their halo; finished planes are handed over for the columns, and
+//! once more for the rows. Three parts of shared memory take turns, so that a plane's columns are lifted while the
+//! other's rows are: three barriers a pair; where they do not fit, one plane after the other and four. Other orders of
+//! the axes are for other schedules.
 //!
 //! Planes are loaded two ahead, into registers, as soon as those of the pair before have been seen.
 //!
-//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast kernels are for rows of whole vectors: there, steps find what they read
-//! beyond a border among a lane's own columns, or lanes beyond it take what stands for theirs from others ([`super::level::Lanes`]); and samples are counted in 32 bits.
+//! Border rules along rows and columns are those of `schedule::warp`, along z those of `schedule::stream`. The fast
+//! kernels are for rows of whole vectors: there, steps find what they read beyond a border among a lane's own columns,
+//! or lanes beyond it take what stands for theirs from others ([`super::level::Lanes`]); and samples are counted in 32
+//! bits.
 //!
-//! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern CPUs and GPUs" (a tile in two axes streams along the third one),
-//! with the lifting steps' lags for the time steps.
+//! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern
+//! CPUs and GPUs" (a tile in two axes streams along the third one), with the lifting steps' lags for the time steps.
 
 mod forward;
 mod inverse;
@@ -62,15 +69,17 @@ pub struct Block {
     left: i64,
     /// Lanes with results.
     useful: i64,
-    /// Whether in synthesis both planes of a pair are in shared memory at once, in three parts of it that they take turns in.
+    /// Whether in synthesis both planes of a pair are in shared memory at once, in three parts of it that they take
+    /// turns in.
     turns: bool,
 }
 
 /// Derives how a scheme meets a volume.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if the shape does not suit the samples, if a
-/// thread has more samples than registers, or if the tile is all halo or more than shared memory holds.
+/// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if the shape
+/// does not suit the samples, if a thread has more samples than registers, or if the tile is all halo or more than
+/// shared memory holds.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);
@@ -152,7 +161,8 @@ impl Block {
         self.shape.takes()
     }
 
-    /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need stand there.
+    /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need
+    /// stand there.
     fn reflects(&self) -> bool {
         self.shape.aligned && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
     }
@@ -193,7 +203,8 @@ impl Block {
         self.row_pairs() + self.halo.pairs() as i32
     }
 
-    /// Rows in each part of shared memory: planes of even and of odd index; before the columns and after them; or three that are taken in turns.
+    /// Rows in each part of shared memory: planes of even and of odd index; before the columns and after them; or three
+    /// that are taken in turns.
     fn cells_rows(&self) -> Vec<i32> {
         let [held, done] = [self.held_pairs(), self.row_pairs()].map(|pairs| 2 * pairs);
         match self.options.direction {
@@ -261,7 +272,8 @@ struct Round {
 struct Ahead {
     /// [`Walk::by_columns`], where rows need not be whole vectors.
     by_columns: Option<(LocalId, Vec<LocalId>)>,
-    /// For both phases of planes: the arrays that they are loaded from, and the index of the first sample of the plane that was loaded last.
+    /// For both phases of planes: the arrays that they are loaded from, and the index of the first sample of the plane
+    /// that was loaded last.
     planes: [Vec<(usize, LocalId)>; 2],
     rounds: Vec<Round>,
 }
@@ -322,7 +334,8 @@ impl Walk<'_> {
         samples.into().cast(self.counts())
     }
 
-    /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each column's sample is, counted from the lane's first.
+    /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each
+    /// column's sample is, counted from the lane's first.
     fn by_columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
         let frame = &self.frame;
         let (vectors, served) = vectors_or_served(b, frame);
@@ -423,7 +436,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether 16-bit integers wait in words of two, as they were loaded: nvcc takes words apart where they are loaded, and so waits for them there.
+    /// Whether 16-bit integers wait in words of two, as they were loaded: nvcc takes words apart where they are loaded,
+    /// and so waits for them there.
     fn in_words(&self) -> bool {
         self.plan.shape.aligned
             && self.frame.options.sample == Scalar::I16
@@ -489,8 +503,8 @@ impl Walk<'_> {
         self.count(plane) * self.count(self.planes[array])
     }
 
-    /// Where a thread stores next; if it stores at all, else so far below any index that it stays below them. (It is this one number that moves from plane to plane, as
-    /// compilers would otherwise derive all of it again in each.)
+    /// Where a thread stores next; if it stores at all, else so far below any index that it stays below them. (It is
+    /// this one number that moves from plane to plane, as compilers would otherwise derive all of it again in each.)
     fn cursor(&self, b: &mut Builder, array: usize, stores: Expr, index: Expr, plane: Expr) -> LocalId {
         let at = self.count(index) + self.plane_start(array, plane);
         let never = if self.plan.shape.aligned { i32::MIN.into() } else { Expr::i64(i64::MIN / 2) };
@@ -508,7 +522,8 @@ impl Walk<'_> {
         b.set(Place::Local(cursor), Expr::from(cursor) + self.count(self.planes[array]));
     }
 
-    /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of each phase once there is room for it.
+    /// Walks along the chunk: `step` does what is to be done for a pair of planes, and starts loading the next plane of
+    /// each phase once there is room for it.
     fn walk(
         &self,
         b: &mut Builder,

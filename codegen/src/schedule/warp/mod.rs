@@ -1,22 +1,26 @@
 //! rewrite: a scheme along both axes of an image → blocks that a warp holds in registers whole, halo and all
 //!
-//! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight together. Rows are lifted
-//! with the edge values of neighbouring lanes exchanged by shuffles (`schedule::level`), columns within each lane
-//! (`Slab`). There is no barrier and no shared memory. What a block needs around itself ([`Halo`]: the supports summed, in rows and in
-//! columns) it loads and lifts again: for J lifting pairs of support ±1, 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12
-//! for the 9/7, and moves 2.33 and 2.90 samples for each, reads and writes together, where two passes move 4.
+//! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight
+//! together. Rows are lifted with the edge values of neighbouring lanes exchanged by shuffles (`schedule::level`),
+//! columns within each lane (`Slab`). There is no barrier and no shared memory. What a block needs around itself
+//! ([`Halo`]: the supports summed, in rows and in columns) it loads and lifts again: for J lifting pairs of support ±1,
+//! 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12 for the 9/7, and moves 2.33 and 2.90
+//! samples for each, reads and writes together, where two passes move 4.
 //!
-//! From Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy" (sections 3 and 4). Theirs is
-//! [`Shape::paper`]; plans consider others ([`Shape::proposed`]). 16-bit integers are held in 32-bit registers, and
-//! in large blocks two of them in one wherever they are not being lifted ([`Shape::packed`]).
+//! From Enfedaque, Aulí-Llinàs & Moure 2015, "Implementation of the DWT in a GPU through a Register-based Strategy"
+//! (sections 3 and 4). Theirs is [`Shape::paper`]; plans consider others ([`Shape::proposed`]). 16-bit integers are
+//! held in 32-bit registers, and in large blocks two of them in one wherever they are not being lifted
+//! ([`Shape::packed`]).
 //!
-//! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds it, and what
-//! lifting would not keep is restored after each step. As a block holds all that its results depend on, `whole-symmetric`
-//! is possible for steps that are not symmetric, too.
+//! Border rules are those of `schedule::level`: blocks at a border load samples one by one, each where the rule finds
+//! it, and what lifting would not keep is restored after each step. As a block holds all that its results depend on,
+//! `whole-symmetric` is possible for steps that are not symmetric, too.
 //!
-//! Rows that begin anywhere, or whose bands do ([`Rows::Image`]: an odd number of columns in the Mallat layout), are loaded and stored as whole vectors at their own
-//! addresses all the same, and shuffled to where lanes hold them ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
-//! the row's shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded and stored one by one.
+//! Rows that begin anywhere, or whose bands do ([`Rows::Image`]: an odd number of columns in the Mallat layout), are
+//! loaded and stored as whole vectors at their own addresses all the same, and shuffled to where lanes hold them
+//! ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by the row's
+//! shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded
+//! and stored one by one.
 
 mod launch;
 mod shape;
@@ -36,10 +40,12 @@ use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, Space};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme, Step};
 
-/// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130 more, and 255 are all.
+/// Most registers that the samples of a thread may take. What addresses and arithmetic take comes on top, up to 130
+/// more, and 255 are all.
 const MAX_REGISTERS: i64 = 104;
 
-/// The same of samples that stand in pairs, in analysis and in synthesis: there, when rows are lifted, only those of results are left.
+/// The same of samples that stand in pairs, in analysis and in synthesis: there, when rows are lifted, only those of
+/// results are left.
 const MAX_PACKED: [i64; 2] = [80, 88];
 
 /// Warps of a multiprocessor that are enough to hide what others wait for, of 32-bit samples; half of 64-bit ones.
@@ -48,16 +54,19 @@ const RESIDENT: i64 = 16;
 const RESIDENT_PACKED: i64 = 24;
 /// Registers of samples in pairs beyond which synthesis spills where as many warps as that are asked for.
 const TALL_PAIRS: i64 = 48;
-/// Samples that a lane of 8 columns asks for at once where it gathers them for pairs: as many as registers hold beside those that are there.
+/// Samples that a lane of 8 columns asks for at once where it gathers them for pairs: as many as registers hold beside
+/// those that are there.
 const GATHERED_AT_ONCE: u32 = 56;
 /// Row pairs of halo beyond which a thread holds so much between steps that no warps are given up for others.
 const LONG_HALO: i64 = 4;
-/// Row pairs of halo up to which pairs of rows that begin anywhere are faster than single samples: of the 5/3 they are, of the DD(13,7) not.
+/// Row pairs of halo up to which pairs of rows that begin anywhere are faster than single samples: of the 5/3 they are,
+/// of the DD(13,7) not.
 const SHORT_HALO: i64 = 2;
 /// Registers of a multiprocessor for each lane of a warp.
 const REGISTERS: i64 = 65536 / 32;
-/// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and where steps are not symmetric or
-/// borders are kept, so that nvcc finds less to share. Fitted so that no wavelet of the catalogue spills.
+/// Values of a thread besides its samples: where no step reads more than two samples, for each that one reads more, and
+/// where steps are not symmetric or borders are kept, so that nvcc finds less to share. Fitted so that no wavelet of
+/// the catalogue spills.
 const BESIDES: i64 = 48;
 const A_TAP: i64 = 12;
 const UNEVEN: i64 = 56;
@@ -86,8 +95,8 @@ pub struct Block {
 /// Derives how a scheme meets a block.
 ///
 /// # Errors
-/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples than registers, or if
-/// it is all halo.
+/// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples
+/// than registers, or if it is all halo.
 pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("warp", scheme);
@@ -172,7 +181,8 @@ fn words(work: Scalar) -> i64 {
     (work.bytes() as i64 + 3) / 4
 }
 
-/// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides (docs/notebook/odd-rows.md): in analysis of samples of 4 bytes where bands begin anywhere.
+/// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides
+/// (docs/notebook/odd-rows.md): in analysis of samples of 4 bytes where bands begin anywhere.
 fn parts_cost(takes: Rows, options: Options) -> bool {
     takes == Rows::Image && options.direction == Direction::Forward && options.sample.bytes() == 4
 }
@@ -212,14 +222,16 @@ impl Block {
         self.border == Border::Extend && self.axis.actions.iter().filter_map(Action::step).all(is_symmetric)
     }
 
-    /// Whether memory limits analysis of large images, not what warps execute, as measured (docs/notebook/cache.md): samples of 4 bytes or in pairs, symmetric steps and a short halo.
+    /// Whether memory limits analysis of large images, not what warps execute, as measured (docs/notebook/cache.md):
+    /// samples of 4 bytes or in pairs, symmetric steps and a short halo.
     pub fn is_limited_by_memory(&self) -> bool {
         let Options { sample, direction, .. } = self.options;
         let is_light = self.shape.packed || sample.bytes() == 4;
         direction == Direction::Forward && is_light && self.is_plain() && !self.has_long_halo()
     }
 
-    /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a number, and spills for it.
+    /// Resident blocks to ask for: what registers leave, up to 16 warps a multiprocessor. Left alone, nvcc guesses a
+    /// number, and spills for it.
     fn resident_blocks(&self) -> u32 {
         if !self.shape.packed && self.has_long_halo() || self.axis.min_blocks() > 0 {
             return 1;
@@ -242,7 +254,8 @@ impl Block {
         (warps / i64::from(self.shape.warps)).max(1) as u32
     }
 
-    /// Registers of a thread besides samples in pairs: in synthesis, where only rows of results are lifted last, fewer. Fitted so that no wavelet of the catalogue spills.
+    /// Registers of a thread besides samples in pairs: in synthesis, where only rows of results are lifted last, fewer.
+    /// Fitted so that no wavelet of the catalogue spills.
     fn besides_pairs(&self, more_taps: i64) -> i64 {
         let least = if self.options.direction == Direction::Forward { 20 } else { 14 };
         let longer = 20 * (more_taps - 2).max(0) + 8 * (self.axis.actions.len() as i64 - 2).max(0);
@@ -265,7 +278,8 @@ impl Block {
         if shape.is_even() { held.at_even_positions() } else { held }
     }
 
-    /// Whether a warp that reaches beyond a border has what stands for the columns there: it has as much of the image as a halo on the other side and a lane.
+    /// Whether a warp that reaches beyond a border has what stands for the columns there: it has as much of the image
+    /// as a halo on the other side and a lane.
     fn finds_all(&self) -> bool {
         let uneven = (self.halo.before - self.halo.after).abs();
         uneven < i64::from(self.shape.columns) && 2 * self.left < 32
@@ -475,7 +489,8 @@ impl Tile<'_> {
         );
     }
 
-    /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is not, and so is every second other one.
+    /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is
+    /// not, and so is every second other one.
     fn is_shifted(&self, sink: &Sink) -> Option<Expr> {
         (self.frame.takes == Rows::Image).then(|| !Runs::stand_aligned(self.frame, sink))
     }
@@ -500,7 +515,8 @@ impl Tile<'_> {
         });
     }
 
-    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from others what stands for theirs.
+    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from
+    /// others what stands for theirs.
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let x = frame.inner_x(b);
@@ -535,7 +551,8 @@ impl Tile<'_> {
         );
     }
 
-    /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that leaves.
+    /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that
+    /// leaves.
     fn load_by_time(&self, b: &mut Builder, x: LocalId, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId) {
         let (frame, slab) = (self.frame, &self.slab);
         let [there, left] = Source::by_time(frame);
@@ -556,7 +573,8 @@ impl Tile<'_> {
         self.see(b, &rows, all);
     }
 
-    /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher than the block.
+    /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher
+    /// than the block.
     fn is_near(&self) -> Option<Expr> {
         let extends = matches!(self.frame.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
         (extends && self.plan.border != Border::Untouched)
@@ -597,7 +615,8 @@ impl Tile<'_> {
         });
     }
 
-    /// The same of pairs: many samples first, so that none is waited for before others are asked for; all of narrow lanes.
+    /// The same of pairs: many samples first, so that none is waited for before others are asked for; all of narrow
+    /// lanes.
     fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
         let (frame, slab) = (self.frame, &self.slab);
         let height = match self.plan.shape.columns {
@@ -661,7 +680,8 @@ impl Tile<'_> {
         });
     }
 
-    /// Stores all rows, where all exist and the block is inside the image: first all that moves, by all lanes; then vectors as they stand in memory.
+    /// Stores all rows, where all exist and the block is inside the image: first all that moves, by all lanes; then
+    /// vectors as they stand in memory.
     fn store_shifted(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let sinks = Sink::all(frame);

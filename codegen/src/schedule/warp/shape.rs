@@ -1,15 +1,20 @@
 //! The shapes of blocks, chosen.
 //!
-//! A block is straight-line code: all loads, all lifting, all stores. Large images pay for what a block loads besides what it stores, its halo, and for its registers,
-//! as what hides the loads of one warp is other warps. Small images, whose blocks all run at once, pay for the time of one block, which grows with its rows.
+//! A block is straight-line code: all loads, all lifting, all stores. Large images pay for what a block loads besides
+//! what it stores, its halo, and for its registers, as what hides the loads of one warp is other warps. Small images,
+//! whose blocks all run at once, pay for the time of one block, which grows with its rows.
 //!
-//! Measured best (docs/notebook/levels.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there are of halo, so that a block loads two rows for each that it stores, with lanes as wide as
-//! loads can be for large images and of 8 bytes for those in between; and for small ones 8 bytes and next to no results.
+//! Measured best (docs/notebook/levels.md), for halos of 2 to 6 row pairs alike: a row pair of results more than there
+//! are of halo, so that a block loads two rows for each that it stores, with lanes as wide as loads can be for large
+//! images and of 8 bytes for those in between; and for small ones 8 bytes and next to no results.
 //!
-//! Two 16-bit integers in a register ([`Shape::packed`]) leave room for more warps, or for lanes of 8 columns where halos are long.
+//! Two 16-bit integers in a register ([`Shape::packed`]) leave room for more warps, or for lanes of 8 columns where
+//! halos are long.
 //!
-//! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the second-level cache, and idle lanes are lost. Only where bands begin anywhere,
-//! in analysis of 4-byte samples, lanes that the kernel for all rows would not have either are: 9 µs of 147 (9/7 f32, 8191 × 8193, rows at multiples of 32 bytes).
+//! No lanes are left idle so that stores are whole sectors ([`Shape::whole_sectors`]): parts of sectors meet in the
+//! second-level cache, and idle lanes are lost. Only where bands begin anywhere, in analysis of 4-byte samples, lanes
+//! that the kernel for all rows would not have either are: 9 µs of 147 (9/7 f32, 8191 × 8193, rows at multiples of 32
+//! bytes).
 
 use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, block, words};
 use crate::ir::Scalar;
@@ -18,7 +23,8 @@ use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
 
-/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains where they stand in pairs: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
+/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains where they stand in pairs: 8191 × 8193 take up to
+/// 8 % less, 4095 × 4097 up to 8 % more.
 const MANY_PAIRED: i64 = 1 << 25;
 /// The same of single samples: 4095 × 4097 take 5 % less. Below, only 2047 × 2049 has been measured: 3 % less.
 const MANY_SINGLE: i64 = 1 << 23;
@@ -36,14 +42,16 @@ pub struct Shape {
     pub min_blocks: u32,
     /// Whether fewer lanes store than could, so that each store of a warp is whole 32-byte sectors.
     pub whole_sectors: bool,
-    /// Whether 16-bit integers stand in pairs and are lifted by dot products: half the registers, and fewer instructions. Lanes then have a multiple of 4 columns.
+    /// Whether 16-bit integers stand in pairs and are lifted by dot products: half the registers, and fewer
+    /// instructions. Lanes then have a multiple of 4 columns.
     pub packed: bool,
     /// Which rows the kernel takes; all but [`Rows::Any`] ask for a first row at an even position, too.
     pub takes: Rows,
 }
 
 impl Shape {
-    /// Whether the kernel takes only images whose first column and row are at even positions, and whose rows are aligned.
+    /// Whether the kernel takes only images whose first column and row are at even positions, and whose rows are
+    /// aligned.
     pub(super) fn is_even(self) -> bool {
         self.takes != Rows::Any
     }
@@ -60,8 +68,8 @@ impl Shape {
         }
     }
 
-    /// Most columns by which a lane's run of a row may be off its vector in memory, where rows may begin anywhere: of rows that are stored, in whole pairs, and of rows that are
-    /// loaded.
+    /// Most columns by which a lane's run of a row may be off its vector in memory, where rows may begin anywhere: of
+    /// rows that are stored, in whole pairs, and of rows that are loaded.
     pub(super) fn shifts(self, direction: Direction) -> [i64; 2] {
         let columns = i64::from(self.columns);
         let [pairs, signal] = if self.takes == Rows::Any { [columns, columns - 1] } else { [0; 2] };
@@ -80,7 +88,8 @@ impl Shape {
         Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, packed: false, takes: Rows::Any }
     }
 
-    /// The shape for large images whose rows may begin anywhere: of the width that loads the fewest samples for each that it stores, and of equals the widest.
+    /// The shape for large images whose rows may begin anywhere: of the width that loads the fewest samples for each
+    /// that it stores, and of equals the widest.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the widest.
@@ -89,8 +98,8 @@ impl Shape {
         Ok(shapes.iter().find(|shape| !shape.packed).copied().unwrap_or(shapes[0]))
     }
 
-    /// The shapes worth considering: first those whose samples stand in pairs, which rows that begin anywhere take only where the halo is short; then those for all rows. Of each the
-    /// one that loads the fewest samples comes first.
+    /// The shapes worth considering: first those whose samples stand in pairs, which rows that begin anywhere take only
+    /// where the halo is short; then those for all rows. Of each the one that loads the fewest samples comes first.
     ///
     /// # Errors
     /// As [`Shape::of`].
@@ -102,9 +111,10 @@ impl Shape {
         }
     }
 
-    /// The shape for launches of many samples whose rows, or those of bands, may begin anywhere, where this one is for large images and its blocks take such rows. Each row that is loaded
-    /// costs more there, so blocks have more row pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in between. Of others it has not
-    /// been measured to gain (docs/notebook/odd-rows.md).
+    /// The shape for launches of many samples whose rows, or those of bands, may begin anywhere, where this one is for
+    /// large images and its blocks take such rows. Each row that is loaded costs more there, so blocks have more row
+    /// pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in
+    /// between. Of others it has not been measured to gain (docs/notebook/odd-rows.md).
     pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options, takes: Rows, samples: i64) -> Option<Shape> {
         let bytes = options.sample.bytes();
         let (many, halos, taller) = match (self.packed, takes) {

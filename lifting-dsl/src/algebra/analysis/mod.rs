@@ -111,7 +111,8 @@ pub const MOST_MOMENTS: u32 = 20;
 
 /// How many moments Σ nʲ·g\[n\], j = 0, 1, …, vanish: exactly in an exact type, else up to 10⁻¹¹ of Σ |nʲ·g\[n\]|.
 ///
-/// 10⁻¹¹ tells published constants of 15 digits from moments that are merely small, up to [`MOST_MOMENTS`]: no more are counted.
+/// 10⁻¹¹ tells published constants of 15 digits from moments that are merely small, up to [`MOST_MOMENTS`]: no more are
+/// counted.
 pub fn vanishing_moments<C: Coefficient>(filter: &Laurent<C>) -> u32 {
     if filter.is_zero() {
         return 0;
@@ -237,9 +238,10 @@ pub fn band_gains(scheme: &Scheme, levels: u32) -> Vec<BandGain> {
     gains.iter().map(|g| g.high).chain(gains.last().map(|g| g.low)).collect()
 }
 
-/// What one coefficient of a band becomes after `levels` ≥ 1 levels of synthesis by the low-pass `low` and, first of all,
-/// `band`; and the position of the first value. In the limit of many levels it is a scaling function or a wavelet (the
-/// cascade algorithm): the value at position m, times 2^(levels/2), stands for time m/2^levels, if `low` sums to √2.
+/// What one coefficient of a band becomes after `levels` ≥ 1 levels of synthesis by the low-pass `low` and, first of
+/// all, `band`; and the position of the first value. In the limit of many levels it is a scaling function or a wavelet
+/// (the cascade algorithm): the value at position m, times 2^(levels/2), stands for time m/2^levels, if `low` sums to
+/// √2.
 pub fn synthesised(low: &Laurent<Float>, band: &Laurent<Float>, levels: u32) -> (i64, Vec<f64>) {
     let taps = |p: &Laurent<Float>| p.terms().map(|(n, c)| (n, c.to_f64())).collect::<Vec<_>>();
     let (low_taps, band_taps) = (taps(low), taps(band));

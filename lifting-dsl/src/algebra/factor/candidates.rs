@@ -1,5 +1,5 @@
-//! Every sensible way to take a bank apart, measured and ranked: what the language, the command line and the catalogue's
-//! generator choose from.
+//! Every sensible way to take a bank apart, measured and ranked: what the language, the command line and the
+//! catalogue's generator choose from.
 
 use super::bank::{FactorError, check, check_orthogonal};
 use super::lattice;
@@ -20,8 +20,8 @@ use std::fmt;
 /// The taps' precision, from what the search for it begins with to what published decimals have.
 const TOLERANCES: [f64; 5] = [1e-100, 1e-50, 1e-14, 1e-11, 1e-9];
 
-/// Taps of the longest orthogonal filter for which Euclid's steps are compared with the lattice's: Euclid's are fewer, but
-/// reach further and grow larger the longer the filter is.
+/// Taps of the longest orthogonal filter for which Euclid's steps are compared with the lattice's: Euclid's are fewer,
+/// but reach further and grow larger the longer the filter is.
 const LONGEST_FOR_EUCLID: usize = 32;
 
 /// An analysis bank, with as much as is known of its taps.
@@ -44,8 +44,8 @@ impl Known {
         Known { bank: Bank { low: float(&bank.low), high: float(&bank.high) }, exact: Some((bank, gain)) }
     }
 
-    /// The bank of filters as a text gives them: exact if they are rational, and so short that the algorithm's fractions
-    /// stay short.
+    /// The bank of filters as a text gives them: exact if they are rational, and so short that the algorithm's
+    /// fractions stay short.
     pub fn from_filters(low: &Filter, high: &Filter) -> Known {
         const MAX_TAPS: usize = 32;
         const MAX_BITS: u64 = 1024;
@@ -62,8 +62,8 @@ impl Known {
         }
     }
 
-    /// The bank that a wavelet was given as, or that its steps amount to, rounding of samples apart: exactly if their weights
-    /// are rational and not too many.
+    /// The bank that a wavelet was given as, or that its steps amount to, rounding of samples apart: exactly if their
+    /// weights are rational and not too many.
     pub fn of_scheme(scheme: &Scheme) -> Known {
         const MAX_STEPS: usize = 16;
         if let Body::Bank { low, high, .. } = scheme.body() {
@@ -221,11 +221,11 @@ impl Candidate {
     }
 }
 
-/// The ways to take a bank apart that the search reaches, best first by [`Cost::rank`], those that `f32` can carry under
-/// every border rule before those that it cannot. Never empty.
+/// The ways to take a bank apart that the search reaches, best first by [`Cost::rank`], those that `f32` can carry
+/// under every border rule before those that it cannot. Never empty.
 ///
-/// `beam` is [`Options::beam`]. Orthogonal banks have the shears of their lattice among the candidates, and those of more
-/// than 32 taps nothing else: Euclid's steps grow too large for them.
+/// `beam` is [`Options::beam`]. Orthogonal banks have the shears of their lattice among the candidates, and those of
+/// more than 32 taps nothing else: Euclid's steps grow too large for them.
 ///
 /// # Errors
 /// What is wrong with the bank; or no factorisation that `f64` could carry.

@@ -159,8 +159,8 @@ pub struct Found {
 
 /// Takes an orthogonal bank apart into stages.
 ///
-/// `tolerance` is what the taps are good for: 1e-100 for filters made by [`crate::algebra::spectral`], 1e-9 for published
-/// decimals. The stages must multiply back to within a thousand times that.
+/// `tolerance` is what the taps are good for: 1e-100 for filters made by [`crate::algebra::spectral`], 1e-9 for
+/// published decimals. The stages must multiply back to within a thousand times that.
 ///
 /// # Errors
 /// Banks that are not orthogonal, not normalised or misaligned, and long filters given with too few digits.

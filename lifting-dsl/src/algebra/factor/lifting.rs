@@ -254,11 +254,12 @@ fn errors(steps: &[Step]) -> (f64, f64) {
     (round_trip(steps, all, |x| x as f32, f64::from), round_trip(steps, all, |x| x, |x| x))
 }
 
-/// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample: two levels
-/// along both axes, the worst of the border rules given, on long lines and on some as short as deep levels have them.
+/// The largest error of analysis and synthesis of a fixed noise-like picture, relative to its largest sample: two
+/// levels along both axes, the worst of the border rules given, on long lines and on some as short as deep levels have
+/// them.
 ///
-/// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large steps
-/// long before the interior of a single line does. Infinite for steps that are not real.
+/// Borders break up what cancels between steps, and levels and axes multiply what they amplify: so they show large
+/// steps long before the interior of a single line does. Infinite for steps that are not real.
 pub fn round_trip<T: Sample>(
     steps: &[Step],
     boundaries: &[Boundary],

@@ -5,8 +5,9 @@
 //!
 //! H(ω)/√2 = c^K·(Σ_{k<K} C(K−1+k, k)·s^k + s^K·f(ω)),   f of 2K taps,
 //!
-//! and leaves orthogonality to f: 2K quadratic equations, Σ h\[n\]·h\[n+2m\] = 0 for m = K, …, 3K−1 (the others follow).
-//! They have many solutions; six digits of f say which one PyWavelets has, and Newton's iteration does the rest.
+//! and leaves orthogonality to f: 2K quadratic equations, Σ h\[n\]·h\[n+2m\] = 0 for m = K, …, 3K−1 (the others
+//! follow). They have many solutions; six digits of f say which one PyWavelets has, and Newton's iteration does the
+//! rest.
 
 use super::maxflat;
 use crate::algebra::float::Float;

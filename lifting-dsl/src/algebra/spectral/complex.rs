@@ -55,8 +55,8 @@ impl Complex {
     }
 }
 
-/// The roots of Σ c\[k\]·y^k, which must be simple, with c\[0\] and the last coefficient not zero: Aberth's simultaneous
-/// iteration, down to rounding. Ordered by real part, then by imaginary part.
+/// The roots of Σ c\[k\]·y^k, which must be simple, with c\[0\] and the last coefficient not zero: Aberth's
+/// simultaneous iteration, down to rounding. Ordered by real part, then by imaginary part.
 pub(super) fn roots(c: &[Float]) -> Vec<Complex> {
     let degree = c.len() - 1;
     if degree == 0 {

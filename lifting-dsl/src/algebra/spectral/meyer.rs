@@ -1,12 +1,13 @@
 //! dmey: an orthogonal filter of 62 taps beside PyWavelets' discrete Meyer filter.
 //!
-//! Meyer's wavelet has no finite filter. PyWavelets' `dmey` is his filter cut to 61 taps and a zero: a bank that does not
-//! reconstruct (a round trip is off by up to 2.3e-3), so that no steps are equal to it, and none could be undone. What there
-//! is close to it is the filter that differs least from those taps, in the mean square, among the orthogonal ones of the same
-//! length with two vanishing moments. Its taps are within 8.1e-4 of PyWavelets'.
+//! Meyer's wavelet has no finite filter. PyWavelets' `dmey` is his filter cut to 61 taps and a zero: a bank that does
+//! not reconstruct (a round trip is off by up to 2.3e-3), so that no steps are equal to it, and none could be undone.
+//! What there is close to it is the filter that differs least from those taps, in the mean square, among the orthogonal
+//! ones of the same length with two vanishing moments. Its taps are within 8.1e-4 of PyWavelets'.
 //!
-//! It is found by sequential quadratic programming: 31 quadratic equations for orthogonality and two linear ones for the moments, of
-//! the taps themselves, linearised; then Newton's steps onto the equations, the shortest ones, to all digits.
+//! It is found by sequential quadratic programming: 31 quadratic equations for orthogonality and two linear ones for
+//! the moments, of the taps themselves, linearised; then Newton's steps onto the equations, the shortest ones, to all
+//! digits.
 
 use super::coiflets::solve;
 use crate::algebra::float::Float;
@@ -38,7 +39,8 @@ fn published() -> Vec<Float> {
 pub(super) fn dmey() -> Vec<Float> {
     let target = published();
     let mut h = target.clone();
-    // Twelve rounds towards the target leave digits enough for Newton's, which double from there: ten pass the precision.
+    // Twelve rounds towards the target leave digits enough for Newton's, which double from there: ten pass the
+    // precision.
     for round in 0..22 {
         let towards = (round < 12).then_some(&target[..]);
         h = step(&h, towards);

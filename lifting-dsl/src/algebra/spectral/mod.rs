@@ -132,9 +132,9 @@ fn biorthogonal(orders: &str) -> Option<Pair<Float>> {
     Some(padded(side(dec, false), side(rec, true)))
 }
 
-/// The spline wavelet with `rec` zeros at −1 of the reconstruction filter and `dec` of the decomposition filter, exactly,
-/// both filters divided by √2 so that their taps sum to 1. `None` unless the orders are positive, their sum even and at
-/// most 128.
+/// The spline wavelet with `rec` zeros at −1 of the reconstruction filter and `dec` of the decomposition filter,
+/// exactly, both filters divided by √2 so that their taps sum to 1. `None` unless the orders are positive, their sum
+/// even and at most 128.
 pub fn spline(rec: u32, dec: u32) -> Option<Pair<BigRational>> {
     if rec == 0 || dec == 0 || !(rec + dec).is_multiple_of(2) || rec + dec > 128 {
         return None;

@@ -143,8 +143,8 @@ impl Transform {
         Executor::new(self)?.inverse_to(level, data)
     }
 
-    /// The adjoint of [`Transform::forward`]: takes coefficients, in the layout, to a signal y* with ⟨T x, y⟩ = ⟨x, y*⟩ up
-    /// to rounding, for every border rule and size. It is the gradient of a function of the coefficients, taken back
+    /// The adjoint of [`Transform::forward`]: takes coefficients, in the layout, to a signal y* with ⟨T x, y⟩ = ⟨x, y*⟩
+    /// up to rounding, for every border rule and size. It is the gradient of a function of the coefficients, taken back
     /// to the signal. Real wavelets only.
     pub fn adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
         let mut executor = Executor::new(self)?;

@@ -38,8 +38,8 @@ impl<T: Arithmetic> Resolved<T> {
         }
     }
 
-    /// Executes the step on consecutive targets. `other(o)` gives what offset `o` reads for these targets: a slice of the
-    /// same length.
+    /// Executes the step on consecutive targets. `other(o)` gives what offset `o` reads for these targets: a slice of
+    /// the same length.
     pub(super) fn apply<'a>(&self, target: &mut [T], other: impl Fn(i32) -> &'a [T]) {
         let mut sums = [T::Acc::default(); CHUNK];
         for (chunk, target) in target.chunks_mut(CHUNK).enumerate() {

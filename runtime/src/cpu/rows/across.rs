@@ -1,7 +1,7 @@
 //! Along rows: a window of a row is split into its even and odd samples, lifted in cache, and merged or stored.
 //!
-//! A window is made from a copy of all that its results depend on, so windows of a row, and rows, are independent of one another, and a few
-//! samples at their edges are lifted twice.
+//! A window is made from a copy of all that its results depend on, so windows of a row, and rows, are independent of
+//! one another, and a few samples at their edges are lifted twice.
 
 use super::axis::{Axis, Kind, MAX_TAPS, Step};
 use super::ops;

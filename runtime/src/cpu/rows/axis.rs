@@ -1,9 +1,11 @@
-//! One axis of a level: its steps, how far each lags behind the rows that arrive, and how far beyond its results it reads.
+//! One axis of a level: its steps, how far each lags behind the rows that arrive, and how far beyond its results it
+//! reads.
 //!
-//! Samples are counted from the first one of the line; sample i stands at an even position if i + `parity` is even. Two uses are made of
-//! the supports. As a *delay line*, samples arrive in order, and a step may update sample t once sample t + `lag` is there. In a *window*,
-//! the results s0..s1 are made from a copy of what they depend on, in which a step updates `spare` samples more on either side. The border
-//! rule of a periodic line is to have samples before its first and after its last one; all others resolve each read that leaves the line.
+//! Samples are counted from the first one of the line; sample i stands at an even position if i + `parity` is even. Two
+//! uses are made of the supports. As a *delay line*, samples arrive in order, and a step may update sample t once
+//! sample t + `lag` is there. In a *window*, the results s0..s1 are made from a copy of what they depend on, in which a
+//! step updates `spare` samples more on either side. The border rule of a periodic line is to have samples before its
+//! first and after its last one; all others resolve each read that leaves the line.
 
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
 use lifting_dsl::Boundary;
@@ -27,8 +29,8 @@ pub(crate) struct Lift<W: Arithmetic> {
 
 /// An integer step on 16-bit samples whose arithmetic fits 16 bits.
 ///
-/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so (Σ w·x + r) >> shift is Σ w·h + ((Σ w·l + r) >> shift). The first sum is wanted modulo
-/// 2¹⁶ and may wrap, as long as the accumulator of 32 bits would not; the second is small.
+/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so (Σ w·x + r) >> shift is Σ w·h + ((Σ w·l + r) >> shift). The first
+/// sum is wanted modulo 2¹⁶ and may wrap, as long as the accumulator of 32 bits would not; the second is small.
 #[derive(Clone, Debug)]
 pub(crate) struct Narrow {
     pub weights: Vec<i16>,
@@ -200,7 +202,8 @@ impl<W: Arithmetic> Axis<W> {
         i + (self.phase(i) != phase) as isize
     }
 
-    /// Index of sample i in its band. (On a periodic line, perhaps negative, and then to be taken modulo the band's length.)
+    /// Index of sample i in its band. (On a periodic line, perhaps negative, and then to be taken modulo the band's
+    /// length.)
     pub fn index(&self, i: isize) -> isize {
         match self.phase(i) {
             0 => (i + self.parity as isize).div_euclid(2) - self.parity as isize,
@@ -218,7 +221,8 @@ impl<W: Arithmetic> Axis<W> {
         self.boundary == Boundary::Periodic
     }
 
-    /// What results from..to depend on, or what a step must update for them: so many samples more, but none beyond borders.
+    /// What results from..to depend on, or what a step must update for them: so many samples more, but none beyond
+    /// borders.
     pub fn widen(&self, (from, to): (isize, isize), (left, right): (isize, isize)) -> (isize, isize) {
         let (from, to) = (from - left, to + right);
         if self.periodic() { (from, to) } else { (from.max(0), to.min(self.n as isize)) }
@@ -243,7 +247,8 @@ impl<W: Arithmetic> Axis<W> {
     }
 }
 
-/// Takes the scalings from the front of a list, one a phase at most: they are done where samples are loaded (stored, if the list is reversed).
+/// Takes the scalings from the front of a list, one a phase at most: they are done where samples are loaded (stored, if
+/// the list is reversed).
 fn factors<W: Arithmetic>(steps: &mut Vec<&CompiledStep<W>>) -> [Option<W::Acc>; 2] {
     let mut factors = [None; 2];
     while let Some(CompiledStep { target, kind: StepKind::Scale { factor }, .. }) = steps.first() {

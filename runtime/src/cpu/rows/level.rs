@@ -1,10 +1,11 @@
 //! A level: rows arrive, are lifted along both axes while they are in cache, and leave.
 //!
-//! rewrite: "the steps along rows, for all rows; then the steps along columns, for all columns" → one pass over the rows. Rows arrive a few at
-//! a time. Each is lifted along its length as it arrives (or as it leaves, if the columns come first), and stays in a ring of rows for as
-//! long as a vertical step may read it or has yet to update it. After the rows, each vertical step updates the rows that are now due: those that lag
-//! behind the last row by what `Axis` derived from the supports. What no step will touch any more leaves. All of that is done block by block of
-//! columns, so that what a block needs of all rows in the ring stays in the first cache.
+//! rewrite: "the steps along rows, for all rows; then the steps along columns, for all columns" → one pass over the
+//! rows. Rows arrive a few at a time. Each is lifted along its length as it arrives (or as it leaves, if the columns
+//! come first), and stays in a ring of rows for as long as a vertical step may read it or has yet to update it. After
+//! the rows, each vertical step updates the rows that are now due: those that lag behind the last row by what `Axis`
+//! derived from the supports. What no step will touch any more leaves. All of that is done block by block of columns,
+//! so that what a block needs of all rows in the ring stays in the first cache.
 
 use super::across::{Copied, Window, capacity};
 use super::axis::{Axis, Kind, MAX_TAPS};
@@ -132,8 +133,9 @@ impl<W: Arithmetic> Level<W> {
     /// The rows from `front` on arrive, and what is finished leaves.
     ///
     /// # Safety
-    /// What the chunk reads and writes of `from` and `to` has to be valid, no other worker may touch what it writes, and the memory has to
-    /// have the sizes that this level asks for. `front` begins where the rows of the chunk arrive, and proceeds by [`ARRIVE`].
+    /// What the chunk reads and writes of `from` and `to` has to be valid, no other worker may touch what it writes,
+    /// and the memory has to have the sizes that this level asks for. `front` begins where the rows of the chunk
+    /// arrive, and proceeds by [`ARRIVE`].
     pub unsafe fn arrive<S: Stored<W>, D: Stored<W>>(
         &self,
         chunk: &Chunk,

@@ -1,12 +1,14 @@
 //! Row programs: levels along one or two axes in one pass over the rows each, one level behind the other.
 //!
-//! rewrite: "level after level, axis after axis" → rows that go through all levels. A level (`level`) takes rows as they come and lifts them along
-//! both axes; each row of its low band is handed on to the next level while it is in cache, by way of a few rows that are used in turn. Synthesis
-//! is the same backwards: a level runs as soon as the coarser one has left it a row. With several threads and a single image, levels come one after another instead, each
-//! cut into chunks of rows that are lifted on their own, a few rows at the seams twice; and so they do where a periodic image wants its last rows first.
+//! rewrite: "level after level, axis after axis" → rows that go through all levels. A level (`level`) takes rows as
+//! they come and lifts them along both axes; each row of its low band is handed on to the next level while it is in
+//! cache, by way of a few rows that are used in turn. Synthesis is the same backwards: a level runs as soon as the
+//! coarser one has left it a row. With several threads and a single image, levels come one after another instead, each
+//! cut into chunks of rows that are lifted on their own, a few rows at the seams twice; and so they do where a periodic
+//! image wants its last rows first.
 //!
-//! `axis` derives from supports what lags behind what, `across` lifts along rows, `ops` has the loops, compiled for every instruction set and made for shapes
-//! of steps rather than for wavelets.
+//! `axis` derives from supports what lags behind what, `across` lifts along rows, `ops` has the loops, compiled for
+//! every instruction set and made for shapes of steps rather than for wavelets.
 
 mod across;
 mod axis;
@@ -188,7 +190,8 @@ impl<T: Sample> Program<T> {
         !wants_last(&self.analysis[j]) && !wants_last(&self.synthesis[j])
     }
 
-    /// Of the low band that level j splits: from a row to the next, the rows that are there at a time, and samples in all.
+    /// Of the low band that level j splits: from a row to the next, the rows that are there at a time, and samples in
+    /// all.
     fn low_rows(&self, j: usize, whole: bool) -> Option<(usize, usize, usize)> {
         let [rows, columns] = self.places[j].map(|place| place.length);
         let line = 64 / size_of::<T>();
@@ -205,8 +208,8 @@ impl<T: Sample> Program<T> {
     /// Executes levels on all images.
     ///
     /// # Safety
-    /// The views have to be valid, of the problem's shape (of data, the shape of level `top`'s samples), and must not overlap; `work` and `low` have to
-    /// have the sizes that this program asks for.
+    /// The views have to be valid, of the problem's shape (of data, the shape of level `top`'s samples), and must not
+    /// overlap; `work` and `low` have to have the sizes that this program asks for.
     pub unsafe fn run(
         &self,
         way: Way,
@@ -338,7 +341,8 @@ impl<T: Sample> Program<T> {
             state[j] = State { chunk, front: level.arriving(&chunk).0, end: level.end(&chunk), ring: offset };
             offset += level.ring().unwrap_or(0).next_multiple_of(64);
         }
-        // The last level that can go on does, so that rows are taken as soon as they are there, and few of them are under way.
+        // The last level that can go on does, so that rows are taken as soon as they are there, and few of them are
+        // under way.
         while let Some(j) = self.next(way, top, &state) {
             let level = self.level(way, j);
             let (from, to) = self.ends(way, j, top, image, low, false);

@@ -1,11 +1,12 @@
 //! Compiled kernels, remembered: in memory for the process, on disk for the next one.
 //!
 //! An entry's name is the hash of all that it depends on: text, options, architecture and NVRTC's version. The
-//! file holds a magic number, that hash again, and a checksum of what follows. What does not match in any of them is compiled anew and
-//! replaced. A file is written beside its place and renamed into it, so that other processes see all of it or none.
+//! file holds a magic number, that hash again, and a checksum of what follows. What does not match in any of them is
+//! compiled anew and replaced. A file is written beside its place and renamed into it, so that other processes see all
+//! of it or none.
 //!
-//! The folder is `LIFTING_CACHE_DIR` (empty: nothing is kept on disk), else `lifting` in the user's cache folder. A folder that cannot
-//! be written costs time and nothing else.
+//! The folder is `LIFTING_CACHE_DIR` (empty: nothing is kept on disk), else `lifting` in the user's cache folder. A
+//! folder that cannot be written costs time and nothing else.
 
 use super::error::CudaError;
 use super::nvrtc::{self, Architecture, Target};
@@ -47,7 +48,8 @@ impl Compiled {
         if bytes.is_empty() { Err(reason("the file is empty".into())) } else { Ok(Compiled::new(bytes)) }
     }
 
-    /// Whether a binary is there to its end: the driver takes its headers' word for it, and reads on where a file was cut short.
+    /// Whether a binary is there to its end: the driver takes its headers' word for it, and reads on where a file was
+    /// cut short.
     ///
     /// # Errors
     /// [`CudaError::Module`] if it is not.
@@ -66,7 +68,8 @@ impl Compiled {
 const ELF: &[u8] = b"\x7fELF";
 const FAT: &[u8] = b"\x50\xed\x55\xba";
 
-/// Whether all that the headers of a cubin (ELF-64) or a fat binary speak of is there; `None` if a header itself is not. PTX has no header.
+/// Whether all that the headers of a cubin (ELF-64) or a fat binary speak of is there; `None` if a header itself is
+/// not. PTX has no header.
 fn is_whole(bytes: &[u8]) -> Option<bool> {
     fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
         let field = bytes.get(at..at.checked_add(len)?)?;
@@ -328,7 +331,8 @@ mod tests {
     /// Where [`racing_processes_leave_a_whole_entry`] says that this is one of them, and in which folder.
     const RACER: &str = "LIFTING_TEST_CACHE_RACER";
 
-    /// Processes that look up, damage and write the same entry at once: each gets it whole, and nothing else is left behind.
+    /// Processes that look up, damage and write the same entry at once: each gets it whole, and nothing else is left
+    /// behind.
     #[test]
     fn racing_processes_leave_a_whole_entry() {
         let key = key("text", &target("sm_90"));

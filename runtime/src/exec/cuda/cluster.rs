@@ -1,10 +1,13 @@
 //! Launches whose blocks run in clusters, so on multiprocessors near one another.
 //!
-//! The second-level cache has two halves, and each multiprocessor is at one of them. What is read or written and has its home at the other one crosses between them, and that limits
-//! large launches (docs/notebook/cache.md). Blocks of `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half, these cross once.
+//! The second-level cache has two halves, and each multiprocessor is at one of them. What is read or written and has
+//! its home at the other one crosses between them, and that limits large launches (docs/notebook/cache.md). Blocks of
+//! `warp` beside one another read columns that both need, and store to sectors of which each has a part: at one half,
+//! these cross once.
 //!
-//! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a launch but what warps execute, in synthesis of some wavelets,
-//! where rows begin anywhere, in batches, and where launches are small.
+//! A cluster begins when there is room for all its blocks. That costs more than it gains wherever not memory limits a
+//! launch but what warps execute, in synthesis of some wavelets, where rows begin anywhere, in batches, and where
+//! launches are small.
 
 use lifting_codegen::schedule::stream::Rows;
 use lifting_planner::{Launch, Made, Walk};
@@ -32,7 +35,8 @@ mod tests {
     use lifting_dsl::sample::SampleType;
     use lifting_planner::{Machine, Problem, Program, Schedule, Tuning};
 
-    /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of synthesis.
+    /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of
+    /// synthesis.
     fn clusters(name: &str, sample: SampleType, shape: &[usize]) -> [Vec<(u32, u32)>; 2] {
         let mut levels = vec![1; shape.len()];
         levels[..shape.len() - 2].fill(0);
@@ -53,7 +57,8 @@ mod tests {
         })
     }
 
-    /// Analysis of large images with rows of whole vectors and little to execute, and nothing else; a grid is a multiple of its clusters.
+    /// Analysis of large images with rows of whole vectors and little to execute, and nothing else; a grid is a
+    /// multiple of its clusters.
     #[test]
     fn large_launches_that_memory_limits_run_in_clusters() {
         let (f32, i16) = (SampleType::F32, SampleType::I16);

@@ -89,9 +89,9 @@ impl CudaDevice {
         Ok(CudaDevice { inner, kernels: None })
     }
 
-    /// The same device, with kernels compiled before: plans built on it load theirs from there, and NVRTC is not needed.
-    /// [`PlanBuilder::cuda_source`](crate::PlanBuilder::cuda_source) and `liftc kernels` give their text. They are found by names that end in a
-    /// fingerprint: kernels of other plans, or of another version, are an error.
+    /// The same device, with kernels compiled before: plans built on it load theirs from there, and NVRTC is not
+    /// needed. [`PlanBuilder::cuda_source`](crate::PlanBuilder::cuda_source) and `liftc kernels` give their text. They
+    /// are found by names that end in a fingerprint: kernels of other plans, or of another version, are an error.
     pub fn with_kernels(&self, kernels: Compiled) -> CudaDevice {
         CudaDevice { inner: self.inner.clone(), kernels: Some(kernels) }
     }

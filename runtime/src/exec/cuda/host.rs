@@ -1,8 +1,9 @@
 //! Host data through a device: up, the launches, down.
 //!
-//! Large arrays go through pinned staging memory, piece by piece, so that the host fills one piece while the device fetches another. A batch goes in
-//! parts, each on one of a few streams in turn: while one part is on its way up, another is transformed, and a third is on its way down. Results
-//! reach the caller's memory only when all has gone well.
+//! Large arrays go through pinned staging memory, piece by piece, so that the host fills one piece while the device
+//! fetches another. A batch goes in parts, each on one of a few streams in turn: while one part is on its way up,
+//! another is transformed, and a third is on its way down. Results reach the caller's memory only when all has gone
+//! well.
 
 use super::error::CudaError;
 use super::launch::{Addresses, Loaded};
@@ -191,7 +192,8 @@ impl<T: Sample> CudaPlan<T> {
                 target: slot.target.device_ptr_mut(&slot.stream).0,
                 scratch: slot.scratch.as_mut().map_or(0, |scratch| scratch.device_ptr_mut(&slot.stream).0),
             };
-            // SAFETY: arrays of a part's sizes, used by this slot's stream alone, which frees them when it has done with them.
+            // SAFETY: arrays of a part's sizes, used by this slot's stream alone, which frees them when it has done
+            // with them.
             unsafe { loaded.launch::<T>(device, way.list(&loaded.program), slot.stream.cu_stream(), at)? };
             slot.stream.memcpy_dtoh(&slot.target, &mut slot.down).map_err(failed)?;
         }
@@ -261,7 +263,8 @@ impl<T: Sample> CudaPlan<T> {
         stream.memcpy_htod(last, &mut to.slice_mut(count * PIECE..count * PIECE + last.len())).map_err(failed)
     }
 
-    /// Copies from the device; what is large through pinned memory. What is small is there when the stream has been waited for.
+    /// Copies from the device; what is large through pinned memory. What is small is there when the stream has been
+    /// waited for.
     fn down(&self, stream: &Arc<CudaStream>, from: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), CudaError> {
         let failed = |e| self.device().error("copy host data", e);
         let count = to.len() / PIECE;
@@ -285,7 +288,8 @@ impl<T: Sample> CudaPlan<T> {
         stream.memcpy_dtoh(&from.slice(rest.clone()), &mut to[rest]).map_err(failed)
     }
 
-    /// Two pieces of pinned memory, if there are pieces at all; `None` where the system does not let any be pinned, and copies are slower.
+    /// Two pieces of pinned memory, if there are pieces at all; `None` where the system does not let any be pinned, and
+    /// copies are slower.
     fn staging(&self, pieces: usize) -> Option<Vec<PinnedHostSlice<u8>>> {
         (0..pieces.min(2)).map(|_| self.pinned(PIECE).ok()).collect()
     }

@@ -223,7 +223,8 @@ impl Loaded {
                 for launch in group {
                     nodes.push(self.node::<T>(device, graph.graph, launch, at)?);
                 }
-                // In a chain, kernels themselves wait for the one before. Elsewhere the device waits for all that come together.
+                // In a chain, kernels themselves wait for the one before. Elsewhere the device waits for all that come
+                // together.
                 let in_chain = before.len() == 1 && nodes.len() == 1;
                 let edge = if overlaps && in_chain { OVERLAPPING } else { ORDINARY };
                 for &from in &before {
@@ -282,7 +283,8 @@ impl Loaded {
     }
 }
 
-/// A whole transform as one graph launch, for the addresses it was made with. Made by [`CudaPlan::graph`](super::CudaPlan::graph).
+/// A whole transform as one graph launch, for the addresses it was made with. Made by
+/// [`CudaPlan::graph`](super::CudaPlan::graph).
 #[derive(Debug)]
 pub struct CudaGraph {
     device: CudaDevice,
@@ -300,7 +302,8 @@ impl CudaGraph {
     /// Launches the whole transform on a stream; waits for nothing.
     ///
     /// # Safety
-    /// The addresses that the graph was made with must still be valid, and nothing else may use them until the stream has executed it.
+    /// The addresses that the graph was made with must still be valid, and nothing else may use them until the stream
+    /// has executed it.
     ///
     /// # Errors
     /// If the driver refuses, or the context has failed.
@@ -312,7 +315,8 @@ impl CudaGraph {
             .map_err(|e| self.device.error("launch a graph", e))
     }
 
-    /// The driver's handle, to make the transform a part of a larger graph (`cuGraphAddChildGraphNode` clones it). It is destroyed with this value.
+    /// The driver's handle, to make the transform a part of a larger graph (`cuGraphAddChildGraphNode` clones it). It
+    /// is destroyed with this value.
     pub fn handle(&self) -> sys::CUgraph {
         self.graph
     }

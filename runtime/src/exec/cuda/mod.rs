@@ -3,12 +3,15 @@
 //! Nothing here panics where there is no CUDA: the driver and the run-time compiler are probed before they are
 //! called, and what is missing is a [`CudaError`] that says what to do.
 //!
-//! The launches of plans of up to 2²⁴ samples, and of others those for up to 2²², overlap, from compute capability 9.0 on: each kernel begins while
-//! the one before still runs, and waits for its end before it touches what that may have written. With `LIFTING_OVERLAP=1` in the environment all launches of plans that are built from then on do, with `0` none. What is launched on the stream before and after a plan is ordered as ever. Plans with
+//! The launches of plans of up to 2²⁴ samples, and of others those for up to 2²², overlap, from compute capability 9.0
+//! on: each kernel begins while the one before still runs, and waits for its end before it touches what that may have
+//! written. With `LIFTING_OVERLAP=1` in the environment all launches of plans that are built from then on do, with `0`
+//! none. What is launched on the stream before and after a plan is ordered as ever. Plans with
 //! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
 //!
-//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch` hands lists of
-//! launches to the driver, `overlap` says which of them overlap, `cluster` which of their blocks run near one another; `plan` is what users execute; `host` takes host data through it; `time` measures it.
+//! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch`
+//! hands lists of launches to the driver, `overlap` says which of them overlap, `cluster` which of their blocks run
+//! near one another; `plan` is what users execute; `host` takes host data through it; `time` measures it.
 
 mod error;
 

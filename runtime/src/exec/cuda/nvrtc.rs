@@ -146,7 +146,8 @@ pub(super) fn compile(source: &str, target: &Target) -> Result<Vec<u8>, CudaErro
 pub(super) mod tests {
     use super::*;
 
-    /// Whether NVRTC is here. A test that needs it says so and ends where it is not, unless LIFTING_REQUIRE_NVRTC is set.
+    /// Whether NVRTC is here. A test that needs it says so and ends where it is not, unless LIFTING_REQUIRE_NVRTC is
+    /// set.
     pub fn available(test: &str) -> bool {
         match probe::nvrtc() {
             Ok(_) => true,

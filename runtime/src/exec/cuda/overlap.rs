@@ -1,14 +1,17 @@
 //! Launches that begin while those before them still run (programmatic dependent launch).
 //!
-//! Small launches overlap with those before them where they can: each kernel begins while the one before still runs, and waits for its end before it touches what that may have written. Small
-//! levels, which take little longer than their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory waits, so that a
-//! kernel has ended only when all before it have: workspaces may be used again by the next one, and what is launched in any other way begins when all has ended.
+//! Small launches overlap with those before them where they can: each kernel begins while the one before still runs,
+//! and waits for its end before it touches what that may have written. Small levels, which take little longer than
+//! their launches, gain most; large ones lose what the cache for constant data gives. Every thread that touches memory
+//! waits, so that a kernel has ended only when all before it have: workspaces may be used again by the next one, and
+//! what is launched in any other way begins when all has ended.
 //!
-//! Synthesis need not wait for the bands that the source has: nothing writes it while a list is executed. It may have been written just before, so that the first launch of a
-//! list in which some kernel reads without waiting begins, as in general, when all before it has ended.
+//! Synthesis need not wait for the bands that the source has: nothing writes it while a list is executed. It may have
+//! been written just before, so that the first launch of a list in which some kernel reads without waiting begins, as
+//! in general, when all before it has ended.
 //!
-//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0 or newer, and not those that the user
-//! brought compiled.
+//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0
+//! or newer, and not those that the user brought compiled.
 
 use super::nvrtc::Target;
 use lifting_codegen::back::cuda::{Allows, Overlap};
@@ -21,11 +24,13 @@ use std::ffi::OsStr;
 /// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
 pub(super) const VARIABLE: &str = "LIFTING_OVERLAP";
 
-/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of larger plans: where levels take little longer than launches.
+/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of
+/// larger plans: where levels take little longer than launches.
 const SMALL: usize = 1 << 24;
 const SMALL_LAUNCH: usize = 1 << 22;
 
-/// Bytes of a level up to which its launch may begin as soon as the one before has begun: what it loads then, that one waits for.
+/// Bytes of a level up to which its launch may begin as soon as the one before has begun: what it loads then, that one
+/// waits for.
 const EARLY_BYTES: usize = 5 << 20;
 /// The part of a device that its blocks may fill, where others follow.
 const EARLY_PART: f64 = 0.75;
@@ -38,7 +43,8 @@ impl Extent {
     /// None at all.
     pub const NONE: Extent = Extent(None);
 
-    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans of few samples, and of others those for few samples.
+    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans
+    /// of few samples, and of others those for few samples.
     pub fn of(target: &Target, samples: usize, variable: Option<&OsStr>) -> Extent {
         let asked = variable.and_then(OsStr::to_str);
         if !target.can_wait() || asked == Some("0") {
@@ -54,8 +60,8 @@ impl Extent {
     }
 }
 
-/// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be written for that. Kernels that are to be written in several
-/// ways stand there as often.
+/// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be
+/// written for that. Kernels that are to be written in several ways stand there as often.
 pub(super) fn arrange(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<Option<Overlap>> {
     let kernels = std::mem::take(&mut program.kernels);
     let mut versions = Versions { extent, multiprocessors, kernels, all: Vec::new() };
@@ -81,7 +87,8 @@ struct Versions {
 }
 
 impl Versions {
-    /// Settles how the launches of a list are made; of the whole transform as is best for it, of others with what there is.
+    /// Settles how the launches of a list are made; of the whole transform as is best for it, of others with what there
+    /// is.
     fn list(&mut self, list: &mut List, is_whole: bool) {
         let wanted = self.wanted(list);
         let at = first_group(list);
@@ -95,7 +102,8 @@ impl Versions {
         }
         for (launch, wanted) in first.iter_mut().zip(wanted_first) {
             let allows = |overlap: Option<&Overlap>| overlap.map(|overlap| overlap.allows);
-            // Where something is read without waiting, what comes first does not overlap, and may be what others are: instructions that are in the cache.
+            // Where something is read without waiting, what comes first does not overlap, and may be what others are:
+            // instructions that are in the cache.
             self.settle(launch, wanted.as_ref(), is_whole, |version| {
                 version == wanted.as_ref() || reads_early && allows(version) == allows(wanted.as_ref())
             });
@@ -106,7 +114,8 @@ impl Versions {
         }
     }
 
-    /// Gives a launch a version of its kernel: one that is `right`, or else any that there is, if it is not of the whole transform.
+    /// Gives a launch a version of its kernel: one that is `right`, or else any that there is, if it is not of the
+    /// whole transform.
     fn settle(
         &mut self,
         launch: &mut Launch,
@@ -164,7 +173,8 @@ impl Versions {
         wanted
     }
 
-    /// When a launch lets the next begin, which reads something without waiting, or does not, and is the last, or is not: early where that was measured to gain (docs/performance.md).
+    /// When a launch lets the next begin, which reads something without waiting, or does not, and is the last, or is
+    /// not: early where that was measured to gain (docs/performance.md).
     fn allows(&self, launch: &Launch, next: &Launch, (reads_early, is_last): (bool, bool)) -> Allows {
         let part = |launch: &Launch| {
             let resident = self.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
@@ -182,8 +192,9 @@ impl Versions {
         }
     }
 
-    /// Whether a launch is of a kernel whose blocks all load what the level before leaves after all else, so that they may load the rest before that level has ended. Where blocks at a border
-    /// gather samples one by one, these are waited for, and do not.
+    /// Whether a launch is of a kernel whose blocks all load what the level before leaves after all else, so that they
+    /// may load the rest before that level has ended. Where blocks at a border gather samples one by one, these are
+    /// waited for, and do not.
     fn loads_by_time(&self, launch: &Launch) -> bool {
         let walk = self.kernels[launch.kernel].walk.as_ref();
         walk.is_some_and(|walk| matches!(walk, Walk::Warp(_)) && walk.rows() == Rows::Whole)
@@ -245,7 +256,8 @@ mod tests {
         Target { arch: arch.into(), version: (13, 0) }
     }
 
-    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large levels do not, and all launches of small ones overlap.
+    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large
+    /// levels do not, and all launches of small ones overlap.
     #[test]
     fn launches_overlap_where_kernels_wait() {
         let waiting = |side: usize, arch: &str, variable: Option<&str>| {

@@ -37,7 +37,8 @@ pub enum Transform {
 
 /// A plan's view of device memory: from [`Plan::cuda`](crate::Plan::cuda).
 ///
-/// Arrays are laid out by the plan's strides. Execution goes to the caller's stream, allocates nothing and waits for nothing.
+/// Arrays are laid out by the plan's strides. Execution goes to the caller's stream, allocates nothing and waits for
+/// nothing.
 #[derive(Debug)]
 pub struct CudaPlan<T> {
     device: CudaDevice,
@@ -235,8 +236,8 @@ impl<T: Sample> CudaPlan<T> {
         self.execute((loaded, list), stream, src, dst, (self.coefficients.start, target.start), workspace)
     }
 
-    /// The adjoint of analysis of an array on the device: coefficients to data. Of a real wavelet, without padding. The kernels are made at the
-    /// first call, or by [`CudaPlan::adjoint_workspace`].
+    /// The adjoint of analysis of an array on the device: coefficients to data. Of a real wavelet, without padding. The
+    /// kernels are made at the first call, or by [`CudaPlan::adjoint_workspace`].
     ///
     /// # Errors
     /// As for [`CudaPlan::forward`], and if the plan has no adjoint.
@@ -301,12 +302,13 @@ impl<T: Sample> CudaPlan<T> {
         made.as_ref().map_err(PlanError::clone)
     }
 
-    /// A transform on raw addresses, for memory of other libraries: of the sample with all indices 0 in source and target, which are laid out by the
-    /// plan's strides. In place `source` is not used.
+    /// A transform on raw addresses, for memory of other libraries: of the sample with all indices 0 in source and
+    /// target, which are laid out by the plan's strides. In place `source` is not used.
     ///
     /// # Safety
-    /// Every sample of the source must be readable and every one of the target writable on the plan's device, they must not overlap
-    /// (except in place), and nothing else may use them or the workspace until the stream has executed the transform.
+    /// Every sample of the source must be readable and every one of the target writable on the plan's device, they must
+    /// not overlap (except in place), and nothing else may use them or the workspace until the stream has executed the
+    /// transform.
     ///
     /// # Errors
     /// If the plan cannot do that transform, stream or workspace are another device's, or the driver refuses.
@@ -334,8 +336,8 @@ impl<T: Sample> CudaPlan<T> {
         Ok(())
     }
 
-    /// A transform as one graph, on raw addresses as for [`CudaPlan::execute_raw`]. The graph keeps the addresses, that of the workspace
-    /// included.
+    /// A transform as one graph, on raw addresses as for [`CudaPlan::execute_raw`]. The graph keeps the addresses, that
+    /// of the workspace included.
     ///
     /// # Safety
     /// None yet: launching the graph has the conditions of [`CudaPlan::execute_raw`], at every launch.
@@ -410,7 +412,8 @@ impl<T: Sample> CudaPlan<T> {
             target: target + (target_start * size_of::<T>()) as u64,
             scratch,
         };
-        // SAFETY: the slices hold what the plan reads and writes, and their guards order this before what others do with them.
+        // SAFETY: the slices hold what the plan reads and writes, and their guards order this before what others do
+        // with them.
         unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
         Ok(())
     }

@@ -11,8 +11,8 @@ const LAUNCHES: usize = 24;
 const ROUNDS: usize = 5;
 
 impl<T: Sample> CudaPlan<T> {
-    /// Microseconds of one transform out of place, replayed as a graph: the median of several rounds over arrays that together are larger than the
-    /// second-level cache, so that nothing is found there.
+    /// Microseconds of one transform out of place, replayed as a graph: the median of several rounds over arrays that
+    /// together are larger than the second-level cache, so that nothing is found there.
     pub(crate) fn microseconds(&self, transform: Transform) -> Result<f64, PlanError> {
         let stream = self.device().new_stream()?;
         let failed = |e| self.device().error("measure a transform", e);
@@ -25,7 +25,8 @@ impl<T: Sample> CudaPlan<T> {
             let source = stream.alloc_zeros::<u8>(bytes).map_err(error)?;
             let mut target = stream.alloc_zeros::<u8>(bytes).map_err(error)?;
             let (from, to) = (source.device_ptr(&stream).0, target.device_ptr_mut(&stream).0);
-            // SAFETY: two arrays of the size that the plan needs, used by this stream alone until it has been waited for.
+            // SAFETY: two arrays of the size that the plan needs, used by this stream alone until it has been waited
+            // for.
             graphs.push(unsafe { self.graph(transform, &stream, from, to, &mut workspace)? });
             held.push((source, target));
         }
