@@ -57,7 +57,7 @@ fn check<T: Sample + Element>(
     let what = || format!("{} {boundary} {} {} {shape:?} {case:?}", scheme.name(), direction.name(), T::KIND);
     let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
     let kernel = cascade::kernel(scheme, options, case.order, shape)?;
-    let walk = cascade::walk(scheme, options, shape)?;
+    let walk = cascade::fit(scheme, options, shape)?;
     let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
     let shapes = case.shapes();
     // The image, ll, and all others.
@@ -304,7 +304,7 @@ fn limits() {
     let [dd137, legall53, _] = wavelets();
     let of = |scheme: &Scheme, boundary, shape| {
         let options = Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
-        cascade::walk(scheme, options, shape).expect_err("a limit").to_string()
+        cascade::fit(scheme, options, shape).expect_err("a limit").to_string()
     };
     let shape = Shape::for_sample(Scalar::I32, Direction::Forward);
     let text = [

@@ -45,7 +45,7 @@ fn check<T: Sample + Element>(
     let what = || format!("{} {boundary} {} {} {shape:?} {case:?}", scheme.name(), direction.name(), T::KIND);
     let options = Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some() };
     let kernel = pyramid::kernel(scheme, options, case.order, shape)?;
-    let block = pyramid::block(scheme, options, shape)?;
+    let block = pyramid::fit(scheme, options, shape)?;
     let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
     // Of the image, and of the bands.
     let pitches = [case.width + 3, case.width + 8];
@@ -228,14 +228,14 @@ fn limits() {
     let [_, legall53, _] = wavelets();
     let options = |sample, boundary| Options { sample, boundary, direction: Direction::Forward, gain: false };
     let of = |sample, shape| {
-        let block = pyramid::block(&legall53, options(sample, Boundary::Edge), shape);
+        let block = pyramid::fit(&legall53, options(sample, Boundary::Edge), shape);
         block.expect_err("a limit").to_string()
     };
     let array = Array { address: 0, pitch: 64, stride: 4096 };
     let whole = Job::image(array, [array; 4], 48, 40);
     let launch = |boundary, job: Job| {
         let shape = Shape { side: 64, pairs: [4, 2] };
-        let block = pyramid::block(&legall53, options(Scalar::I32, boundary), shape).expect("it fits");
+        let block = pyramid::fit(&legall53, options(Scalar::I32, boundary), shape).expect("it fits");
         block.accepts(&job).expect_err("a limit").to_string()
     };
     let text = [

@@ -5,7 +5,7 @@ mod support;
 
 use level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{self, Order, Rows, Shape};
+use lifting_codegen::schedule::stream::{self, Order, RowAlignment, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
@@ -14,13 +14,13 @@ use support::{catalogue, types, wavelets};
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = stream::kernel(scheme, options, order, *self)?;
-        let walk = stream::walk(scheme, options, *self)?;
+        let walk = stream::fit(scheme, options, *self)?;
         Ok(Made { kernel, tuning: Box::new(move |job| walk.tuning(job, 132)) })
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Shape> {
-        let whole = case.width.is_multiple_of(2 * self.columns as usize).then(|| self.for_rows(Rows::Whole));
-        std::iter::once(self.for_rows(Rows::Aligned)).chain(whole).collect()
+        let whole = case.width.is_multiple_of(2 * self.columns as usize).then(|| self.for_rows(RowAlignment::Whole));
+        std::iter::once(self.for_rows(RowAlignment::Aligned)).chain(whole).collect()
     }
 }
 
@@ -30,7 +30,7 @@ fn shape(scalar: Scalar) -> Shape {
         warps: 2,
         ring: 3,
         min_blocks: 0,
-        rows: Rows::Any,
+        rows: RowAlignment::Any,
         columns: if scalar.bytes() == 2 { 4 } else { Shape::for_sample(scalar).columns },
     }
 }
@@ -67,7 +67,7 @@ fn around_a_strip() {
 fn eight_columns_a_lane() {
     for scheme in wavelets() {
         let scalar = if scheme.domain() == Domain::Integer { Scalar::I16 } else { Scalar::Bf16 };
-        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0, rows: Rows::Any };
+        let shape = Shape { columns: 8, warps: 1, ring: 4, min_blocks: 0, rows: RowAlignment::Any };
         for (i, (width, height)) in [(224, 6), (225, 5), (239, 3), (9, 40), (448, 4)].into_iter().enumerate() {
             for boundary in Boundary::ALL {
                 let periodic = boundary == Boundary::Periodic;

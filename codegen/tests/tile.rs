@@ -15,7 +15,7 @@ use support::{catalogue, types, wavelets};
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = tile::kernel(scheme, options, order, *self)?;
-        let block = tile::block(scheme, options, *self)?;
+        let block = tile::fit(scheme, options, *self)?;
         Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
     }
 
@@ -161,7 +161,7 @@ fn proposals() {
             for direction in [Direction::Forward, Direction::Inverse] {
                 let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
                 for shape in Shape::proposed(&scheme, options).expect("a tile") {
-                    let block = tile::block(&scheme, options, shape).expect("it was proposed");
+                    let block = tile::fit(&scheme, options, shape).expect("it was proposed");
                     let Shape { columns, rows, pairs, warps, .. } = shape;
                     text += &format!(
                         "{} {} {}: {columns} columns a lane, {rows} rows, {pairs} pairs a thread, {warps} warps: {} x {}, {:.2} read\n",
@@ -212,7 +212,7 @@ proptest! {
 fn launches() {
     let [_, legall53, _] = wavelets();
     let options = |boundary| Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
-    let block = |boundary| tile::block(&legall53, options(boundary), small(Scalar::I32)).expect("a tile");
+    let block = |boundary| tile::fit(&legall53, options(boundary), small(Scalar::I32)).expect("a tile");
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
         let bands = [array(width / 2); 4];
@@ -225,7 +225,7 @@ fn launches() {
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(symmetric.accepts(&job(64, 12 * 65535)), Ok(()));
     let shape = Shape { aligned: true, ..small(Scalar::I32) };
-    let aligned = tile::block(&legall53, options(Boundary::Edge), shape).expect("a tile");
+    let aligned = tile::fit(&legall53, options(Boundary::Edge), shape).expect("a tile");
     assert_eq!(aligned.accepts(&job(64, 64)), Ok(()));
     let mut text = String::new();
     for (block, job) in [

@@ -146,7 +146,7 @@ fn check<T: Sample + Element>(
                 Err(ScheduleError::Reach { .. }) if whole_sectors => continue,
                 made => made?,
             };
-            let block = volume::block(scheme, options, shape)?;
+            let block = volume::fit(scheme, options, shape)?;
             let tuning = match block.tuning(&job(&case, T::SCALAR.bytes()), 132) {
                 Ok(tuning) => tuning,
                 // Rows that are not whole vectors.
@@ -469,7 +469,7 @@ fn launches() {
     let options = |sample, boundary| Options { sample, boundary, direction: Direction::Forward, gain: false };
     let block = |boundary, aligned| {
         let shape = Shape { aligned, ..small(&legall53, options(Scalar::I32, boundary)).expect("a shape") };
-        volume::block(&legall53, options(Scalar::I32, boundary), shape).expect("a tile")
+        volume::fit(&legall53, options(Scalar::I32, boundary), shape).expect("a tile")
     };
     let case = Case { aligned: true, ..Case::new([64, 64, 64]) };
     let whole = job(&case, 4);
@@ -480,7 +480,7 @@ fn launches() {
     let planes = whole.planes.expect("it is a volume");
     let with = |planes: Planes| Job { planes: Some(planes), ..whole };
     // Tiles of 120 and of 112 columns.
-    let sectors = volume::block(
+    let sectors = volume::fit(
         &legall53,
         options(Scalar::I32, Boundary::Periodic),
         Shape { aligned: true, whole_sectors: true, columns: 4, pairs: 1, warps: 8, min_blocks: 0 },
@@ -516,7 +516,7 @@ fn launches() {
     // Chunks with which the last block ends as early as may be.
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
-    let block = volume::block(&cdf97, options, shape).expect("a tile");
+    let block = volume::fit(&cdf97, options, shape).expect("a tile");
     let chunk = |side| block.tuning(&job(&Case { sides: [side; 3], ..case }, 4), 132).expect("a legal job").chunk;
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
 }
@@ -528,7 +528,7 @@ fn durations() {
     let options =
         Options { sample: Scalar::F32, boundary: Boundary::WholeSymmetric, direction: Direction::Inverse, gain: false };
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
-    let block = volume::block(&cdf97, options, shape).expect("a tile");
+    let block = volume::fit(&cdf97, options, shape).expect("a tile");
     for (sides, batch, multiprocessors) in
         [([512, 512, 512], 1, 132), ([480, 400, 300], 1, 108), ([64, 64, 64], 7, 132), ([201, 30, 40], 2, 5)]
     {

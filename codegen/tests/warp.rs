@@ -7,7 +7,7 @@ use level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, 
 use lifting_codegen::cost;
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::warp::{self, Rows, Shape};
+use lifting_codegen::schedule::warp::{self, RowAlignment, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
@@ -17,29 +17,29 @@ use support::{catalogue, compiled, types, wavelets};
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = warp::kernel(scheme, options, order, *self)?;
-        let block = warp::block(scheme, options, *self)?;
+        let block = warp::fit(scheme, options, *self)?;
         Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Shape> {
         let is_whole = case.width.is_multiple_of(self.columns as usize);
-        let takes = [Some(Rows::Aligned), is_whole.then_some(Rows::Whole)];
+        let takes = [Some(RowAlignment::Aligned), is_whole.then_some(RowAlignment::Whole)];
         let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
         takes.map(|takes| Shape { takes, ..*self }).collect()
     }
 
     fn for_image(&self) -> Option<Shape> {
-        Some(Shape { takes: Rows::Image, ..*self })
+        Some(Shape { takes: RowAlignment::Image, ..*self })
     }
 }
 
 /// One of the shapes that are proposed for such rows, or the last of them; and the rows that its kernel takes.
 #[derive(Clone, Copy, Debug)]
-struct Proposed(usize, Rows);
+struct Proposed(usize, RowAlignment);
 
-const LARGE: Proposed = Proposed(0, Rows::Any);
-const LESS_TALL: Proposed = Proposed(1, Rows::Any);
-const SMALL_ONE: Proposed = Proposed(3, Rows::Any);
+const LARGE: Proposed = Proposed(0, RowAlignment::Any);
+const LESS_TALL: Proposed = Proposed(1, RowAlignment::Any);
+const SMALL_ONE: Proposed = Proposed(3, RowAlignment::Any);
 
 impl Schedule for Proposed {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
@@ -47,20 +47,20 @@ impl Schedule for Proposed {
         let tall = shapes.iter().filter_map(|shape| shape.for_rows_anywhere(scheme, options, self.1, i64::MAX));
         let shapes = tall.chain(shapes.iter().copied()).map(|shape| Shape { warps: 2, takes: self.1, ..shape });
         // Those in pairs are for aligned rows, and for others where the halo is short.
-        let shapes: Vec<Shape> = shapes.filter(|&shape| warp::block(scheme, options, shape).is_ok()).collect();
+        let shapes: Vec<Shape> = shapes.filter(|&shape| warp::fit(scheme, options, shape).is_ok()).collect();
         let shape = shapes.get(self.0.min(shapes.len().saturating_sub(1)));
         shape.copied().unwrap_or(Shape { takes: self.1, ..Shape::paper() }).make(scheme, options, order)
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Proposed> {
         // A multiple of every number of columns that a lane may have.
-        let takes = [Some(Rows::Aligned), case.width.is_multiple_of(8).then_some(Rows::Whole)];
+        let takes = [Some(RowAlignment::Aligned), case.width.is_multiple_of(8).then_some(RowAlignment::Whole)];
         let takes = takes.into_iter().flatten().filter(|_| case.parity == [0, 0]);
         takes.map(|takes| Proposed(self.0, takes)).collect()
     }
 
     fn for_image(&self) -> Option<Proposed> {
-        Some(Proposed(self.0, Rows::Image))
+        Some(Proposed(self.0, RowAlignment::Image))
     }
 }
 
@@ -68,7 +68,7 @@ impl Schedule for Proposed {
 fn small(scalar: Scalar) -> Shape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
     let whole_sectors = scalar.bytes() == 8;
-    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors, packed: false, takes: Rows::Any }
+    Shape { columns, rows: 16, warps: 2, min_blocks: 0, whole_sectors, packed: false, takes: RowAlignment::Any }
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_catalogue() {
     catalogue(3, 20, |i, scheme, boundary, scalar| {
         let order = [Order::HorizontalFirst, Order::VerticalFirst][i % 2];
         let case = Case { order, aligned: i % 4 > 1, chunk: 40, ..Case::new(70, 26) };
-        let proposed = Proposed(i / 4 % 4, Rows::Any);
+        let proposed = Proposed(i / 4 % 4, RowAlignment::Any);
         usize::from(runs_or_names_a_limit(scheme, boundary, proposed, case, scalar, i as u64))
     });
 }
@@ -185,7 +185,7 @@ fn refusals_name_the_limit() {
 
 fn fused(scheme: &Scheme, options: Options, shape: Shape, geometry: &Geometry) -> f64 {
     let kernel: Kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape).expect("a kernel");
-    let block = warp::block(scheme, options, shape).expect("a block");
+    let block = warp::fit(scheme, options, shape).expect("a block");
     let cost = cost::both_axes(geometry, options, &kernel, |job| block.tuning(job)).expect("the kernel is sound");
     let samples: usize = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>()).sum();
     cost.per_sample(samples as u64).moved
@@ -199,7 +199,7 @@ fn the_papers_figures() {
     for (scheme, sample, [columns, rows], figure) in
         [(legall53, Scalar::I32, [60, 16], "2.33"), (cdf97, Scalar::F32, [56, 12], "2.90")]
     {
-        let shape = Shape { takes: Rows::Whole, ..Shape::paper() };
+        let shape = Shape { takes: RowAlignment::Whole, ..Shape::paper() };
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
             let whole = Geometry::uniform(&[rows * 4, columns * 3], 1).expect("a geometry");
@@ -225,7 +225,7 @@ proptest! {
         chunk in 1usize..=9,
         vertical_first in any::<bool>(),
         (aligned, bands_anywhere) in any::<(bool, bool)>(),
-        rows in prop::sample::select(&[Rows::Any, Rows::Image]),
+        rows in prop::sample::select(&[RowAlignment::Any, RowAlignment::Image]),
         chosen in prop::option::of(0usize..4),
         which in 0usize..4,
         seed in any::<u64>(),
@@ -233,7 +233,7 @@ proptest! {
         let order = if vertical_first { Order::VerticalFirst } else { Order::HorizontalFirst };
         let scalar = types(&scheme)[which % types(&scheme).len()];
         let mut case = Case { parity, order, chunk, aligned, bands_anywhere, ..Case::new(width, height) };
-        if rows == Rows::Image {
+        if rows == RowAlignment::Image {
             case = Case { parity: [0, 0], aligned: true, ..case };
         }
         if scheme.boundary() == Boundary::Periodic {
@@ -253,7 +253,7 @@ proptest! {
 fn launches() {
     let [_, legall53, _] = wavelets();
     let options = |boundary| Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
-    let block = |boundary| warp::block(&legall53, options(boundary), Shape::paper()).expect("a block");
+    let block = |boundary| warp::fit(&legall53, options(boundary), Shape::paper()).expect("a block");
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
         let bands = [array(width / 2); 4];
@@ -273,9 +273,9 @@ fn launches() {
     );
     let of_rows = |takes| {
         let shape = Shape { takes, ..Shape::paper() };
-        warp::block(&legall53, options(Boundary::Edge), shape).expect("a block")
+        warp::fit(&legall53, options(Boundary::Edge), shape).expect("a block")
     };
-    let [whole, aligned] = [Rows::Whole, Rows::Aligned].map(of_rows);
+    let [whole, aligned] = [RowAlignment::Whole, RowAlignment::Aligned].map(of_rows);
     let odd = Job { width: 63, ..job(64, 64) };
     assert_eq!((whole.accepts(&job(64, 64)), aligned.accepts(&odd)), (Ok(()), Ok(())));
     let refused = [
@@ -306,7 +306,7 @@ fn proposed_shapes() {
         for &sample in types(scheme) {
             let options = Options { sample, boundary: scheme.boundary(), direction: Direction::Forward, gain: false };
             for shape in Shape::proposed(scheme, options).expect("a shape") {
-                let block = warp::block(scheme, options, Shape { takes: Rows::Whole, ..shape }).expect("a block");
+                let block = warp::fit(scheme, options, Shape { takes: RowAlignment::Whole, ..shape }).expect("a block");
                 text += &format!(
                     "{name} {}: {} columns a lane, {} rows; stores {} x {}, loads {:.2} a sample\n",
                     sample.name(),

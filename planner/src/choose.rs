@@ -10,7 +10,7 @@ use crate::recipe::{Candidate, Choice, Reason, Refused, Together};
 use crate::schedule::{Block, Schedule};
 use crate::view::View;
 use crate::wisdom::{Case, Key as Known};
-use lifting_codegen::schedule::stream::{Job, Order, Rows};
+use lifting_codegen::schedule::stream::{Job, Order, RowAlignment};
 use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
 
 /// A part of a level: launches that may all run side by side.
@@ -19,7 +19,7 @@ pub(crate) enum Stage {
     /// One axis, by a block of a schedule for that.
     Axis(usize, Block),
     /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
-    Both { axes: [usize; 2], order: Order, deep: Option<usize>, block: Block, chunk: u32, rows: Rows },
+    Both { axes: [usize; 2], order: Order, deep: Option<usize>, block: Block, chunk: u32, rows: RowAlignment },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -110,7 +110,7 @@ struct Built {
     block: Block,
     chunk: u32,
     /// What its kernel takes.
-    rows: Rows,
+    rows: RowAlignment,
     cost: Cost,
     /// Whether all arrays are aligned.
     aligned: bool,

@@ -9,7 +9,7 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::copy::{self, Change};
-use lifting_codegen::schedule::stream::{self, Job, Order, Rows};
+use lifting_codegen::schedule::stream::{self, Job, Order, RowAlignment};
 use lifting_codegen::schedule::{
     Along, Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, tile,
     vertical, volume, warp,
@@ -89,7 +89,7 @@ pub(crate) enum Key {
     Columns(Direction, Sides, u32),
     /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are
     /// several; and whether what it leaves is kept for the next level.
-    Both(Direction, Scalar, Order, Block, Rows, bool),
+    Both(Direction, Scalar, Order, Block, RowAlignment, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -103,17 +103,17 @@ pub(crate) enum Key {
 #[derive(Clone, Debug)]
 pub enum Walk {
     /// By `stream`.
-    Stream(stream::Walk),
+    Stream(stream::Fit),
     /// By `warp`.
-    Warp(warp::Block),
+    Warp(warp::Fit),
     /// By `tile`.
-    Tile(tile::Block),
+    Tile(tile::Fit),
     /// By `cascade`.
-    Cascade(cascade::Walk),
+    Cascade(cascade::Fit),
     /// By `pyramid`.
-    Pyramid(pyramid::Block),
+    Pyramid(pyramid::Fit),
     /// By `volume`.
-    Volume(volume::Block),
+    Volume(volume::Fit),
 }
 
 impl Walk {
@@ -133,23 +133,23 @@ impl Walk {
     }
 
     /// Which rows the kernel takes.
-    pub fn rows(&self) -> Rows {
+    pub fn rows(&self) -> RowAlignment {
         match self {
             Walk::Stream(walk) => walk.rows(),
             Walk::Warp(block) => block.takes(),
-            Walk::Cascade(_) => Rows::Whole,
-            Walk::Tile(block) if block.is_for_aligned() => Rows::Aligned,
+            Walk::Cascade(_) => RowAlignment::Whole,
+            Walk::Tile(block) if block.is_for_aligned() => RowAlignment::Aligned,
             Walk::Volume(block) => block.takes(),
-            Walk::Tile(_) | Walk::Pyramid(_) => Rows::Any,
+            Walk::Tile(_) | Walk::Pyramid(_) => RowAlignment::Any,
         }
     }
 
     /// Pairs of rows, or of planes, that are walked at least: a grid has only so many blocks along that axis.
     pub fn least_chunk(&self, job: &Job) -> i32 {
         match self {
-            Walk::Stream(_) => stream::Walk::least_chunk(job),
-            Walk::Cascade(_) => cascade::Walk::least_chunk(job),
-            Walk::Volume(_) => volume::Block::least_chunk(job),
+            Walk::Stream(_) => stream::Fit::least_chunk(job),
+            Walk::Cascade(_) => cascade::Fit::least_chunk(job),
+            Walk::Volume(_) => volume::Fit::least_chunk(job),
             Walk::Warp(_) | Walk::Tile(_) | Walk::Pyramid(_) => 1,
         }
     }
@@ -237,13 +237,13 @@ impl<'a> Kernels<'a> {
             let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
             Ok((walk, tuning))
         };
-        let rows: &[Rows] = match block {
-            Block::Warp(_) => &Rows::ALL,
-            Block::Cascade(_) => &[Rows::Whole],
-            Block::Pyramid(_) => &[Rows::Any],
-            Block::Stream(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
-            Block::Volume(_) => &[Rows::Whole, Rows::Aligned, Rows::Any],
-            Block::Tile(_) => &[Rows::Aligned, Rows::Any],
+        let rows: &[RowAlignment] = match block {
+            Block::Warp(_) => &RowAlignment::ALL,
+            Block::Cascade(_) => &[RowAlignment::Whole],
+            Block::Pyramid(_) => &[RowAlignment::Any],
+            Block::Stream(_) => &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any],
+            Block::Volume(_) => &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any],
+            Block::Tile(_) => &[RowAlignment::Aligned, RowAlignment::Any],
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         };
         // What stands against the most general kernel stands against all.
@@ -256,15 +256,21 @@ impl<'a> Kernels<'a> {
     }
 
     /// How a kernel of both axes would meet a level.
-    fn walk(&self, direction: Direction, sample: Scalar, block: Block, rows: Rows) -> Result<Walk, ScheduleError> {
+    fn walk(
+        &self,
+        direction: Direction,
+        sample: Scalar,
+        block: Block,
+        rows: RowAlignment,
+    ) -> Result<Walk, ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
         Ok(match block {
-            Block::Stream(block) => Walk::Stream(stream::walk(self.scheme, options, block.shape(rows))?),
-            Block::Warp(block) => Walk::Warp(warp::block(self.scheme, options, block.shape(rows))?),
-            Block::Tile(block) => Walk::Tile(tile::block(self.scheme, options, block.shape(rows != Rows::Any))?),
-            Block::Cascade(block) => Walk::Cascade(cascade::walk(self.scheme, options, block.shape())?),
-            Block::Pyramid(block) => Walk::Pyramid(pyramid::block(self.scheme, options, block.shape())?),
-            Block::Volume(block) => Walk::Volume(volume::block(self.scheme, options, block.shape(rows))?),
+            Block::Stream(block) => Walk::Stream(stream::fit(self.scheme, options, block.shape(rows))?),
+            Block::Warp(block) => Walk::Warp(warp::fit(self.scheme, options, block.shape(rows))?),
+            Block::Tile(block) => Walk::Tile(tile::fit(self.scheme, options, block.shape(rows != RowAlignment::Any))?),
+            Block::Cascade(block) => Walk::Cascade(cascade::fit(self.scheme, options, block.shape())?),
+            Block::Pyramid(block) => Walk::Pyramid(pyramid::fit(self.scheme, options, block.shape())?),
+            Block::Volume(block) => Walk::Volume(volume::fit(self.scheme, options, block.shape(rows))?),
             Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
         })
     }
@@ -394,7 +400,9 @@ impl<'a> Kernels<'a> {
                 let kernel = match block {
                     Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
                     Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
-                    Block::Tile(block) => tile::kernel(self.scheme, options, order, block.shape(rows != Rows::Any))?,
+                    Block::Tile(block) => {
+                        tile::kernel(self.scheme, options, order, block.shape(rows != RowAlignment::Any))?
+                    }
                     Block::Cascade(block) => cascade::kernel(self.scheme, options, order, block.shape())?,
                     Block::Pyramid(block) => pyramid::kernel(self.scheme, options, order, block.shape())?,
                     Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows))?,

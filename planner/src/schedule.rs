@@ -217,9 +217,9 @@ pub struct VolumeBlock {
 
 impl VolumeBlock {
     /// The shape of the kernel that takes such rows: whole ones where its stores are whole sectors at no cost.
-    pub(crate) fn shape(self, takes: stream::Rows) -> volume::Shape {
+    pub(crate) fn shape(self, takes: stream::RowAlignment) -> volume::Shape {
         let VolumeBlock { columns, pairs, warps, .. } = self;
-        let (aligned, whole_sectors) = (takes.is_aligned(), takes == stream::Rows::Whole);
+        let (aligned, whole_sectors) = (takes.is_aligned(), takes == stream::RowAlignment::Whole);
         volume::Shape { columns, pairs, warps, min_blocks: 0, aligned, whole_sectors }
     }
 }
@@ -249,7 +249,7 @@ impl From<tile::Shape> for TileBlock {
 
 impl WarpBlock {
     /// The shape of the kernel for such rows.
-    pub(crate) fn shape(self, takes: stream::Rows) -> warp::Shape {
+    pub(crate) fn shape(self, takes: stream::RowAlignment) -> warp::Shape {
         let WarpBlock { columns, rows, warps, whole_sectors, packed } = self;
         warp::Shape { columns, rows, warps, min_blocks: 0, whole_sectors, packed, takes }
     }
@@ -275,7 +275,7 @@ impl StreamBlock {
     }
 
     /// The shape of the kernel for such rows.
-    pub(crate) fn shape(self, rows: stream::Rows) -> stream::Shape {
+    pub(crate) fn shape(self, rows: stream::RowAlignment) -> stream::Shape {
         let StreamBlock { columns, warps, ring, .. } = self;
         stream::Shape { columns, warps, ring, min_blocks: 0, rows }
     }

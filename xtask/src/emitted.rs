@@ -82,18 +82,20 @@ fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedul
     };
     match warp::Shape::proposed(scheme, options) {
         Ok(shapes) => {
-            let of_rows = |takes: warp::Rows| {
+            let of_rows = |takes: warp::RowAlignment| {
                 let all = shapes.iter().map(move |&shape| warp::Shape { takes, ..shape });
-                all.into_iter().find(|&shape| warp::block(scheme, options, shape).is_ok())
+                all.into_iter().find(|&shape| warp::fit(scheme, options, shape).is_ok())
             };
-            let others = [warp::Rows::Aligned, warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
-            let anywhere = [warp::Rows::Image, warp::Rows::Any].into_iter().filter_map(of_rows);
+            let others = [warp::RowAlignment::Aligned, warp::RowAlignment::Image, warp::RowAlignment::Any]
+                .into_iter()
+                .filter_map(of_rows);
+            let anywhere = [warp::RowAlignment::Image, warp::RowAlignment::Any].into_iter().filter_map(of_rows);
             let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, shape.takes, i64::MAX));
             let others = others.chain(tall);
             // Where samples can stand in pairs they do.
             let packed = shapes[0].packed;
             let whole = shapes.iter().filter(|shape| shape.packed == packed);
-            let whole = whole.map(|&shape| warp::Shape { takes: warp::Rows::Whole, ..shape });
+            let whole = whole.map(|&shape| warp::Shape { takes: warp::RowAlignment::Whole, ..shape });
             whole.chain(others).map(make).collect()
         }
         Err(e) => vec![Err(e)],
@@ -147,7 +149,7 @@ fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec
 /// One for each kind of rows.
 fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 3] {
     let shape = stream::Shape::for_sample(options.sample);
-    let rows = [stream::Rows::Whole, stream::Rows::Aligned, stream::Rows::Any];
+    let rows = [stream::RowAlignment::Whole, stream::RowAlignment::Aligned, stream::RowAlignment::Any];
     rows.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
 }
 

@@ -106,7 +106,7 @@ mod tests {
         let options =
             |sample| Options { sample, boundary: Boundary::WholeSymmetric, direction: Direction::Forward, gain: false };
         let scheme = testing::wavelet("legall53", testing::legall53());
-        let shape = warp::Shape { columns: 4, takes: level::Rows::Whole, ..warp::Shape::paper() };
+        let shape = warp::Shape { columns: 4, takes: level::RowAlignment::Whole, ..warp::Shape::paper() };
         for (sample, store) in [
             (Scalar::I16, "st.global.L2::cache_hint.b32 [%0], %2, %1;"),
             (Scalar::I32, "st.global.L2::cache_hint.v2.b32 [%0], {%2, %3}, %1;"),
@@ -139,7 +139,7 @@ mod tests {
             let scheme = testing::wavelet("legall53", testing::legall53());
             let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
             let options = Options { sample, boundary, direction, gain: false };
-            let shape = stream::Shape::for_sample(sample).for_rows(stream::Rows::Whole);
+            let shape = stream::Shape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
             stream::kernel(&scheme, options, stream::Order::HorizontalFirst, shape).expect("it is held")
         };
         assert!(overlapping(walk.clone()).contains("        wait_launches();"));
@@ -212,7 +212,7 @@ mod tests {
         ];
         for (scheme, sample) in &schemes {
             for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero] {
-                for takes in level::Rows::ALL {
+                for takes in level::RowAlignment::ALL {
                     let options = Options { sample: *sample, boundary, direction: Direction::Inverse, gain: false };
                     let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
                     let kernel =

@@ -79,7 +79,7 @@ fn whole_vectors(scheme: &Scheme, options: Options, geometry: &Geometry) -> Resu
 /// All levels by kernels that walk down strips of columns.
 fn streamed(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Counts, CostError> {
     let shape = stream::Shape::for_sample(options.sample);
-    let walk = stream::walk(scheme, options, shape)?;
+    let walk = stream::fit(scheme, options, shape)?;
     let kernel = stream::kernel(scheme, options, Order::HorizontalFirst, shape)?;
     cost::both_axes(geometry, options, &kernel, |job| walk.tuning(job, 1))
 }
@@ -87,7 +87,7 @@ fn streamed(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Co
 /// All levels by kernels that hold blocks in registers.
 fn in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Counts, CostError> {
     let shape = warp::Shape::of(scheme, options)?;
-    let block = warp::block(scheme, options, shape)?;
+    let block = warp::fit(scheme, options, shape)?;
     let kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
     cost::both_axes(geometry, options, &kernel, |job| block.tuning(job))
 }

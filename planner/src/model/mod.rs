@@ -13,7 +13,7 @@ use crate::schedule::{Block, CascadeBlock, PyramidBlock, TileBlock, VolumeBlock,
 use h200::*;
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{self, Job, Rows};
+use lifting_codegen::schedule::stream::{self, Job, RowAlignment};
 use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, pyramid, tile, volume, warp};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Domain, Scheme, Step};
@@ -195,11 +195,13 @@ impl Model<'_> {
         let is_packed = matches!(block, Block::Warp(WarpBlock { packed: true, .. }));
         let (more_work, longer, slower) = match walk {
             Walk::Warp(shape) => match shape.takes() {
-                Rows::Whole => (1.0, 1.0, 1.0),
-                Rows::Aligned => (WARP_ALIGNED_INSTRUCTIONS[inverse], 1.0, 1.0),
-                Rows::Image if is_packed => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_PAIRS_LATENCY, 1.0),
-                Rows::Image => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[0], 1.0),
-                Rows::Any => (WARP_UNALIGNED_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[1], 1.0),
+                RowAlignment::Whole => (1.0, 1.0, 1.0),
+                RowAlignment::Aligned => (WARP_ALIGNED_INSTRUCTIONS[inverse], 1.0, 1.0),
+                RowAlignment::Image if is_packed => {
+                    (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_PAIRS_LATENCY, 1.0)
+                }
+                RowAlignment::Image => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[0], 1.0),
+                RowAlignment::Any => (WARP_UNALIGNED_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[1], 1.0),
             },
             _ if aligned => (1.0, 1.0, 1.0),
             Walk::Stream(_) => (1.0, 1.0, STREAM_UNALIGNED[inverse]),
@@ -217,7 +219,7 @@ impl Model<'_> {
     }
 
     /// By `stream`.
-    fn walking(&self, direction: Direction, walk: &stream::Walk, block: Block, job: &Job, chunk: u32) -> Demand {
+    fn walking(&self, direction: Direction, walk: &stream::Fit, block: Block, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let registers = OTHER_REGISTERS + walk.registers();
         let (bytes, reads) = (self.sample.bytes(), walk.reads(chunk as i32));
@@ -243,7 +245,7 @@ impl Model<'_> {
     }
 
     /// By `warp`.
-    fn in_blocks(&self, direction: Direction, shape: &warp::Block, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
+    fn in_blocks(&self, direction: Direction, shape: &warp::Fit, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let (reads, columns) = (shape.reads(), f64::from(block.columns));
         // Of a lane, in each row: of two bands, or of the image.
@@ -258,7 +260,7 @@ impl Model<'_> {
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
         let shared = self.warps(job, shape.columns(), chunk);
         let work = WARP_OPERATION_INSTRUCTIONS[packed] * operations + WARP_OVERHEAD_INSTRUCTIONS[packed] / columns;
-        let is_gathered = matches!(shape.takes(), Rows::Image | Rows::Any);
+        let is_gathered = matches!(shape.takes(), RowAlignment::Image | RowAlignment::Any);
         let gathered = if is_gathered { (columns / WARP_GATHER_COLUMNS[packed]).max(1.0) } else { 1.0 };
         let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), WARP_IDLE_POWER);
         let unsure = if i64::from(block.rows) - shape.rows() > WARP_FITTED_HALO_ROWS { WARP_LONG_HALO } else { 1.0 };
@@ -270,7 +272,7 @@ impl Model<'_> {
     }
 
     /// By `tile`.
-    fn in_tiles(&self, direction: Direction, tile: &tile::Block, block: TileBlock, job: &Job) -> Demand {
+    fn in_tiles(&self, direction: Direction, tile: &tile::Fit, block: TileBlock, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let [across, down] = tile.rounds().map(|n| n as f64);
         let stores = if direction == Direction::Forward { TILE_SCALAR_STORE_INSTRUCTIONS } else { 1.0 };
@@ -297,7 +299,7 @@ impl Model<'_> {
     fn in_volumes(
         &self,
         direction: Direction,
-        volume: &volume::Block,
+        volume: &volume::Fit,
         block: VolumeBlock,
         (job, samples): (&Job, f64),
         chunk: u32,
@@ -316,7 +318,7 @@ impl Model<'_> {
     fn in_cascades(
         &self,
         direction: Direction,
-        walk: &cascade::Walk,
+        walk: &cascade::Fit,
         block: CascadeBlock,
         (job, chunk): (&Job, u32),
     ) -> Demand {
@@ -339,7 +341,7 @@ impl Model<'_> {
     }
 
     /// By `pyramid`: a block is as long as its level after level, however small the image is.
-    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Block, block: PyramidBlock, job: &Job) -> Demand {
+    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Fit, block: PyramidBlock, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let threads = f64::from(32 * block.shape().warps());
         let each = f64::from(block.side * block.side) / threads;

@@ -199,19 +199,19 @@ fn the_model_chooses_what_was_measured_to_be_fast() {
             let job = Job::image(array(0, width), bands, width, height);
             let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
             let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
-            let walk = stream::walk(&scheme, options, block.shape(stream::Rows::Whole)).unwrap();
+            let walk = stream::fit(&scheme, options, block.shape(stream::RowAlignment::Whole)).unwrap();
             let mut candidates = vec![(Walk::Stream(walk), Block::Stream(block), chunks[i], stream[i])];
             for (columns, rows, packed, times) in *warp {
                 let is_it = |s: &&warp::Shape| (s.columns, s.rows, s.packed) == (*columns, *rows, *packed);
                 let shape = proposed.iter().find(is_it).unwrap();
-                let block = warp::block(&scheme, options, warp::Shape { takes: Rows::Whole, ..*shape }).unwrap();
+                let block = warp::fit(&scheme, options, warp::Shape { takes: RowAlignment::Whole, ..*shape }).unwrap();
                 let chunk = block.tuning(&job).unwrap().chunk as u32;
                 candidates.push((Walk::Warp(block), Block::Warp((*shape).into()), chunk, times[i]));
             }
             for (columns, pairs, times) in *tile {
                 let shapes = tile::Shape::proposed(&scheme, options).unwrap();
                 let shape = shapes.iter().find(|s| (s.columns, s.pairs) == (*columns, *pairs)).unwrap();
-                let block = tile::block(&scheme, options, tile::Shape { aligned: true, ..*shape }).unwrap();
+                let block = tile::fit(&scheme, options, tile::Shape { aligned: true, ..*shape }).unwrap();
                 let chunk = block.tuning(&job).unwrap().chunk as u32;
                 candidates.push((Walk::Tile(block), Block::Tile((*shape).into()), chunk, times[i]));
             }
@@ -315,8 +315,8 @@ fn odd_images_are_predicted() {
             let shapes = warp::Shape::proposed(&scheme, options).unwrap();
             let samples = i64::from(width) * i64::from(height);
             let taken = |shape: &warp::Shape| {
-                Rows::ALL.into_iter().find_map(|takes| {
-                    let block = warp::block(&scheme, options, warp::Shape { takes, ..*shape }).ok()?;
+                RowAlignment::ALL.into_iter().find_map(|takes| {
+                    let block = warp::fit(&scheme, options, warp::Shape { takes, ..*shape }).ok()?;
                     block.accepts(&job).is_ok().then_some(block)
                 })
             };
@@ -334,7 +334,7 @@ fn odd_images_are_predicted() {
             let faster = |a: &(f64, _, _, bool), b: &(f64, _, _, bool)| b.3.cmp(&a.3).then(a.0.total_cmp(&b.0));
             let (predicted, block, takes, _) = proposed.min_by(faster).unwrap();
             let shape @ stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
-            let walk = stream::walk(&scheme, options, shape.for_rows(stream::Rows::Any)).unwrap();
+            let walk = stream::fit(&scheme, options, shape.for_rows(stream::RowAlignment::Any)).unwrap();
             let chunk = if sample == Scalar::F32 { 10 } else { 16 }.min(height as u32 / 128);
             let streamed = Block::Stream(StreamBlock { columns, warps, ring, chunk });
             let other = model.both(direction, &Walk::Stream(walk), streamed, &job, chunk).time;
@@ -467,7 +467,7 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
         let options = Options { sample, boundary, direction, gain: false };
         let mut shapes = cascade::Shape::proposed(sample, direction).into_iter();
         let shape = shapes.find(|shape| shape.ring == ring).expect("the ring is one that is proposed");
-        let walk = cascade::walk(&scheme, options, shape).unwrap();
+        let walk = cascade::fit(&scheme, options, shape).unwrap();
         let chunk = walk.tuning(&job, machine.multiprocessors).unwrap().chunk as u32;
         let time = model.both(direction, &Walk::Cascade(walk), Block::Cascade(shape.into()), &job, chunk).time;
         let best = measured.iter().map(|&(_, time)| time).fold(f64::INFINITY, f64::min);
@@ -502,7 +502,7 @@ fn two_levels_are_predicted() {
         let job = Job { coarse: Some([array; 3]), ..Job::image(array, [array; 4], width, height) };
         let options = Options { sample, boundary, direction, gain: false };
         let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
-            let walk = cascade::walk(&scheme, options, shape).unwrap();
+            let walk = cascade::fit(&scheme, options, shape).unwrap();
             let chunk = walk.tuning(&job, machine.multiprocessors).unwrap().chunk as u32;
             let time = model.both(direction, &Walk::Cascade(walk), Block::Cascade(shape.into()), &job, chunk).time;
             println!("{name} {} {width}x{height} ring {}: chunk {chunk}, {time:.1} µs", direction.name(), shape.ring);
@@ -618,7 +618,7 @@ fn all_levels_are_predicted() {
             let array = stream::Array { address: 0, pitch: side.into(), stride: i64::from(side) * i64::from(side) };
             let job = Job { levels, batch, ..Job::image(array, [array; 4], side, side) };
             let predict = |shape: &pyramid::Shape| {
-                let walk = Walk::Pyramid(pyramid::block(&scheme, options, *shape).unwrap());
+                let walk = Walk::Pyramid(pyramid::fit(&scheme, options, *shape).unwrap());
                 model.both(direction, &walk, Block::Pyramid((*shape).into()), &job, levels as u32).time
             };
             let predicted: Vec<f64> = shapes.iter().map(predict).collect();

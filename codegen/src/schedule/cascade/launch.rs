@@ -1,6 +1,6 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks.
 
-use super::{RESIDENT_IN_PAIRS, VECTOR, Walk};
+use super::{Fit, RESIDENT_IN_PAIRS, VECTOR};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
@@ -85,7 +85,7 @@ const BESIDES: i64 = 1 << 10;
 const REGISTERS: i64 = 512;
 const BESIDES_LINES: [i64; 2] = [80, 50];
 
-impl Walk {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Walk {
     /// The tuning of a legal job on a device with so many multiprocessors.
     ///
     /// # Errors
-    /// As [`Walk::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
         Ok(Tuning { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: 0 })
@@ -167,7 +167,7 @@ impl Walk {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
         let duration = |chunk: &i32| self.duration(job, *chunk, multiprocessors);
         let best = heights.min_by(|a, b| duration(a).total_cmp(&duration(b))).unwrap_or(1);
-        best.max(Walk::least_chunk(job))
+        best.max(Fit::least_chunk(job))
     }
 
     /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
@@ -197,7 +197,7 @@ impl Walk {
         }
     }
 
-    /// [`Walk::duration`] of samples in pairs, where the halo is short.
+    /// [`Fit::duration`] of samples in pairs, where the halo is short.
     fn in_pairs(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
         let warps = ceil(self.warps(job, chunk.into()), multiprocessors.into());
         let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
@@ -216,7 +216,7 @@ impl Walk {
         steps * longer * crowded(bytes as f64, IN_FLIGHT[direction], CROWDED_IN_PAIRS)
     }
 
-    /// [`Walk::duration`] of samples in pairs, where the halo is long.
+    /// [`Fit::duration`] of samples in pairs, where the halo is long.
     fn in_busy_pairs(&self, job: &Job, chunk: i32, multiprocessors: i64) -> f64 {
         let warps = ceil(self.warps(job, chunk.into()), multiprocessors);
         let resident = self.resident();
@@ -232,7 +232,7 @@ impl Walk {
         steps * (waves as f64 * WAVE_OF_PAIRS[self.direction()] * full + last) * at_borders
     }
 
-    /// [`Walk::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its
+    /// [`Fit::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its
     /// ring is full included.
     fn in_waves(&self, job: &Job, chunk: i32, multiprocessors: u32, filled: f64) -> f64 {
         let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);

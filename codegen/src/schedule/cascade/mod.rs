@@ -93,7 +93,7 @@ impl Shape {
 
 /// How a scheme walks: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -117,7 +117,7 @@ pub struct Walk {
 /// If the sample type is not of the scheme's domain, if the border rule is no extension that the steps keep, if a strip
 /// is all halo, if the delay lines are too long for the registers of a thread, or if the shape does not suit the
 /// samples.
-pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("cascade", scheme);
     let (c, bytes) = (i64::from(shape.columns), options.sample.bytes() as i64);
@@ -163,7 +163,7 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     if registers > MAX_REGISTERS {
         return Err(refuse("the delay lines of both levels, in registers a thread,", registers, MAX_REGISTERS));
     }
-    let walk = Walk { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
+    let walk = Fit { options, shape, arith, axis, halo, descents, registers, left, useful, packed };
     let ring_bytes = i64::from(shape.ring) * i64::from(walk.slot_len()) * bytes;
     if ring_bytes > crate::ir::valid::MAX_SHARED as i64 {
         return Err(refuse("the ring of a block, in bytes,", ring_bytes, crate::ir::valid::MAX_SHARED as i64));
@@ -185,7 +185,7 @@ fn beside(axis: &Axis, halo: &Halo, options: Options, columns: i64) -> (i64, i64
     reads.fold((0, 0), |(before, after), (first, last)| (before.max(-first), after.max(last + 1 - columns)))
 }
 
-impl Walk {
+impl Fit {
     /// Columns of a strip, halo left out.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -297,7 +297,7 @@ fn swapped(vector: Expr) -> Expr {
 /// The kernel of two levels, both axes.
 ///
 /// # Errors
-/// As [`walk`].
+/// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(strip::kernel(&walk(scheme, options, shape)?, scheme, order))
+    Ok(strip::kernel(&fit(scheme, options, shape)?, scheme, order))
 }

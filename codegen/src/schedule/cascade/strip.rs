@@ -1,16 +1,16 @@
 //! What analysis and synthesis share: the parameters, a warp's strip, and that a kernel has two walks, of which one has no trace of a border.
 
-use super::{Walk, analysis, synthesis};
+use super::{Fit, analysis, synthesis};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, ParamId, Scalar, SharedId};
 use crate::schedule::Direction;
-use crate::schedule::level::{Border, Frame, Held, Lanes, Order, Params, Rows};
+use crate::schedule::level::{Border, Frame, Held, Lanes, Order, Params, RowAlignment};
 use lifting_dsl::{Boundary, Scheme};
 
 /// A warp's columns and arrays, before it is said whether a border is near.
 pub struct Strips<'a> {
     /// How the scheme walks.
-    pub plan: &'a Walk,
+    pub plan: &'a Fit,
     /// Of the kernel.
     pub params: &'a Params,
     /// Whether the warp's columns reach beyond the image.
@@ -26,7 +26,7 @@ pub struct Strips<'a> {
 /// The strip that a warp walks down.
 pub struct Strip<'a> {
     /// How the scheme walks.
-    pub plan: &'a Walk,
+    pub plan: &'a Fit,
     /// The warp's columns, and the arrays.
     pub frame: Frame<'a>,
     /// The low band, as lanes hold columns of it.
@@ -38,7 +38,7 @@ pub struct Strip<'a> {
 }
 
 /// The kernel of a walk.
-pub fn kernel(plan: &Walk, scheme: &Scheme, order: Order) -> Kernel {
+pub fn kernel(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let (options, shape) = (plan.options, plan.shape);
     let (left, useful) = (plan.left, plan.useful);
     let mut builder = Builder::new(options.kernel_name(scheme, "cascade"));
@@ -74,7 +74,7 @@ pub fn kernel(plan: &Walk, scheme: &Scheme, order: Order) -> Kernel {
 }
 
 impl<'a> Strips<'a> {
-    fn declare(b: &mut Builder, plan: &'a Walk, params: &'a Params) -> Strips<'a> {
+    fn declare(b: &mut Builder, plan: &'a Fit, params: &'a Params) -> Strips<'a> {
         let ring = b.shared("ring", plan.options.sample, plan.shape.ring * plan.slot_len() as u32);
         let held = held(plan, params, plan.shape.columns);
         let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), 0);
@@ -109,11 +109,11 @@ impl<'a> Strips<'a> {
         let reflects = at_border && options.boundary != Boundary::Periodic;
         let lanes = if reflects { lanes.reflecting(b) } else { lanes };
         let low = Lanes { held: low, base: low_base, x: low_x, ..lanes.clone() };
-        let frame = Frame { options, lanes, takes: Rows::Whole, params, useful, offsets, pitches };
+        let frame = Frame { options, lanes, takes: RowAlignment::Whole, params, useful, offsets, pitches };
         Strip { plan, frame, low, ring, at_border }
     }
 }
 
-fn held(plan: &Walk, params: &Params, columns: u32) -> Held {
+fn held(plan: &Fit, params: &Params, columns: u32) -> Held {
     params.held(plan.options, plan.arith, Border::Extend, columns, true).at_even_positions()
 }

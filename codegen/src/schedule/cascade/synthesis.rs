@@ -1,7 +1,7 @@
 //! Synthesis: a step takes a row pair of the second level's bands and two of the first's, and leaves four rows of the image.
 
 use super::strip::{Strip, Strips};
-use super::{Walk, swapped};
+use super::{Fit, swapped};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
 use crate::schedule::level::{Across, DelayLine, Descent, Order, PHASES, Row, walk_down};
@@ -370,7 +370,7 @@ impl Synthesis<'_> {
 /// A row pair enters a delay line, another leaves it.
 fn descend(
     b: &mut Builder,
-    plan: &Walk,
+    plan: &Fit,
     (line, descent): (&DelayLine, &Descent),
     front: &Expr,
     rows: &[Row],

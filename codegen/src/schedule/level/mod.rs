@@ -51,11 +51,11 @@ impl Order {
 
 /// Rows that a kernel takes: the fewer, the faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rows {
+pub enum RowAlignment {
     /// All.
     Any,
     /// Those whose image begins where a lane's vector begins, with the first column at an even position; bands begin anywhere. A schedule that has no kernel for them has
-    /// one for [`Rows::Any`].
+    /// one for [`RowAlignment::Any`].
     Image,
     /// Those of them whose bands begin where half a lane's vector begins, too.
     Aligned,
@@ -63,22 +63,23 @@ pub enum Rows {
     Whole,
 }
 
-impl Rows {
+impl RowAlignment {
     /// All kinds, the fastest first.
-    pub const ALL: [Rows; 4] = [Rows::Whole, Rows::Aligned, Rows::Image, Rows::Any];
+    pub const ALL: [RowAlignment; 4] =
+        [RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Image, RowAlignment::Any];
 
     /// Whether all arrays are known to be aligned.
     pub fn is_aligned(self) -> bool {
-        matches!(self, Rows::Aligned | Rows::Whole)
+        matches!(self, RowAlignment::Aligned | RowAlignment::Whole)
     }
 
     /// What a schedule's kernel is called that takes such rows.
     pub(super) fn kernel(self, schedule: &str) -> String {
         match self {
-            Rows::Any => schedule.to_owned(),
-            Rows::Image => format!("{schedule}_image"),
-            Rows::Aligned => format!("{schedule}_aligned"),
-            Rows::Whole => format!("{schedule}_whole"),
+            RowAlignment::Any => schedule.to_owned(),
+            RowAlignment::Image => format!("{schedule}_image"),
+            RowAlignment::Aligned => format!("{schedule}_aligned"),
+            RowAlignment::Whole => format!("{schedule}_whole"),
         }
     }
 }
@@ -687,7 +688,7 @@ pub(super) struct Frame<'a> {
     pub(super) options: Options,
     pub(super) lanes: Lanes,
     /// What is known of rows.
-    pub(super) takes: Rows,
+    pub(super) takes: RowAlignment,
     pub(super) params: &'a Params,
     /// Whether this lane stores.
     pub(super) useful: LocalId,
@@ -711,7 +712,7 @@ impl<'a> Frame<'a> {
         b: &mut Builder,
         (options, params): (Options, &'a Params),
         held: Held,
-        takes: Rows,
+        takes: RowAlignment,
         (left, useful): (i64, i64),
         image: &Expr,
     ) -> Frame<'a> {

@@ -1,11 +1,11 @@
 //! What a launch needs besides the arrays: whether it is legal.
 
-use super::Block;
+use super::Fit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, Tuning};
 use lifting_dsl::Boundary;
 
-impl Block {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Block {
     /// The tuning of a legal job.
     ///
     /// # Errors
-    /// As [`Block::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
         Ok(Tuning { chunk: job.levels, aligned: 0, skew: 0 })

@@ -81,7 +81,7 @@ impl Shape {
             [few, 2 * few].map(|pairs| Shape { side, pairs: [pairs, 2] })
         });
         let mut refusal = None;
-        let is_held = |shape: &Shape| block(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok();
+        let is_held = |shape: &Shape| fit(scheme, options, *shape).map_err(|e| refusal.get_or_insert(e)).is_ok();
         let shapes: Vec<Shape> = all.filter(is_held).collect();
         match refusal {
             Some(e) if shapes.is_empty() => Err(e),
@@ -111,7 +111,7 @@ impl Shape {
 
 /// How a scheme meets an image that a block holds: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -128,7 +128,7 @@ pub struct Block {
 /// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's part of a
 /// line has more samples than registers, if samples depend on more beyond a border than is found there, or if the image
 /// is more than shared memory holds.
-pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("pyramid", scheme);
     let Shape { side, pairs } = shape;
@@ -165,14 +165,14 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let resident = (REGISTERS / (each * threads)).min(MOST_THREADS / threads);
     // Left alone, nvcc spills registers to have more blocks resident.
     let min_blocks = if pairs[0] >= LONG { resident.max(1) as u32 } else { 1 };
-    let block = Block { options, shape, arith, border, axis, halo, min_blocks };
+    let block = Fit { options, shape, arith, border, axis, halo, min_blocks };
     if block.bytes() > MAX_SHARED as i64 {
         return Err(refuse("an image, twice, in bytes of shared memory,", block.bytes(), MAX_SHARED as i64));
     }
     Ok(block)
 }
 
-impl Block {
+impl Fit {
     /// Columns and rows of an image at most.
     pub fn side(&self) -> i64 {
         self.shape.side.into()
@@ -203,7 +203,7 @@ impl Block {
 
 /// What all parts of the kernel share.
 struct Pyramid<'a> {
-    plan: &'a Block,
+    plan: &'a Fit,
     params: &'a Params,
     /// The image or its bands, and what they become along the first axis of a level.
     arrays: [SharedId; 2],
@@ -214,9 +214,9 @@ struct Pyramid<'a> {
 /// The kernel of all levels, both axes.
 ///
 /// # Errors
-/// As [`block`].
+/// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = block(scheme, options, shape)?;
+    let plan = fit(scheme, options, shape)?;
     let mut builder = Builder::new(options.kernel_name(scheme, &format!("pyramid_{}", shape.side)));
     let b = &mut builder;
     b.doc(match options.direction {

@@ -1,6 +1,6 @@
 //! Rows on their way: asynchronous copies into the ring, and out of it into registers.
 
-use super::{Rows, Strip};
+use super::{RowAlignment, Strip};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, LocalId, ParamId, Place, Scalar, SharedId, Space, Stmt};
 use crate::schedule::Direction;
@@ -278,7 +278,7 @@ impl<'a> Input<'a> {
 
     /// Starts a copy of a vector of which the first `valid` samples exist: by `copy` if all or none do, else one by one.
     fn copy_end(&self, b: &mut Builder, part: Part, valid: Expr, lanes: i32, copy: impl Fn(&mut Builder)) {
-        if self.strip.shape.rows == Rows::Whole {
+        if self.strip.shape.rows == RowAlignment::Whole {
             return copy(b);
         }
         let is_cut = valid.clone().gt(0.into()).and(valid.clone().lt(lanes.into()));

@@ -1,6 +1,6 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
-use super::{Rows, Walk};
+use super::{Fit, RowAlignment};
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
@@ -11,7 +11,7 @@ const OCCUPYING: f64 = 1.0 / 3.0;
 /// Most warps of a block that suits the strips of an image: its ring is to fit into shared memory.
 const MAX_WARPS: i64 = 5;
 
-impl Walk {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Walk {
             ));
         }
         let vector = copied as i32;
-        if self.shape.rows == Rows::Whole && job.width % vector != 0 {
+        if self.shape.rows == RowAlignment::Whole && job.width % vector != 0 {
             return refuse(format!("the width is {}, it must be a multiple of {vector}", job.width));
         }
         if self.options.boundary == Boundary::Periodic {
@@ -63,7 +63,7 @@ impl Walk {
     /// The tuning of a legal job on a device with so many multiprocessors.
     ///
     /// # Errors
-    /// As [`Walk::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
         Ok(Tuning {
@@ -86,7 +86,7 @@ impl Walk {
     }
 
     /// Which rows the kernel takes.
-    pub fn rows(&self) -> Rows {
+    pub fn rows(&self) -> RowAlignment {
         self.shape.rows
     }
 
@@ -115,7 +115,7 @@ impl Walk {
         let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(multiprocessors.max(1));
         let occupying = (OCCUPYING * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
         let longest = self.descent.longest_chunk();
-        occupying.min(longest.into()).max(Walk::least_chunk(job).into()) as i32
+        occupying.min(longest.into()).max(Fit::least_chunk(job).into()) as i32
     }
 
     /// Strips of an image.
@@ -146,38 +146,38 @@ fn ceil(n: i64, unit: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Shape, walk};
+    use super::super::{Shape, fit};
     use super::*;
     use crate::ir::Scalar;
     use crate::schedule::Options;
     use crate::schedule::level::{Array, MAX_BATCH};
     use lifting_dsl::testing;
 
-    fn legall(direction: Direction, boundary: Boundary) -> Walk {
+    fn legall(direction: Direction, boundary: Boundary) -> Fit {
         let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
-        walk(&testing::wavelet("legall53", testing::legall53()), options, Shape::for_sample(Scalar::I16)).unwrap()
+        fit(&testing::wavelet("legall53", testing::legall53()), options, Shape::for_sample(Scalar::I16)).unwrap()
     }
 
-    fn aligned_legall() -> Walk {
+    fn aligned_legall() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
-        let shape = Shape::for_sample(Scalar::I16).for_rows(Rows::Aligned);
-        walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
+        let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Aligned);
+        fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
-    fn haar() -> Walk {
+    fn haar() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options { sample: Scalar::I32, boundary, direction, gain: false };
         let text = "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }";
         let scheme = lifting_dsl::compile(text).unwrap().schemes.remove(0);
-        walk(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
+        fit(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
     }
 
-    fn whole_legall() -> Walk {
+    fn whole_legall() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
         let options = Options { sample: Scalar::I16, boundary, direction, gain: false };
-        let shape = Shape::for_sample(Scalar::I16).for_rows(Rows::Whole);
-        walk(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
+        let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Whole);
+        fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
     fn job(width: i32, height: i32) -> Job {
@@ -208,7 +208,7 @@ mod tests {
             gain: false,
         };
         let scheme = testing::wavelet("cdf97", testing::cdf97());
-        let walk = walk(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(Rows::Whole)).unwrap();
+        let walk = fit(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(RowAlignment::Whole)).unwrap();
         let (widths, warps): (Vec<i32>, Vec<u32>) =
             [(64, 1), (448, 4), (512, 5), (672, 3), (960, 3), (1920, 3), (4096, 4), (8192, 4)].into_iter().unzip();
         let found: Vec<u32> = widths.into_iter().map(|width| walk.warps(&job(width, 512))).collect();

@@ -13,16 +13,16 @@
 //! `zero` also between the axes, as a step's rounding makes something of nothing.
 //!
 //! Where every step stays within its own pair (Haar), no rule is asked at all if no border cuts a pair: sizes and first positions are even, or
-//! [`Walk::accepts`] refuses.
+//! [`Fit::accepts`] refuses.
 //!
 //! Lattices, under `periodic`, are stages in place of steps: a stage turns pairs of columns, of which lanes share one in every other stage and compute
 //! a sample of it each; down a column it turns an even row and the odd one beside it, a pair further behind the front for every two stages.
 //!
-//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for nothing else ([`Rows`]) are the
+//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for nothing else ([`RowAlignment`]) are the
 //! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
 //! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
 //! strip: kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the columns beyond the border are
-//! copied from the other side: rows that are read are aligned and their width is a multiple of a lane's columns, or [`Walk::accepts`] refuses.
+//! copied from the other side: rows that are read are aligned and their width is a multiple of a lane's columns, or [`Fit::accepts`] refuses.
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 
@@ -30,7 +30,7 @@ mod input;
 mod launch;
 mod output;
 
-pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, Rows, SIGNAL_ALIGNED, Tuning};
+pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED, Tuning};
 pub(super) use output::{store_band, store_band_at, store_signal, store_signal_at};
 
 use super::level::{
@@ -55,7 +55,7 @@ pub struct Shape {
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
     /// Which rows the kernel takes.
-    pub rows: Rows,
+    pub rows: RowAlignment,
 }
 
 impl Shape {
@@ -63,11 +63,11 @@ impl Shape {
     /// lines have twice the columns: one strip a block, which leaves more warps resident, and a ring half as deep.
     pub fn for_sample(sample: Scalar) -> Shape {
         let (warps, ring) = if sample.bytes() == 2 { (1, 4) } else { (4, 8) };
-        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: Rows::Any }
+        Shape { columns: (16 / sample.bytes()) as u32, warps, ring, min_blocks: 0, rows: RowAlignment::Any }
     }
 
     /// The same for other rows.
-    pub fn for_rows(self, rows: Rows) -> Shape {
+    pub fn for_rows(self, rows: RowAlignment) -> Shape {
         Shape { rows, ..self }
     }
 
@@ -84,7 +84,7 @@ struct Strip<'a> {
     shape: Shape,
     /// Whether rows that are not aligned take a vector more than the warp has lanes.
     tail: bool,
-    /// Whether half the lanes copy one band and half another ([`Walk::shares_copies`]).
+    /// Whether half the lanes copy one band and half another ([`Fit::shares_copies`]).
     shares_copies: bool,
     ring: SharedId,
     /// Where in a row of the ring a lane finds the sample for each of its columns: C times 32 entries a warp. None under `periodic`.
@@ -103,7 +103,7 @@ impl<'a> std::ops::Deref for Strip<'a> {
 
 /// How a scheme walks: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -116,7 +116,7 @@ pub struct Walk {
     useful: i64,
 }
 
-impl Walk {
+impl Fit {
     /// Columns of a strip, halo left out.
     pub fn strip_columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -144,7 +144,7 @@ impl Walk {
 /// # Errors
 /// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if a strip is all halo, if the
 /// delay line is too long for the registers of a thread, or if the shape does not suit the samples.
-pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let axis = Axis::new(scheme, options);
     let refuse = ScheduleError::limit("stream", scheme);
@@ -171,16 +171,16 @@ pub fn walk(scheme: &Scheme, options: Options, shape: Shape) -> Result<Walk, Sch
     if descent.registers > MAX_REGISTERS {
         return Err(refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS));
     }
-    Ok(Walk { options, shape, arith, border, axis, descent, left, useful })
+    Ok(Fit { options, shape, arith, border, axis, descent, left, useful })
 }
 
 /// The kernel of one level, both axes.
 ///
 /// # Errors
-/// As [`walk`], and if the ring of a block is larger than its shared memory.
+/// As [`fit`], and if the ring of a block is larger than its shared memory.
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = walk(scheme, options, shape)?;
-    let Walk { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = plan;
+    let plan = fit(scheme, options, shape)?;
+    let Fit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = plan;
     let right = 32 - left - useful;
     let slot_len = slot_len(&plan);
     let ring_bytes =
@@ -257,13 +257,13 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
 }
 
 /// Elements of a slot of the ring: two rows of the image, or one of each band.
-fn slot_len(plan: &Walk) -> i32 {
+fn slot_len(plan: &Fit) -> i32 {
     let vectors = 32 + i32::from(plan.has_tail());
     2 * vectors * plan.shape.columns as i32
 }
 
 /// The walk down a chunk whose first pair with results is `first`.
-fn walk_down(b: &mut Builder, strip: &Strip, plan: &Walk, order: Order, range: (LocalId, LocalId), first: LocalId) {
+fn walk_down(b: &mut Builder, strip: &Strip, plan: &Fit, order: Order, range: (LocalId, LocalId), first: LocalId) {
     let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);
     let across = Across { lanes: &strip.lanes, axis };

@@ -4,7 +4,7 @@ use super::Strip;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Scalar, Space};
 use crate::schedule::Direction;
-use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, Rows, SIGNAL_ALIGNED, Sink};
+use crate::schedule::level::{Across, BANDS_ALIGNED, DelayLine, Frame, Row, RowAlignment, SIGNAL_ALIGNED, Sink};
 use lifting_dsl::Phase;
 
 /// Stores the pair that is `delay` behind the front, if the chunk has it. `across` lifts its rows first where the horizontal axis comes last.
@@ -84,7 +84,7 @@ fn put(b: &mut Builder, strip: &Frame, sink: &Sink, row: &Row, index: Expr, insi
     let (pointer, cache) = sink.memory(strip);
     let values: Vec<Expr> = sink.values(strip, row).into_iter().map(|value| strip.arith.narrow(value)).collect();
     // Of whole vectors, a lane that stores has all its columns.
-    if inside || strip.takes == Rows::Whole {
+    if inside || strip.takes == RowAlignment::Whole {
         return b.store_wide(Space::Global(pointer), index, values, cache);
     }
     let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };

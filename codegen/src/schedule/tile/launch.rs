@@ -1,10 +1,10 @@
 //! What a launch needs besides the arrays: whether it is legal, what is aligned.
 
-use super::Block;
+use super::Fit;
 use crate::schedule::ScheduleError;
 use crate::schedule::level::{Job, MAX_CHUNKS, Tuning};
 
-impl Block {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl Block {
     /// The tuning of a legal job.
     ///
     /// # Errors
-    /// As [`Block::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
         let aligned = job.aligned(self.options.sample, self.shape.columns);

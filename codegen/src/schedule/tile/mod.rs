@@ -32,7 +32,9 @@ mod shape;
 
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Cells, Frame, Held, Order, Params, Rows, cell_of, check_columns, check_warps};
+use super::level::{
+    Axis, Border, Cells, Frame, Held, Order, Params, RowAlignment, cell_of, check_columns, check_warps,
+};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
 use crate::ir::valid::MAX_SHARED;
@@ -45,7 +47,7 @@ const MAX_REGISTERS: i64 = 104;
 
 /// How a scheme meets a tile: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -64,7 +66,7 @@ pub struct Block {
 /// # Errors
 /// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if a thread's column has
 /// more samples than registers, or if the tile is all halo or more than shared memory holds.
-pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("tile", scheme);
     let (c, rows, pairs) = (i64::from(shape.columns), i64::from(shape.rows), i64::from(shape.pairs));
@@ -90,10 +92,10 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     if bytes > MAX_SHARED as i64 {
         return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
     }
-    Ok(Block { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
+    Ok(Fit { options, shape, arith, border: Border::of(options.boundary, &steps), axis, halo, left, useful })
 }
 
-impl Block {
+impl Fit {
     /// Columns of a tile, halo left out.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -152,7 +154,7 @@ impl Block {
 /// What both parts of the kernel share.
 struct Tile<'a> {
     frame: &'a Frame<'a>,
-    plan: &'a Block,
+    plan: &'a Fit,
     /// Between the axes.
     cells: Cells,
     /// First row pair of the tile's results.
@@ -164,10 +166,10 @@ struct Tile<'a> {
 /// The kernel of one level, both axes.
 ///
 /// # Errors
-/// As [`block`].
+/// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = block(scheme, options, shape)?;
-    let Block { arith, left, useful, .. } = plan;
+    let plan = fit(scheme, options, shape)?;
+    let Fit { arith, left, useful, .. } = plan;
     let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" }));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -188,7 +190,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let held = plan.held(&params, shape.columns);
     let (end_x, end_y) = (held.end(0), held.end(1));
     let lanes = (left, useful);
-    let takes = if shape.aligned { Rows::Aligned } else { Rows::Any };
+    let takes = if shape.aligned { RowAlignment::Aligned } else { RowAlignment::Any };
     let frame = Frame::of_tile(b, (options, &params), held, takes, lanes, &Builtin::BlockZ.into());
     let pairs = shape.rows as i32 / 2;
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);

@@ -1,6 +1,6 @@
 //! The shape of a tile, chosen.
 
-use super::block;
+use super::fit;
 use crate::schedule::level::Axis;
 use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::Halo;
@@ -71,7 +71,7 @@ impl Shape {
         for (columns, results, pairs, warps) in candidates {
             let [rows, pairs, warps] = [2 * results, pairs, warps].map(|n| n as u32);
             let shape = Shape { columns, rows, pairs, warps, min_blocks: 0, aligned: false };
-            match block(scheme, options, shape) {
+            match fit(scheme, options, shape) {
                 Ok(_) if shapes.contains(&shape) => {}
                 Ok(_) => shapes.push(shape),
                 Err(e) => {

@@ -1,6 +1,6 @@
 //! What a launch needs besides the arrays: whether it is legal, how long chunks are, what is aligned.
 
-use super::Block;
+use super::Fit;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED, Tuning};
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Boundary;
@@ -19,7 +19,7 @@ fn pairs(planes: &Planes) -> i64 {
     (i64::from(planes.parity) + i64::from(planes.depth) + 1) / 2
 }
 
-impl Block {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Block {
     /// The tuning of a legal job on a device with so many multiprocessors.
     ///
     /// # Errors
-    /// As [`Block::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
         let planes = self.planes(job)?;
         let chunk = self.chunk(job, &planes, multiprocessors);
@@ -142,7 +142,7 @@ impl Block {
     /// Plane pairs that a block walks: so many that the last one ends as early as may be. Of what is left at the end of the axis blocks walk less, and as they come last, they fill
     /// what the long ones leave of the last wave.
     fn chunk(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
-        let (pairs, least) = (pairs(planes), Block::least_chunk(job));
+        let (pairs, least) = (pairs(planes), Fit::least_chunk(job));
         let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
         let time = |chunk: i32| self.duration(job, chunk, multiprocessors);
         lengths.min_by_key(|&chunk| (time(chunk), std::cmp::Reverse(chunk))).unwrap_or(pairs as i32)

@@ -33,8 +33,8 @@ mod shape;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Cells, Column, Descent, Form, Frame, Held, Lanes, PHASES, Params, Row, Rows, Source, cell_of,
-    check_columns, is_local, scaled, useful_lanes, vectors_or_served, word,
+    Across, Axis, Border, Cells, Column, Descent, Form, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, Source,
+    cell_of, check_columns, is_local, scaled, useful_lanes, vectors_or_served, word,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -52,7 +52,7 @@ const AROUND: [i64; 2] = [42, 56];
 
 /// How a scheme meets a volume: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -80,7 +80,7 @@ pub struct Block {
 /// If the sample type is not of the scheme's domain, if the border rule needs steps that are symmetric, if the shape
 /// does not suit the samples, if a thread has more samples than registers, or if the tile is all halo or more than
 /// shared memory holds.
-pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("volume", scheme);
     let (c, warps, pairs) = (i64::from(shape.columns), i64::from(shape.warps), i64::from(shape.pairs));
@@ -132,15 +132,15 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     }
     // Rows that begin anywhere leave no registers for it where samples are converted besides.
     let turns = shape.aligned || options.sample.bytes() == arith.work.bytes();
-    let plan = Block { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
-    let plan = if plan.bytes() > MAX_SHARED as i64 { Block { turns: false, ..plan } } else { plan };
+    let plan = Fit { options, shape, arith, border, deep_border, axis, halo, descent, left, useful, turns };
+    let plan = if plan.bytes() > MAX_SHARED as i64 { Fit { turns: false, ..plan } } else { plan };
     if plan.bytes() > MAX_SHARED as i64 {
         return Err(refuse("a tile, in bytes of shared memory,", plan.bytes(), MAX_SHARED as i64));
     }
     Ok(plan)
 }
 
-impl Block {
+impl Fit {
     /// Columns of a tile, halo left out.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -156,8 +156,8 @@ impl Block {
         self.descent.halo_pairs()
     }
 
-    /// Which rows the kernel takes: [`Rows::Whole`] are those whose bands' sectors it stores whole.
-    pub fn takes(&self) -> Rows {
+    /// Which rows the kernel takes: [`RowAlignment::Whole`] are those whose bands' sectors it stores whole.
+    pub fn takes(&self) -> RowAlignment {
         self.shape.takes()
     }
 
@@ -242,7 +242,7 @@ impl Block {
 /// What all parts of the kernel share.
 struct Walk<'a> {
     frame: Frame<'a>,
-    plan: &'a Block,
+    plan: &'a Fit,
     cells: Vec<Cells>,
     /// The volume, as a thread's delay line holds it.
     deep: Held,
@@ -548,9 +548,9 @@ impl Walk<'_> {
 /// The kernel of one level, all three axes: x, y and z in analysis, z, y and x in synthesis.
 ///
 /// # Errors
-/// As [`block`].
+/// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = &block(scheme, options, shape)?;
+    let plan = &fit(scheme, options, shape)?;
     let name = options.kernel_name(scheme, &shape.takes().kernel("volume"));
     let mut builder = Builder::new(name);
     let b = &mut builder;
@@ -587,7 +587,7 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - plan.descent.above as i32);
     let to = b.let_("to_pair", Scalar::I32, stop + plan.descent.delay as i32);
     let first_row = b.let_("first_row_pair", Scalar::I32, Expr::from(Builtin::BlockY) * plan.row_pairs());
-    let takes = if shape.aligned { Rows::Whole } else { Rows::Any };
+    let takes = if shape.aligned { RowAlignment::Whole } else { RowAlignment::Any };
     let frame = Frame::of_tile(b, (options, &params), held, takes, (plan.left, plan.useful), &volume.into());
     let planes = params.narrow_planes(b);
     let c = shape.columns as i32;

@@ -1,7 +1,7 @@
 //! The shape of a tile that walks, chosen.
 
-use super::block;
-use crate::schedule::level::Rows;
+use super::fit;
+use crate::schedule::level::RowAlignment;
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Scheme;
 
@@ -31,11 +31,11 @@ const CANDIDATES: [(u32, u32); 5] = [(3, 16), (2, 16), (1, 16), (2, 8), (1, 8)];
 
 impl Shape {
     /// Which rows the kernel takes.
-    pub(super) fn takes(self) -> Rows {
+    pub(super) fn takes(self) -> RowAlignment {
         match (self.aligned, self.whole_sectors) {
-            (false, _) => Rows::Any,
-            (true, false) => Rows::Aligned,
-            (true, true) => Rows::Whole,
+            (false, _) => RowAlignment::Any,
+            (true, false) => RowAlignment::Aligned,
+            (true, true) => RowAlignment::Whole,
         }
     }
 
@@ -47,7 +47,7 @@ impl Shape {
         let columns = (16 / options.sample.bytes() as u32).min(COLUMNS);
         let shape =
             |(pairs, warps)| Shape { columns, pairs, warps, min_blocks: 0, aligned: false, whole_sectors: false };
-        let mut made = CANDIDATES.map(shape).into_iter().map(|shape| block(scheme, options, shape).map(|_| shape));
+        let mut made = CANDIDATES.map(shape).into_iter().map(|shape| fit(scheme, options, shape).map(|_| shape));
         let first = made.next().expect("there are candidates");
         let found = first.or_else(|e| made.find_map(Result::ok).ok_or(e));
         found.map(|shape| vec![shape])

@@ -1,13 +1,13 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
-use super::Block;
+use super::Fit;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, Rows, Runs, Tuning};
+use crate::schedule::level::{Job, RowAlignment, Runs, Tuning};
 
 /// Blocks in y.
 const MAX_BLOCKS: i64 = 65535;
 
-impl Block {
+impl Fit {
     /// Whether the kernel may be launched on this job.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Block {
         }
         job.check_batch("warp")?;
         if self.shape.is_even() {
-            if self.shape.takes == Rows::Whole && job.width % self.shape.columns as i32 != 0 {
+            if self.shape.takes == RowAlignment::Whole && job.width % self.shape.columns as i32 != 0 {
                 let what = format!("the width is {}, it must be a multiple of {}", job.width, self.shape.columns);
                 return Err(ScheduleError::Launch { schedule: "warp", what });
             }
@@ -37,7 +37,7 @@ impl Block {
     }
 
     /// Which rows the kernel takes.
-    pub fn takes(&self) -> Rows {
+    pub fn takes(&self) -> RowAlignment {
         self.shape.takes
     }
 
@@ -50,7 +50,7 @@ impl Block {
     /// The tuning of a legal job: a block a warp.
     ///
     /// # Errors
-    /// As [`Block::accepts`].
+    /// As [`Fit::accepts`].
     pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
         self.accepts(job)?;
         let aligned = job.aligned(self.options.sample, self.shape.columns);

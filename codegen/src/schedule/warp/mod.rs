@@ -16,7 +16,7 @@
 //! it, and what lifting would not keep is restored after each step. As a block holds all that its results depend on,
 //! `whole-symmetric` is possible for steps that are not symmetric, too.
 //!
-//! Rows that begin anywhere, or whose bands do ([`Rows::Image`]: an odd number of columns in the Mallat layout), are
+//! Rows that begin anywhere, or whose bands do ([`RowAlignment::Image`]: an odd number of columns in the Mallat layout), are
 //! loaded and stored as whole vectors at their own addresses all the same, and shuffled to where lanes hold them
 //! ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by the row's
 //! shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded
@@ -25,7 +25,7 @@
 mod launch;
 mod shape;
 
-pub use super::level::Rows;
+pub use super::level::RowAlignment;
 pub use shape::Shape;
 
 use super::level::{
@@ -73,7 +73,7 @@ const UNEVEN: i64 = 56;
 
 /// How a scheme meets a block: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct Fit {
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -97,7 +97,7 @@ pub struct Block {
 /// # Errors
 /// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples
 /// than registers, or if it is all halo.
-pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, ScheduleError> {
+pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("warp", scheme);
     let (c, rows) = (i64::from(shape.columns), i64::from(shape.rows));
@@ -128,14 +128,14 @@ pub fn block(scheme: &Scheme, options: Options, shape: Shape) -> Result<Block, S
     let [left, right] = beside([gives, has]);
     let (lanes, sector) = (32 - left - right, sector_lanes(options, c));
     // No sector is stored in parts where that costs if it leaves no fewer lanes than there are for all rows.
-    let of_any = || beside(Shape { takes: Rows::Any, ..shape }.shifts(options.direction));
+    let of_any = || beside(Shape { takes: RowAlignment::Any, ..shape }.shifts(options.direction));
     let is_free = || lanes / sector * sector >= 32 - of_any().iter().sum::<i64>();
     let unit = if shape.whole_sectors || parts_cost(shape.takes, options) && is_free() { sector } else { 1 };
     let useful = lanes / unit * unit;
     if useful < unit {
         return Err(refuse("the halo of a block, in lanes,", left + right, 32 - unit));
     }
-    Ok(Block { options, shape, arith, border, axis, halo, left, useful, pairs, gives, has })
+    Ok(Fit { options, shape, arith, border, axis, halo, left, useful, pairs, gives, has })
 }
 
 /// Whether samples can stand in pairs.
@@ -150,7 +150,7 @@ fn check_pairs(
     let what = match () {
         _ if options.sample != Scalar::I16 => "samples are 16-bit integers",
         _ if !shape.columns.is_multiple_of(4) => "lanes have a multiple of 4 columns",
-        _ if shape.takes == Rows::Any && !(is_short(halo) && options.boundary == Boundary::WholeSymmetric) => {
+        _ if shape.takes == RowAlignment::Any && !(is_short(halo) && options.boundary == Boundary::WholeSymmetric) => {
             "rows of the image are aligned, or the halo is short and the border rule whole-symmetric"
         }
         _ if !matches!(border, Border::Extend | Border::Untouched) => "the border rule is an extension that steps keep",
@@ -183,8 +183,8 @@ fn words(work: Scalar) -> i64 {
 
 /// Whether parts of sectors were measured to cost more than what the kernel for all rows does besides
 /// (docs/notebook/odd-rows.md): in analysis of samples of 4 bytes where bands begin anywhere.
-fn parts_cost(takes: Rows, options: Options) -> bool {
-    takes == Rows::Image && options.direction == Direction::Forward && options.sample.bytes() == 4
+fn parts_cost(takes: RowAlignment, options: Options) -> bool {
+    takes == RowAlignment::Image && options.direction == Direction::Forward && options.sample.bytes() == 4
 }
 
 /// Lanes whose samples fill whole sectors in every array that is stored to.
@@ -196,7 +196,7 @@ fn sector_lanes(options: Options, columns: i64) -> i64 {
     (32 / (stored * options.sample.bytes() as i64)).max(1)
 }
 
-impl Block {
+impl Fit {
     /// Columns of a block, halo left out.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)
@@ -262,18 +262,18 @@ impl Block {
         let extends = if self.options.boundary == Boundary::WholeSymmetric { 0 } else { UNEVEN };
         // What stands anywhere is loaded a sample at a time at a border, all of them at once.
         let rows = match self.shape.takes {
-            Rows::Whole => 0,
-            Rows::Aligned => 16,
+            RowAlignment::Whole => 0,
+            RowAlignment::Aligned => 16,
             // Of short halos, nvcc needs fewer for that.
-            Rows::Image | Rows::Any if is_short(&self.halo) && extends == 0 => 40,
-            Rows::Image | Rows::Any => 64,
+            RowAlignment::Image | RowAlignment::Any if is_short(&self.halo) && extends == 0 => 40,
+            RowAlignment::Image | RowAlignment::Any => 64,
         };
         least + longer + extends + rows
     }
 
     /// The image, as lanes hold columns of it.
     fn held(&self, params: &Params) -> Held {
-        let Block { options, arith, border, shape, .. } = *self;
+        let Fit { options, arith, border, shape, .. } = *self;
         let held = params.held(options, arith, border, shape.columns, shape.is_even());
         if shape.is_even() { held.at_even_positions() } else { held }
     }
@@ -287,7 +287,8 @@ impl Block {
 
     /// Whether steps find what they read beyond a border among a lane's own columns, so that nothing need stand there.
     fn reflects(&self) -> bool {
-        self.shape.takes == Rows::Whole && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
+        self.shape.takes == RowAlignment::Whole
+            && self.axis.reflects(self.options.boundary, self.border, self.shape.columns)
     }
 
     /// Samples that are loaded for each that is stored.
@@ -300,9 +301,9 @@ impl Block {
 /// The kernel of one level, both axes.
 ///
 /// # Errors
-/// As [`block`].
+/// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = block(scheme, options, shape)?;
+    let plan = fit(scheme, options, shape)?;
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -320,7 +321,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let params = Params::declare(b, options);
     let held = plan.held(&params);
     let (end_x, end_y) = (held.end(0), held.end(1));
-    let shifts = shape.takes == Rows::Any || plan.gives + plan.has > 0;
+    let shifts = shape.takes == RowAlignment::Any || plan.gives + plan.has > 0;
     let before = if shifts { shape.columns as i32 } else { 0 };
     let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), before);
     let pairs_y = (end_y.clone() + 1) >> 1;
@@ -350,7 +351,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
 struct Tile<'a> {
     frame: &'a Frame<'a>,
     slab: Slab<'a>,
-    plan: &'a Block,
+    plan: &'a Fit,
 }
 
 impl Tile<'_> {
@@ -410,7 +411,7 @@ impl Tile<'_> {
             let x = frame.inner_x(b);
             return self.load_vectors(b, x);
         }
-        if frame.takes == Rows::Whole && self.plan.finds_all() {
+        if frame.takes == RowAlignment::Whole && self.plan.finds_all() {
             let (left, useful) = (self.plan.left, self.plan.useful);
             match frame.narrow(left.max(32 - left - useful) as i32) {
                 Some(narrow) => {
@@ -421,7 +422,7 @@ impl Tile<'_> {
             }
             return;
         }
-        let shifted = self.plan.has > 0 || frame.takes == Rows::Any;
+        let shifted = self.plan.has > 0 || frame.takes == RowAlignment::Any;
         b.if_else(
             frame.at_border,
             |b| self.gather(b, "at a border"),
@@ -492,7 +493,7 @@ impl Tile<'_> {
     /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is
     /// not, and so is every second other one.
     fn is_shifted(&self, sink: &Sink) -> Option<Expr> {
-        (self.frame.takes == Rows::Image).then(|| !Runs::stand_aligned(self.frame, sink))
+        (self.frame.takes == RowAlignment::Image).then(|| !Runs::stand_aligned(self.frame, sink))
     }
 
     /// The lane's runs of rows from a pair on: of an image, even and odd rows are of one array.
@@ -670,11 +671,11 @@ impl Tile<'_> {
             true => ends,
             false => first().ge(frame.first_index(1, Phase::Even)).and(ends),
         };
-        if self.plan.gives > 0 || frame.takes == Rows::Any {
+        if self.plan.gives > 0 || frame.takes == RowAlignment::Any {
             let inside = inside.and(!Expr::from(frame.at_border));
             return b.if_else(inside, |b| self.store_shifted(b), |b| self.store_owned(b));
         }
-        let inside = if frame.takes == Rows::Whole { inside } else { inside.and(!Expr::from(frame.at_border)) };
+        let inside = if frame.takes == RowAlignment::Whole { inside } else { inside.and(!Expr::from(frame.at_border)) };
         b.if_(frame.useful, |b| {
             b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b));
         });

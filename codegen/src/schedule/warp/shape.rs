@@ -16,9 +16,9 @@
 //! that the kernel for all rows would not have either are: 9 µs of 147 (9/7 f32, 8191 × 8193, rows at multiples of 32
 //! bytes).
 
-use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, block, words};
+use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, fit, words};
 use crate::ir::Scalar;
-use crate::schedule::level::{Form, Rows};
+use crate::schedule::level::{Form, RowAlignment};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
@@ -45,15 +45,15 @@ pub struct Shape {
     /// Whether 16-bit integers stand in pairs and are lifted by dot products: half the registers, and fewer
     /// instructions. Lanes then have a multiple of 4 columns.
     pub packed: bool,
-    /// Which rows the kernel takes; all but [`Rows::Any`] ask for a first row at an even position, too.
-    pub takes: Rows,
+    /// Which rows the kernel takes; all but [`RowAlignment::Any`] ask for a first row at an even position, too.
+    pub takes: RowAlignment,
 }
 
 impl Shape {
     /// Whether the kernel takes only images whose first column and row are at even positions, and whose rows are
     /// aligned.
     pub(super) fn is_even(self) -> bool {
-        self.takes != Rows::Any
+        self.takes != RowAlignment::Any
     }
 
     /// How samples stand in registers when they have been loaded, and when they are stored.
@@ -72,7 +72,7 @@ impl Shape {
     /// rows that are stored, in whole pairs, and of rows that are loaded.
     pub(super) fn shifts(self, direction: Direction) -> [i64; 2] {
         let columns = i64::from(self.columns);
-        let [pairs, signal] = if self.takes == Rows::Any { [columns, columns - 1] } else { [0; 2] };
+        let [pairs, signal] = if self.takes == RowAlignment::Any { [columns, columns - 1] } else { [0; 2] };
         // A band has a column of each pair.
         let bands = if self.takes.is_aligned() { 0 } else { columns - 2 };
         match direction {
@@ -85,7 +85,15 @@ impl Shape {
 impl Shape {
     /// 64 x 20 samples, 60 or 56 columns of which are stored by the 5/3 and the 9/7: the paper's.
     pub fn paper() -> Shape {
-        Shape { columns: 2, rows: 20, warps: 4, min_blocks: 0, whole_sectors: false, packed: false, takes: Rows::Any }
+        Shape {
+            columns: 2,
+            rows: 20,
+            warps: 4,
+            min_blocks: 0,
+            whole_sectors: false,
+            packed: false,
+            takes: RowAlignment::Any,
+        }
     }
 
     /// The shape for large images whose rows may begin anywhere: of the width that loads the fewest samples for each
@@ -115,12 +123,20 @@ impl Shape {
     /// large images and its blocks take such rows. Each row that is loaded costs more there, so blocks have more row
     /// pairs of results: two of pairs with short halos, one of analysis of single samples of 4 bytes with halos in
     /// between. Of others it has not been measured to gain (docs/notebook/odd-rows.md).
-    pub fn for_rows_anywhere(self, scheme: &Scheme, options: Options, takes: Rows, samples: i64) -> Option<Shape> {
+    pub fn for_rows_anywhere(
+        self,
+        scheme: &Scheme,
+        options: Options,
+        takes: RowAlignment,
+        samples: i64,
+    ) -> Option<Shape> {
         let bytes = options.sample.bytes();
         let (many, halos, taller) = match (self.packed, takes) {
-            (true, Rows::Image | Rows::Any) => (MANY_PAIRED, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self }),
+            (true, RowAlignment::Image | RowAlignment::Any) => {
+                (MANY_PAIRED, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self })
+            }
             // Of threads with 128 registers, 5 blocks of 3 warps are resident as well as 4 of 4.
-            (false, Rows::Any) if options.direction == Direction::Forward && bytes == 4 => {
+            (false, RowAlignment::Any) if options.direction == Direction::Forward && bytes == 4 => {
                 (MANY_SINGLE, SHORT_HALO + 1..=LONG_HALO, Shape { rows: self.rows + 2, warps: 3, ..self })
             }
             _ => return None,
@@ -128,7 +144,7 @@ impl Shape {
         if self.columns as usize * bytes != 16 || samples < many {
             return None;
         }
-        let block = block(scheme, options, Shape { takes, ..taller }).ok()?;
+        let block = fit(scheme, options, Shape { takes, ..taller }).ok()?;
         let is_suited = halos.contains(&block.halo.pairs()) && (self.packed || block.is_plain());
         is_suited.then_some(taller)
     }
@@ -148,7 +164,7 @@ impl Shape {
             Shape { columns: columns as u32, rows: (2 * (sides + pairs)).min(most) as u32, packed, ..Shape::paper() }
         };
         // Of the rows that are the most.
-        let whole = |shape: Shape| block(scheme, options, Shape { takes: Rows::Whole, ..shape });
+        let whole = |shape: Shape| fit(scheme, options, Shape { takes: RowAlignment::Whole, ..shape });
         // Rows are loaded 8 or 16 bytes a lane at a time.
         let large = [8, 4, 2].into_iter().filter(|&c| (8..=16).contains(&(c * bytes)));
         // In between, and small.

@@ -9,7 +9,7 @@
 //! launch but what warps execute, in synthesis of some wavelets, where rows begin anywhere, in batches, and where
 //! launches are small.
 
-use lifting_codegen::schedule::stream::Rows;
+use lifting_codegen::schedule::stream::RowAlignment;
 use lifting_planner::{Launch, Made, Walk};
 
 /// The most blocks of a cluster that all devices with clusters run.
@@ -23,7 +23,7 @@ pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 
     let [beside, below, images] = launch.grid;
     let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
     let is_large = images == 1 && beside.saturating_mul(below) >= wave.saturating_mul(WAVES);
-    if launch.overlaps || !is_large || block.takes() != Rows::Whole || !block.is_limited_by_memory() {
+    if launch.overlaps || !is_large || block.takes() != RowAlignment::Whole || !block.is_limited_by_memory() {
         return 1;
     }
     (1..=MOST).rev().find(|n| beside.is_multiple_of(*n)).unwrap_or(1)

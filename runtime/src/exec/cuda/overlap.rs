@@ -16,7 +16,7 @@
 use super::nvrtc::Target;
 use lifting_codegen::back::cuda::{Allows, Overlap};
 use lifting_codegen::ir::{Access, ParamId, ParamKind};
-use lifting_codegen::schedule::stream::Rows;
+use lifting_codegen::schedule::stream::RowAlignment;
 use lifting_planner::{Arg, Array, Launch, List, Made, Program, Walk};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -197,7 +197,7 @@ impl Versions {
     /// waited for, and do not.
     fn loads_by_time(&self, launch: &Launch) -> bool {
         let walk = self.kernels[launch.kernel].walk.as_ref();
-        walk.is_some_and(|walk| matches!(walk, Walk::Warp(_)) && walk.rows() == Rows::Whole)
+        walk.is_some_and(|walk| matches!(walk, Walk::Warp(_)) && walk.rows() == RowAlignment::Whole)
     }
 
     /// Bytes of what a launch transforms, where that is known.
