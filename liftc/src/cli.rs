@@ -3,10 +3,13 @@
 // Help is shown as it stands: what looks like a link is an index.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_dsl::body::Factor;
 use lifting_dsl::factor::Precision;
+use lifting_dsl::suggest::did_you_mean;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -37,8 +40,8 @@ Examples:
   liftc factor --lowpass \"1/sqrt(2) 1/sqrt(2)\" --name haar
   liftc factor filters.json
 
-Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are factored \
-exactly. Files of numbers:
+Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are \
+factored exactly. Files of numbers:
   .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`;
           `at -2` and the words may be left away
   .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2,
@@ -49,10 +52,10 @@ Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are ch
 const SHOW_NOTES: &str = "\
 What is printed is a .lift file: all but the wavelet itself is comments.
 
-Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes h[n] \
-of synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the signal: \
-codecs quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients of samples \
-up to 1.";
+Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes \
+h[n] of synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the \
+signal: codecs quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients \
+of samples up to 1.";
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
@@ -71,11 +74,22 @@ Examples:
     liftc transform brain.npz --array volume -w dd137 -l 3 -o coeffs.npy
   Several at once, into a directory
     liftc transform *.png -w legall53 -l 3 -o coeffs/
+  Levels for each axis; a tile that begins at row 0, column 5
+    liftc transform film.npy -w legall53 -l 2,4,4 -o coeffs.npy
+    liftc transform tile.png -w legall53 -l 3 --origin 0,5 -o coeffs.npy
+  From one program to the next
+    convert a.raw pgm:- | liftc transform - -w dd137 -l 3 -o - > coeffs.npy
+    liftc transform coeffs.npy --inverse -o - --format ppm | display
+  Coefficients that were changed in numpy: nothing can vouch for them any more
+    liftc transform coeffs.npy --inverse --force -o denoised.png
+
+The sidecar, coeffs.npy.json, says which coefficients it belongs to. The inverse refuses others, and edited sidecars. \
+What is written to a pipe has it behind the data, where numpy does not look; --sidecar puts it into a file.
 
 Reads PNG, JPEG, TIFF, PGM, PPM, PBM and PAM, grey or colour, with or without alpha (each channel is transformed by \
-itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 8 axes. Pages of a TIFF are a stack, \
-with an axis in front. What of a file is not in the samples is said. A .npy of 16 MiB or more is mapped into memory, and \
-must not change meanwhile.
+itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 8 axes. Pages of a TIFF are a \
+stack, with an axis in front. What of a file is not in the samples is said. A .npy of 16 MiB or more is mapped into \
+memory, and must not change meanwhile.
 
 Coefficients are .npy or .npz; the inverse and --picture write PNG, TIFF, PGM, PPM, PBM and PAM, by the name's ending.
 
@@ -94,11 +108,12 @@ Examples:
   liftc kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu
   nvcc -cubin -arch=sm_90 -o video.cubin video.cu
 
-On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample type \
-and border rule:
+On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample \
+type and border rule:
   let device = device.with_kernels(Compiled::load(\"video.cubin\")?);
 
-The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will be.";
+The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will \
+be.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
@@ -107,10 +122,10 @@ Examples:
   liftc bench --device cuda -w legall53 --shape 1080x1920 --batch 64 -l 3
   liftc bench --device cpu --threads 4 -w dd137 --sample i16,i32
 
-Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of launches \
-replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On the CPU it is \
-a memcpy by as many threads. Arrays of 480 MiB together are used in turn, so that nothing is found in a cache. Times are \
-medians, and ± is half the distance of the quartiles. Results are verified before anything is timed.";
+Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of \
+launches replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On \
+the CPU it is a memcpy by as many threads. Arrays of 480 MiB together are used in turn, so that nothing is found in a \
+cache. Times are medians, and ± is half the distance of the quartiles. Results are verified before anything is timed.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -574,20 +589,20 @@ impl Carrier {
 }
 
 /// Arguments of `transform`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct TransformArgs {
-    /// Pictures or arrays; with --inverse, coefficients
+    /// Pictures or arrays; with --inverse, coefficients; `-` is the standard input
     #[arg(required = true, value_name = "FILE")]
     pub inputs: Vec<PathBuf>,
-    /// Where to write; a directory if there are several inputs
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
     #[arg(short, long, value_name = "FILE|DIR")]
     pub output: PathBuf,
     /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
     #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
     pub wavelet: Option<String>,
-    /// Number of levels [default: 1]
-    #[arg(short, long, value_name = "N", conflicts_with = "inverse")]
-    pub levels: Option<u32>,
+    /// Number of levels, one for all transformed axes or one for each, as in 3,3,1 [default: 1]
+    #[arg(short, long, value_name = "N", value_delimiter = ',', conflicts_with = "inverse")]
+    pub levels: Vec<u32>,
     /// Undo a transform: coefficients back to the picture or array that they came from
     #[arg(long)]
     pub inverse: bool,
@@ -604,6 +619,10 @@ pub struct TransformArgs {
     /// all axes of an array]
     #[arg(long, value_name = "AXES", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
     pub axes: Option<Vec<i64>>,
+    /// Position of the first sample, one for all transformed axes or one for each: at an odd one the high band comes
+    /// first [default: 0]
+    #[arg(long, value_name = "POS", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
+    pub origin: Vec<i64>,
     /// Grow the data to multiples of 2^levels; the inverse crops
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
     pub pad: Option<PadArg>,
@@ -616,6 +635,17 @@ pub struct TransformArgs {
     /// Also draw the coefficients: low band as it is, details stretched around grey, bands outlined
     #[arg(long, value_name = "PNG|DIR")]
     pub picture: Option<PathBuf>,
+    /// What is written, where the name does not say it [default: .npy; for the inverse, what the coefficients came
+    /// from]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<OutputFormat>,
+    /// What the inverse needs besides the coefficients: written here, or read from here with --inverse [default: the
+    /// name of the coefficients and .json]
+    #[arg(long, value_name = "FILE")]
+    pub sidecar: Option<PathBuf>,
+    /// With --inverse: go on with coefficients or a sidecar that were changed
+    #[arg(long)]
+    pub force: bool,
     /// Which array of a .npz
     #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
     pub array: Option<String>,
@@ -625,6 +655,36 @@ pub struct TransformArgs {
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum OutputFormat {
+    Npy,
+    Npz,
+    Png,
+    Tiff,
+    Pgm,
+    Ppm,
+    Pbm,
+    Pam,
+}
+
+impl OutputFormat {
+    /// As it is named, and as files of it end.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutputFormat::Npy => "npy",
+            OutputFormat::Npz => "npz",
+            OutputFormat::Png => "png",
+            OutputFormat::Tiff => "tiff",
+            OutputFormat::Pgm => "pgm",
+            OutputFormat::Ppm => "ppm",
+            OutputFormat::Pbm => "pbm",
+            OutputFormat::Pam => "pam",
+        }
+    }
 }
 
 /// `--pad`.
@@ -677,4 +737,92 @@ fn named<T: Clone + Send + Sync + 'static, const N: usize>(
     PossibleValuesParser::new(names).try_map(move |name: String| {
         values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()).ok_or("no such name")
     })
+}
+
+/// Border rules as others call them, and what to say.
+const FOREIGN_RULES: [(&[&str], &str); 6] = [
+    (
+        &["reflect", "symw", "mirror", "reflect101", "reflect-101", "whole", "ws"],
+        "`whole-symmetric` is what PyWavelets and numpy call `reflect`: the border sample is not repeated",
+    ),
+    (
+        &["symmetric", "sym", "symh", "half-symmetric", "hs", "half-sample-symmetric"],
+        "`symmetric` of PyWavelets and numpy repeats the border sample, and is not among these rules; \
+         `whole-symmetric`, their \
+         `reflect`, does not repeat it",
+    ),
+    (
+        &["periodization", "per", "wrap", "circular", "ppd", "cyclic"],
+        "`periodic` is what PyWavelets calls `periodization`",
+    ),
+    (
+        &["constant", "replicate", "nearest", "clamp", "spd", "sp0"],
+        "`edge` repeats the border sample, as `constant` of PyWavelets and `edge` of numpy",
+    ),
+    (&["zpd", "zeros", "none", "zero-padding"], "`zero` reads zeros beyond the border"),
+    (
+        &["smooth", "antisymmetric", "antireflect", "asym", "asymh", "asymw", "sp1"],
+        "there is no such rule here: `whole-symmetric` is the one for smooth signals",
+    ),
+];
+
+/// Makes clap's errors better: no far-fetched guesses, and the rule that is meant where others call it otherwise.
+pub fn mend(error: &mut clap::Error) {
+    let said = |error: &clap::Error, kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    for (invalid, guess) in [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+    ] {
+        let Some(word) = said(error, invalid) else { continue };
+        let near = |guess: &String| is_near(word.trim_start_matches('-'), guess.trim_start_matches('-'));
+        match error.remove(guess) {
+            Some(ContextValue::String(text)) if near(&text) => error.insert(guess, ContextValue::String(text)),
+            Some(ContextValue::Strings(mut texts)) => {
+                texts.retain(near);
+                if texts.is_empty() { None } else { error.insert(guess, ContextValue::Strings(texts)) }
+            }
+            _ => None,
+        };
+    }
+    let of_boundary = said(error, ContextKind::InvalidArg).is_some_and(|arg| arg.starts_with("--boundary"));
+    if let (true, Some(word)) = (of_boundary, said(error, ContextKind::InvalidValue)) {
+        let word = word.to_lowercase().replace('_', "-");
+        if let Some((_, tip)) = FOREIGN_RULES.iter().find(|(names, _)| names.contains(&word.as_str())) {
+            error.remove(ContextKind::SuggestedValue);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(*tip)]));
+        }
+    }
+}
+
+/// Whether a word may be meant to be that name: few letters differ, or it is the beginning.
+pub fn is_near(word: &str, name: &str) -> bool {
+    let begins = word.len() >= 3 && name.starts_with(word);
+    begins || did_you_mean(word, [name]).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn guesses_are_near() {
+        for (word, name) in [("lvels", "levels"), ("pict", "picture"), ("transfrom", "transform"), ("cehck", "check")] {
+            assert!(is_near(word, name), "{word} {name}");
+        }
+        for (word, name) in
+            [("verbose", "version"), ("colour", "color-of-nothing"), ("x", "explain"), ("compile", "explain")]
+        {
+            assert!(!is_near(word, name), "{word} {name}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::{CompileArgs, Emit, Schedule};
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::output::{check_distinct, create_folder, print, write_file};
+use crate::output::{Files, check_distinct, create_folder, print, why};
 use crate::warn;
 use crate::wavelet::{self, Named};
 use clap::CommandFactory;
@@ -32,6 +32,14 @@ pub fn run(args: &CompileArgs) -> Outcome {
         .help("say --emit ir, or leave --schedule away"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+    // There is no such command, but many programs have one.
+    if let [word, rest @ ..] = &args.wavelets[..]
+        && ["compile", "build", "emit"].contains(&word.as_str())
+    {
+        let wavelet = rest.first().map_or("dd137", String::as_str);
+        return Err(usage(format!("no command or wavelet `{word}`: liftc compiles the wavelets that it is given"))
+            .help(format!("liftc {wavelet} -o kernels/")));
+    }
     for word in &args.wavelets {
         match wavelet::resolve(word) {
             Ok(named) => {
@@ -68,7 +76,11 @@ pub fn run(args: &CompileArgs) -> Outcome {
     create_folder(&args.output)?;
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     check_distinct(&inputs, &products.iter().map(|p| p.path.as_path()).collect::<Vec<_>>())?;
-    products.iter().try_for_each(|product| write_file(&product.path, |w| w.write_all(product.text.as_bytes())))
+    let mut files = Files::default();
+    for product in &products {
+        files.add(&product.path, |w| w.write_all(product.text.as_bytes()))?;
+    }
+    files.commit()
 }
 
 /// The command that a word was probably meant to be.
@@ -88,7 +100,7 @@ fn check(products: &[Product]) -> Outcome {
                 let line = 1 + found.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
                 failures.push(input(format!("{}: is out of date, from line {line} on", path.display())));
             }
-            Err(e) => failures.push(input(format!("{}: cannot read: {e}", path.display()))),
+            Err(e) => failures.push(input(format!("{}: cannot read: {}", path.display(), why(&e)))),
         }
     }
     match failures.pop() {

@@ -15,6 +15,7 @@ mod factor;
 pub mod failure;
 mod figure;
 mod inspect;
+mod interrupt;
 mod kernels;
 pub mod media;
 mod output;
@@ -35,13 +36,16 @@ use std::process::ExitCode;
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(e) => {
+        Err(mut e) => {
+            cli::mend(&mut e);
             // Help and version are asked for; a closed pipe is nobody's fault.
             let _ = e.print();
             let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return ExitCode::from(if asked { 0 } else { 2 });
         }
     };
+    // Without it, temporary files would stay when a signal ends the program: no reason not to begin.
+    let _ = interrupt::install();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

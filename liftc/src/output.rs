@@ -1,45 +1,159 @@
-//! Writing: whole files or nothing, never over an input; and the standard output stream.
+//! Writing: whole files or nothing, all that belong together or none, never over an input; and the standard output.
 
 use crate::failure::{Failure, Outcome, input, usage};
+use crate::interrupt::Uninterrupted;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
-/// Writes a file in full or not at all: `write` fills a temporary file beside it, which then takes its place.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
-    let failed = |e: io::Error| input(format!("{}: cannot write: {e}", path.display()));
-    // A link keeps pointing where it points; its target is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&target) {
-        Ok(m) if m.is_dir() => return Err(input(format!("{}: cannot write: it is a directory", path.display()))),
-        // Pipes and devices cannot be replaced.
-        Ok(m) if !m.is_file() => {
-            let mut out = io::BufWriter::new(fs::OpenOptions::new().write(true).open(&target).map_err(failed)?);
-            return write(&mut out).and_then(|()| out.flush()).map_err(failed);
+/// Fills a file.
+type Filler<'a> = dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// Files that belong together. Each is filled as a temporary file beside its place; when all of them are complete they
+/// take their places, one after the other. What fails or is interrupted before that changes nothing.
+#[derive(Default)]
+pub struct Files {
+    complete: Vec<Temporary>,
+}
+
+/// A file that is complete, and not in its place yet.
+struct Temporary {
+    file: Option<NamedTempFile>,
+    target: PathBuf,
+    /// The target as the user calls it.
+    name: String,
+}
+
+impl Files {
+    /// Fills a file. Streams ([`is_stream`]) have no other place, and are written at once.
+    pub fn add(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+        if is_standard(path) {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            return write(&mut out).and_then(|()| out.flush()).map_err(|e| cannot_write(path, &e));
         }
-        _ => {}
+        self.add_file(path, Box::new(write)).map_err(|e| cannot_write(path, &e))
     }
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".liftc-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What any program asks for; the umask takes its part of it. An existing file keeps its permissions.
-        let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode() & 0o777);
-        builder.permissions(fs::Permissions::from_mode(mode));
+
+    fn add_file(&mut self, path: &Path, write: Box<Filler<'_>>) -> io::Result<()> {
+        // A link keeps pointing where it points; its target is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&target) {
+            Ok(m) if m.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            // Pipes and devices cannot be replaced.
+            Ok(m) if !m.is_file() => {
+                let mut out = io::BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+                return write(&mut out).and_then(|()| out.flush());
+            }
+            _ => {}
+        }
+        let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".liftc-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // What any program asks for; the umask takes its part of it. An existing file keeps its permissions.
+            let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode() & 0o777);
+            builder.permissions(fs::Permissions::from_mode(mode));
+        }
+        let mut now = Uninterrupted::new();
+        let file = builder.tempfile_in(folder)?;
+        now.add(file.path());
+        drop(now);
+        let temporary = Temporary { file: Some(file), target, name: path.display().to_string() };
+        // The temporary file goes if this fails.
+        let mut out = io::BufWriter::new(temporary.file.as_ref().expect("not in its place yet").as_file());
+        write(&mut out).and_then(|()| out.flush())?;
+        drop(out);
+        self.complete.push(temporary);
+        Ok(())
     }
-    let file = builder.tempfile_in(folder).map_err(failed)?;
-    let mut out = io::BufWriter::new(file);
-    write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
-    let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
-    file.persist(&target).map_err(|e| failed(e.error))?;
-    Ok(())
+
+    /// All of them take their places. No signal comes between.
+    pub fn commit(self) -> Outcome {
+        let mut now = Uninterrupted::new();
+        for mut temporary in self.complete {
+            let Some(file) = temporary.file.take() else { continue };
+            let path = file.path().to_owned();
+            // Where it fails, the error has the file in it, which goes with it.
+            let persisted = file.persist(&temporary.target);
+            now.remove(&path);
+            if let Err(e) = persisted {
+                drop(now);
+                return Err(cannot_write(Path::new(&temporary.name), &e.error));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let path = file.path().to_owned();
+            drop(file);
+            Uninterrupted::new().remove(&path);
+        }
+    }
+}
+
+/// Writes a file in full or not at all; `-` is the standard output.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut files = Files::default();
+    files.add(path, write)?;
+    files.commit()
+}
+
+/// Whether it stands for the standard input or output.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether it is no file but `-`, a pipe or a device: something that is read or written once, from beginning to end.
+pub fn is_stream(path: &Path) -> bool {
+    is_standard(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// An input as messages call it.
+pub fn input_name(path: &Path) -> String {
+    if is_standard(path) { "standard input".into() } else { path.display().to_string() }
+}
+
+/// An output as messages call it.
+pub fn output_name(path: &Path) -> String {
+    if is_standard(path) { "standard output".into() } else { path.display().to_string() }
+}
+
+/// What the system says, without its numbers and the names of temporary files.
+pub fn why(error: &io::Error) -> String {
+    let code = error.raw_os_error().or_else(|| {
+        // `tempfile` wraps what the system says.
+        let mut cause = std::error::Error::source(error.get_ref()?);
+        while let Some(e) = cause {
+            if let Some(code) = e.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+                return Some(code);
+            }
+            cause = e.source();
+        }
+        None
+    });
+    let said = code.map_or_else(|| error.to_string(), |code| io::Error::from_raw_os_error(code).to_string());
+    said.split(" (os error ").next().unwrap_or_default().to_owned()
+}
+
+/// A reader that has gone away ends the program quietly.
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        io::ErrorKind::IsADirectory => input(format!("{}: cannot write: it is a directory", path.display())),
+        _ => input(format!("{}: cannot write: {}", output_name(path), why(error))),
+    }
 }
 
 /// Creates a directory and its parents.
 pub fn create_folder(path: &Path) -> Outcome {
-    fs::create_dir_all(path).map_err(|e| input(format!("{}: cannot create the directory: {e}", path.display())))
+    fs::create_dir_all(path).map_err(|e| input(format!("{}: cannot create the directory: {}", path.display(), why(&e))))
 }
 
 /// Refuses outputs that are an input, or each other.
@@ -51,9 +165,17 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
             Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
         })
     };
-    let known: Vec<_> = inputs.iter().filter_map(|p| identity(p)).collect();
+    let mut standard = 0;
+    let known: Vec<_> = inputs.iter().filter(|p| !is_standard(p)).filter_map(|p| identity(p)).collect();
     let mut written = Vec::new();
     for output in outputs {
+        if is_standard(output) {
+            standard += 1;
+            if standard > 1 {
+                return Err(usage("two outputs would go to the standard output").help("name a file for one of them"));
+            }
+            continue;
+        }
         let Some(id) = identity(output) else { continue };
         if known.contains(&id) {
             return Err(usage(format!("{}: would be written over, and it is an input", output.display()))
@@ -76,8 +198,7 @@ pub fn print(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
-        Err(e) => Err(input(format!("standard output: cannot write: {e}"))),
+        Err(e) => Err(cannot_write(Path::new("-"), &e)),
     }
 }
 
@@ -97,6 +218,33 @@ mod tests {
         assert!(error.is_err());
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn what_belongs_together_is_written_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        let mut files = Files::default();
+        files.add(&a, |w| w.write_all(b"new")).unwrap();
+        assert!(!a.exists(), "not before all are complete");
+        assert!(files.add(&b, |_| Err(io::Error::other("the disk is full"))).is_err());
+        drop(files);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no temporary file stays");
+        let mut files = Files::default();
+        files.add(&a, |w| w.write_all(b"1")).unwrap();
+        files.add(&b, |w| w.write_all(b"2")).unwrap();
+        files.commit().unwrap();
+        assert_eq!((fs::read(&a).unwrap(), fs::read(&b).unwrap()), (b"1".to_vec(), b"2".to_vec()));
+    }
+
+    #[test]
+    fn causes_are_told_without_numbers_and_temporary_names() {
+        let error = tempfile::Builder::new().prefix(".liftc-").tempfile_in("/nowhere/at/all").unwrap_err();
+        assert!(error.to_string().contains(".liftc-"), "{error}");
+        assert_eq!(why(&error), "No such file or directory");
+        assert_eq!(why(&io::Error::other("a broken thing")), "a broken thing");
+        let failure = write_file(Path::new("/nowhere/at/all"), |_| Ok(())).unwrap_err().render(false, 200);
+        assert!(failure.contains("/nowhere/at/all: cannot write: No such file or directory\n"), "{failure}");
     }
 
     #[test]

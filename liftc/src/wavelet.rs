@@ -1,6 +1,7 @@
 //! Wavelets as the command line names them: `dd137`, `my.lift`, `my.lift#db2`.
 
 use crate::failure::{Failure, Outcome, input, usage};
+use crate::output::why;
 use lifting::{Scheme, catalogue};
 use lifting_dsl::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ pub fn read(path: &Path) -> Outcome<Source> {
 pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
     use std::io::Read;
     let at = |f: Failure| f.at(path.display());
-    let cannot = |e: std::io::Error| at(input(format!("cannot read: {e}")));
+    let cannot = |e: std::io::Error| at(input(format!("cannot read: {}", why(&e))));
     let file = std::fs::File::open(path).map_err(cannot)?;
     if file.metadata().map_err(cannot)?.is_dir() {
         return Err(at(input(format!("is a directory, not {what}"))));

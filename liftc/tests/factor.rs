@@ -92,7 +92,11 @@ fn banks_come_as_taps_and_as_files() {
         "own.json",
         r#"{"lowpass": ["-1/8", 0.25, 0.75, 0.25, -0.125], "highpass": [-0.5, 1, -0.5], "highpass_at": 0}"#,
     );
-    bench.write("w.lift", "wavelet a { domain real; odd -= even[0]; } wavelet b { domain integer; odd -= (even[0] + even[1]) >> 1; even += (odd[-1] + odd[0] + 2) >> 2; }");
+    bench.write(
+        "w.lift",
+        "wavelet a { domain real; odd -= even[0]; }
+         wavelet b { domain integer; odd -= (even[0] + even[1]) >> 1; even += (odd[-1] + odd[0] + 2) >> 2; }",
+    );
     for file in ["named.txt", "plain.txt", "./own.json", "w.lift#b"] {
         assert_eq!(written(&bench.run_args(&["factor", file]).ok().stdout).steps(), steps, "{file}");
     }

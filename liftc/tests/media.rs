@@ -228,7 +228,7 @@ fn what_pictures_lose_is_said() {
         ("palette.png", png(1, 3, &[palette], 0x40), "colours of its palette are read as RGB"),
         ("turned.png", png(1, 0, &[turned], 0x40), "turned by 90° clockwise (orientation 6), which is not applied"),
     ] {
-        let run = bench.write(name, file).run(&format!("transform {name} -w legall53 -o c.npy")).ok();
+        let run = bench.write(name, file).run(&format!("transform {name} -w legall53 -l 0,1 -o c.npy")).ok();
         assert!(run.stderr.contains(said), "{name}: {}", run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "{name}: {}", run.stderr);
     }

@@ -14,6 +14,7 @@ fn files_that_are_not_what_they_should_be() {
         .write("empty.png", b"")
         .write("cut.png", &png[..png.len() / 2])
         .write("stub.png", &png[..20])
+        .write("spoilt.png", spoilt(&png))
         .write("text.png", b"This is not a picture, is it?")
         .write("cut.npy", npy_i16("(100,)", 0..50))
         .write("stub.npy", b"\x93NUMPY\x01");
@@ -23,14 +24,24 @@ fn files_that_are_not_what_they_should_be() {
         ("empty.png", "empty.png: is empty"),
         ("cut.png", "cut.png: the picture cannot be decoded"),
         ("stub.png", "stub.png: the picture cannot be decoded"),
+        ("spoilt.png", "while decoding IHDR chunk"),
         ("text.png", "text.png: is no file that can be transformed"),
         ("cut.npy", "cut.npy: is cut short: shape [100] has 100 elements, but the file holds 50"),
         ("stub.npy", "header is cut short"),
     ] {
         bench.run(&format!("transform {file} -w dd137 -o c.npy")).fails(1, message);
         assert!(!bench.exists("c.npy"), "{file}");
+        let said = bench.run(&format!("transform {file} -w dd137 -o c.npy")).stderr;
+        assert!(!said.contains(" { ") && !said.contains("os error"), "{said}");
     }
-    bench.run("transform camera.png -w dd137 -o nowhere/c.npy").fails(1, "cannot write");
+    bench
+        .run("transform camera.png -w dd137 -o nowhere/c.npy")
+        .fails(1, "nowhere/c.npy: cannot write: No such file or directory");
+    bench
+        .run("transform camera.png -w dd137 -o camera.png/c.npy")
+        .fails(1, "camera.png/c.npy: cannot write: Not a dir");
+    bench.run("transform camera.png -w dd137 -o folder.png/").ok();
+    bench.run("dd137 -o camera.png").fails(1, "camera.png: cannot create the directory: File exists");
     bench.run("transform camera.png -w missing.lift -o c.npy").fails(1, "missing.lift: cannot read");
     bench.run("transform camera.png -w ./folder.png -o c.npy").fails(1, "is a directory, not a .lift file");
     bench.run("transform camera.png -w ./camera.png -o c.npy").fails(1, "is not text in UTF-8");
@@ -68,6 +79,13 @@ fn headers_that_lie() {
     bench.run("transform wide.png -w dd137 -o c.npy").fails(1, "wide.png: the picture");
 }
 
+/// A picture one byte of whose header's checksum is another.
+fn spoilt(png: &[u8]) -> Vec<u8> {
+    let mut spoilt = png.to_vec();
+    spoilt[29] ^= 1;
+    spoilt
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &b| (0..8).fold(crc ^ u32::from(b), |c, _| (c >> 1) ^ (0xedb8_8320 * (c & 1))))
 }
@@ -84,8 +102,33 @@ fn wishes_that_cannot_be() {
         ("chelsea.png -w dd173 -l 3", 1, "did you mean dd137"),
         ("chelsea.png -w nothing_like_it", 1, "`liftc list` prints the catalogue"),
         ("chelsea.png", 2, "--wavelet"),
-        ("chelsea.png -w dd137 --boundary periodic -l 2", 1, "axis 1 has 451 samples at level 0"),
-        ("chelsea.png -w dd137 --boundary periodc", 2, "periodic"),
+        ("chelsea.png -w dd137 --boundary periodic -l 2", 1, "axis 1 has 451 samples, and the border rule `periodic`"),
+        ("chelsea.png -w dd137 --boundary periodic -l 2", 1, "add --pad edge"),
+        ("chelsea.png -w dd137 --boundary periodic -l 3,0", 1, "axis 0 has 75 samples after 2 levels"),
+        ("chelsea.png -w dd137 --boundary periodc", 2, "a similar value exists: 'periodic'"),
+        (
+            "chelsea.png -w dd137 --boundary symmetric",
+            2,
+            "`symmetric` of PyWavelets and numpy repeats the border sample",
+        ),
+        ("chelsea.png -w dd137 --boundary reflect", 2, "`whole-symmetric` is what PyWavelets and numpy call `reflect`"),
+        ("chelsea.png -w dd137 --boundary Periodization", 2, "`periodic` is what PyWavelets calls"),
+        ("chelsea.png -w dd137 --boundary constant", 2, "`edge` repeats the border sample"),
+        ("chelsea.png -w dd137 -l 1,2,3", 2, "-l gives 3 numbers, but 2 axes are transformed: 0, 1"),
+        ("chelsea.png -w dd137 -l 1,2 --axes 1", 2, "-l gives 2 numbers, but 1 axis is transformed: 1"),
+        ("chelsea.png -w dd137 -l 1,,2", 2, "--levels"),
+        ("chelsea.png -w dd137 --origin 1,2,3", 2, "--origin gives 3 numbers"),
+        ("chelsea.png -w dd137 --origin 9223372036854775807", 1, "origins must lie within"),
+        ("chelsea.png -w dd137 --origin 0.5", 2, "invalid value '0.5' for '--origin"),
+        ("chelsea.png -w dd137 --profile vc2 --pad edge --origin 1", 1, "vc2 has no origins"),
+        ("chelsea.png -w dd137 --pad edge -l 20", 1, "[1048576, 1048576, 3] of shape [300, 451, 3]"),
+        ("chelsea.png -w dd137 --pad edge -l 20", 1, "take -l 9"),
+        ("chelsea.png -w dd137 --pad edge -l 9,13", 1, "axis 1 has 451 samples, which is enough for 9 levels"),
+        ("f.npy -w cdf97 --pad edge -l 32", 1, "enough for 2 levels"),
+        ("chelsea.png -w dd137 --force", 2, "--force is for --inverse"),
+        ("chelsea.png -w dd137 --forty-two", 2, "unexpected argument '--forty-two' found"),
+        ("chelsea.png -w dd137 --lvels 2", 2, "a similar argument exists: '--levels'"),
+        ("chelsea.png -w dd137 --sample u16", 2, "invalid value 'u16'"),
         ("chelsea.png -w dd137 --profile vc2 -l 3", 1, "--pad edge"),
         ("chelsea.png -w cdf2_2 --profile vc2", 1, "has no profile vc2"),
         ("chelsea.png -w dd137 --profile jpeg", 2, "jpeg2000"),
@@ -105,6 +148,13 @@ fn wishes_that_cannot_be() {
     ] {
         bench.run(&format!("transform {line} -o c.npy")).fails(code, message);
     }
+    // Guesses are made where there is something to guess.
+    for line in ["transform chelsea.png -w dd137 --forty-two -o c.npy", "bench --device gpu", "list --verbose"] {
+        let run = bench.run(line);
+        assert!(run.code != 0 && !run.stderr.contains("similar"), "{line}: {}", run.stderr);
+    }
+    bench.run("compile legall53 -o kernels/").fails(2, "help: liftc legall53 -o kernels/");
+    bench.run("compile").fails(2, "liftc compiles the wavelets that it is given");
     bench.run("").fails(2, "Usage: liftc");
     bench.run("transfrom chelsea.png").fails(2, "did you mean the command `transform`");
 }
@@ -116,8 +166,8 @@ fn sidecars_that_lie() {
     bench.run("transform a.npy -w dd137 -l 2 -o c.npy").ok();
     let text = String::from_utf8(bench.read("c.npy.json")).unwrap();
     for (from, to, message) in [
-        ("[6, 7]", "[7, 6]", "is 6 × 7, but its sidecar describes coefficients of 7 × 6"),
-        ("\"i16\"", "\"i32\"", "has int16 elements, but its sidecar describes i32 samples"),
+        ("[6, 7]", "[7, 6]", "is 6 × 7, but the sidecar describes coefficients of 7 × 6"),
+        ("\"i16\"", "\"i32\"", "has int16 elements, but the sidecar describes i32 samples"),
         ("\"i16\"", "\"u16\"", "unknown sample type `u16`"),
         ("whole-symmetric\",", "half-symmetric\",", "unknown border rule"),
         ("\"mallat\"", "\"spiral\"", "unknown layout `spiral`"),
@@ -126,13 +176,26 @@ fn sidecars_that_lie() {
         ("\"axis_order\": [1, 0]", "\"axis_order\": [1, 5]", "c.npy.json"),
         ("\"pad\": null", "\"pad\": \"edge\"", "contradicts itself"),
         ("domain integer;", "domain integer", "expected `;`"),
-        ("\"version\": 1", "\"version\": 9", "version 9"),
-        ("\"lifting-coefficients\"", "\"other\"", "`other`"),
-        ("{", "[", "is not what `liftc transform` wrote"),
+        ("\"version\": 2", "\"version\": 9", "is of version 9: this liftc knows versions 1 and 2"),
+        ("\"version\": 2", "\"version\": \"two\"", "it has no `version`"),
+        ("\"lifting-coefficients\"", "\"other\"", "its `format` is not `lifting-coefficients`"),
+        ("{", "[", "is no JSON, from line"),
+        ("\"levels\": [2, 2]", "\"levels\": \"2\"", "is not what `liftc transform` wrote: invalid type: string"),
+        ("\"levels\": [2, 2],", "", "is not what `liftc transform` wrote: missing field `levels`"),
+        ("\"source\": {", "\"source\": [], \"rest\": {", "an object with the name and kind of the source"),
+        ("\"origins\": [0, 0]", "\"origins\": [0]", "1 origins for 2 axes"),
     ] {
         assert!(text.contains(from), "{from} in {text}");
         bench.write("c.npy.json", text.replace(from, to));
-        bench.run("transform c.npy --inverse -o b.npy").fails(1, message);
+        bench.run("transform c.npy --inverse -o b.npy").fails(1, "c.npy.json: ");
+        // What there is to say about what it says.
+        bench.run("transform c.npy --inverse --force -o b.npy").fails(1, message);
+        assert!(!bench.exists("b.npy"), "{from}");
+    }
+    for other in ["[]", "7", "null", "\"c.npy\"", "", "{}", "{\"format\": \"lifting-coefficients\"}"] {
+        bench.write("c.npy.json", other);
+        let said = bench.run("transform c.npy --inverse --force -o b.npy").fails(1, "c.npy.json: is no ").stderr;
+        assert!(!said.contains("struct"), "{said}");
     }
     bench.write("c.npy.json", &text);
     bench.run("transform c.npy --inverse --level 3 -o b.npy").fails(2, "levels 0 (full size) to 2");
@@ -146,7 +209,7 @@ fn sidecars_that_lie() {
     let end = changed.len();
     changed[end - 8..].copy_from_slice(&[0, 64, 0, 64, 0, 192, 0, 192]);
     bench.write("c.npy", changed);
-    let run = bench.run("transform c.npy --inverse -o b.npy").ok();
+    let run = bench.run("transform c.npy --inverse --force -o b.npy").ok();
     assert!(run.stderr.contains("clamped"), "{}", run.stderr);
 }
 

@@ -170,11 +170,85 @@ fn what_is_said_on_the_command_line_reaches_the_inverse() {
         "-w ccsds97m -l 3 --axes 2,1 --profile ccsds122 --pad edge",
         "-w fidelity --axes 0 --sample i64",
         "-w legall53 -l 5 --threads 2",
+        "-w legall53 -l 1,2,3",
+        "-w dd137 -l 3,0,1",
+        "-w dd137 -l 1,3 --axes 2,-2 --layout interleaved",
+        "-w legall53 -l 2 --origin 1",
+        "-w legall53 -l 4 --origin 0,-5,123456789 --profile jpeg2000",
+        "-w dd137 -l 2,3 --origin -1,3 --axes 1,2 --pad edge",
+        "-w dd137 -l 0",
     ] {
         bench.run(&format!("transform a.npy {options} -o c.npy")).ok();
         bench.run("transform c.npy --inverse -o b.npy").ok();
         let (a, b) = (bench.read("a.npy"), bench.read("b.npy"));
         assert_eq!(a[a.len() - 3402..], b[b.len() - 3402..], "{options}");
+    }
+}
+
+#[test]
+fn levels_origins_and_axes_of_the_library() {
+    let bench = Bench::new();
+    let sidecar = || serde_json::from_slice::<serde_json::Value>(&bench.read("c.npy.json")).unwrap();
+    bench.write("a.npy", npy_i16("(3, 21, 27)", (0..1701).map(|i| pattern(i) as i16 >> 4)));
+    let said = bench.run("transform a.npy -w legall53 -l 3,1 --axes 2,1 --origin 5,2 -o c.npy").ok().stdout;
+    assert_eq!(said, "c.npy: 3 × 21 × 27 i16 coefficients, 1,3 × legall53 (whole-symmetric)\n");
+    // In the order in which the axes were named.
+    assert_eq!(sidecar()["levels"], serde_json::json!([0, 1, 3]));
+    assert_eq!(sidecar()["origins"], serde_json::json!([0, 2, 5]));
+    // Of rows 2 to 22 there are 11 even ones.
+    let second = sidecar()["bands"].as_array().unwrap().iter().find(|b| b["level"] == 2).cloned().unwrap();
+    assert_eq!(second["shape"][1], 11, "{second}");
+    // The same coefficients as the library's.
+    use lifting::{Device, Plan, catalogue};
+    let wavelet = catalogue::find("legall53").unwrap();
+    let plan = Plan::builder(&wavelet).shape(&[3, 21, 27]).levels_per_axis(&[0, 1, 3]).origins(&[0, 2, 5]);
+    let plan = plan.sample::<i16>().build(&Device::cpu()).unwrap();
+    let data: Vec<i16> = (0..1701).map(|i| pattern(i) as i16 >> 4).collect();
+    let mut expected = vec![0; 1701];
+    plan.forward(&data, &mut expected).unwrap();
+    let file = bench.read("c.npy");
+    assert_eq!(npyz::NpyFile::new(&file[..]).unwrap().into_vec::<i16>().unwrap(), expected);
+
+    // As many axes as plans have.
+    let shape = "(2, 3, 2, 2, 3, 2, 2, 3)";
+    let data: Vec<i16> = (0..864).map(|i| pattern(i) as i16 >> 4).collect();
+    bench.write("deep.npy", npy_i16(shape, data.iter().copied()));
+    bench.run("transform deep.npy -w dd137 -l 1,0,1,1,2,1,1,2 --origin 0,0,0,0,0,0,0,1 -o c.npy").ok();
+    bench.run("transform c.npy --inverse -o b.npy").ok();
+    let file = bench.read("b.npy");
+    let back = npyz::NpyFile::new(&file[..]).unwrap();
+    assert_eq!(back.shape(), [2, 3, 2, 2, 3, 2, 2, 3]);
+    assert_eq!(back.into_vec::<i16>().unwrap(), data);
+    bench.run("transform deep.npy -w dd137 --axes 7,-4 -o c.npy").ok();
+}
+
+#[test]
+fn levels_beyond_what_there_is_to_do_are_said() {
+    let bench = Bench::new();
+    bench.write("a.npy", npy_i16("(5, 64)", 0..320));
+    for (options, said) in [
+        ("-l 3", ""),
+        ("-l 3,6", ""),
+        ("-l 4,6", "axis 0 has nothing left to split after 3 of its 4\n"),
+        (
+            "-l 5,9",
+            "axis 0 has nothing left to split after 3 of its 5, axis 1 has nothing left to split after 6 of its 9\n",
+        ),
+        ("-l 9 --axes 1", "axis 1 has nothing left to split after 6 of its 9\n"),
+        // Padded to 8 × 64.
+        ("-l 3,6 --pad edge", ""),
+        // Samples at 1 to 5 have two of even positions, those one.
+        ("-l 4 --axes 0 --origin 1", "axis 0 has nothing left to split after 2 of its 4\n"),
+    ] {
+        let run = bench.run(&format!("transform a.npy -w legall53 {options} -o c.npy")).ok();
+        assert!(
+            if said.is_empty() { run.stderr.is_empty() } else { run.stderr.ends_with(said) },
+            "{options}: {}",
+            run.stderr
+        );
+        bench.run("transform c.npy --inverse -o b.npy").ok();
+        let (a, b) = (bench.read("a.npy"), bench.read("b.npy"));
+        assert_eq!(a[a.len() - 640..], b[b.len() - 640..], "{options}");
     }
 }
 

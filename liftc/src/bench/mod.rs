@@ -15,7 +15,7 @@ mod stats;
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::figure;
-use crate::output::{check_distinct, print, write_file};
+use crate::output::{check_distinct, print, why, write_file};
 pub(crate) use case::{Case, default_sample};
 use clap::Parser;
 use lifting::{Device, Schedule};
@@ -110,7 +110,8 @@ pub fn run(args: &BenchArgs) -> Outcome {
 
 /// The cases of a file: what the options on each line ask for.
 fn suite(path: &Path) -> Outcome<Vec<Case>> {
-    let text = std::fs::read_to_string(path).map_err(|e| input(format!("{}: cannot read: {e}", path.display())))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| input(format!("{}: cannot read: {}", path.display(), why(&e))))?;
     let mut cases = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
@@ -134,7 +135,15 @@ fn suite(path: &Path) -> Outcome<Vec<Case>> {
 
 fn device(args: &BenchArgs) -> Outcome<Device> {
     let device = match args.device {
-        DeviceArg::Best => Device::best(),
+        DeviceArg::Best => {
+            let (device, why) = Device::best_and_why();
+            if let (Some(why), false) = (why, args.quiet) {
+                // What a program could do instead has been done.
+                let why = why.to_string().replace(", or use `Device::cpu()`", "");
+                eprint_quietly(&format!("note: measured on the CPU: {why}\n"));
+            }
+            Ok(device)
+        }
         DeviceArg::Cpu => Ok(Device::cpu()),
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
     }

@@ -71,10 +71,9 @@ pub fn run(args: &ExplainArgs) -> Outcome {
         Domain::Real => gains(scheme, args.levels),
     };
     text += &format!(
-        "\nWhat the schedules move: {height}x{width}, {} level{}, {}\n{}  moved: samples loaded and stored; sectors: of 32 \
-         bytes; wavefronts: of shared memory;\n  integer: index arithmetic included; stream: chunks as for one multiprocessor,\n  \
-         short on a small image, so that the \
-         rows around them weigh more than on a large one\n",
+        "\nWhat the schedules move: {height}x{width}, {} level{}, {}\n{}  moved: samples loaded and stored; sectors: \
+         of 32 bytes; wavefronts: of shared memory;\n  integer: index arithmetic included; stream: chunks as for one \
+         multiprocessor,\n  short on a small image, so that the rows around them weigh more than on a large one\n",
         args.levels,
         if args.levels == 1 { "" } else { "s" },
         sample.name(),

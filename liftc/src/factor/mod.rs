@@ -105,7 +105,8 @@ fn aligned(given: &Given) -> Known {
         [false, false] => known.clone(),
         [true, true] => error.nearest().map_or_else(|| known.clone(), |a| known.placed(Some(a.low), Some(a.high))),
         [low_is_free, _] => {
-            // The other filter stays; two samples multiply the determinant by z, and so its parity is all there is to try.
+            // The other filter stays; two samples multiply the determinant by z, and so its parity is all there is to
+            // try.
             let moved = |by: i64, from: &Known| match low_is_free {
                 true => from.placed(Some(from.bank().low.low() + by), None),
                 false => from.placed(None, Some(from.bank().high.low() + by)),
@@ -166,8 +167,8 @@ fn refusal(
         None => format!("the best of {} factorisations", all.len()),
     };
     let message = format!(
-        "{name}: {precision} cannot carry it: under {boundary}, {which} loses {:.1e} of the signal in a round trip, where {:.0e} is \
-         allowed (its largest coefficient is {:.3})",
+        "{name}: {precision} cannot carry it: under {boundary}, {which} loses {:.1e} of the signal in a round trip, \
+         where {:.0e} is allowed (its largest coefficient is {:.3})",
         best.error(precision),
         precision.limit(),
         best.candidate.cost.largest
@@ -220,7 +221,8 @@ fn docs(
     let nearness = if c.off < 1e-100 { "exactly".into() } else { format!("to {:.0e}", c.off) };
     format!(
         "{name} as {kind}, found by {}: {n} of {all}.\n\n{}; the taps are kept {nearness}.\n\
-         {} operations a pair of samples, largest coefficient {:.3}, round trip under {boundary} to {:.0e} in f32, {:.0e} in f64.",
+         {} operations a pair of samples, largest coefficient {:.3}, round trip under {boundary} to {:.0e} in f32, \
+         {:.0e} in f64.",
         c.how,
         capital(&filters(bank)),
         c.cost.operations,
@@ -269,8 +271,9 @@ fn list(name: &str, known: &Known, boundary: Boundary, all: &[Measured]) -> Stri
         );
     }
     text += &format!(
-        "\n  steps: lifting + scaling; ops: additions and multiplications a pair of samples; reach: positions read, summed over\n  \
-         the steps; round trip: largest error of two levels and two axes under {boundary}, relative to the largest sample\n"
+        "\n  steps: lifting + scaling; ops: additions and multiplications a pair of samples; reach: positions read, \
+         summed over\n  the steps; round trip: largest error of two levels and two axes under {boundary}, relative to \
+         the largest sample\n"
     );
     for (i, m) in all.iter().enumerate().take(SHOWN) {
         text += &format!("\n  {}\n", i + 1);

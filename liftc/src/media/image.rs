@@ -32,6 +32,22 @@ pub(super) fn orientation(number: u32) -> String {
     format!("it is to be shown {meant} (orientation {number}), which is not applied")
 }
 
+/// What a decoder says of a file, without the names of its own types: of `ChunkType { type: IDAT, … }`, `IDAT` is left.
+pub(super) fn words(error: impl std::fmt::Display) -> String {
+    let mut text = error.to_string();
+    if let Some((_, cause)) = text.split_once(": ").filter(|(format, _)| format.starts_with("Format error decoding")) {
+        text = cause.to_owned();
+    }
+    while let Some((open, length)) = text.find(" { ").and_then(|at| Some((at, text[at..].find('}')? + 1))) {
+        let start = text[..open].rfind(|c: char| !c.is_alphanumeric()).map_or(0, |at| at + 1);
+        let mut fields = text[open + 3..open + length - 1].split(", ");
+        let named = fields.find_map(|field| field.strip_prefix("type: ")).map(str::trim);
+        let name = named.unwrap_or(&text[start..open]).to_owned();
+        text.replace_range(start..open + length, &name);
+    }
+    text
+}
+
 pub(super) fn too_large(bytes: u64, most: u64) -> Failure {
     input(format!("the picture would take more than the {} MiB that a file of {bytes} bytes may", most >> 20))
 }
@@ -41,7 +57,7 @@ pub(super) fn too_large(bytes: u64, most: u64) -> Failure {
 /// # Errors
 /// If it is none, cannot be decoded, or is of a kind that is not read.
 pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
-    let unreadable = |e: io::Error| input(format!("cannot read: {e}"));
+    let unreadable = |e: io::Error| input(format!("cannot read: {}", crate::output::why(&e)));
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
     let mut magic = Vec::new();
@@ -60,7 +76,8 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
         ImageFormat::Jpeg
     } else {
         return Err(input("is no file that can be transformed").help(
-            "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not the name",
+            "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not \
+             the name",
         ));
     };
     let mut whole = Vec::new();
@@ -68,7 +85,7 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let mut notes = if format == ImageFormat::Png { png_notes(&whole) } else { jpeg_notes(&whole) };
     let picture = decode(&whole, format, most, &mut notes).map_err(|e| match e {
         ImageError::Limits(_) => too_large(bytes, most),
-        e => input(format!("the picture cannot be decoded: {e}")),
+        e => input(format!("the picture cannot be decoded: {}", words(e))),
     })?;
     let (w, h) = (picture.width() as usize, picture.height() as usize);
     if w == 0 || h == 0 {
@@ -289,7 +306,22 @@ fn png(shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
     })?;
     let mut bytes = Cursor::new(Vec::new());
     picture.write_to(&mut bytes, ImageFormat::Png).map_err(|e| {
-        input(format!("the picture cannot be encoded: {e}")).help("write .tiff, or an array: -o NAME.npy")
+        input(format!("the picture cannot be encoded: {}", words(e))).help("write .tiff, or an array: -o NAME.npy")
     })?;
     Ok(bytes.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoders_speak_plainly() {
+        let chunk = "ChunkType { type: IDAT, critical: true, private: false, reserved: false, safecopy: false }";
+        let error =
+            format!("Format error decoding Png: CRC error: expected 0x1 have 0x2 while decoding {chunk} chunk.");
+        assert_eq!(words(error), "CRC error: expected 0x1 have 0x2 while decoding IDAT chunk.");
+        assert_eq!(words("a tag of Value { 7 } and Other { a: 1, b: 2 }"), "a tag of Value and Other");
+        assert_eq!(words("a brace { that stays open"), "a brace { that stays open");
+    }
 }

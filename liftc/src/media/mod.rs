@@ -8,7 +8,7 @@ mod samples;
 pub mod tiff;
 
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::output::write_file;
+use crate::output::{input_name, is_standard, why};
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -288,45 +288,69 @@ impl Origin {
     }
 }
 
-/// Reads any file that we know: by its first bytes, whatever its name. `member` names an array of a `.npz`.
+/// Reads any file that we know: by its first bytes, whatever its name; `-` is the standard input. `member` names an
+/// array of a `.npz`.
 ///
 /// Large `.npy` files are mapped where they can be: see [`Samples`].
 ///
 /// # Errors
 /// If it cannot be read, or is no file that we know.
 pub fn read(path: &Path, member: Option<&str>) -> Outcome<Array> {
-    let at = |f: Failure| f.at(path.display());
-    let unreadable = |e: io::Error| at(input(format!("cannot read: {e}")));
+    Ok(read_with_rest(path, member, 0)?.0)
+}
+
+/// [`read`], and up to so many bytes of what stands behind the data of a `.npy`.
+///
+/// # Errors
+/// As there.
+pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
+    let at = |f: Failure| f.at(input_name(path));
+    if is_standard(path) {
+        return read_stream(&mut io::stdin().lock(), member, most).map_err(at);
+    }
+    let unreadable = |e: io::Error| at(input(format!("cannot read: {}", why(&e))));
     let mut file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(at(input("is a directory, not a picture or an array")));
     }
     if !metadata.is_file() {
-        return read_stream(&mut file, member).map_err(at);
+        return read_stream(&mut file, member, most).map_err(at);
     }
     let magic = magic(&mut file).map_err(at)?;
     file.rewind().map_err(unreadable)?;
-    let result = if magic == *npy::MAGIC { npy::open(file, metadata.len()) } else { read_kind(&magic, file, member) };
-    result.map_err(at)
+    if magic != *npy::MAGIC {
+        return Ok((read_kind(&magic, file, member).map_err(at)?, Vec::new()));
+    }
+    let mut again = file.try_clone().map_err(unreadable)?;
+    let array = npy::open(file, metadata.len()).map_err(at)?;
+    let mut rest = Vec::new();
+    if most > 0 {
+        again.rewind().map_err(unreadable)?;
+        let end = npy::end(&mut BufReader::new(&again), metadata.len()).map_err(at)?;
+        again.seek(io::SeekFrom::Start(end)).map_err(unreadable)?;
+        again.take(most).read_to_end(&mut rest).map_err(unreadable)?;
+    }
+    Ok((array, rest))
 }
 
 /// Reads any file that we know out of a stream that cannot be rewound, to its end.
-///
-/// # Errors
-/// If it cannot be read, or is no file that we know.
-pub fn read_stream(stream: &mut dyn Read, member: Option<&str>) -> Outcome<Array> {
+fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcome<(Array, Vec<u8>)> {
     let magic = magic(stream)?;
-    let mut whole = Cursor::new(magic.clone()).chain(stream);
-    if magic == *npy::MAGIC {
-        return npy::read(&mut BufReader::new(whole), None);
-    }
+    let whole = Cursor::new(magic.clone()).chain(stream);
+    let unreadable = |e: io::Error| input(format!("cannot read: {}", why(&e)));
     let mut bytes = Vec::new();
-    whole.by_ref().take(MAX_UNPACKED + 1).read_to_end(&mut bytes).map_err(|e| input(format!("cannot read: {e}")))?;
+    if magic == *npy::MAGIC {
+        let mut reader = BufReader::new(whole);
+        let array = npy::read(&mut reader, None)?;
+        reader.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        return Ok((array, bytes));
+    }
+    whole.take(MAX_UNPACKED + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_UNPACKED {
         return Err(input(format!("is more than {} GiB", MAX_UNPACKED >> 30)));
     }
-    read_kind(&magic, Cursor::new(bytes), member)
+    Ok((read_kind(&magic, Cursor::new(bytes), member)?, Vec::new()))
 }
 
 /// All but `.npy`.
@@ -341,7 +365,9 @@ fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Out
 /// The first bytes of a file, by which it is known.
 fn magic(file: &mut dyn Read) -> Outcome<Vec<u8>> {
     let mut magic = Vec::new();
-    file.take(npy::MAGIC.len() as u64).read_to_end(&mut magic).map_err(|e| input(format!("cannot read: {e}")))?;
+    file.take(npy::MAGIC.len() as u64)
+        .read_to_end(&mut magic)
+        .map_err(|e| input(format!("cannot read: {}", why(&e))))?;
     if magic.is_empty() {
         return Err(input("is empty"));
     }
@@ -382,12 +408,18 @@ impl ArrayFormat {
 /// Writes an array file. `member` is the array's name in a `.npz`, `arr_0` if it has none, as numpy does.
 ///
 /// # Errors
-/// If the file cannot be written.
-pub fn write_array(path: &Path, format: ArrayFormat, shape: &[usize], data: &Data, member: Option<&str>) -> Outcome {
-    write_file(path, |w| match format {
+/// If it cannot be written.
+pub fn write_array(
+    w: &mut dyn io::Write,
+    format: ArrayFormat,
+    shape: &[usize],
+    data: &Data,
+    member: Option<&str>,
+) -> io::Result<()> {
+    match format {
         ArrayFormat::Npy => npy::write(w, shape, data),
         ArrayFormat::Npz => npz::write(w, member.unwrap_or("arr_0"), shape, data),
-    })
+    }
 }
 
 /// `300 × 451 × 3`.

@@ -51,6 +51,16 @@ pub fn open(file: File, bytes: u64) -> Outcome<Array> {
     read_data(&mut reader, header, count, true)
 }
 
+/// Where the data of an array ends in a file of that many bytes.
+///
+/// # Errors
+/// If its header cannot be read, or the file is too short.
+pub fn end(reader: &mut dyn Read, bytes: u64) -> Outcome<u64> {
+    let (header, start) = read_header(reader)?;
+    let count = check_size(&header, start, Some(bytes))?;
+    Ok(start + count as u64 * header.element.bytes() as u64)
+}
+
 /// Reads an array. `available` is the size of the whole file, where it is known.
 pub fn read(reader: &mut dyn Read, available: Option<u64>) -> Outcome<Array> {
     let (header, start) = read_header(reader)?;
@@ -83,7 +93,7 @@ fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool)
     let reserve = if vouched { count } else { 0 };
     let mut data = read_elements(reader, header.element, header.big_endian, count, reserve).map_err(|e| match e {
         Stop::Short(there) => truncated(&header.shape, count as u64, there as u64),
-        Stop::Io(e) => input(format!("cannot read: {e}")),
+        Stop::Io(e) => input(format!("cannot read: {}", crate::output::why(&e))),
     })?;
     if header.fortran_order {
         data = to_row_major(data, &header.shape);
@@ -199,7 +209,7 @@ fn read_header(r: &mut dyn Read) -> Outcome<(Header, u64)> {
         match fill(r, &mut bytes) {
             Ok(got) if got == n => Ok(bytes),
             Ok(_) => Err(input("is no .npy file: its header is cut short")),
-            Err(e) => Err(input(format!("cannot read: {e}"))),
+            Err(e) => Err(input(format!("cannot read: {}", crate::output::why(&e)))),
         }
     };
     let start = take(8)?;

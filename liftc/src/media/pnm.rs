@@ -68,7 +68,8 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
     let there = bytes.saturating_sub(text.at);
     if there < needed {
         return Err(input(format!(
-            "the picture cannot be decoded: it is cut short: {width} × {height} of maxval {maxval} take {needed} bytes, and {there} follow the header"
+            "the picture cannot be decoded: it is cut short: {width} × {height} of maxval {maxval} take {needed} \
+             bytes, and {there} follow the header"
         )));
     }
     let element = if wide { Element::U16 } else { Element::U8 };
@@ -100,7 +101,7 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
 }
 
 fn unreadable(e: io::Error) -> Failure {
-    input(format!("cannot read: {e}"))
+    input(format!("cannot read: {}", crate::output::why(&e)))
 }
 
 fn malformed(what: &str) -> Failure {
@@ -130,8 +131,11 @@ fn above_maxval(index: usize, value: u64, shape: &[usize], maxval: u16) -> Failu
     let channels = shape.get(2).copied().unwrap_or(1);
     let (x, y) = (index / channels % shape[1], index / channels / shape[1]);
     let channel = if channels > 1 { format!(", channel {}", index % channels) } else { String::new() };
-    input(format!("the picture cannot be decoded: the sample at row {y}, column {x}{channel} is {value}, above the file's maxval of {maxval}"))
-        .help("rows and columns count from 0; a file of a wider range says so in its header")
+    input(format!(
+        "the picture cannot be decoded: the sample at row {y}, column {x}{channel} is {value}, above the \
+         file's maxval of {maxval}"
+    ))
+    .help("rows and columns count from 0; a file of a wider range says so in its header")
 }
 
 /// A reader of text that counts its bytes.

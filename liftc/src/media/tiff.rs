@@ -1,6 +1,6 @@
 //! TIFF and BigTIFF: pages of one shape as a stack, of any element type; and back.
 
-use super::image::too_large;
+use super::image::{too_large, words};
 use super::{Array, Colour, Data, Origin, shape_text};
 use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
@@ -218,7 +218,7 @@ fn note(notes: &mut Vec<String>, text: &str) {
 fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
     match error {
         TiffError::LimitsExceeded => too_large(bytes, most),
-        e => input(format!("the picture cannot be decoded: {e}")),
+        e => input(format!("the picture cannot be decoded: {}", words(e))),
     }
 }
 
@@ -261,7 +261,7 @@ pub fn encode(shape: &[usize], colour: Colour, data: &Data, stack: bool) -> Outc
     } else {
         TiffEncoder::new(&mut out).and_then(|e| write_pages(e, [height, width], pages, colour, data))
     };
-    result.map_err(|e| input(format!("the picture cannot be encoded: {e}")))?;
+    result.map_err(|e| input(format!("the picture cannot be encoded: {}", words(e))))?;
     Ok(out.into_inner())
 }
 

@@ -211,8 +211,8 @@ pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String
     match (bad, if bad > 0 { count(samples) } else { 0 }) {
         (0, _) => None,
         (_, 0) => Some(format!(
-            "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: what they describe cannot come \
-             back; --sample chooses a wider type",
+            "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: what they describe cannot \
+             come back; --sample chooses a wider type",
             T::KIND
         )),
         (_, n) => Some(format!("{n} samples are NaN or infinite, and so become {bad} of {all} coefficients")),

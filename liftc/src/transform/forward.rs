@@ -2,18 +2,20 @@
 
 use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples};
 use super::sidecar::{Settings, Sidecar, SourceFile};
-use super::{Job, note, picture};
-use crate::cli::TransformArgs;
+use super::{Job, named, no_plan, note, picture};
+use crate::cli::{OutputFormat, TransformArgs};
 use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, ArrayFormat, image, shape_text};
-use crate::output::write_file;
+use crate::output::{Files, input_name, is_standard, is_stream, output_name, write_file};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Format, Layout, Pad, SampleType, Scheme};
+use lifting::{Boundary, Format, Layout, Pad, Plan, SampleType, Scheme};
+use std::path::PathBuf;
 
 /// What is asked of every input.
 pub struct Request {
     scheme: Scheme,
-    levels: u32,
+    levels: Vec<u32>,
+    origins: Vec<i64>,
     boundary: Option<Boundary>,
     profile: Option<Format>,
     axes: Option<Vec<i64>>,
@@ -21,6 +23,8 @@ pub struct Request {
     layout: Layout,
     sample: Option<SampleType>,
     array: Option<String>,
+    format: Option<OutputFormat>,
+    sidecar: Option<PathBuf>,
     threads: Option<u16>,
     quiet: bool,
 }
@@ -37,7 +41,8 @@ impl Request {
         }
         Ok(Request {
             scheme: named.schemes.remove(0),
-            levels: args.levels.unwrap_or(1),
+            levels: if args.levels.is_empty() { vec![1] } else { args.levels.clone() },
+            origins: if args.origin.is_empty() { vec![0] } else { args.origin.clone() },
             boundary: args.boundary,
             profile: args.profile,
             axes: args.axes.clone(),
@@ -45,6 +50,8 @@ impl Request {
             layout: args.layout.map_or(Layout::Mallat, Layout::from),
             sample: args.sample,
             array: args.array.clone(),
+            format: args.format,
+            sidecar: args.sidecar.clone(),
             threads: args.threads,
             quiet: args.quiet,
         })
@@ -56,10 +63,10 @@ impl Request {
             Some(axes) => resolve_axes(axes, rank)?,
             None => array.origin.picture_axes().map_or_else(|| (0..rank).collect(), Vec::from),
         };
-        let mut levels = vec![0; rank];
-        axes.iter().for_each(|&axis| levels[axis] = self.levels);
+        let levels = per_axis("-l", &self.levels, &axes, rank)?;
+        let origins = per_axis("--origin", &self.origins, &axes, rank)?;
         let gain_shift = self.profile.and_then(|p| self.scheme.profile(p)).map_or(0, |p| p.gain_shift);
-        let shift = gain_shift.saturating_mul(self.levels);
+        let shift = gain_shift.saturating_mul(levels.iter().copied().max().unwrap_or(0));
         let sample = match self.sample {
             Some(sample) => sample,
             None => convert::default_sample(array.data.element(), self.scheme.domain(), shift)?,
@@ -69,6 +76,7 @@ impl Request {
             sample,
             shape: array.shape.clone(),
             levels,
+            origins,
             axis_order: None,
             boundary: self.boundary,
             profile: self.profile,
@@ -76,6 +84,23 @@ impl Request {
             layout: self.layout,
         })
     }
+}
+
+/// One value for all transformed axes or one for each, in the order of `--axes`, as values for all axes of the data.
+fn per_axis<V: Copy + Default>(option: &str, values: &[V], axes: &[usize], rank: usize) -> Outcome<Vec<V>> {
+    let mut all = vec![V::default(); rank];
+    match values {
+        [value] => axes.iter().for_each(|&axis| all[axis] = *value),
+        _ if values.len() == axes.len() => axes.iter().zip(values).for_each(|(&axis, &value)| all[axis] = value),
+        _ => {
+            let listed = axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+            let (got, expected) = (values.len(), axes.len());
+            let plural = if expected == 1 { "axis is" } else { "axes are" };
+            return Err(usage(format!("{option} gives {got} numbers, but {expected} {plural} transformed: {listed}"))
+                .help("give one for all, or one for each in this order; --axes chooses them"));
+        }
+    }
+    Ok(all)
 }
 
 /// Axes from 0, negative ones from the end.
@@ -97,13 +122,13 @@ fn resolve_axes(axes: &[i64], rank: usize) -> Outcome<Vec<usize>> {
 
 /// Transforms one input; what it has done, in a line.
 pub fn run(request: &Request, job: &Job) -> Outcome<String> {
-    let at = |f: crate::failure::Failure| f.at(job.input.display());
-    let formats = Formats::of(job)?;
+    let place = input_name(&job.input);
+    let formats = Formats::of(request, job)?;
     let array = media::read(&job.input, request.array.as_deref())?;
     if !array.notes.is_empty() {
-        note(request.quiet, &format!("{}: {}", job.input.display(), array.notes.join("; ")));
+        note(request.quiet, &format!("{place}: {}", array.notes.join("; ")));
     }
-    let settings = request.settings(&array).map_err(at)?;
+    let settings = request.settings(&array).map_err(|f| f.at(&place))?;
     dispatch!(settings.sample, transform(request, &settings, array, job, &formats))
 }
 
@@ -114,9 +139,13 @@ struct Formats {
 }
 
 impl Formats {
-    fn of(job: &Job) -> Outcome<Formats> {
-        let output = ArrayFormat::of_coefficients(&job.output)?;
-        let picture = job.picture.as_deref().map(image::format_of).transpose()?;
+    fn of(request: &Request, job: &Job) -> Outcome<Formats> {
+        let output = ArrayFormat::of_coefficients(&named(&job.output, request.format, ".npy")?)?;
+        if output == ArrayFormat::Npz && is_stream(&job.output) && request.sidecar.is_none() {
+            return Err(usage("a .npz on a pipe has no room for what the inverse needs")
+                .help("name a file for it: --sidecar FILE; or write .npy, which has it behind the data"));
+        }
+        let picture = job.picture.as_deref().map(|path| image::format_of(&named(path, None, ".png")?)).transpose()?;
         Ok(Formats { output, picture })
     }
 }
@@ -128,9 +157,10 @@ fn transform<T: Stored>(
     job: &Job,
     formats: &Formats,
 ) -> Outcome<String> {
-    let say = |text: &str| note(request.quiet, &format!("{}: {text}", job.input.display()));
-    let at = |f: crate::failure::Failure| f.at(job.input.display());
-    let plan = settings.plan::<T>(request.threads).map_err(|e| at(input(e)))?;
+    let place = input_name(&job.input);
+    let say = |text: &str| note(request.quiet, &format!("{place}: {text}"));
+    let at = |f: crate::failure::Failure| f.at(&place);
+    let plan = settings.plan::<T>(request.threads).map_err(|e| at(no_plan(&e)))?;
     let Array { data, origin, .. } = array;
     let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
     notes.iter().for_each(|text| say(text));
@@ -140,30 +170,70 @@ fn transform<T: Stored>(
         say(&text);
     }
     drop(samples);
+    if let Some(text) = idle_levels(&plan) {
+        say(&text);
+    }
 
-    let longest = settings.levels.iter().zip(&settings.shape).filter(|(l, _)| **l > 0).map(|(_, &n)| n).max();
-    let useful = longest.map_or(0, |n| n.next_power_of_two().ilog2());
-    if request.levels > useful && longest.is_some() {
-        note(request.quiet, &format!("{}: levels beyond {useful} have nothing left to do", job.input.display()));
+    let name = if is_standard(&job.input) { None } else { job.input.file_name() };
+    let source = SourceFile { name: name.map_or_else(String::new, |n| n.to_string_lossy().into_owned()), origin };
+    let sidecar = Sidecar::new(settings, &plan, source, &coefficients);
+    let origin = sidecar.source.origin.clone();
+    let json = sidecar.into_json();
+    let stream = is_stream(&job.output);
+    let beside = request.sidecar.clone().or_else(|| (!stream).then(|| Sidecar::path_for(&job.output)));
+    let shape = plan.coefficient_shape();
+    let data = T::into_data(coefficients);
+    let mut files = Files::default();
+    let write = |w: &mut dyn std::io::Write| media::write_array(w, formats.output, shape, &data, origin.member());
+    if !stream {
+        files.add(&job.output, write)?;
+    }
+    if let Some(path) = &beside {
+        files.add(path, |w| w.write_all(json.as_bytes()))?;
     }
     if let Some((path, format)) = job.picture.as_deref().zip(formats.picture) {
-        let notes = picture::write(path, format, settings, &plan, &coefficients, &origin).map_err(at)?;
+        let coefficients: &[T] = bytemuck::cast_slice(data.native_bytes());
+        let notes = picture::write(&mut files, path, format, settings, &plan, coefficients, &origin).map_err(at)?;
         notes.iter().for_each(|text| say(text));
     }
-    let name = job.input.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    let sidecar = Sidecar::new(settings, &plan, SourceFile { name, origin });
-    let coefficients = T::into_data(coefficients);
-    let member = sidecar.source.origin.member();
-    media::write_array(&job.output, formats.output, plan.coefficient_shape(), &coefficients, member)?;
-    write_file(&Sidecar::path_for(&job.output), |w| w.write_all(sidecar.to_json().as_bytes()))?;
+    files.commit()?;
+    if stream {
+        // Whoever has read it to the end finds the other files. What reads a .npy stops behind its data.
+        write_file(&job.output, |w| {
+            write(&mut *w)?;
+            if beside.is_none() { w.write_all(json.as_bytes()) } else { Ok(()) }
+        })?;
+    }
     let recipe = plan.recipe();
     Ok(format!(
         "{}: {} {} coefficients, {} × {} ({})\n",
-        job.output.display(),
-        shape_text(plan.coefficient_shape()),
+        output_name(&job.output),
+        shape_text(shape),
         recipe.sample,
-        plan.depth(),
+        levels_text(&settings.levels),
         recipe.wavelet,
         recipe.boundary,
     ))
+}
+
+/// The levels of transformed axes: one number if all have as many.
+fn levels_text(levels: &[u32]) -> String {
+    let mut levels: Vec<u32> = levels.iter().copied().filter(|&l| l > 0).collect();
+    if levels.iter().all(|l| Some(l) == levels.first()) {
+        levels.truncate(1);
+    }
+    if levels.is_empty() { "0".into() } else { levels.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
+}
+
+/// Says which axes have levels that find a single sample, or none.
+fn idle_levels<T: lifting::Sample>(plan: &Plan<T>) -> Option<String> {
+    let mut idle = Vec::new();
+    for (axis, &levels) in plan.recipe().levels.iter().enumerate() {
+        let length = |level: u32| plan.level_shape(level).map_or(0, |shape| shape[axis]);
+        let useful = (0..levels).find(|&level| length(level) <= 1);
+        idle.extend(
+            useful.map(|useful| format!("axis {axis} has nothing left to split after {useful} of its {levels}")),
+        );
+    }
+    (!idle.is_empty()).then(|| format!("more levels than there are samples for: {}", idle.join(", ")))
 }

@@ -1,35 +1,46 @@
 //! Coefficients to data.
 
 use super::convert::{Restored, Stored, dispatch, from_samples};
-use super::sidecar::{Settings, Sidecar};
-use super::{Job, note, picture};
+use super::sidecar::{self, Settings, Sidecar};
+use super::{Job, named, no_plan, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
-use crate::media::{self, Array, ArrayFormat, Origin, shape_text};
-use crate::output::write_file;
+use crate::media::{self, Array, ArrayFormat, Data, Origin, shape_text};
+use crate::output::{Files, input_name, is_stream, output_name};
 use lifting::Plan;
 use std::path::Path;
 
-/// The extension of the file that coefficients came from, where the sidecar tells.
-pub fn extension(coefficients: &Path) -> Option<String> {
-    Some(Sidecar::read(coefficients).ok()?.source.origin.extension().into())
+/// The extension of the file that coefficients came from, where a sidecar tells before they are read.
+pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
+    if args.sidecar.is_none() && is_stream(coefficients) {
+        return None;
+    }
+    // What there is to say is said when they are read in earnest.
+    let args = &TransformArgs { quiet: true, ..args.clone() };
+    let sidecar = Sidecar::find(args, coefficients, Vec::new()).or_else(|_| {
+        // It may be behind the data.
+        let (_, behind) = media::read_with_rest(coefficients, None, sidecar::MAX_BYTES)?;
+        Sidecar::find(args, coefficients, behind)
+    });
+    Some(sidecar.ok()?.0.source.origin.extension().into())
 }
 
 /// Transforms one file of coefficients back; what it has done, in a line.
 pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
-    let formats = Formats::of(job)?;
-    let array = media::read(&job.input, None)?;
+    // A stream is told what it is when that is known.
+    Formats::of(args, job, ".npy")?;
+    let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES)?;
     if !matches!(array.origin, Origin::Array { .. }) {
         return Err(input("is a picture, not coefficients")
-            .at(job.input.display())
+            .at(input_name(&job.input))
             .help("the inverse starts from the .npy that `liftc transform` wrote"));
     }
-    let sidecar = Sidecar::read(&job.input)?;
-    let beside = Sidecar::path_for(&job.input);
-    let settings = sidecar.settings().map_err(|f| f.at(beside.display()))?;
-    sidecar.check(&array, settings.sample).map_err(|f| f.at(job.input.display()))?;
-    dispatch!(settings.sample, transform(args, &settings, &sidecar, array, job, &formats))
+    let (sidecar, place) = Sidecar::find(args, &job.input, behind)?;
+    let formats = Formats::of(args, job, sidecar.source.origin.extension())?;
+    let settings = sidecar.settings().map_err(|f| f.at(&place))?;
+    sidecar.check(&array, settings.sample).map_err(|f| f.at(input_name(&job.input)))?;
+    dispatch!(settings.sample, transform(args, &settings, &sidecar, &place, array, job, &formats))
 }
 
 /// What the names of outputs ask for, found out before anything is read.
@@ -45,73 +56,74 @@ enum Output {
 }
 
 impl Formats {
-    fn of(job: &Job) -> Outcome<Formats> {
-        let output = match ArrayFormat::of(&job.output) {
+    fn of(args: &TransformArgs, job: &Job, extension: &str) -> Outcome<Formats> {
+        let name = named(&job.output, args.format, extension)?;
+        let output = match ArrayFormat::of(&name) {
             Some(format) => Output::Array(format),
-            None => Output::Picture(image::format_of(&job.output)?),
+            None => Output::Picture(image::format_of(&name)?),
         };
-        let picture = job.picture.as_deref().map(image::format_of).transpose()?;
+        let picture = job.picture.as_deref().map(|path| image::format_of(&named(path, None, ".png")?)).transpose()?;
         Ok(Formats { output, picture })
     }
 }
 
+#[allow(clippy::too_many_arguments)]
 fn transform<T: Stored>(
     args: &TransformArgs,
     settings: &Settings,
     sidecar: &Sidecar,
+    place: &str,
     array: Array,
     job: &Job,
     formats: &Formats,
 ) -> Outcome<String> {
-    let at = |f: Failure| f.at(job.input.display());
-    let beside = Sidecar::path_for(&job.input);
-    let plan = settings.plan::<T>(args.threads).map_err(|e| input(e).at(beside.display()))?;
+    let at = |f: Failure| f.at(input_name(&job.input));
+    let plan = settings.plan::<T>(args.threads).map_err(|e| no_plan(&e).at(place))?;
     if plan.coefficient_shape() != sidecar.coefficient_shape {
-        return Err(input("contradicts itself: its shape, padding and coefficients do not fit").at(beside.display()));
+        return Err(input("contradicts itself: its shape, padding and coefficients do not fit").at(place));
     }
     let level = args.level.unwrap_or(0);
     let coefficients = T::from_data(array.data).map_err(|_| at(input("has elements of another type")))?;
+    sidecar.check_data(&coefficients, place, args).map_err(|f| f.at(place))?;
+    let origin = &sidecar.source.origin;
+    let mut files = Files::default();
     if let Some((path, format)) = job.picture.as_deref().zip(formats.picture) {
-        let origin = &sidecar.source.origin;
-        let notes = picture::write(path, format, settings, &plan, &coefficients, origin).map_err(at)?;
-        notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", path.display())));
+        let notes = picture::write(&mut files, path, format, settings, &plan, &coefficients, origin).map_err(at)?;
+        notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", output_name(path))));
     }
     let shape = if level == 0 { plan.shape() } else { plan.level_shape(level).map_err(usage)? }.to_vec();
     let mut samples = vec![T::default(); shape.iter().product()];
     plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
     drop(coefficients);
-    let origin = &sidecar.source.origin;
     match formats.output {
-        Output::Array(format) => write_array(args, job, format, origin, level, &shape, samples)?,
-        Output::Picture(format) => write_picture(args, settings, &plan, job, format, origin, level, &shape, samples)?,
+        Output::Array(format) => {
+            let data = elements(args, job, origin, level, samples);
+            files.add(&job.output, |w| media::write_array(w, format, &shape, &data, origin.member()))?;
+        }
+        Output::Picture(format) => {
+            let bytes = pixels(args, settings, &plan, job, format, origin, level, &shape, samples)?;
+            files.add(&job.output, |w| w.write_all(&bytes))?;
+        }
     }
+    files.commit()?;
     let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
-    let (output, shape) = (job.output.display(), shape_text(&shape));
+    let (output, shape) = (output_name(&job.output), shape_text(&shape));
     Ok(format!("{output}: {shape}{resolution}, from {} × {}\n", plan.depth(), sidecar.wavelet))
 }
 
 /// At full size, the elements that the data had; at a reduced one, the low band as it is.
-fn write_array<T: Stored>(
-    args: &TransformArgs,
-    job: &Job,
-    format: ArrayFormat,
-    origin: &Origin,
-    level: u32,
-    shape: &[usize],
-    samples: Vec<T>,
-) -> Outcome {
-    let data = if level == 0 {
-        let Restored { data, notes } = from_samples(samples, origin.element(), 1.0, origin.maxval());
-        say(args, job, &notes);
-        data
-    } else {
-        T::into_data(samples)
-    };
-    media::write_array(&job.output, format, shape, &data, origin.member())
+fn elements<T: Stored>(args: &TransformArgs, job: &Job, origin: &Origin, level: u32, samples: Vec<T>) -> Data {
+    if level > 0 {
+        return T::into_data(samples);
+    }
+    let Restored { data, notes } = from_samples(samples, origin.element(), 1.0, origin.maxval());
+    say(args, job, &notes);
+    data
 }
 
+/// A picture as a file.
 #[allow(clippy::too_many_arguments)]
-fn write_picture<T: Stored>(
+fn pixels<T: Stored>(
     args: &TransformArgs,
     settings: &Settings,
     plan: &Plan<T>,
@@ -121,10 +133,10 @@ fn write_picture<T: Stored>(
     level: u32,
     shape: &[usize],
     samples: Vec<T>,
-) -> Outcome {
+) -> Outcome<Vec<u8>> {
     let colour = origin.colour().or_else(|| image::colour_of(shape)).ok_or_else(|| {
         input(format!("{} is no shape of a picture", shape_text(shape)))
-            .at(job.output.display())
+            .at(output_name(&job.output))
             .help("write an array: -o NAME.npy")
     })?;
     // A low band is the picture times the wavelet's gain.
@@ -137,11 +149,11 @@ fn write_picture<T: Stored>(
     if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
         notes.push(format!("samples are 0 to {maxval} still, and this format cannot say so: it will look dark"));
     }
-    let bytes = picture.encode(format).map_err(|f| f.at(job.output.display()))?;
+    let bytes = picture.encode(format).map_err(|f| f.at(output_name(&job.output)))?;
     say(args, job, &notes);
-    write_file(&job.output, |w| w.write_all(&bytes))
+    Ok(bytes)
 }
 
 fn say(args: &TransformArgs, job: &Job, notes: &[String]) {
-    notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", job.output.display())));
+    notes.iter().for_each(|text| note(args.quiet, &format!("{}: {text}", output_name(&job.output))));
 }

@@ -6,10 +6,13 @@ mod inverse;
 mod picture;
 mod sidecar;
 
-use crate::cli::TransformArgs;
-use crate::failure::{Failure, Outcome, eprint_quietly, usage};
-use crate::output::{check_distinct, create_folder, print};
+use crate::cli::{OutputFormat, TransformArgs};
+use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
+use crate::output::{check_distinct, create_folder, input_name, is_standard, is_stream, print};
 use indicatif::{ProgressBar, ProgressStyle};
+use lifting::{GeometryError, PlanError};
+use sidecar::Sidecar;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,12 +26,11 @@ struct Job {
 
 /// Transforms all inputs; those that fail do not keep the others from being done.
 pub fn run(args: &TransformArgs) -> Outcome {
-    // clap's `requires` does not look at flags that are merely off.
-    if args.level.is_some() && !args.inverse {
-        return Err(usage("--level is for --inverse: a transform always writes all of its levels"));
-    }
+    check(args)?;
     let jobs = jobs(args)?;
     let task = if args.inverse { Task::Inverse } else { Task::Forward(Box::new(forward::Request::new(args)?)) };
+    // Where results go to the standard output, perhaps by another name, what was done is told elsewhere.
+    let taken = jobs.iter().any(|job| is_stream(&job.output) || job.picture.as_deref().is_some_and(is_stream));
     let progress = Progress::new(jobs.len(), args.quiet);
     let mut failures = Vec::new();
     for job in &jobs {
@@ -38,6 +40,7 @@ pub fn run(args: &TransformArgs) -> Outcome {
             Task::Inverse => inverse::run(args, job),
         };
         match result {
+            Ok(said) if taken => note_quietly(args.quiet, &said),
             Ok(said) if !args.quiet => progress.say(&said)?,
             Ok(_) => {}
             Err(Failure::BrokenPipe) => return Err(Failure::BrokenPipe),
@@ -57,12 +60,52 @@ enum Task {
     Inverse,
 }
 
+/// What goes with what; clap's `requires` does not look at flags that are merely off.
+fn check(args: &TransformArgs) -> Outcome {
+    if !args.inverse {
+        if args.level.is_some() {
+            return Err(usage("--level is for --inverse: a transform always writes all of its levels"));
+        }
+        if args.force {
+            return Err(usage("--force is for --inverse: a transform has nothing that could be wrong"));
+        }
+        if let Some(format) = args.format.filter(|f| ![OutputFormat::Npy, OutputFormat::Npz].contains(f)) {
+            let text = format!("--format {}: coefficients are arrays, and are written as .npy or .npz", format.name());
+            return Err(usage(text).help("--picture draws them"));
+        }
+    }
+    let several = args.inputs.len() > 1;
+    if several && args.inputs.iter().filter(|p| is_standard(p)).count() > 1 {
+        return Err(usage("the standard input can be read once, and `-` is there twice"));
+    }
+    if let Some(path) = &args.sidecar {
+        if several {
+            return Err(usage("--sidecar names one file, and there are several inputs")
+                .help("take them one by one, or leave it away: each file of coefficients has its own beside it"));
+        }
+        if is_standard(path) {
+            return Err(usage("--sidecar needs the name of a file: `-` is for coefficients and data"));
+        }
+    }
+    let to_standard = is_standard(&args.output) || args.picture.as_deref().is_some_and(is_standard);
+    if to_standard && std::io::stdout().is_terminal() {
+        return Err(usage("the standard output is a terminal, which cannot show this")
+            .help("write to a file: -o NAME, or send it on: … -o - | …"));
+    }
+    Ok(())
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
+}
+
 /// Where everything goes, checked before anything is read.
 fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
-    let is_folder =
-        |path: &Path| path.is_dir() || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]);
     let several = args.inputs.len() > 1;
     for path in std::iter::once(&args.output).chain(&args.picture) {
+        if several && is_standard(path) {
+            return Err(usage("several inputs need a directory, and `-` is the standard output").help("-o DIR"));
+        }
         if several && !is_folder(path) && path.exists() {
             return Err(usage(format!("{}: is a file, and several inputs need a directory", path.display())));
         }
@@ -72,43 +115,81 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
     }
     let mut jobs = Vec::new();
     for input in &args.inputs {
-        let place = |path: &Path, extension: &str| {
+        let place = |path: &Path, extension: &dyn Fn() -> String| {
             if !several && !is_folder(path) {
                 return path.to_owned();
             }
-            let mut name = input.file_stem().unwrap_or(input.as_os_str()).to_owned();
-            name.push(extension);
+            let stem = input.file_stem().unwrap_or(input.as_os_str());
+            let stem = if is_standard(input) { std::ffi::OsStr::new("stdin") } else { stem };
+            let mut name = stem.to_owned();
+            name.push(extension());
             path.join(name)
         };
         // What an inverse writes by itself depends on what its coefficients are from.
-        let extension =
-            if args.inverse { inverse::extension(input).unwrap_or_else(|| ".npy".into()) } else { ".npy".into() };
+        let extension = || match args.format {
+            Some(format) => format!(".{}", format.name()),
+            None if args.inverse => inverse::extension(args, input).unwrap_or_else(|| ".npy".into()),
+            None => ".npy".into(),
+        };
         let output = place(&args.output, &extension);
-        let picture = args.picture.as_deref().map(|p| place(p, ".png"));
+        let picture = args.picture.as_deref().map(|p| place(p, &|| ".png".into()));
         jobs.push(Job { input: input.clone(), output, picture });
     }
-    let inputs: Vec<PathBuf> = jobs
-        .iter()
-        .flat_map(|job| {
-            // The sidecar of coefficients is read too.
-            let sidecar = args.inverse.then(|| sidecar::Sidecar::path_for(&job.input));
-            std::iter::once(job.input.clone()).chain(sidecar)
-        })
-        .collect();
-    let outputs: Vec<PathBuf> = jobs
-        .iter()
-        .flat_map(|job| {
-            let sidecar = (!args.inverse).then(|| sidecar::Sidecar::path_for(&job.output));
-            std::iter::once(job.output.clone()).chain(sidecar).chain(job.picture.clone())
-        })
-        .collect();
-    let paths = |list: &[PathBuf]| list.iter().map(|p| p.as_path().to_owned()).collect::<Vec<_>>();
-    let (inputs, outputs) = (paths(&inputs), paths(&outputs));
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    for job in &jobs {
+        inputs.push(job.input.clone());
+        outputs.extend(std::iter::once(job.output.clone()).chain(job.picture.clone()));
+        // The sidecar of coefficients is read and written with them.
+        let (coefficients, files) = if args.inverse { (&job.input, &mut inputs) } else { (&job.output, &mut outputs) };
+        match &args.sidecar {
+            Some(path) => files.push(path.clone()),
+            None if is_stream(coefficients) => {}
+            None => files.push(Sidecar::path_for(coefficients)),
+        }
+    }
     check_distinct(
         &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
         &outputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
     )?;
     Ok(jobs)
+}
+
+/// A name that says what is written: the output's own, or what `--format` or, for a stream, `otherwise` makes of it.
+fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str) -> Outcome<PathBuf> {
+    let said = output.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match (format.map(OutputFormat::name), said.as_deref()) {
+        (Some(name), Some(said)) if name != said && (name, said) != ("tiff", "tif") => {
+            let text = format!("{}: the name says another format than --format {name}", output.display());
+            Err(usage(text).help("change either, or leave --format away"))
+        }
+        (Some(name), None) => Ok(format!("data.{name}").into()),
+        (None, None) if is_stream(output) => Ok(format!("data{otherwise}").into()),
+        _ => Ok(output.to_owned()),
+    }
+}
+
+/// What stands against a plan, in the words of the command line.
+fn no_plan(error: &PlanError) -> Failure {
+    let pad = "add --pad edge, which repeats the last sample (the inverse takes it away again)";
+    match error {
+        PlanError::Geometry(GeometryError::OddPeriodic { axis, length, level, .. }) => {
+            let at = if *level == 0 { String::new() } else { format!(" after {level} levels") };
+            input(format!("axis {axis} has {length} samples{at}, and the border rule `periodic` needs an even number"))
+                .help(format!("{pad}, or take --boundary whole-symmetric"))
+        }
+        PlanError::NotAMultiple { format, axis, length, multiple } => {
+            let format = format.name();
+            input(format!(
+                "{format} takes multiples of 2^levels only: axis {axis} has {length} samples, which is no multiple of \
+                 {multiple}"
+            ))
+            .help(format!("{pad}, or take fewer levels"))
+        }
+        PlanError::Padding { most, .. } => {
+            input(error).help(format!("take -l {most}, or levels for each axis, as in -l 3,3,1"))
+        }
+        _ => input(error),
+    }
 }
 
 /// A bar over the files, or a spinner on a single one that takes its time; on terminals only.
@@ -133,7 +214,7 @@ impl Progress {
     }
 
     fn start(&self, input: &Path) {
-        self.bar.set_message(input.display().to_string());
+        self.bar.set_message(input_name(input));
     }
 
     fn say(&self, text: &str) -> Outcome {
@@ -153,7 +234,12 @@ impl Drop for Progress {
 
 /// A remark that is no error.
 fn note(quiet: bool, text: &str) {
+    note_quietly(quiet, &format!("note: {text}\n"));
+}
+
+/// To the standard error stream, unless nothing is to be said.
+fn note_quietly(quiet: bool, text: &str) {
     if !quiet {
-        eprint_quietly(&format!("note: {text}\n"));
+        eprint_quietly(text);
     }
 }

@@ -9,7 +9,7 @@ use super::sidecar::Settings;
 use crate::failure::{Outcome, usage};
 use crate::media::image::{Format, Picture};
 use crate::media::{Colour, Data, Origin};
-use crate::output::write_file;
+use crate::output::{Files, output_name};
 use lifting::{Layout, Plan, Scheme, Subband};
 use lifting_dsl::{Step, Weight};
 use std::path::Path;
@@ -56,7 +56,9 @@ pub fn low_gain(scheme: &Scheme, gain_shift: u32, levels: u32, axes: usize) -> f
 }
 
 /// Draws coefficients into a file; what is to be said of it.
+#[allow(clippy::too_many_arguments)]
 pub fn write<T: Stored>(
+    files: &mut Files,
     path: &Path,
     format: Format,
     settings: &Settings,
@@ -65,8 +67,8 @@ pub fn write<T: Stored>(
     origin: &Origin,
 ) -> Outcome<Vec<String>> {
     let (picture, notes) = draw(settings, plan, coefficients, origin)?;
-    let bytes = picture.encode(format).map_err(|f| f.at(path.display()))?;
-    write_file(path, |w| w.write_all(&bytes))?;
+    let bytes = picture.encode(format).map_err(|f| f.at(output_name(path)))?;
+    files.add(path, |w| w.write_all(&bytes))?;
     Ok(notes)
 }
 

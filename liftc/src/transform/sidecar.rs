@@ -1,25 +1,36 @@
 //! `coeffs.npy.json`: what the inverse needs besides the coefficients, the wavelet's own text included.
+//!
+//! It names the coefficients that it belongs to by their hash, and vouches for its own fields by another, so that
+//! nothing else passes for a pair: not what a crash, a full disk or two writers at once leave behind, nor what was
+//! edited. The hash is XXH3 of 128 bits: it guards against accidents, and costs a fraction of a copy of the data where
+//! SHA-256 would cost more than the copy.
 
 use super::convert::element_of;
+use super::note;
+use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input};
 use crate::media::{Array, Origin, shape_text};
+use crate::output::{input_name, is_stream, why};
 use lifting::{Boundary, Device, Format, Layout, Pad, Plan, PlanBuilder, SampleType, Scheme, Subband, Unsampled};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Says that a JSON file is one of ours.
 const FORMAT: &str = "lifting-coefficients";
-/// The only version so far.
-const VERSION: u32 = 1;
-/// Longest file that is read.
-const MAX_BYTES: u64 = 64 << 20;
+/// What is written. Version 1 did not say which coefficients it belongs to.
+const VERSION: u64 = 2;
+/// Longest text that is read.
+pub const MAX_BYTES: u64 = 64 << 20;
+/// The field that vouches for the others.
+const CHECKSUM: &str = "checksum";
 
 /// Everything that decides how coefficients become data again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sidecar {
     format: String,
-    version: u32,
+    version: u64,
     made_by: String,
     /// The wavelet's name.
     pub wavelet: String,
@@ -35,15 +46,49 @@ pub struct Sidecar {
     /// Shape of the coefficients.
     pub coefficient_shape: Vec<usize>,
     levels: Vec<u32>,
+    /// Positions of the first sample; none in version 1, where all are 0.
+    #[serde(default)]
+    origins: Vec<i64>,
     axis_order: Vec<usize>,
+    /// XXH3-128 of the coefficients: `xxhash.xxh3_128_hexdigest(a.tobytes())` of the little-endian, row-major array.
+    #[serde(default)]
+    coefficient_hash: String,
     /// The file that the data is from.
     pub source: SourceFile,
     /// For whoever reads the array by other means: where each band is.
     bands: Vec<BandEntry>,
+    /// XXH3-128 of all other fields.
+    #[serde(default)]
+    checksum: String,
+}
+
+/// XXH3-128 in hexadecimal digits.
+fn hash(bytes: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
+}
+
+/// The hash of samples as a `.npy` holds them.
+fn hash_of<T: lifting::Sample>(samples: &[T]) -> String {
+    let bytes: &[u8] = bytemuck::cast_slice(samples);
+    if cfg!(target_endian = "little") {
+        return hash(bytes);
+    }
+    let swapped: Vec<u8> = bytes.chunks(size_of::<T>()).flat_map(|sample| sample.iter().rev().copied()).collect();
+    hash(&swapped)
+}
+
+/// The hash of all fields but the checksum. White space and line breaks do not count.
+fn checksum_of(value: &Value) -> String {
+    let mut value = value.clone();
+    if let Value::Object(fields) = &mut value {
+        fields.remove(CHECKSUM);
+    }
+    hash(value.to_string().as_bytes())
 }
 
 /// Where data is from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(expecting = "an object with the name and kind of the source")]
 pub struct SourceFile {
     /// Its name, without directories.
     pub name: String,
@@ -53,6 +98,7 @@ pub struct SourceFile {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(expecting = "an object that describes a band")]
 struct BandEntry {
     name: String,
     level: u32,
@@ -72,6 +118,8 @@ pub struct Settings {
     pub shape: Vec<usize>,
     /// Levels along each axis.
     pub levels: Vec<u32>,
+    /// Position of the first sample along each axis.
+    pub origins: Vec<i64>,
     /// Axes as analysis takes them, where it is known.
     pub axis_order: Option<Vec<usize>>,
     /// Border rule, if not the profile's or wavelet's own.
@@ -87,8 +135,8 @@ pub struct Settings {
 impl Settings {
     /// The plan's builder, all but the type of its samples.
     pub fn builder(&self) -> PlanBuilder<'_, Unsampled> {
-        let mut builder =
-            Plan::builder(&self.scheme).shape(&self.shape).levels_per_axis(&self.levels).layout(self.layout);
+        let builder = Plan::builder(&self.scheme).shape(&self.shape).levels_per_axis(&self.levels);
+        let mut builder = builder.origins(&self.origins).layout(self.layout);
         if let Some(order) = &self.axis_order {
             builder = builder.axis_order(order);
         }
@@ -113,7 +161,12 @@ impl Settings {
 
 impl Sidecar {
     /// Describes the coefficients that `plan` made.
-    pub fn new<T: lifting::Sample>(settings: &Settings, plan: &Plan<T>, source: SourceFile) -> Sidecar {
+    pub fn new<T: lifting::Sample>(
+        settings: &Settings,
+        plan: &Plan<T>,
+        source: SourceFile,
+        coefficients: &[T],
+    ) -> Sidecar {
         let recipe = plan.recipe();
         let band =
             |b: Subband| BandEntry { name: b.name, level: b.level, offset: b.offset, shape: b.shape, step: b.step };
@@ -131,10 +184,77 @@ impl Sidecar {
             pad: settings.pad.map(|Pad::Edge| "edge".into()),
             coefficient_shape: recipe.coefficient_shape.clone(),
             levels: recipe.levels.clone(),
+            origins: recipe.origins.clone(),
             axis_order: recipe.axis_order.clone(),
+            coefficient_hash: hash_of(coefficients),
             source,
             bands: plan.subbands().map(band).collect(),
+            checksum: String::new(),
         }
+    }
+
+    /// As JSON text, with its checksum.
+    pub fn into_json(mut self) -> String {
+        // Strings, numbers and lists: nothing that JSON cannot say.
+        let text = serde_json::to_string(&self).unwrap_or_default();
+        self.checksum = checksum_of(&serde_json::from_str(&text).unwrap_or_default());
+        compact_lists(&serde_json::to_string_pretty(&self).unwrap_or_default()) + "\n"
+    }
+
+    /// Finds and reads the one of these coefficients, behind whose data `behind` stands: what `--sidecar` names, else
+    /// what is behind the data, else the file beside them. Also says where it was.
+    pub fn find(args: &TransformArgs, coefficients: &Path, behind: Vec<u8>) -> Outcome<(Sidecar, String)> {
+        let (place, text) = match &args.sidecar {
+            Some(path) => (path.display().to_string(), read_text(path)?),
+            None if is_sidecar(&behind) => {
+                let place = format!("{}, behind the data", input_name(coefficients));
+                let text = String::from_utf8(behind).map_err(|_| input(format!("{place}: is not text in UTF-8")))?;
+                (place, text)
+            }
+            None if is_stream(coefficients) => {
+                let help = "`liftc transform … -o -` writes it behind the data; or name its file with --sidecar";
+                let what = "nothing behind the coefficients says what the inverse needs";
+                return Err(input(what).at(input_name(coefficients)).help(help));
+            }
+            None => {
+                let path = Sidecar::path_for(coefficients);
+                let help = format!(
+                    "it was written beside the coefficients: keep it as {0}, or name it with --sidecar",
+                    path.display()
+                );
+                let text = read_text(&path).map_err(|f| if path.exists() { f } else { f.help(help) })?;
+                (path.display().to_string(), text)
+            }
+        };
+        let sidecar = Sidecar::parse(&text, &place, args).map_err(|f| f.at(&place))?;
+        Ok((sidecar, place))
+    }
+
+    /// Reads the text, which must be as it was written unless `--force` is said.
+    fn parse(text: &str, place: &str, args: &TransformArgs) -> Outcome<Sidecar> {
+        let value: Value = serde_json::from_str(text).map_err(|e| {
+            input(format!("is no JSON, from line {}, column {} on: it cannot be a sidecar", e.line(), e.column()))
+        })?;
+        if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+            return Err(input(format!("is no sidecar: its `format` is not `{FORMAT}`"))
+                .help("the inverse needs the .npy.json that `liftc transform` wrote with the coefficients"));
+        }
+        let fault = match value.get("version").and_then(Value::as_u64) {
+            Some(VERSION) if value.get(CHECKSUM).and_then(Value::as_str) == Some(checksum_of(&value).as_str()) => None,
+            Some(VERSION) => {
+                Some("was changed since it was written, and no longer says how the coefficients were made")
+            }
+            Some(1) => Some("is of version 1, which does not say which coefficients it belongs to"),
+            Some(version) => {
+                let error = input(format!("is of version {version}: this liftc knows versions 1 and {VERSION}"));
+                return Err(error.help("take the liftc that wrote it, or a newer one"));
+            }
+            None => return Err(input("is no sidecar: it has no `version`")),
+        };
+        if let Some(fault) = fault {
+            unless_forced(args, place, fault)?;
+        }
+        serde_json::from_value(value).map_err(|e| input(format!("is not what `liftc transform` wrote: {e}")))
     }
 
     /// The name beside the coefficients' file.
@@ -144,31 +264,17 @@ impl Sidecar {
         name.into()
     }
 
-    /// As JSON text.
-    pub fn to_json(&self) -> String {
-        // Strings, numbers and lists: nothing that JSON cannot say.
-        compact_lists(&serde_json::to_string_pretty(self).unwrap_or_default()) + "\n"
-    }
-
-    /// Reads the one beside `coefficients`.
-    pub fn read(coefficients: &Path) -> Outcome<Sidecar> {
-        let path = Sidecar::path_for(coefficients);
-        let at = |f: Failure| f.at(path.display());
-        let file = std::fs::File::open(&path).map_err(|e| {
-            at(input(format!("cannot read what the inverse needs: {e}")))
-                .help(format!("it was written beside the coefficients; keep it as {}", path.display()))
-        })?;
-        let mut text = String::new();
-        file.take(MAX_BYTES).read_to_string(&mut text).map_err(|e| at(input(format!("cannot read: {e}"))))?;
-        let sidecar: Sidecar =
-            serde_json::from_str(&text).map_err(|e| at(input(format!("is not what `liftc transform` wrote: {e}"))))?;
-        if sidecar.format != FORMAT || sidecar.version != VERSION {
-            let (format, version) = (&sidecar.format, sidecar.version);
-            return Err(at(input(format!(
-                "is of format `{format}` version {version}, not `{FORMAT}` version {VERSION}"
-            ))));
+    /// Whether the coefficients are those that it was written for, to the bit; `--force` goes on all the same.
+    pub fn check_data<T: lifting::Sample>(&self, coefficients: &[T], place: &str, args: &TransformArgs) -> Outcome {
+        // Version 1, which has been complained about.
+        if self.coefficient_hash.is_empty() || self.coefficient_hash == hash_of(coefficients) {
+            return Ok(());
         }
-        Ok(sidecar)
+        unless_forced(
+            args,
+            place,
+            "belongs to other coefficients: these are another transform's, or were changed since",
+        )
     }
 
     /// What the transform was asked to be, from what is written.
@@ -195,6 +301,7 @@ impl Sidecar {
             sample: self.sample.parse().map_err(input)?,
             shape: self.shape.clone(),
             levels: self.levels.clone(),
+            origins: if self.origins.is_empty() { vec![0; self.shape.len()] } else { self.origins.clone() },
             axis_order: Some(self.axis_order.clone()),
             boundary: Some(self.boundary.parse().map_err(input)?),
             profile,
@@ -207,7 +314,7 @@ impl Sidecar {
     pub fn check(&self, array: &Array, sample: SampleType) -> Outcome {
         if array.shape != self.coefficient_shape {
             return Err(input(format!(
-                "is {}, but its sidecar describes coefficients of {}",
+                "is {}, but the sidecar describes coefficients of {}",
                 shape_text(&array.shape),
                 shape_text(&self.coefficient_shape)
             ))
@@ -215,11 +322,33 @@ impl Sidecar {
         }
         let element = array.data.element();
         if Some(element) != element_of(sample) {
-            return Err(input(format!("has {} elements, but its sidecar describes {sample} samples", element.name()))
+            return Err(input(format!("has {} elements, but the sidecar describes {sample} samples", element.name()))
                 .help(format!("convert it back: a.astype('{}')", element_of(sample).map_or("f4", |e| e.code()))));
         }
         Ok(())
     }
+}
+
+/// An error that `--force` makes a remark.
+fn unless_forced(args: &TransformArgs, place: &str, fault: &str) -> Outcome {
+    if args.force {
+        note(args.quiet, &format!("{place}: {fault}"));
+        return Ok(());
+    }
+    Err(input(fault).help("transform the original again; or, if that is meant, go on with --force"))
+}
+
+/// Whether these bytes begin as one does: others may stand behind a `.npy`, too.
+fn is_sidecar(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{") && bytes[..bytes.len().min(64)].windows(8).any(|w| w == b"\"format\"")
+}
+
+fn read_text(path: &Path) -> Outcome<String> {
+    let at = |f: Failure| f.at(path.display());
+    let cannot = |e: std::io::Error| at(input(format!("cannot read what the inverse needs: {}", why(&e))));
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(cannot)?.take(MAX_BYTES).read_to_end(&mut bytes).map_err(cannot)?;
+    String::from_utf8(bytes).map_err(|_| at(input("is not text in UTF-8: it cannot be a sidecar")))
 }
 
 /// Lists of numbers on one line: pretty-printing gives each number its own.
