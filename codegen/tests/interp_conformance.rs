@@ -1,7 +1,8 @@
 //! The interpreter runs the conformance suite.
 
 use lifting_codegen::ir::conformance::cases;
-use lifting_codegen::ir::{interp, print, valid::validate};
+use lifting_codegen::ir::{Access, ParamId, ParamKind, interp, print, valid::validate};
+use lifting_codegen::opt::{Allows, Overlap, overlap};
 use std::collections::BTreeSet;
 
 #[test]
@@ -17,6 +18,25 @@ fn interpreter_conforms() {
         }
         let launches = !case.name.starts_with("empty_");
         assert_eq!(case.args != case.expected, launches, "{}: a kernel that does nothing would pass", case.name);
+    }
+}
+
+/// Every kernel of the suite, made to overlap, is valid and does the same: it waits before it touches what launches before may write.
+#[test]
+fn overlapping_kernels_conform() {
+    for case in cases() {
+        for allows in [Allows::AtOnce, Allows::AfterWaiting, Allows::BeforeStoring] {
+            let reads =
+                |id: &ParamId| matches!(case.kernel.params[id.0 as usize].kind, ParamKind::Pointer(_, Access::Read));
+            let all: Vec<ParamId> = (0..case.kernel.params.len() as u32).map(ParamId).filter(reads).collect();
+            for settled in [Vec::new(), all] {
+                let kernel = overlap(case.kernel.clone(), &Overlap { settled, allows });
+                let info = validate(&kernel).unwrap_or_else(|e| panic!("{}\n{e:#?}", print::kernel(&kernel)));
+                let mut args = case.args.clone();
+                interp::run(&kernel, &info, &mut args).unwrap_or_else(|e| panic!("{e}\n{}", print::kernel(&kernel)));
+                case.check(&args).unwrap_or_else(|e| panic!("{e}\n{}", print::kernel(&kernel)));
+            }
+        }
     }
 }
 

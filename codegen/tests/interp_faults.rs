@@ -486,3 +486,45 @@ fn sound_kernels_pass() {
     });
     assert_eq!(counts.expect("a sound kernel").barriers, 4);
 }
+
+/// The validator lets no such kernel through: it is broken after that.
+#[test]
+fn not_waited_for_launches() {
+    let mut b = Builder::new("early");
+    let [here, there] = ["here", "there"].map(|name| b.pointer(name, I32, Access::Read, "input"));
+    let out = b.pointer("out", I32, Access::Write, "output");
+    let t = Expr::from(Builtin::ThreadX);
+    b.settled(here);
+    let x = b.load_new("x", I32, Space::Global(here), t.clone());
+    b.push(Stmt::WaitLaunches);
+    let y = b.load_new("y", I32, Space::Global(there), t.clone());
+    b.store(Space::Global(out), t, Expr::from(x) + Expr::from(y));
+    let kernel = b.finish(Launch { block: [8, 1, 1], grid: [1.into(), 1.into(), 1.into()] });
+    let info = validate(&kernel).expect("it waits");
+    let run = |wait: usize, settled: &[ParamId]| {
+        let mut kernel = Kernel { settled: settled.to_vec(), ..kernel.clone() };
+        let at = kernel.body.iter().position(|s| *s == Stmt::WaitLaunches).expect("it waits");
+        let statement = kernel.body.remove(at);
+        kernel.body.insert(wait, statement);
+        let buffer = || Arg::Buffer(Buffer::new(&[1i32; 8]));
+        Program::new(&kernel, &info).run(&mut [buffer(), buffer(), buffer()], Options::default())
+    };
+    let last = kernel.body.len() - 1;
+    assert!(run(0, &[]).is_ok() && run(2, &[here]).is_ok());
+    for (wait, settled, said) in [
+        (
+            last - 1,
+            vec![here],
+            "`there`, which launches before may still write, is read here by a thread that has not waited",
+        ),
+        (
+            last,
+            vec![here, there],
+            "`out`, which launches before may still write, is written here by a thread that has not",
+        ),
+        (2, vec![], "`here`, which launches before may still write, is read here"),
+    ] {
+        let fault = run(wait, &settled).expect_err("it is too early").to_string();
+        assert!(fault.contains(said) && fault.contains("block [0, 0, 0], thread [0, 0, 0]"), "{fault}");
+    }
+}

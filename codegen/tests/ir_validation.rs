@@ -313,6 +313,63 @@ fn info() {
     assert_eq!(facts(LocalId(x.0 + 1)), (1, 1, false, Level::Block));
 }
 
+/// A kernel that waits for launches anywhere has done so, on every path, before it touches what they may write.
+#[test]
+fn waiting_for_launches() {
+    let waits = |b: &mut Builder| b.push(Stmt::WaitLaunches);
+    let on = |build: &dyn Fn(&mut Builder, Space, Space, Expr), settled: bool| {
+        let Scene { src, dst, t, builder: mut b, .. } = scene("waits");
+        if settled {
+            b.settled(ParamId(0));
+        }
+        build(&mut b, src, dst, t);
+        b.finish(launch([32, 1, 1]))
+    };
+    let copy = |b: &mut Builder, src, dst, t: &Expr| {
+        let x = b.load_new("x", F32, src, t.clone());
+        waits(b);
+        b.store(dst, t.clone(), x);
+    };
+    // Not at all, first, in all branches.
+    validate(&on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false)).expect("it is launched when all before has ended");
+    validate(&on(&|b, src, dst, t| copy(b, src, dst, &t), true)).expect("what it reads is settled");
+    let in_branches = |both: bool| {
+        on(
+            &|b, _, dst, t| {
+                b.if_else(t.clone().lt(5.into()), waits, |b| {
+                    if both {
+                        waits(b)
+                    }
+                });
+                b.store(dst, t, f32(1.0));
+            },
+            false,
+        )
+    };
+    validate(&in_branches(true)).expect("both wait");
+    let said = errors(&in_branches(false));
+    assert!(
+        said.contains("it writes `dst`, which launches before may still write, and has not waited for them"),
+        "{said}"
+    );
+    let said = errors(&on(&|b, src, dst, t| copy(b, src, dst, &t), false));
+    assert!(said.contains("statement 2, `x = load src[thread.x]`: it reads `src`"), "{said}");
+    // A loop may run not even once.
+    let looped = on(
+        &|b, _, dst, t| {
+            b.for_("i", 0, t.clone(), 1, |b, _| waits(b));
+            b.store(dst, t, f32(1.0));
+        },
+        false,
+    );
+    assert!(errors(&looped).contains("it writes `dst`"));
+    let mut written = on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false);
+    written.settled = vec![ParamId(1), ParamId(9)];
+    let said = errors(&written);
+    assert!(said.contains("parameter `dst`: what is settled is a pointer that is only read"), "{said}");
+    assert!(said.contains("settled arrays: there is no parameter 9"), "{said}");
+}
+
 /// The text of a kernel with everything in it.
 #[test]
 fn printed() {
@@ -340,6 +397,7 @@ fn printed() {
     b.push(Stmt::CommitCopies);
     b.push(Stmt::WaitCopies(2));
     b.push(Stmt::SyncWarp);
+    b.push(Stmt::AllowLaunch);
     b.unrolled("i", 0, 4, 1, |b, i| {
         let src = Expr::Elem(w, i.clone().into());
         b.push(Stmt::Shuffle { dst: Place::Elem(w, i), src, lane: Lane::Down(1) });

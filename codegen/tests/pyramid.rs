@@ -6,7 +6,7 @@ use lifting_codegen::back::cuda;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
-use lifting_codegen::opt::dead;
+use lifting_codegen::opt::prepare;
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::pyramid::{self, Shape};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
@@ -217,7 +217,7 @@ fn the_text() {
     let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
     let options = Options { sample: Scalar::I32, boundary, direction, gain: false };
     let kernel = pyramid::kernel(&legall53, options, Order::HorizontalFirst, Shape { side: 16, pairs: [2, 2] });
-    let kernel = dead(kernel.expect("it fits"));
+    let kernel = prepare(kernel.expect("it fits"));
     let info = validate(&kernel).expect("it is valid");
     insta::assert_snapshot!(cuda::write(&[(&kernel, &info)]).expect("it can be written"));
 }

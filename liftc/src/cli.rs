@@ -171,6 +171,10 @@ pub struct CompileArgs {
     /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files)
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
+    /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as schedules make
+    /// them, before any pass]
+    #[arg(long, value_name = "PASS", value_parser = pass_names())]
+    pub after: Option<String>,
     /// Write nothing; fail if a file is not what would be written
     #[arg(long)]
     pub check: bool,
@@ -718,6 +722,11 @@ fn boundary_values() -> impl clap::builder::TypedValueParser<Value = Boundary> {
 
 fn format_values() -> impl clap::builder::TypedValueParser<Value = Format> {
     named(Format::ALL.map(|f| (f.name(), f)))
+}
+
+fn pass_names() -> impl clap::builder::TypedValueParser<Value = String> {
+    let passes = lifting_codegen::opt::PASSES;
+    clap::builder::PossibleValuesParser::new(passes.map(|p| clap::builder::PossibleValue::new(p.name).help(p.about)))
 }
 
 fn plan_schedules() -> impl clap::builder::TypedValueParser<Value = lifting::Schedule> {

@@ -8,7 +8,8 @@ use crate::wavelet::{self, Named};
 use clap::CommandFactory;
 use lifting::{SampleType, Scheme};
 use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
-use lifting_codegen::ir::{self, Scalar};
+use lifting_codegen::ir::{self, Kernel, Scalar};
+use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
     Direction, Options, ScheduleError, cascade, horizontal, lattice, pyramid, rows, stream, tile, vertical, volume,
@@ -25,6 +26,10 @@ struct Product {
 
 /// Compiles all wavelets; writes nothing unless all of them compile.
 pub fn run(args: &CompileArgs) -> Outcome {
+    if args.after.is_some() && args.emit.iter().any(|e| *e != Emit::Ir) {
+        return Err(usage("--after shows what a pass leaves of the kernels of --emit ir")
+            .help("say --emit ir, or leave --after away: files hold what all passes leave"));
+    }
     if !args.schedule.is_empty() && args.emit.iter().any(|e| *e != Emit::Ir) {
         return Err(usage(
             "--schedule chooses among the kernels of --emit ir: CUDA, C and Rust files hold all they need",
@@ -197,12 +202,16 @@ pub fn scalar(sample: SampleType) -> Scalar {
 /// All kernels of the schedules asked for, as text.
 fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleError> {
     let scheme = request.scheme;
+    let text = |kernel: &Kernel| match args.after.as_deref().and_then(|name| opt::after(kernel.clone(), name)) {
+        Some(kernel) => ir::print::kernel(&kernel),
+        None => ir::print::kernel(kernel),
+    };
     let mut texts = Vec::new();
     for &sample in request.samples {
         if args.schedule.is_empty() {
             // Those of the files.
             let [cuda, c] = [Passes::cuda(request, sample)?, Passes::c(request, sample)?];
-            texts.extend(cuda.kernels.iter().chain(&c.kernels).map(ir::print::kernel));
+            texts.extend(cuda.kernels.iter().chain(&c.kernels).map(text));
         }
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
@@ -242,7 +251,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                     }
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };
-                texts.extend(kernels.iter().map(ir::print::kernel));
+                texts.extend(kernels.iter().map(text));
             }
         }
     }

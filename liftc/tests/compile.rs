@@ -84,6 +84,29 @@ fn long_wavelets_are_compiled() {
     bench.run("far.lift --emit c,rust -o out").ok();
 }
 
+/// Every pass can be looked at, and the help names them.
+#[test]
+fn what_passes_leave() {
+    let bench = Bench::new();
+    let ir = |more: &str| {
+        let line = format!("cdf97 --emit ir --schedule warp --sample f32 {more} -o -");
+        bench.run(&line).ok().stdout
+    };
+    let made = ir("");
+    assert!(made.contains(" mirror(") && !made.contains("mirror_near("));
+    assert!(ir("--after dead").len() < made.len());
+    assert!(ir("--after reflect").contains(" mirror_near("));
+    assert!(ir("--after kept").matches("kept").count() > made.matches("kept").count());
+    let overlapping = ir("--after overlap");
+    assert!(overlapping.contains("wait for launches\n") && overlapping.contains("allow the next launch\n"));
+    let help = bench.run("--help").ok().stdout;
+    for pass in lifting_codegen::opt::PASSES {
+        assert!(help.contains(&format!("- {}", pass.name)) && !pass.about.is_empty(), "{}: {help}", pass.name);
+    }
+    bench.run("cdf97 --emit ir --after nothing -o -").fails(2, "invalid value 'nothing'");
+    bench.run("cdf97 --after dead -o -").fails(2, "say --emit ir");
+}
+
 #[test]
 fn what_cannot_be_compiled() {
     let bench = with_filters();

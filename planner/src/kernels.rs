@@ -207,6 +207,7 @@ impl<'a> Kernels<'a> {
         let (kernel, walk) = self.make(key)?;
         let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
+        let kernel = opt::reflect(kernel);
         let info = validate(&kernel).map_err(|errors| ProgramError::Kernel {
             kernel: kernel.name.clone(),
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
@@ -408,7 +409,7 @@ impl<'a> Kernels<'a> {
                     Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows))?,
                     Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
                 };
-                Ok((if kept { kernel.kept() } else { kernel }, Some(walk)))
+                Ok((if kept { opt::kept(kernel) } else { kernel }, Some(walk)))
             }
             Key::Adjoint(direction, work) => {
                 Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))

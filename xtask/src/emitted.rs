@@ -5,7 +5,7 @@ use crate::registers::Usage;
 use lifting_codegen::back::cuda;
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::opt::dead;
+use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
     Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, stream, tile,
@@ -140,7 +140,7 @@ fn pyramid_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
 fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all =
         options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
-    let kept = |kernel: &Kernel| Kernel { name: format!("{}_kept", kernel.name), ..kernel.clone().kept() };
+    let kept = |kernel: &Kernel| Kernel { name: format!("{}_kept", kernel.name), ..opt::kept(kernel.clone()) };
     let kinds = ["_warp_whole_", "_cascade_forward_"];
     let of_kind = |kind: &str| made.iter().flatten().find(|kernel| kernel.name.contains(kind));
     kinds.into_iter().filter(|_| stands_for_all).filter_map(of_kind).map(|kernel| Ok(kept(kernel))).collect()
@@ -269,7 +269,7 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
             }
             for kernel in made {
                 match kernel {
-                    Ok(kernel) => kernels.push(dead(kernel)),
+                    Ok(kernel) => kernels.push(opt::prepare(kernel)),
                     Err(e) => println!("{}: {e}", request.scheme.name()),
                 }
             }

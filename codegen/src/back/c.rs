@@ -50,7 +50,7 @@ pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Resu
     let mut text = String::new();
     for (kernel, name) in kernels.iter().zip(&names) {
         text.push('\n');
-        text += &c_like::write_kernel(*kernel, name, (Dialect::C, None), namer, &mut used)?;
+        text += &c_like::write_kernel(*kernel, name, Dialect::C, namer, &mut used)?;
     }
     let helpers = helpers::write(&used, Dialect::C);
     Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))

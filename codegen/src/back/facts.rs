@@ -1,6 +1,7 @@
 //! What the writers need to know of a kernel beyond [`KernelInfo`]: which locals carry sample data, which parameters are used.
 
 use crate::ir::valid::KernelInfo;
+use crate::ir::visit::{each_expr, each_stmt};
 use crate::ir::*;
 
 /// Facts about one kernel.
@@ -21,15 +22,14 @@ impl<'a> Facts<'a> {
             used_params: vec![false; kernel.params.len()],
         };
         // A loop may carry data backwards, so go round until nothing changes.
-        while facts.spread(&kernel.body) {}
-        facts.survey(&kernel.body);
+        while facts.spread() {}
+        facts.survey();
         facts
     }
 
-    /// Whether far reflections are better called than written out: where warps lift what they load at once. Where they walk, a call in the loop costs them
-    /// registers.
-    pub fn calls_mirror(&self) -> bool {
-        self.info.shuffles > 0 && self.info.copies == 0
+    /// Whether it waits for launches before it, or lets the next one begin.
+    pub fn overlaps(&self) -> bool {
+        self.info.overlaps
     }
 
     /// The type of an expression of a valid kernel.
@@ -56,13 +56,14 @@ impl<'a> Facts<'a> {
     /// arithmetic never does, in kernels that stay within their arrays.
     pub fn is_data(&self, e: &Expr) -> bool {
         match e {
-            Expr::Lit(_) | Expr::Param(_) | Expr::Builtin(_) => false,
             Expr::Local(id) | Expr::Elem(id, _) => self.data[id.0 as usize],
-            Expr::Unary(_, a) | Expr::Cast(_, a) => self.is_data(a),
-            Expr::Binary(_, a, b) | Expr::Select(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
-                self.is_data(a) || self.is_data(b)
+            // The condition is not what is chosen.
+            Expr::Select(_, a, b) => self.is_data(a) || self.is_data(b),
+            _ => {
+                let mut is_data = false;
+                e.each_part(&mut |part| is_data = is_data || self.is_data(part));
+                is_data
             }
-            Expr::Dot { pair, sum, .. } => self.is_data(pair) || self.is_data(sum),
         }
     }
 
@@ -81,169 +82,45 @@ impl<'a> Facts<'a> {
         self.used_params[id.0 as usize]
     }
 
-    fn mark(&mut self, place: &Place) -> bool {
-        let (Place::Local(id) | Place::Elem(id, _)) = place;
+    fn mark(&mut self, id: LocalId) -> bool {
         !std::mem::replace(&mut self.data[id.0 as usize], true)
     }
 
-    fn spread(&mut self, body: &[Stmt]) -> bool {
-        let mut changed = false;
-        for s in body {
+    /// Once through the kernel; whether anything was new.
+    fn spread(&mut self) -> bool {
+        let (kernel, mut changed) = (self.kernel, false);
+        each_stmt(&kernel.body, &mut |s| {
             changed |= match s {
-                Stmt::Let(id, e) => self.is_data(e) && self.mark(&Place::Local(*id)),
-                Stmt::Set(place, e) | Stmt::Shuffle { dst: place, src: e, .. } => self.is_data(e) && self.mark(place),
-                Stmt::Load { dst, .. } => self.mark(dst),
-                Stmt::If { then, otherwise, .. } => self.spread(then) | self.spread(otherwise),
-                Stmt::For { body, .. } | Stmt::While { body, .. } => self.spread(body),
+                Stmt::Let(id, e) => self.is_data(e) && self.mark(*id),
+                Stmt::Set(place, e) | Stmt::Shuffle { dst: place, src: e, .. } => {
+                    self.is_data(e) && self.mark(place.local())
+                }
                 // What a copy brings to shared memory is data once it is loaded from there.
-                Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => false,
-                Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Store { .. } | Stmt::Barrier => false,
+                Stmt::Load { dst, .. } => self.mark(dst.local()),
+                _ => false,
             };
-        }
+        });
         changed
     }
 
-    fn survey(&mut self, body: &[Stmt]) {
-        let mut exprs: Vec<&Expr> = Vec::new();
-        for s in body {
-            match s {
-                Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier => {}
-                Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
-                Stmt::CopyAsync { at, global, index, valid, .. } => {
-                    self.touched(Space::Global(*global));
-                    exprs.extend([at, index, valid]);
-                }
-                Stmt::Let(_, e) => exprs.push(e),
-                Stmt::Set(p, e) => {
-                    element_index(p, &mut exprs);
-                    exprs.push(e);
-                }
-                Stmt::Load { dst, space, index, .. } => {
-                    element_index(dst, &mut exprs);
-                    self.touched(*space);
-                    exprs.push(index);
-                }
-                Stmt::Store { space, index, values, .. } => {
-                    self.touched(*space);
-                    exprs.push(index);
-                    exprs.extend(values);
-                }
-                Stmt::Shuffle { dst, src, lane } => {
-                    element_index(dst, &mut exprs);
-                    exprs.push(src);
-                    if let Lane::Index(e) = lane {
-                        exprs.push(e);
-                    }
-                }
-                Stmt::If { cond, then, otherwise } => {
-                    exprs.push(cond);
-                    self.survey(then);
-                    self.survey(otherwise);
-                }
-                Stmt::For { from, to, step, body, .. } => {
-                    exprs.extend([from, to, step]);
-                    self.survey(body);
-                }
-                Stmt::While { cond, body } => {
-                    exprs.push(cond);
-                    self.survey(body);
-                }
+    fn survey(&mut self) {
+        let kernel = self.kernel;
+        each_stmt(&kernel.body, &mut |s| {
+            for id in s.reads_global().into_iter().chain(s.writes_global()) {
+                self.used_params[id.0 as usize] = true;
             }
-        }
-        for e in exprs {
-            visit(e, &mut |e| {
-                if let Expr::Param(id) = e {
-                    self.used_params[id.0 as usize] = true;
-                }
-            });
-        }
-    }
-
-    fn touched(&mut self, space: Space) {
-        if let Space::Global(id) = space {
-            self.used_params[id.0 as usize] = true;
-        }
-    }
-}
-
-fn element_index<'e>(place: &'e Place, exprs: &mut Vec<&'e Expr>) {
-    if let Place::Elem(_, index) = place {
-        exprs.push(index);
-    }
-}
-
-/// Calls `f` on an expression and all its parts.
-pub fn visit<'e>(e: &'e Expr, f: &mut impl FnMut(&'e Expr)) {
-    f(e);
-    match e {
-        Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
-        Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => visit(a, f),
-        Expr::Binary(_, a, b) | Expr::Mirror(a, b) | Expr::Wrap(a, b) | Expr::Dot { pair: a, sum: b, .. } => {
-            visit(a, f);
-            visit(b, f);
-        }
-        Expr::Select(a, b, c) => {
-            visit(a, f);
-            visit(b, f);
-            visit(c, f);
-        }
-    }
-}
-
-/// Whether a statement, or one within it, reads or writes memory that launches before it may have written: any array in global memory but those that are `settled`.
-pub fn touches_unsettled(s: &Stmt, settled: &[ParamId]) -> bool {
-    let reads = |s: &Stmt| reads_of(s).is_some_and(|array| !settled.contains(&array));
-    any_within(s, &reads) || writes_global(s)
-}
-
-/// Whether a statement, or one within it, reads an array that is settled.
-pub fn reads_settled(s: &Stmt, settled: &[ParamId]) -> bool {
-    any_within(s, &|s| reads_of(s).is_some_and(|array| settled.contains(&array)))
-}
-
-/// The array in global memory that a statement itself reads.
-fn reads_of(s: &Stmt) -> Option<ParamId> {
-    match s {
-        Stmt::Load { space: Space::Global(array), .. } | Stmt::CopyAsync { global: array, .. } => Some(*array),
-        _ => None,
-    }
-}
-
-/// Whether a statement, or one within it, reads from an array in global memory.
-pub fn reads_global(s: &Stmt) -> bool {
-    any_within(s, &|s| reads_of(s).is_some())
-}
-
-/// Whether a statement, or one within it, writes to an array in global memory.
-pub fn writes_global(s: &Stmt) -> bool {
-    any_within(s, &|s| matches!(s, Stmt::Store { space: Space::Global(_), .. }))
-}
-
-/// Whether something holds for a statement or for one within it.
-fn any_within(s: &Stmt, holds: &impl Fn(&Stmt) -> bool) -> bool {
-    let any = |body: &[Stmt]| body.iter().any(|s| any_within(s, holds));
-    holds(s)
-        || match s {
-            Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
-            Stmt::For { body, .. } | Stmt::While { body, .. } => any(body),
-            _ => false,
-        }
-}
-
-/// The scalars that a body sets (not those that it declares).
-pub fn assigned_in(body: &[Stmt], out: &mut Vec<LocalId>) {
-    for s in body {
-        match s {
-            Stmt::Set(p, _) | Stmt::Load { dst: p, .. } | Stmt::Shuffle { dst: p, .. } => {
-                let (Place::Local(id) | Place::Elem(id, _)) = p;
-                out.push(*id);
+        });
+        each_expr(&kernel.body, &mut |e| {
+            if let Expr::Param(id) = e {
+                self.used_params[id.0 as usize] = true;
             }
-            Stmt::If { then, otherwise, .. } => {
-                assigned_in(then, out);
-                assigned_in(otherwise, out);
-            }
-            Stmt::For { body, .. } | Stmt::While { body, .. } => assigned_in(body, out),
-            _ => {}
-        }
+        });
     }
+}
+
+/// The locals that a body sets (not those that it only declares).
+pub fn assigned_in(body: &[Stmt]) -> Vec<LocalId> {
+    let mut assigned = Vec::new();
+    each_stmt(body, &mut |s| assigned.extend(s.sets().map(Place::local)));
+    assigned
 }

@@ -298,8 +298,7 @@ impl Writer<'_> {
                     Expr::Lit(Literal::Int(n, _)) => format!("({range}).step_by({n})"),
                     _ => return self.unsupported("a loop's step is not a constant"),
                 };
-                let mut assigned = Vec::new();
-                assigned_in(body, &mut assigned);
+                let assigned = assigned_in(body);
                 if assigned.contains(var) {
                     return self.unsupported("a loop's body sets its variable");
                 }
@@ -430,10 +429,10 @@ impl Writer<'_> {
                 let terms = [term(pair.at(Prec::Cast), low), term(format!("({} >> 16)", pair.at(Prec::Shift)), high)];
                 new(format!("{}{}", sum.receiver(), terms.concat()), Prec::Primary)
             }
-            Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
+            Expr::Mirror(i, n) | Expr::MirrorNear(i, n) | Expr::Wrap(i, n) => {
                 let (mut i, mut n) = (self.expr(i), self.expr(n));
                 self.fit(&mut [&mut i, &mut n], 10);
-                let helper = if matches!(e, Expr::Mirror(..)) { Helper::Mirror } else { Helper::Wrap };
+                let helper = if matches!(e, Expr::Wrap(..)) { Helper::Wrap } else { Helper::Mirror };
                 self.helpers.insert(helper);
                 new(format!("{}({}, {})", helper.name(), i.text, n.text), Prec::Primary)
             }

@@ -113,7 +113,7 @@ pub struct Emitted {
 /// The kernels as they are written, with what back ends need to know of them.
 fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel, KernelInfo)>, EmitError> {
     let prepare = |kernel| {
-        let kernel = crate::opt::dead(kernel);
+        let kernel = crate::opt::prepare(kernel);
         let info = validate(&kernel).map_err(EmitError::Invalid)?;
         Ok((kernel, info))
     };

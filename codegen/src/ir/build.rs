@@ -234,6 +234,7 @@ impl Builder {
                 body: Vec::new(),
                 launch: Launch { block: [1, 1, 1], grid: [one(), one(), one()] },
                 min_blocks: 0,
+                settled: Vec::new(),
             },
             open: vec![Vec::new()],
         }
@@ -412,6 +413,11 @@ impl Builder {
     pub fn while_(&mut self, cond: impl Into<Expr>, body: impl FnOnce(&mut Builder)) {
         let body = self.body(body);
         self.push(Stmt::While { cond: cond.into(), body });
+    }
+
+    /// Says of an array that it may be read before [`Stmt::WaitLaunches`].
+    pub fn settled(&mut self, array: ParamId) {
+        self.kernel.settled.push(array);
     }
 
     /// The finished kernel.

@@ -35,6 +35,10 @@
 //!   copied cells may be read by the thread that copied them, and by others after a barrier (or [`Stmt::SyncWarp`], within the warp). Until
 //!   then nobody may touch them. (PTX `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`.)
 //! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block; warp-uniform control flow.
+//! * [`Stmt::WaitLaunches`] waits until all launches before this one have ended and what they wrote can be read; [`Stmt::AllowLaunch`]
+//!   lets the next launch begin, when all threads of this one have executed it or ended. A kernel that waits anywhere may be launched while
+//!   launches before it still run. So before a thread has waited it touches nothing in global memory but to read the arrays in
+//!   [`Kernel::settled`]; on every path. (PTX `griddepcontrol.wait`, `griddepcontrol.launch_dependents`.) Neither need be uniform.
 //! * [`Stmt::For`] runs `var` = from, from+step, … while var < to; bounds are evaluated once. `unroll` asks the
 //!   back end to unroll it; register arrays indexed by its variable then stay in registers.
 //!
@@ -50,6 +54,7 @@ pub mod launch;
 pub mod path;
 pub mod print;
 pub mod valid;
+pub mod visit;
 
 /// Scalar types. `F16` and `Bf16` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -242,6 +247,8 @@ pub enum Expr {
     /// `Mirror(i, n)`: index i folded into 0..n by reflection about 0 and n−1, repeatedly; both of type `i32`, n ≥ 1.
     /// (With n = 1 it is 0.) Back ends print it as a call to a helper function.
     Mirror(Box<Expr>, Box<Expr>),
+    /// The same value as `Mirror`; the helper tries one reflection, which is nearly always enough, and calls for more.
+    MirrorNear(Box<Expr>, Box<Expr>),
     /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
     Wrap(Box<Expr>, Box<Expr>),
     /// `sum + weights[0]·low + weights[1]·high` of the two 16-bit integers that an `i32` packs; of type `i32`, as `sum` is, and wraps. One instruction of a device.
@@ -368,6 +375,10 @@ pub enum Stmt {
     SyncWarp,
     /// All threads of the block wait for one another.
     Barrier,
+    /// Waits until all launches before this one have ended, and what they wrote can be read.
+    WaitLaunches,
+    /// Lets the next launch begin.
+    AllowLaunch,
     /// Runs one of two bodies.
     If {
         /// Of type `bool`.
@@ -482,25 +493,6 @@ pub struct Kernel {
     pub launch: Launch,
     /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
     pub min_blocks: u32,
-}
-
-impl Kernel {
-    /// The same kernel, whose results a launch that follows reads: what it stores in global memory without a hint is [`Cache::Kept`].
-    pub fn kept(mut self) -> Kernel {
-        fn keep(body: &mut [Stmt]) {
-            for stmt in body {
-                match stmt {
-                    Stmt::Store { space: Space::Global(_), cache: cache @ Cache::Default, .. } => *cache = Cache::Kept,
-                    Stmt::If { then, otherwise, .. } => {
-                        keep(then);
-                        keep(otherwise);
-                    }
-                    Stmt::For { body, .. } | Stmt::While { body, .. } => keep(body),
-                    _ => {}
-                }
-            }
-        }
-        keep(&mut self.body);
-        self
-    }
+    /// Arrays that are read before [`Stmt::WaitLaunches`]: none of the launches writes them that may still run then.
+    pub settled: Vec<ParamId>,
 }

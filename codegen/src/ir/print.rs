@@ -129,6 +129,7 @@ impl Names {
             Expr::Select(c, a, b) => call(out, "select", &[c, a, b]),
             Expr::Cast(to, a) => call(out, to.name(), &[a]),
             Expr::Mirror(i, n) => call(out, "mirror", &[i, n]),
+            Expr::MirrorNear(i, n) => call(out, "mirror_near", &[i, n]),
             Expr::Wrap(i, n) => call(out, "wrap", &[i, n]),
             Expr::Dot { pair, weights, sum } => {
                 let [low, high] = weights.map(|w| Expr::from(i32::from(w)));
@@ -187,6 +188,8 @@ impl Names {
             Stmt::WaitCopies(n) => format!("wait for copies, all but {n} groups"),
             Stmt::SyncWarp => "sync warp".into(),
             Stmt::Barrier => "barrier".into(),
+            Stmt::WaitLaunches => "wait for launches".into(),
+            Stmt::AllowLaunch => "allow the next launch".into(),
             Stmt::If { cond, .. } => format!("if {}", self.expr(cond)),
             Stmt::For { var, from, to, step, unroll, .. } => format!(
                 "for {} in {}..{}{}{}",
@@ -323,6 +326,10 @@ pub fn kernel(kernel: &Kernel) -> String {
     let _ = writeln!(out, "launch block ({bx}, {by}, {bz}) grid ({grid})");
     if kernel.min_blocks > 0 {
         let _ = writeln!(out, "resident blocks at least {}", kernel.min_blocks);
+    }
+    if !kernel.settled.is_empty() {
+        let settled: Vec<String> = kernel.settled.iter().map(|p| names.param(*p)).collect();
+        let _ = writeln!(out, "settled {}", settled.join(", "));
     }
     for (i, s) in kernel.shared.iter().enumerate() {
         let _ = writeln!(out, "shared {}: [{}; {}]", names.shared[i], s.scalar.name(), s.len);

@@ -3,10 +3,12 @@
 //! Checked: the type of every expression; that locals are declared before they are used and used where they are visible, scalars as scalars and
 //! arrays as arrays; widths of wide accesses and the rights of pointers; literals, shift counts and constant indices that
 //! fit; literal bounds of unrolled loops; sizes of asynchronous copies; barriers in control flow that is uniform over the block, shuffles and
-//! warps' synchronisation in control flow that is uniform over the warp; grids over scalar parameters only. What depends on values (bounds, alignment, races,
+//! warps' synchronisation in control flow that is uniform over the warp; that kernels which wait for launches do so before they touch what those
+//! may still write; grids over scalar parameters only. What depends on values (bounds, alignment, races,
 //! registers read before they are set) is the interpreter's part.
 
 mod info;
+mod launches;
 mod uniform;
 
 pub use info::{KernelInfo, LocalInfo};
@@ -37,7 +39,7 @@ pub struct ValidationError {
 /// Checks a kernel.
 ///
 /// # Errors
-/// All that is wrong with it; uniformity is only looked at when the rest is right.
+/// All that is wrong with it; uniformity, and waiting for launches, are only looked at when the rest is right.
 pub fn validate(kernel: &Kernel) -> Result<KernelInfo, Vec<ValidationError>> {
     let mut checker = Checker {
         kernel,
@@ -52,9 +54,10 @@ pub fn validate(kernel: &Kernel) -> Result<KernelInfo, Vec<ValidationError>> {
     let mut errors = checker.errors;
     if errors.is_empty() {
         let levels = uniform::levels(kernel);
-        match uniform::check(kernel, &levels) {
-            found if found.is_empty() => return Ok(info::collect(kernel, levels)),
-            found => errors.extend(found),
+        errors = uniform::check(kernel, &levels);
+        errors.extend(launches::check(kernel));
+        if errors.is_empty() {
+            return Ok(info::collect(kernel, levels));
         }
     }
     Err(errors
@@ -130,6 +133,15 @@ impl Checker<'_> {
         if bytes > MAX_SHARED {
             self.head_error("shared memory".into(), format!("{bytes} bytes are more than the {MAX_SHARED} of a block"));
         }
+        for id in &kernel.settled {
+            match kernel.params.get(id.0 as usize) {
+                Some(Param { kind: ParamKind::Pointer(_, Access::Read), .. }) => {}
+                Some(p) => {
+                    self.head_error(format!("parameter `{}`", p.name), "what is settled is a pointer that is only read")
+                }
+                None => self.head_error("settled arrays".into(), format!("there is no parameter {}", id.0)),
+            }
+        }
         for l in &kernel.locals {
             if l.len == Some(0) {
                 self.head_error(format!("local `{}`", l.name), "a register array has at least one element");
@@ -196,7 +208,7 @@ impl Checker<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Comment(_) | Stmt::Barrier => {}
+            Stmt::Comment(_) | Stmt::Barrier | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
             Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
             Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
                 let from = self.access(Space::Global(*global), index, *lanes, Access::Read);
@@ -499,7 +511,7 @@ impl Checker<'_> {
                 }
                 Some(Scalar::I32)
             }
-            Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
+            Expr::Mirror(i, n) | Expr::MirrorNear(i, n) | Expr::Wrap(i, n) => {
                 for (e, what) in [(i, "the index"), (n, "the extent")] {
                     let found = self.expr(e);
                     self.expect(found, Scalar::I32, what);

@@ -4,7 +4,7 @@
 //! case. Expressions are pure, and loads and shuffles have no effect but their result, so a local that is never
 //! read can go with all that sets it; that may leave others unread, and bodies empty.
 
-use crate::back::facts::visit;
+use crate::ir::visit::each_expr;
 use crate::ir::*;
 
 /// Removes locals that are never read, and control flow around nothing.
@@ -13,55 +13,13 @@ use crate::ir::*;
 pub fn dead(mut kernel: Kernel) -> Kernel {
     loop {
         let mut read = vec![false; kernel.locals.len()];
-        reads(&kernel.body, &mut read);
-        if !sweep(&mut kernel.body, &read) {
-            return kernel;
-        }
-    }
-}
-
-fn reads(body: &[Stmt], read: &mut [bool]) {
-    let mut expr = |e: &Expr| {
-        visit(e, &mut |e| {
+        each_expr(&kernel.body, &mut |e| {
             if let Expr::Local(id) | Expr::Elem(id, _) = e {
                 read[id.0 as usize] = true;
             }
         });
-    };
-    for s in body {
-        if let Stmt::Set(Place::Elem(_, i), _)
-        | Stmt::Load { dst: Place::Elem(_, i), .. }
-        | Stmt::Shuffle { dst: Place::Elem(_, i), .. } = s
-        {
-            expr(i);
-        }
-        match s {
-            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier => {}
-            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
-            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(&mut expr),
-            Stmt::Let(_, e) | Stmt::Set(_, e) | Stmt::Load { index: e, .. } => expr(e),
-            Stmt::Store { index, values, .. } => {
-                expr(index);
-                values.iter().for_each(&mut expr);
-            }
-            Stmt::Shuffle { src, lane, .. } => {
-                expr(src);
-                if let Lane::Index(e) = lane {
-                    expr(e);
-                }
-            }
-            Stmt::If { cond, .. } | Stmt::While { cond, .. } => expr(cond),
-            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(&mut expr),
-        }
-    }
-    for s in body {
-        match s {
-            Stmt::If { then, otherwise, .. } => {
-                reads(then, read);
-                reads(otherwise, read);
-            }
-            Stmt::For { body, .. } | Stmt::While { body, .. } => reads(body, read),
-            _ => {}
+        if !sweep(&mut kernel.body, &read) {
+            return kernel;
         }
     }
 }
@@ -69,23 +27,14 @@ fn reads(body: &[Stmt], read: &mut [bool]) {
 fn sweep(body: &mut Vec<Stmt>, read: &[bool]) -> bool {
     let mut changed = false;
     for s in body.iter_mut() {
-        match s {
-            Stmt::If { then, otherwise, .. } => changed |= sweep(then, read) | sweep(otherwise, read),
-            // A `while` may never end, which is an effect; it stays, but not what is dead in it.
-            Stmt::For { body, .. } | Stmt::While { body, .. } => changed |= sweep(body, read),
-            _ => {}
-        }
+        // A `while` may never end, which is an effect; it stays, but not what is dead in it.
+        s.each_body_mut(&mut |body| changed |= sweep(body, read));
     }
     let before = body.len();
     body.retain(|s| match s {
         Stmt::Let(id, _) | Stmt::Declare(id) => read[id.0 as usize],
-        Stmt::Set(p, _) | Stmt::Load { dst: p, .. } | Stmt::Shuffle { dst: p, .. } => {
-            let (Place::Local(id) | Place::Elem(id, _)) = p;
-            read[id.0 as usize]
-        }
-        Stmt::If { then, otherwise, .. } => !idle(then) || !idle(otherwise),
-        Stmt::For { body, .. } => !idle(body),
-        _ => true,
+        Stmt::If { .. } | Stmt::For { .. } => !s.bodies().into_iter().all(idle),
+        s => s.sets().is_none_or(|place| read[place.local().0 as usize]),
     });
     changed | (body.len() != before)
 }

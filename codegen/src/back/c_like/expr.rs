@@ -99,7 +99,7 @@ impl Writer<'_> {
                 Text::new(format!("{c} ? {a} : {b}"), Prec::Select)
             }
             Expr::Cast(to, a) => self.cast(*to, a),
-            Expr::Mirror(i, n) if self.facts.calls_mirror() => self.call(Helper::MirrorNear, &[i, n]),
+            Expr::MirrorNear(i, n) => self.call(Helper::MirrorNear, &[i, n]),
             Expr::Mirror(i, n) => self.call(Helper::Mirror, &[i, n]),
             Expr::Wrap(i, n) => self.call(Helper::Wrap, &[i, n]),
             Expr::Dot { pair, weights: [low, high], sum } => {

@@ -14,9 +14,8 @@ mod expr;
 
 use super::Unsupported;
 use super::comment_line;
-use super::cuda::{Allows, Overlap};
 use super::dialect::Dialect;
-use super::facts::{Facts, assigned_in, reads_global, reads_settled, touches_unsettled, visit, writes_global};
+use super::facts::{Facts, assigned_in};
 use super::helpers::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
@@ -24,12 +23,11 @@ use crate::ir::*;
 use expr::{Prec, Text};
 use std::collections::BTreeSet;
 
-/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller. In CUDA it may be one that
-/// overlaps with the launches before and after it ([`super::cuda::write_overlapping`]): then how.
+/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller.
 pub fn write_kernel(
     (kernel, info): (&Kernel, &KernelInfo),
     name: &str,
-    (dialect, overlap): (Dialect, Option<&Overlap>),
+    dialect: Dialect,
     namer: &mut Namer,
     helpers: &mut BTreeSet<Helper>,
 ) -> Result<String, Unsupported> {
@@ -37,8 +35,6 @@ pub fn write_kernel(
         kernel,
         facts: Facts::of(kernel, info),
         dialect,
-        overlap,
-        allowed: false,
         namer,
         helpers,
         params: Vec::new(),
@@ -63,8 +59,6 @@ pub fn write_host_expression((kernel, info): (&Kernel, &KernelInfo), e: &Expr) -
         kernel,
         facts: Facts::of(kernel, info),
         dialect: Dialect::Cuda,
-        overlap: None,
-        allowed: false,
         namer: &mut namer,
         helpers: &mut helpers,
         params: kernel.params.iter().map(|p| p.name.clone()).collect(),
@@ -80,10 +74,6 @@ struct Writer<'a> {
     kernel: &'a Kernel,
     facts: Facts<'a>,
     dialect: Dialect,
-    /// How it overlaps with launches before and after it, if it does.
-    overlap: Option<&'a Overlap>,
-    /// Whether it has been written that the next launch may begin before stores.
-    allowed: bool,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
     params: Vec<String>,
@@ -134,7 +124,7 @@ impl Writer<'_> {
                 ParamKind::Pointer(s, access) => {
                     let constness = if access == Access::Read { "const " } else { "" };
                     // Data that others may still be writing is not constant.
-                    let changes = self.overlap.is_some() && access != Access::Write;
+                    let changes = self.facts.overlaps() && access != Access::Write;
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
                     format!("{constness}{} *{restrict}{name}", d.type_name(s))
                 }
@@ -168,74 +158,18 @@ impl Writer<'_> {
             }
         }
         let kernel = self.kernel;
-        match self.overlap {
-            Some(overlap) => {
-                self.allow_at(Allows::AtOnce);
-                self.waiting(&kernel.body, &overlap.settled, false)?;
-            }
-            None => self.statements(&kernel.body)?,
-        }
+        self.statements(&kernel.body)?;
         self.out += "}\n";
         Ok(())
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
-        self.block_by(Self::statements, body)
-    }
-
-    fn block_by(
-        &mut self,
-        write: impl FnOnce(&mut Self, &[Stmt]) -> Result<(), Unsupported>,
-        body: &[Stmt],
-    ) -> Result<(), Unsupported> {
         self.namer.open();
         self.indent += 1;
-        let result = write(self, body);
+        let result = self.statements(body);
         self.indent -= 1;
         self.namer.close();
         result
-    }
-
-    /// Statements with the wait for the launches before, just before the first that touches what these may have touched: until then there is time to compute, and to load what is
-    /// `settled`. Threads that touch nothing else need not wait, and shall not: nvcc takes ten registers more for that. But all that leave a body do, if something that follows `touches`.
-    fn waiting(&mut self, body: &[Stmt], settled: &[ParamId], touches: bool) -> Result<(), Unsupported> {
-        let first = body.iter().position(|s| touches_unsettled(s, settled));
-        let (before, rest) = body.split_at(first.unwrap_or(body.len()));
-        self.statements(before)?;
-        match rest {
-            [branch @ Stmt::If { cond, then, otherwise }, rest @ ..] => {
-                let touches = touches || rest.iter().any(|s| touches_unsettled(s, settled));
-                let is_all = !touches && otherwise.is_empty();
-                if is_all || reads_settled(branch, settled) {
-                    let cond = self.expr(cond).text;
-                    self.line(&format!("if ({cond}) {{"));
-                    self.block_by(|w, body| w.waiting(body, settled, touches), then)?;
-                    if touches || !otherwise.is_empty() {
-                        self.line("} else {");
-                        self.block_by(|w, body| w.waiting(body, settled, touches), otherwise)?;
-                    }
-                    self.line("}");
-                    return self.statements(rest);
-                }
-            }
-            [] if !touches => return Ok(()),
-            _ => {}
-        }
-        self.nullary(Helper::WaitLaunches);
-        self.allow_at(Allows::AfterWaiting);
-        self.statements(rest)
-    }
-
-    /// Whether the next launch is let in here.
-    fn allows(&self, here: Allows) -> bool {
-        self.overlap.is_some_and(|overlap| overlap.allows == here)
-    }
-
-    /// Lets the next launch begin, if it is to do so here.
-    fn allow_at(&mut self, here: Allows) {
-        if self.allows(here) {
-            self.nullary(Helper::AllowLaunch);
-        }
     }
 
     fn statements(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
@@ -250,11 +184,6 @@ impl Writer<'_> {
                 rest = &tail[1..];
                 continue;
             }
-            // Once: threads that end without having said so have said it.
-            if self.allows(Allows::BeforeStoring) && !self.allowed && writes_global(first) && !reads_global(first) {
-                self.allowed = true;
-                self.nullary(Helper::AllowLaunch);
-            }
             self.statement(first)?;
             rest = tail;
         }
@@ -265,9 +194,9 @@ impl Writer<'_> {
     fn filling(&mut self, id: LocalId, s: &Stmt) -> Result<Option<String>, Unsupported> {
         let is = |p: &Place| *p == Place::Local(id);
         Ok(match s {
-            Stmt::Set(p, e) if is(p) && !mentions(e, id) => Some(self.plain(e).text),
+            Stmt::Set(p, e) if is(p) && !e.mentions(id) => Some(self.plain(e).text),
             Stmt::Load { dst, space, index, lanes: 1, cache } if is(dst) => Some(self.load_one(*space, index, *cache)),
-            Stmt::Shuffle { dst, src, lane } if is(dst) && !mentions(src, id) => Some(self.shuffle(src, lane)?),
+            Stmt::Shuffle { dst, src, lane } if is(dst) && !src.mentions(id) => Some(self.shuffle(src, lane)?),
             _ => None,
         })
     }
@@ -321,6 +250,11 @@ impl Writer<'_> {
                 return self.unsupported("it has asynchronous copies to shared memory; use the `rows` schedule");
             }
             Stmt::SyncWarp => return self.unsupported("it synchronises a warp; use the `rows` schedule"),
+            Stmt::WaitLaunches if self.dialect == Dialect::Cuda => self.nullary(Helper::WaitLaunches),
+            Stmt::AllowLaunch if self.dialect == Dialect::Cuda => self.nullary(Helper::AllowLaunch),
+            Stmt::WaitLaunches | Stmt::AllowLaunch => {
+                return self.unsupported("it overlaps with other launches; leave pass `overlap` away");
+            }
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond).text;
                 self.line(&format!("if ({cond}) {{"));
@@ -368,9 +302,8 @@ impl Writer<'_> {
         body: &[Stmt],
     ) -> Result<(), Unsupported> {
         // Bounds are evaluated once: what the body changes is kept before the loop.
-        let mut assigned = Vec::new();
-        assigned_in(body, &mut assigned);
-        let changes = |e: &Expr| assigned.iter().any(|id| mentions(e, *id));
+        let assigned = assigned_in(body);
+        let changes = |e: &Expr| assigned.iter().any(|id| e.mentions(*id));
         let t = self.dialect.type_name(self.facts.local(var).scalar);
         let bound = |w: &mut Self, wish: &str, e: &Expr| {
             let text = w.plain(e);
@@ -481,7 +414,6 @@ impl Writer<'_> {
 
     fn hint(&self, space: Space, cache: Cache) -> Cache {
         match (self.dialect, space) {
-            (Dialect::Cuda, Space::Global(_)) if self.overlap.is_some() && cache == Cache::ReadOnly => Cache::Default,
             (Dialect::Cuda, Space::Global(_)) => cache,
             _ => Cache::Default,
         }
@@ -525,13 +457,6 @@ impl Writer<'_> {
             false => format!("{function}(0xffffffffu, {src}, {n})"),
         })
     }
-}
-
-/// Whether an expression reads a local.
-fn mentions(e: &Expr, id: LocalId) -> bool {
-    let mut found = false;
-    visit(e, &mut |e| found |= matches!(e, Expr::Local(l) | Expr::Elem(l, _) if *l == id));
-    found
 }
 
 /// `head` and a comma-separated list and `tail`, broken before column 120 and indented.

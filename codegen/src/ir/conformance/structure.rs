@@ -11,7 +11,35 @@ pub(super) fn add(suite: &mut Suite) {
     serial_blocks(suite);
     shuffles(suite);
     warps(suite);
+    launches(suite);
     empty(suite);
+}
+
+/// What stands by itself in its launch has nothing to wait for; what is settled is read before.
+fn launches(suite: &mut Suite) {
+    let [a, b]: [Vec<i32>; 2] = [(0..40).collect(), (0..40).map(|i| i * i).collect()];
+    let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| if *a < 20 { a + b } else { *a }).collect();
+    let args = |out: Buffer| vec![Buffer::new(&a).into(), Buffer::new(&b).into(), out.into()];
+    let (before, after) = (args(Buffer::new(&[-1i32; 40])), args(Buffer::new(&expected)));
+    let one = [1.into(), 1.into(), 1.into()];
+    suite.case("overlapping_launches", [40, 1, 1], one, before, after, |builder| {
+        let [a, b] = ["a", "b"].map(|name| builder.pointer(name, Scalar::I32, Access::Read, "a summand"));
+        let out = builder.pointer("out", Scalar::I32, Access::Write, "sums");
+        let t = Expr::from(Builtin::ThreadX);
+        builder.settled(a);
+        builder.push(Stmt::AllowLaunch);
+        let x = builder.load_new("x", Scalar::I32, Space::Global(a), t.clone());
+        builder.if_else(
+            t.clone().lt(20.into()),
+            |builder| {
+                builder.push(Stmt::WaitLaunches);
+                let y = builder.load_new("y", Scalar::I32, Space::Global(b), t.clone());
+                builder.set(Place::Local(x), Expr::from(x) + Expr::from(y));
+            },
+            |builder| builder.push(Stmt::WaitLaunches),
+        );
+        builder.store(Space::Global(out), t.clone(), x);
+    });
 }
 
 fn branches(suite: &mut Suite) {

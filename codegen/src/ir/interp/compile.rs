@@ -173,6 +173,9 @@ pub(super) enum Inst {
     Wait(u32),
     SyncWarp,
     Barrier,
+    WaitLaunches,
+    /// Of no consequence to this launch.
+    AllowLaunch,
     If {
         cond: Slot,
         then: Vec<Inst>,
@@ -351,6 +354,8 @@ impl<'a> Compiler<'a> {
             Stmt::WaitCopies(n) => self.bare(id, Inst::Wait(*n)),
             Stmt::SyncWarp => self.bare(id, Inst::SyncWarp),
             Stmt::Barrier => self.bare(id, Inst::Barrier),
+            Stmt::WaitLaunches => self.bare(id, Inst::WaitLaunches),
+            Stmt::AllowLaunch => self.bare(id, Inst::AllowLaunch),
             Stmt::If { cond, then, otherwise } => {
                 self.begin(id, &[cond]);
                 let cond = self.expr(cond, None).0;
@@ -557,11 +562,11 @@ impl<'a> Compiler<'a> {
                 self.out.push(Inst::Pure(Pure::Dot { dst, pair, weights: *weights, sum }));
                 (dst, Scalar::I32)
             }
-            Expr::Mirror(i, n) | Expr::Wrap(i, n) => {
+            Expr::Mirror(i, n) | Expr::MirrorNear(i, n) | Expr::Wrap(i, n) => {
                 let ((i, _), (n, _)) = (self.expr(i, None), self.expr(n, None));
                 let dst = self.target(want, i.is_uniform() && n.is_uniform());
                 self.out.push(Inst::Pure(match e {
-                    Expr::Mirror(..) => Pure::Mirror { dst, i, n },
+                    Expr::Mirror(..) | Expr::MirrorNear(..) => Pure::Mirror { dst, i, n },
                     _ => Pure::Wrap { dst, i, n },
                 }));
                 (dst, Scalar::I32)
@@ -652,7 +657,7 @@ fn count(kernel: &Kernel, e: &Expr) -> Operations {
                 n.integer += 1;
                 Scalar::I32
             }
-            Expr::Mirror(a, b) | Expr::Wrap(a, b) => {
+            Expr::Mirror(a, b) | Expr::MirrorNear(a, b) | Expr::Wrap(a, b) => {
                 walk(kernel, a, n);
                 walk(kernel, b, n);
                 n.integer += Operations::FOLD;

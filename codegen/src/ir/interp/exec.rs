@@ -9,7 +9,8 @@ use super::pure::{Active, Registers, Stop, each};
 use super::{KernelInfo, Options};
 use crate::ir::path::{StmtId, describe};
 use crate::ir::print::Names;
-use crate::ir::{Builtin, Kernel, ParamId, ParamKind, SharedId, Space};
+use crate::ir::visit::any_stmt;
+use crate::ir::{Builtin, Kernel, ParamId, ParamKind, SharedId, Space, Stmt};
 use std::collections::VecDeque;
 
 /// Runs a launch whose arguments have been checked.
@@ -59,6 +60,8 @@ pub(super) fn launch(
         shared,
         epoch: Epoch { now: 1, block: 1, syncs: vec![0; threads.div_ceil(32)] },
         copies: vec![Copies::default(); threads],
+        waits: any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches),
+        waited: vec![false; threads],
         first: 0,
         here: StmtId(0),
         steps: 0,
@@ -136,6 +139,9 @@ struct Machine<'a> {
     epoch: Epoch,
     /// By thread of the block.
     copies: Vec<Copies>,
+    /// Whether the kernel waits for launches before it; and which threads of the block have.
+    waits: bool,
+    waited: Vec<bool>,
     /// Number of the block's first thread in the launch.
     first: u32,
     here: StmtId,
@@ -192,6 +198,7 @@ impl Machine<'_> {
                 copies.under_way.clear();
                 copies.groups = 0;
             }
+            self.waited.fill(false);
             self.counts.blocks += 1;
             self.counts.threads += u64::from(self.threads);
             self.body(&code.body, &Active::Range(0, self.threads))?;
@@ -239,6 +246,8 @@ impl Machine<'_> {
                     self.epoch.now += 1;
                     self.counts.barriers += 1;
                 }
+                Inst::WaitLaunches => each!(active, t => { self.waited[t as usize] = true }),
+                Inst::AllowLaunch => {}
                 Inst::If { cond, then, otherwise } => {
                     let column = self.registers.column(*cond);
                     if cond.is_uniform() {
@@ -355,11 +364,25 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Before an access to global memory: threads that have not waited for the launches before read what is settled, and nothing else.
+    fn touch(&self, array: ParamId, writes: bool, active: &Active) -> Result<(), Stop> {
+        if self.waits && (writes || !self.place.kernel.settled.contains(&array)) {
+            each!(active, t => {
+                if !self.waited[t as usize] {
+                    let array = self.registers.names.param(array);
+                    return Err(Box::new((FaultKind::NotWaited { array, writes }, t)));
+                }
+            });
+        }
+        Ok(())
+    }
+
     fn load(&mut self, space: Space, index: Slot, lanes: u32, dest: Dest, active: &Active) -> Result<(), Stop> {
         let index = self.registers.column(index);
         let request = Request { active, index, lanes, extent: None, statement: self.here };
         match space {
             Space::Global(p) => {
+                self.touch(p, false, active)?;
                 let array = self.arrays[p.0 as usize].as_mut().expect("arguments have been checked");
                 array.load(request, self.first, &self.place, &mut self.counts.global_loads)?;
             }
@@ -387,6 +410,7 @@ impl Machine<'_> {
         let request = Request { active, index, lanes, extent: None, statement: self.here };
         let cells = match space {
             Space::Global(p) => {
+                self.touch(p, true, active)?;
                 let array = self.arrays[p.0 as usize].as_mut().expect("arguments have been checked");
                 array.store(request, self.first, &self.place, &mut self.counts.global_stores)?;
                 &mut array.buffer.values
@@ -420,6 +444,7 @@ impl Machine<'_> {
                 return Err(Box::new((FaultKind::CopyExtent { valid, lanes }, t)));
             }
         });
+        self.touch(global, false, active)?;
         let from = self.arrays[global.0 as usize].as_mut().expect("arguments have been checked");
         let (reading, _) = active.split(|t| valid.get(t) != 0);
         if let Some(reading) = &reading {

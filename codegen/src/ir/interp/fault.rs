@@ -132,6 +132,14 @@ pub enum FaultKind {
         /// The other access.
         other: Rival,
     },
+    /// Global memory is touched that launches before may still write.
+    #[error("`{array}`, which launches before may still write, is {} here by a thread that has not waited for them", verb(*.writes))]
+    NotWaited {
+        /// The array.
+        array: String,
+        /// Whether this access writes.
+        writes: bool,
+    },
     /// A barrier that not all threads reach.
     #[error("barrier reached by {active} of {threads} threads")]
     DivergentBarrier {

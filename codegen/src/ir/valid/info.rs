@@ -1,6 +1,7 @@
 //! What back ends need to know about a valid kernel.
 
 use super::uniform::Level;
+use crate::ir::visit::{each_expr, each_stmt};
 use crate::ir::*;
 
 /// Facts about one local.
@@ -25,7 +26,7 @@ pub struct KernelInfo {
     pub shared_offsets: Vec<u32>,
     /// Bytes of shared memory a block.
     pub shared_bytes: u32,
-    /// Whether [`Expr::Mirror`] occurs.
+    /// Whether [`Expr::Mirror`] or [`Expr::MirrorNear`] occurs.
     pub uses_mirror: bool,
     /// Whether [`Expr::Wrap`] occurs.
     pub uses_wrap: bool,
@@ -35,6 +36,8 @@ pub struct KernelInfo {
     pub shuffles: u32,
     /// Number of asynchronous copies in the text.
     pub copies: u32,
+    /// Whether it waits for launches before it, or lets the next one begin.
+    pub overlaps: bool,
     /// Builtins that occur, each once, in the order of their declaration.
     pub builtins: Vec<Builtin>,
     /// Number of threads in a block.
@@ -64,7 +67,8 @@ pub(crate) fn type_of(kernel: &Kernel, e: &Expr) -> Scalar {
         Expr::Param(p) => match kernel.params[p.0 as usize].kind {
             ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
         },
-        Expr::Builtin(_) | Expr::Mirror(..) | Expr::Wrap(..) | Expr::Dot { .. } => Scalar::I32,
+        Expr::Builtin(_) | Expr::Mirror(..) | Expr::MirrorNear(..) => Scalar::I32,
+        Expr::Wrap(..) | Expr::Dot { .. } => Scalar::I32,
         Expr::Binary(op, ..) if op.is_comparison() => Scalar::Bool,
         Expr::Unary(_, a) | Expr::Binary(_, a, _) | Expr::Select(_, a, _) => type_of(kernel, a),
     }
@@ -84,129 +88,48 @@ pub(super) fn collect(kernel: &Kernel, levels: Vec<Level>) -> KernelInfo {
             start as u32
         })
         .collect();
-    let mut collector = Collector {
-        info: KernelInfo {
-            locals: (levels.into_iter())
-                .map(|level| LocalInfo { reads: 0, writes: 0, constant: false, level })
-                .collect(),
-            shared_offsets,
-            shared_bytes: end as u32,
-            uses_mirror: false,
-            uses_wrap: false,
-            barriers: 0,
-            shuffles: 0,
-            copies: 0,
-            builtins: Vec::new(),
-            threads: kernel.launch.block.iter().product(),
-        },
-        lets: vec![0; kernel.locals.len()],
+    let mut info = KernelInfo {
+        locals: (levels.into_iter()).map(|level| LocalInfo { reads: 0, writes: 0, constant: false, level }).collect(),
+        shared_offsets,
+        shared_bytes: end as u32,
+        uses_mirror: false,
+        uses_wrap: false,
+        barriers: 0,
+        shuffles: 0,
+        copies: 0,
+        overlaps: false,
+        builtins: Vec::new(),
+        threads: kernel.launch.block.iter().product(),
     };
-    collector.body(&kernel.body);
-    let Collector { mut info, lets } = collector;
+    // How often each local is declared by a `Let`.
+    let mut lets = vec![0; kernel.locals.len()];
+    each_stmt(&kernel.body, &mut |s| {
+        match s {
+            Stmt::Let(l, _) => {
+                info.locals[l.0 as usize].writes += 1;
+                lets[l.0 as usize] += 1;
+            }
+            Stmt::For { var, .. } => info.locals[var.0 as usize].writes += 1,
+            Stmt::Shuffle { .. } => info.shuffles += 1,
+            Stmt::CopyAsync { .. } => info.copies += 1,
+            Stmt::Barrier => info.barriers += 1,
+            Stmt::WaitLaunches | Stmt::AllowLaunch => info.overlaps = true,
+            _ => {}
+        }
+        if let Some(place) = s.sets() {
+            info.locals[place.local().0 as usize].writes += 1;
+        }
+    });
+    each_expr(&kernel.body, &mut |e| match e {
+        Expr::Local(l) | Expr::Elem(l, _) => info.locals[l.0 as usize].reads += 1,
+        Expr::Builtin(b) if !info.builtins.contains(b) => info.builtins.push(*b),
+        Expr::Mirror(..) | Expr::MirrorNear(..) => info.uses_mirror = true,
+        Expr::Wrap(..) => info.uses_wrap = true,
+        _ => {}
+    });
     for (local, lets) in info.locals.iter_mut().zip(lets) {
         local.constant = lets > 0 && local.writes == lets;
     }
     info.builtins.sort_by_key(|b| *b as u8);
     info
-}
-
-struct Collector {
-    info: KernelInfo,
-    /// How often each local is declared by a `Let`.
-    lets: Vec<u32>,
-}
-
-impl Collector {
-    fn body(&mut self, body: &[Stmt]) {
-        for stmt in body {
-            match stmt {
-                Stmt::Comment(_) | Stmt::Declare(_) => {}
-                Stmt::Let(l, e) => {
-                    self.info.locals[l.0 as usize].writes += 1;
-                    self.lets[l.0 as usize] += 1;
-                    self.expr(e);
-                }
-                Stmt::Set(place, e) => {
-                    self.place(place);
-                    self.expr(e);
-                }
-                Stmt::Load { dst, index, .. } => {
-                    self.place(dst);
-                    self.expr(index);
-                }
-                Stmt::Store { index, values, .. } => {
-                    self.expr(index);
-                    values.iter().for_each(|v| self.expr(v));
-                }
-                Stmt::Shuffle { dst, src, lane } => {
-                    self.info.shuffles += 1;
-                    self.place(dst);
-                    self.expr(src);
-                    if let Lane::Index(e) = lane {
-                        self.expr(e);
-                    }
-                }
-                Stmt::CopyAsync { at, index, valid, .. } => {
-                    self.info.copies += 1;
-                    [at, index, valid].into_iter().for_each(|e| self.expr(e));
-                }
-                Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::SyncWarp => {}
-                Stmt::Barrier => self.info.barriers += 1,
-                Stmt::If { cond, then, otherwise } => {
-                    self.expr(cond);
-                    self.body(then);
-                    self.body(otherwise);
-                }
-                Stmt::For { var, from, to, step, body, .. } => {
-                    self.info.locals[var.0 as usize].writes += 1;
-                    [from, to, step].into_iter().for_each(|e| self.expr(e));
-                    self.body(body);
-                }
-                Stmt::While { cond, body } => {
-                    self.expr(cond);
-                    self.body(body);
-                }
-            }
-        }
-    }
-
-    fn place(&mut self, place: &Place) {
-        let (Place::Local(l) | Place::Elem(l, _)) = place;
-        self.info.locals[l.0 as usize].writes += 1;
-        if let Place::Elem(_, index) = place {
-            self.expr(index);
-        }
-    }
-
-    fn expr(&mut self, e: &Expr) {
-        match e {
-            Expr::Lit(_) | Expr::Param(_) => {}
-            Expr::Local(l) => self.info.locals[l.0 as usize].reads += 1,
-            Expr::Elem(l, i) => {
-                self.info.locals[l.0 as usize].reads += 1;
-                self.expr(i);
-            }
-            Expr::Builtin(b) => {
-                if !self.info.builtins.contains(b) {
-                    self.info.builtins.push(*b);
-                }
-            }
-            Expr::Unary(_, a) | Expr::Cast(_, a) => self.expr(a),
-            Expr::Binary(_, a, b) | Expr::Dot { pair: a, sum: b, .. } => {
-                self.expr(a);
-                self.expr(b);
-            }
-            Expr::Mirror(a, b) => {
-                self.info.uses_mirror = true;
-                self.expr(a);
-                self.expr(b);
-            }
-            Expr::Wrap(a, b) => {
-                self.info.uses_wrap = true;
-                self.expr(a);
-                self.expr(b);
-            }
-            Expr::Select(c, a, b) => [c, a, b].into_iter().for_each(|e| self.expr(e)),
-        }
-    }
 }

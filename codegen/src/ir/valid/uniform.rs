@@ -144,7 +144,7 @@ impl<'a> Analysis<'a> {
             Expr::Select(c, a, b) => {
                 self.level(c).control().join(self.level(a).control()).join(self.level(b).control())
             }
-            Expr::Mirror(a, b) | Expr::Wrap(a, b) | Expr::Dot { pair: a, sum: b, .. } => {
+            Expr::Mirror(a, b) | Expr::MirrorNear(a, b) | Expr::Wrap(a, b) | Expr::Dot { pair: a, sum: b, .. } => {
                 self.level(a).control().join(self.level(b).control())
             }
         }
@@ -187,6 +187,7 @@ impl<'a> Analysis<'a> {
             match stmt {
                 Stmt::Comment(_) | Stmt::Store { .. } => {}
                 Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) => {}
+                Stmt::WaitLaunches | Stmt::AllowLaunch => {}
                 Stmt::Let(id, e) => {
                     self.declare(*id);
                     self.assign(&Place::Local(*id), self.level(e));

@@ -87,12 +87,13 @@ impl Loaded {
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
         let extent = target.as_ref().map_or(Extent::NONE, |t| Extent::of(t, samples, variable.as_deref()));
         let overlaps = overlap::arrange(&mut program, extent, device.properties().multiprocessors);
-        let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
+        let written = overlap::written(&program, &overlaps)?;
+        let list: Vec<_> = written.iter().map(|(kernel, info)| (kernel, info)).collect();
         if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
         }
-        let (source, names) = cuda::write_overlapping(&list, |i| overlaps[i].as_ref())
+        let (source, names) = cuda::write_with(&list, &mut cuda::namer())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -411,9 +412,10 @@ mod tests {
                 assert!(arrange(SM_75).iter().all(Option::is_none));
                 let overlaps = arrange(SM_90);
                 assert!(overlaps.iter().all(Option::is_some));
-                let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
+                let written = overlap::written(&program, &overlaps).unwrap();
+                let kernels: Vec<_> = written.iter().map(|(kernel, info)| (kernel, info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = cuda::write_overlapping(&kernels, |i| overlaps[i].as_ref()).unwrap();
+                let (source, names) = cuda::write_with(&kernels, &mut cuda::namer()).unwrap();
                 for architecture in [SM_90, SM_75] {
                     let target = Target::of(architecture).unwrap();
                     let compiled =

@@ -14,8 +14,10 @@
 //! or newer, and not those that the user brought compiled.
 
 use super::nvrtc::Target;
-use lifting_codegen::back::cuda::{Allows, Overlap};
-use lifting_codegen::ir::{Access, ParamId, ParamKind};
+use crate::error::PlanError;
+use lifting_codegen::ir::valid::{KernelInfo, validate};
+use lifting_codegen::ir::{Access, Kernel, ParamId, ParamKind};
+use lifting_codegen::opt::{self, Allows, Overlap};
 use lifting_codegen::schedule::stream::RowAlignment;
 use lifting_planner::{Arg, Array, Launch, List, Made, Program, Walk};
 use std::collections::HashSet;
@@ -75,6 +77,20 @@ pub(super) fn arrange(program: &mut Program, extent: Extent, multiprocessors: u3
     }
     program.kernels = versions.all.iter().map(|(kernel, _)| versions.kernels[*kernel].clone()).collect();
     versions.all.into_iter().map(|(_, overlap)| overlap).collect()
+}
+
+/// The kernels of a program as they are compiled: those that overlap have the statements for it.
+pub(super) fn written(program: &Program, overlaps: &[Option<Overlap>]) -> Result<Vec<(Kernel, KernelInfo)>, PlanError> {
+    let write = |(made, overlap): (&Made, &Option<Overlap>)| {
+        let Some(overlap) = overlap else { return Ok((made.kernel.clone(), made.info.clone())) };
+        let kernel = opt::overlap(made.kernel.clone(), overlap);
+        let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
+            kernel: kernel.name.clone(),
+            reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        })?;
+        Ok((kernel, info))
+    };
+    program.kernels.iter().zip(overlaps).map(write).collect()
 }
 
 /// The kernels of a program, as they are to be written.

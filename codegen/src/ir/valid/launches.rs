@@ -1,0 +1,58 @@
+//! Waiting for launches: a kernel that waits anywhere does so, on every path, before it touches what launches before it may still write.
+
+use super::{At, Finding};
+use crate::ir::path::{Numbering, StmtId};
+use crate::ir::visit::any_stmt;
+use crate::ir::*;
+
+/// Statements that are reached without having waited, and must not be.
+pub(super) fn check(kernel: &Kernel) -> Vec<Finding> {
+    let mut walk = Walk { kernel, numbering: Numbering::default(), findings: Vec::new() };
+    if any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches) {
+        walk.body(&kernel.body, false);
+    }
+    walk.findings
+}
+
+struct Walk<'a> {
+    kernel: &'a Kernel,
+    numbering: Numbering,
+    findings: Vec<Finding>,
+}
+
+impl Walk<'_> {
+    /// Whether all threads that leave a body have waited, given whether all have that enter it.
+    fn body(&mut self, body: &[Stmt], mut waited: bool) -> bool {
+        for stmt in body {
+            let here = self.numbering.next(stmt);
+            let unsettled = stmt.reads_global().filter(|array| !self.kernel.settled.contains(array));
+            if !waited {
+                self.touched(here, stmt.writes_global(), "writes");
+                self.touched(here, unsettled, "reads");
+            }
+            waited = match stmt {
+                Stmt::WaitLaunches => true,
+                Stmt::If { then, otherwise, .. } => {
+                    let [then, otherwise] = [then, otherwise].map(|body| self.body(body, waited));
+                    then && otherwise
+                }
+                Stmt::For { body, .. } | Stmt::While { body, .. } => {
+                    // It may run not even once.
+                    self.body(body, waited);
+                    waited
+                }
+                _ => waited,
+            };
+        }
+        waited
+    }
+
+    fn touched(&mut self, here: StmtId, array: Option<ParamId>, verb: &str) {
+        if let Some(array) = array {
+            let name = &self.kernel.params[array.0 as usize].name;
+            let message =
+                format!("it {verb} `{name}`, which launches before may still write, and has not waited for them");
+            self.findings.push(Finding { at: At::Stmt(here), message });
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Walking statements and expressions: what holds what is said here, once for all.
+//!
+//! A walk that looks for something is [`each_stmt`], [`each_expr`] or [`any_stmt`] with a closure. A walk that treats statements by
+//! their kind asks [`Stmt::each_expr`] and [`Stmt::each_body`] for what is inside the others. A new statement or expression is added
+//! here, and where its meaning matters.
+
+use super::*;
+
+impl Expr {
+    /// Calls `f` on the expressions that this one is made of, in order; not on those within them.
+    pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
+        match self {
+            Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
+            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => f(a),
+            Expr::Binary(_, a, b)
+            | Expr::Mirror(a, b)
+            | Expr::MirrorNear(a, b)
+            | Expr::Wrap(a, b)
+            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| f(e)),
+            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
+        }
+    }
+
+    /// [`Expr::each_part`], of parts that may be changed.
+    pub fn each_part_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
+        match self {
+            Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
+            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => f(a),
+            Expr::Binary(_, a, b)
+            | Expr::Mirror(a, b)
+            | Expr::MirrorNear(a, b)
+            | Expr::Wrap(a, b)
+            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| f(e)),
+            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
+        }
+    }
+
+    /// Calls `f` on the expression and on all within it.
+    pub fn each<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
+        // Not through closures, whose types would nest without end.
+        fn walk<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
+            f(e);
+            e.each_part(&mut |part| walk(part, f));
+        }
+        walk(self, f);
+    }
+
+    /// Calls `f` on the expression and on all within it, from the inside out.
+    pub fn each_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
+        fn walk(e: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
+            e.each_part_mut(&mut |part| walk(part, f));
+            f(e);
+        }
+        walk(self, f);
+    }
+
+    /// Whether it reads a local, or an element of it.
+    pub fn mentions(&self, id: LocalId) -> bool {
+        let mut found = false;
+        self.each(&mut |e| found |= matches!(e, Expr::Local(l) | Expr::Elem(l, _) if *l == id));
+        found
+    }
+}
+
+impl Place {
+    /// The local that it is, or is an element of.
+    pub fn local(&self) -> LocalId {
+        let (Place::Local(id) | Place::Elem(id, _)) = self;
+        *id
+    }
+
+    /// Which element, where it is one.
+    pub fn index(&self) -> Option<&Expr> {
+        match self {
+            Place::Local(_) => None,
+            Place::Elem(_, index) => Some(index),
+        }
+    }
+
+    fn index_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Place::Local(_) => None,
+            Place::Elem(_, index) => Some(index),
+        }
+    }
+}
+
+impl Stmt {
+    /// Calls `f` on the expressions that the statement itself holds, whole ones; not on those of statements within it.
+    pub fn each_expr<'s>(&'s self, f: &mut impl FnMut(&'s Expr)) {
+        match self {
+            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
+            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
+            Stmt::Let(_, e) => f(e),
+            Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
+                place.index().into_iter().for_each(&mut *f);
+                f(e);
+            }
+            Stmt::Store { index, values, .. } => {
+                f(index);
+                values.iter().for_each(f);
+            }
+            Stmt::Shuffle { dst, src, lane } => {
+                dst.index().into_iter().for_each(&mut *f);
+                f(src);
+                if let Lane::Index(e) = lane {
+                    f(e);
+                }
+            }
+            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(f),
+            Stmt::If { cond, .. } | Stmt::While { cond, .. } => f(cond),
+            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(f),
+        }
+    }
+
+    /// [`Stmt::each_expr`], of expressions that may be changed.
+    pub fn each_expr_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
+        match self {
+            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
+            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
+            Stmt::Let(_, e) => f(e),
+            Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
+                place.index_mut().into_iter().for_each(&mut *f);
+                f(e);
+            }
+            Stmt::Store { index, values, .. } => {
+                f(index);
+                values.iter_mut().for_each(f);
+            }
+            Stmt::Shuffle { dst, src, lane } => {
+                dst.index_mut().into_iter().for_each(&mut *f);
+                f(src);
+                if let Lane::Index(e) = lane {
+                    f(e);
+                }
+            }
+            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(f),
+            Stmt::If { cond, .. } | Stmt::While { cond, .. } => f(cond),
+            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(f),
+        }
+    }
+
+    /// The bodies that it holds; a branch that is not there is empty.
+    pub fn bodies(&self) -> [&[Stmt]; 2] {
+        match self {
+            Stmt::If { then, otherwise, .. } => [then, otherwise],
+            Stmt::For { body, .. } | Stmt::While { body, .. } => [body, &[]],
+            _ => [&[], &[]],
+        }
+    }
+
+    /// Calls `f` on the bodies that it holds.
+    pub fn each_body_mut(&mut self, f: &mut impl FnMut(&mut Vec<Stmt>)) {
+        match self {
+            Stmt::If { then, otherwise, .. } => {
+                f(then);
+                f(otherwise);
+            }
+            Stmt::For { body, .. } | Stmt::While { body, .. } => f(body),
+            _ => {}
+        }
+    }
+
+    /// The local, or the element of one, that it gives a value to after that was declared.
+    pub fn sets(&self) -> Option<&Place> {
+        match self {
+            Stmt::Set(place, _) | Stmt::Load { dst: place, .. } | Stmt::Shuffle { dst: place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// The array in global memory that it reads itself.
+    pub fn reads_global(&self) -> Option<ParamId> {
+        match self {
+            Stmt::Load { space: Space::Global(array), .. } | Stmt::CopyAsync { global: array, .. } => Some(*array),
+            _ => None,
+        }
+    }
+
+    /// The array in global memory that it writes itself.
+    pub fn writes_global(&self) -> Option<ParamId> {
+        match self {
+            Stmt::Store { space: Space::Global(array), .. } => Some(*array),
+            _ => None,
+        }
+    }
+
+    /// Whether something holds for it, or for a statement within it.
+    pub fn any(&self, holds: &impl Fn(&Stmt) -> bool) -> bool {
+        holds(self) || self.bodies().into_iter().any(|body| any_stmt(body, holds))
+    }
+}
+
+/// Whether something holds for a statement of a body, or for one within it.
+pub fn any_stmt(body: &[Stmt], holds: &impl Fn(&Stmt) -> bool) -> bool {
+    body.iter().any(|s| s.any(holds))
+}
+
+/// Calls `f` on all statements in the order of the text, each before those within it.
+pub fn each_stmt<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
+    for s in body {
+        f(s);
+        s.bodies().into_iter().for_each(|body| each_stmt(body, f));
+    }
+}
+
+/// [`each_stmt`], of statements that may be changed.
+pub fn each_stmt_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt)) {
+    fn walk(body: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
+        for s in body {
+            f(s);
+            s.each_body_mut(&mut |body| walk(body, f));
+        }
+    }
+    walk(body, f);
+}
+
+/// Calls `f` on all expressions, and on those within them.
+pub fn each_expr<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Expr)) {
+    each_stmt(body, &mut |s| s.each_expr(&mut |e| e.each(f)));
+}
