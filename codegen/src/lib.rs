@@ -1,7 +1,7 @@
 //! The Lifting compiler: from a validated [`lifting_dsl::Scheme`] to kernels and their text.
 //!
-//! Read on in this order: [`ir`] (what a kernel means), [`window`] (lags and halos, pure arithmetic), [`schedule`] (how a
-//! scheme meets the machine: one file each), [`back`] (text).
+//! Read on in this order: [`ir`] (what a kernel means), [`window`] (lags and halos, pure arithmetic), [`schedule`] (how
+//! a scheme meets the machine: one file each), [`back`] (text).
 
 #![allow(clippy::should_implement_trait)]
 

@@ -21,7 +21,8 @@ fn interpreter_conforms() {
     }
 }
 
-/// Every kernel of the suite, made to overlap, is valid and does the same: it waits before it touches what launches before may write.
+/// Every kernel of the suite, made to overlap, is valid and does the same: it waits before it touches what launches
+/// before may write.
 #[test]
 fn overlapping_kernels_conform() {
     for case in cases() {

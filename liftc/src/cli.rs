@@ -171,8 +171,8 @@ pub struct CompileArgs {
     /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files)
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
-    /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as schedules make
-    /// them, before any pass]
+    /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as
+    /// schedules make them, before any pass]
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     pub after: Option<String>,
     /// Write nothing; fail if a file is not what would be written

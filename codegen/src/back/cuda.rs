@@ -7,8 +7,8 @@ use crate::ir::Kernel;
 use crate::ir::valid::KernelInfo;
 use std::collections::BTreeSet;
 
-/// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds more
-/// text to the file can keep out of their way.
+/// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds
+/// more text to the file can keep out of their way.
 pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
     let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
     let mut used = BTreeSet::new();
@@ -59,7 +59,8 @@ mod tests {
         assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
     }
 
-    /// What the next level reads is stored to be evicted last, where a device can be told so, in vectors and one by one; other stores are as they were.
+    /// What the next level reads is stored to be evicted last, where a device can be told so, in vectors and one by
+    /// one; other stores are as they were.
     #[test]
     fn kept_results() {
         let options =
@@ -125,7 +126,8 @@ mod tests {
 
     /// The lines of a kernel's text that touch these arrays and may be come to before it has waited.
     fn not_waited_for<'a>(text: &'a str, arrays: &[&str]) -> Vec<&'a str> {
-        /// An open block: whether it was waited before it, at the end of all the branches beside it, and whether one of them is for all else.
+        /// An open block: whether it was waited before it, at the end of all the branches beside it, and whether one of
+        /// them is for all else.
         struct Block {
             before: bool,
             beside: bool,
@@ -161,7 +163,8 @@ mod tests {
         found
     }
 
-    /// What is settled is loaded before a kernel waits, in blocks inside the image and at its upper and lower edges; nothing else is touched before.
+    /// What is settled is loaded before a kernel waits, in blocks inside the image and at its upper and lower edges;
+    /// nothing else is touched before.
     #[test]
     fn settled_arrays_are_not_waited_for() {
         let schemes = [

@@ -1,4 +1,5 @@
-//! What the writers need to know of a kernel beyond [`KernelInfo`]: which locals carry sample data, which parameters are used.
+//! What the writers need to know of a kernel beyond [`KernelInfo`]: which locals carry sample data, which parameters
+//! are used.
 
 use crate::ir::valid::KernelInfo;
 use crate::ir::visit::{each_expr, each_stmt};

@@ -1,8 +1,8 @@
 //! Names in emitted text: valid, unique where they are visible, and no word that the target keeps for itself.
 //!
 //! A name is given when its declaration is written, so the text depends on the order of the statements and not on the
-//! order in which the arenas were filled. Scopes follow the blocks of the text: a name is free again where the block that
-//! declared it has ended, and nothing ever shadows anything.
+//! order in which the arenas were filled. Scopes follow the blocks of the text: a name is free again where the block
+//! that declared it has ended, and nothing ever shadows anything.
 
 use std::collections::BTreeSet;
 
@@ -42,8 +42,8 @@ impl Namer {
     }
 }
 
-/// The nearest identifier of C, C++ and Rust: letters, digits and `_` of ASCII, no leading digit, and none of the leading
-/// or doubled underscores that those languages keep to themselves.
+/// The nearest identifier of C, C++ and Rust: letters, digits and `_` of ASCII, no leading digit, and none of the
+/// leading or doubled underscores that those languages keep to themselves.
 pub fn identifier(wish: &str) -> String {
     let mut out = String::with_capacity(wish.len());
     for c in wish.chars() {

@@ -3,7 +3,8 @@
 use lifting_dsl::Step;
 use std::fmt;
 
-/// Operations for a pair of samples (one even, one odd), as the schedules write them: equal weights share a multiplication.
+/// Operations for a pair of samples (one even, one odd), as the schedules write them: equal weights share a
+/// multiplication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Additions and subtractions.

@@ -19,7 +19,8 @@ impl Expr {
         Expr::Lit(Literal::Int(v, scalar))
     }
 
-    /// An operator with two operands, folded where both are integer literals of one type and the result fits, or one is neutral.
+    /// An operator with two operands, folded where both are integer literals of one type and the result fits, or one is
+    /// neutral.
     pub fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
         use BinOp::*;
         if let (Expr::Lit(Literal::Int(x, s)), Expr::Lit(Literal::Int(y, t))) = (&a, &b)
@@ -336,7 +337,8 @@ impl Builder {
         id
     }
 
-    /// Starts an asynchronous copy of `lanes` elements from `global[index]` on to `shared[at]` on, of which the first `valid` are read.
+    /// Starts an asynchronous copy of `lanes` elements from `global[index]` on to `shared[at]` on, of which the first
+    /// `valid` are read.
     pub fn copy_async(
         &mut self,
         (shared, at): (SharedId, impl Into<Expr>),

@@ -1,4 +1,5 @@
-//! How many blocks a launch has: the grid expressions of a kernel, evaluated. The runtime and the interpreter share this.
+//! How many blocks a launch has: the grid expressions of a kernel, evaluated. The runtime and the interpreter share
+//! this.
 
 use super::*;
 use thiserror::Error;
@@ -42,8 +43,8 @@ pub enum GridError {
     },
 }
 
-/// The grid of a launch with these scalar arguments, one for each scalar parameter in order (pointers are left out; for a
-/// parameter of a float type the value given is ignored, since grids cannot depend on it). Arithmetic is checked.
+/// The grid of a launch with these scalar arguments, one for each scalar parameter in order (pointers are left out; for
+/// a parameter of a float type the value given is ignored, since grids cannot depend on it). Arithmetic is checked.
 ///
 /// A dimension of 0 means that there is nothing to launch.
 ///

@@ -21,24 +21,28 @@
 //! Threads of a block run in step, statement by statement, under an active mask: `If`, `For` and `While` narrow
 //! the mask for their bodies. Within one statement all active threads first evaluate, then write.
 //! * [`Stmt::Let`] declares a scalar local and sets it; [`Stmt::Declare`] declares a register array (uninitialised: to
-//!   read an element before it is set is an error). A local is visible to the end of the block of statements that declares it.
+//!   read an element before it is set is an error). A local is visible to the end of the block of statements that
+//!   declares it.
 //! * [`Stmt::Load`] and [`Stmt::Store`] move `lanes` consecutive elements between memory and consecutive elements of
 //!   a register array (or one scalar). Wide accesses (`lanes` > 1) need an address that is a multiple of their size.
 //!   An access out of bounds is an error. Memory indices count elements.
-//! * [`Stmt::Barrier`] must be reached by all threads of the block that have not left the kernel, in uniform control flow. Between two barriers
-//!   no thread may touch a shared cell that another thread writes. Two threads of a grid must never write one global
-//!   address, nor may one read what another writes, in one launch.
-//! * [`Stmt::Shuffle`] reads a local of another lane of the warp (32 consecutive threads); all 32 lanes must be active. A lane
-//!   whose source is outside the warp receives its own value.
-//! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group of copies
-//!   started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the thread are unfinished. Then the
-//!   copied cells may be read by the thread that copied them, and by others after a barrier (or [`Stmt::SyncWarp`], within the warp). Until
-//!   then nobody may touch them. (PTX `cp.async`, `cp.async.commit_group`, `cp.async.wait_group`.)
-//! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block; warp-uniform control flow.
-//! * [`Stmt::WaitLaunches`] waits until all launches before this one have ended and what they wrote can be read; [`Stmt::AllowLaunch`]
-//!   lets the next launch begin, when all threads of this one have executed it or ended. A kernel that waits anywhere may be launched while
-//!   launches before it still run. So before a thread has waited it touches nothing in global memory but to read the arrays in
-//!   [`Kernel::settled`]; on every path. (PTX `griddepcontrol.wait`, `griddepcontrol.launch_dependents`.) Neither need be uniform.
+//! * [`Stmt::Barrier`] must be reached by all threads of the block that have not left the kernel, in uniform control
+//!   flow. Between two barriers no thread may touch a shared cell that another thread writes. Two threads of a grid
+//!   must never write one global address, nor may one read what another writes, in one launch.
+//! * [`Stmt::Shuffle`] reads a local of another lane of the warp (32 consecutive threads); all 32 lanes must be active.
+//!   A lane whose source is outside the warp receives its own value.
+//! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group
+//!   of copies started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the
+//!   thread are unfinished. Then the copied cells may be read by the thread that copied them, and by others after a
+//!   barrier (or [`Stmt::SyncWarp`], within the warp). Until then nobody may touch them. (PTX `cp.async`,
+//!   `cp.async.commit_group`, `cp.async.wait_group`.)
+//! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block;
+//!   warp-uniform control flow.
+//! * [`Stmt::WaitLaunches`] waits until all launches before this one have ended and what they wrote can be read;
+//!   [`Stmt::AllowLaunch`] lets the next launch begin, when all threads of this one have executed it or ended. A kernel
+//!   that waits anywhere may be launched while launches before it still run. So before a thread has waited it touches
+//!   nothing in global memory but to read the arrays in [`Kernel::settled`]; on every path. (PTX `griddepcontrol.wait`,
+//!   `griddepcontrol.launch_dependents`.) Neither need be uniform.
 //! * [`Stmt::For`] runs `var` = from, from+step, … while var < to; bounds are evaluated once. `unroll` asks the
 //!   back end to unroll it; register arrays indexed by its variable then stay in registers.
 //!
@@ -182,8 +186,8 @@ pub enum UnOp {
     Not,
 }
 
-/// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise. `Rem`, `Min`, `Max` and the shifts
-/// are for integers only. `Eq` and `Ne` also compare `bool`.
+/// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise. `Rem`, `Min`, `Max`
+/// and the shifts are for integers only. `Eq` and `Ne` also compare `bool`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BinOp {
@@ -194,8 +198,8 @@ pub enum BinOp {
     Rem,
     Min,
     Max,
-    /// Of type `i32`: 16 bits of the one, from this byte of it on, as the low half, and 16 bits of the other as the high half; bytes are counted from the lowest, up to 2. One instruction
-    /// of a device.
+    /// Of type `i32`: 16 bits of the one, from this byte of it on, as the low half, and 16 bits of the other as the
+    /// high half; bytes are counted from the lowest, up to 2. One instruction of a device.
     Pack {
         /// The byte of the first operand.
         low: u8,
@@ -251,7 +255,8 @@ pub enum Expr {
     MirrorNear(Box<Expr>, Box<Expr>),
     /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
     Wrap(Box<Expr>, Box<Expr>),
-    /// `sum + weights[0]·low + weights[1]·high` of the two 16-bit integers that an `i32` packs; of type `i32`, as `sum` is, and wraps. One instruction of a device.
+    /// `sum + weights[0]·low + weights[1]·high` of the two 16-bit integers that an `i32` packs; of type `i32`, as `sum`
+    /// is, and wraps. One instruction of a device.
     Dot {
         /// The two.
         pair: Box<Expr>,
@@ -351,8 +356,9 @@ pub enum Stmt {
         /// Whose offer is taken.
         lane: Lane,
     },
-    /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only the first `valid` of
-    /// them are read, the others become zero; with `valid` = 0 nothing is read and `index` may be anything.
+    /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only
+    /// the first `valid` of them are read, the others become zero; with `valid` = 0 nothing is read and `index` may be
+    /// anything.
     CopyAsync {
         /// Destination.
         shared: SharedId,

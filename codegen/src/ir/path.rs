@@ -1,4 +1,5 @@
-//! Naming a statement in words, for errors: ``statement 7, `store low[k] = a`, in `for r in 0..8`, in the else of `if t < n` ``.
+//! Naming a statement in words, for errors: ``statement 7, `store low[k] = a`, in `for r in 0..8`, in the else of `if t
+//! < n` ``.
 //!
 //! Statements are numbered in the order of the text, from 1, comments left out.
 

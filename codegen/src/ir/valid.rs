@@ -1,11 +1,12 @@
 //! Kernel → [`KernelInfo`], or everything that is wrong with it.
 //!
-//! Checked: the type of every expression; that locals are declared before they are used and used where they are visible, scalars as scalars and
-//! arrays as arrays; widths of wide accesses and the rights of pointers; literals, shift counts and constant indices that
-//! fit; literal bounds of unrolled loops; sizes of asynchronous copies; barriers in control flow that is uniform over the block, shuffles and
-//! warps' synchronisation in control flow that is uniform over the warp; that kernels which wait for launches do so before they touch what those
-//! may still write; grids over scalar parameters only. What depends on values (bounds, alignment, races,
-//! registers read before they are set) is the interpreter's part.
+//! Checked: the type of every expression; that locals are declared before they are used and used where they are
+//! visible, scalars as scalars and arrays as arrays; widths of wide accesses and the rights of pointers; literals,
+//! shift counts and constant indices that fit; literal bounds of unrolled loops; sizes of asynchronous copies; barriers
+//! in control flow that is uniform over the block, shuffles and warps' synchronisation in control flow that is uniform
+//! over the warp; that kernels which wait for launches do so before they touch what those may still write; grids over
+//! scalar parameters only. What depends on values (bounds, alignment, races, registers read before they are set) is the
+//! interpreter's part.
 
 mod info;
 mod launches;

@@ -1,7 +1,8 @@
-//! Passes over kernels. Each has a file that says what it rewrites to what, and stands in [`PASSES`] under the name by which
-//! `liftc --emit ir --after NAME` shows what it leaves.
+//! Passes over kernels. Each has a file that says what it rewrites to what, and stands in [`PASSES`] under the name by
+//! which `liftc --emit ir --after NAME` shows what it leaves.
 //!
-//! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]); others where a plan asks for them.
+//! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]); others where a
+//! plan asks for them.
 
 mod dead;
 mod kept;

@@ -1,8 +1,8 @@
 //! rewrite: reflections in warps that lift what they load at once → those that try one step and else call a function
 //!
-//! A reflection that is written out takes a division, wherever it stands. Where all of a block's rows are loaded before anything else,
-//! it stands there many times, once is nearly always enough, and calling for the rest leaves a short kernel. Where warps walk, through a
-//! ring of copies, a call in the loop costs them registers.
+//! A reflection that is written out takes a division, wherever it stands. Where all of a block's rows are loaded before
+//! anything else, it stands there many times, once is nearly always enough, and calling for the rest leaves a short
+//! kernel. Where warps walk, through a ring of copies, a call in the loop costs them registers.
 
 use crate::ir::visit::{any_stmt, each_stmt_mut};
 use crate::ir::*;

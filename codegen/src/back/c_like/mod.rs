@@ -4,11 +4,11 @@
 //! declaration is followed at once by the load that fills it becomes one line, and is `const` where nothing sets it
 //! again.
 //!
-//! Arithmetic. In C, signed overflow is undefined, in the IR it wraps. Only sample data may ever overflow ([`Facts::is_data`]):
-//! sums and products of samples are computed in the unsigned type and converted back, `(int)((unsigned)a + b)`. In an
-//! unsigned sum one operand that is unsigned already makes the other one so: casts stand only at the first. Indices
-//! are computed plainly. Values narrower than `int` are promoted to it by the language itself, as a cast in the
-//! IR asks, so such a cast is not written.
+//! Arithmetic. In C, signed overflow is undefined, in the IR it wraps. Only sample data may ever overflow
+//! ([`Facts::is_data`]): sums and products of samples are computed in the unsigned type and converted back,
+//! `(int)((unsigned)a + b)`. In an unsigned sum one operand that is unsigned already makes the other one so: casts
+//! stand only at the first. Indices are computed plainly. Values narrower than `int` are promoted to it by the language
+//! itself, as a cast in the IR asks, so such a cast is not written.
 
 mod expr;
 

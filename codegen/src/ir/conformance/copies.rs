@@ -111,7 +111,8 @@ fn ring(suite: &mut Suite) {
     });
 }
 
-/// Lanes of a warp exchange through shared memory without a barrier, again and again; warps do not touch each other's part.
+/// Lanes of a warp exchange through shared memory without a barrier, again and again; warps do not touch each other's
+/// part.
 fn among_lanes(suite: &mut Suite) {
     let (threads, rounds) = (96usize, 6);
     let values: Vec<i32> = (0..threads as i32).map(|i| i * 13 - 50).collect();

@@ -1,8 +1,9 @@
 //! Small kernels that together use every construct of the IR, each with arguments and what they must be afterwards: one
 //! suite for every executor (interpreter, emitted CUDA, C and Rust).
 //!
-//! An executor takes the [`cases`] that it can launch (a CPU only those where [`Case::is_serial`]), runs the kernel on a copy of [`Case::args`], and holds the
-//! result against [`Case::expected`] with [`Case::check`]. What is expected is computed in plain Rust, not by the interpreter.
+//! An executor takes the [`cases`] that it can launch (a CPU only those where [`Case::is_serial`]), runs the kernel on
+//! a copy of [`Case::args`], and holds the result against [`Case::expected`] with [`Case::check`]. What is expected is
+//! computed in plain Rust, not by the interpreter.
 
 mod arithmetic;
 mod copies;

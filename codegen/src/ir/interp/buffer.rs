@@ -50,7 +50,8 @@ elements! {
 
 /// An array in global memory.
 ///
-/// It begins at an address that is a multiple of 256 bytes, as device allocations do, unless [`Buffer::misaligned`] says otherwise.
+/// It begins at an address that is a multiple of 256 bytes, as device allocations do, unless [`Buffer::misaligned`]
+/// says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     pub(super) scalar: Scalar,
@@ -101,8 +102,8 @@ impl Buffer {
         }
     }
 
-    /// Takes over what a kernel stored through a pointer to element `from`: `before` and `after` are that [`tail`](Buffer::tail)
-    /// before and after the launch.
+    /// Takes over what a kernel stored through a pointer to element `from`: `before` and `after` are that
+    /// [`tail`](Buffer::tail) before and after the launch.
     ///
     /// # Errors
     /// The first element that has changed otherwise in the meantime: two pointers met in it.

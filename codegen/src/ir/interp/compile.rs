@@ -1,8 +1,9 @@
 //! Statement tree → code over registers.
 //!
-//! A register is a column: one 64-bit cell for each thread of the block, or a single cell if its value is the same for all threads that
-//! can see it (`Slot`). Locals have registers of their own, intermediate results share some. What can be known beforehand is settled here:
-//! types, constants, and which reads need a check that the local has been set at all.
+//! A register is a column: one 64-bit cell for each thread of the block, or a single cell if its value is the same for
+//! all threads that can see it (`Slot`). Locals have registers of their own, intermediate results share some. What can
+//! be known beforehand is settled here: types, constants, and which reads need a check that the local has been set at
+//! all.
 
 use super::count::Operations;
 use crate::ir::Place as Target;
@@ -482,7 +483,8 @@ impl<'a> Compiler<'a> {
         (self.code.locals[local.0 as usize].plus(element), self.kernel.locals[local.0 as usize].scalar)
     }
 
-    /// Code for an expression; its result is in the register returned, which is `want` if it had to be computed and can stand there.
+    /// Code for an expression; its result is in the register returned, which is `want` if it had to be computed and can
+    /// stand there.
     fn expr(&mut self, e: &Expr, want: Option<Slot>) -> (Slot, Scalar) {
         match e {
             Expr::Lit(l) => {

@@ -22,7 +22,8 @@ pub struct GlobalTraffic {
 pub struct SharedTraffic {
     /// Statements executed, counted once a warp.
     pub requests: u64,
-    /// Passes over the 32 banks of 4 bytes. 8-byte accesses are served a half warp at a time, 16-byte accesses a quarter.
+    /// Passes over the 32 banks of 4 bytes. 8-byte accesses are served a half warp at a time, 16-byte accesses a
+    /// quarter.
     pub wavefronts: u64,
     /// Wavefronts beyond those that the same accesses would take without bank conflicts.
     pub conflicts: u64,

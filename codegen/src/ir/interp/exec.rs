@@ -364,7 +364,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Before an access to global memory: threads that have not waited for the launches before read what is settled, and nothing else.
+    /// Before an access to global memory: threads that have not waited for the launches before read what is settled,
+    /// and nothing else.
     fn touch(&self, array: ParamId, writes: bool, active: &Active) -> Result<(), Stop> {
         if self.waits && (writes || !self.place.kernel.settled.contains(&array)) {
             each!(active, t => {

@@ -85,7 +85,8 @@ pub enum FaultKind {
         /// Element of an array.
         index: Option<i64>,
     },
-    /// Two threads touch a shared cell between two barriers (or, within a warp, two synchronisations), and one of them writes.
+    /// Two threads touch a shared cell between two barriers (or, within a warp, two synchronisations), and one of them
+    /// writes.
     #[error("race: element {index} of shared `{array}` is {} here and, without a barrier between, {other}", verb(*.writes))]
     SharedRace {
         /// The array.

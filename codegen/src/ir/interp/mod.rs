@@ -1,13 +1,14 @@
 //! Runs kernels as a GPU would, and finds what a GPU would only sometimes show.
 //!
-//! A kernel runs block by block, all threads of a block in step under an active mask. Whatever the IR calls an error ends the run with a
-//! [`Fault`] that names statement, block, thread and element: accesses out of bounds or misaligned, values read before they are set,
-//! races in shared and global memory, barriers and shuffles that not all reach, arithmetic without a result. The
-//! launch's cost is counted on the way ([`Counts`]).
+//! A kernel runs block by block, all threads of a block in step under an active mask. Whatever the IR calls an error
+//! ends the run with a [`Fault`] that names statement, block, thread and element: accesses out of bounds or misaligned,
+//! values read before they are set, races in shared and global memory, barriers and shuffles that not all reach,
+//! arithmetic without a result. The launch's cost is counted on the way ([`Counts`]).
 //!
-//! How it works, file by file: `compile` turns the statement tree into code over registers, one 64-bit cell a thread, or one a
-//! block where the value is the same for all threads; `pure` evaluates one operation for all active threads at a time; `memory` holds the
-//! arrays with their shadow (who touched what, and when) and counts traffic; `exec` walks the code.
+//! How it works, file by file: `compile` turns the statement tree into code over registers, one 64-bit cell a thread,
+//! or one a block where the value is the same for all threads; `pure` evaluates one operation for all active threads at
+//! a time; `memory` holds the arrays with their shadow (who touched what, and when) and counts traffic; `exec` walks
+//! the code.
 
 mod buffer;
 mod compile;
@@ -50,7 +51,8 @@ impl<'a> Program<'a> {
         Program { kernel, info, code: compile::compile(kernel, info) }
     }
 
-    /// Runs one launch. The arguments are the parameters in order; buffers are left as the kernel leaves them, also after a fault.
+    /// Runs one launch. The arguments are the parameters in order; buffers are left as the kernel leaves them, also
+    /// after a fault.
     ///
     /// # Errors
     /// The first thing that goes wrong.

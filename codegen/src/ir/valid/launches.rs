@@ -1,4 +1,5 @@
-//! Waiting for launches: a kernel that waits anywhere does so, on every path, before it touches what launches before it may still write.
+//! Waiting for launches: a kernel that waits anywhere does so, on every path, before it touches what launches before it
+//! may still write.
 
 use super::{At, Finding};
 use crate::ir::path::{Numbering, StmtId};

@@ -15,16 +15,18 @@ struct Touch {
     statement: StmtId,
 }
 
-/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block. Synchronisations of a warp
-/// order what its own lanes do within an epoch.
+/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block. Synchronisations of
+/// a warp order what its own lanes do within an epoch.
 #[derive(Clone, Copy, Default)]
 struct SharedShadow {
     write_epoch: u32,
     read_epoch: u32,
-    /// The epoch in which an asynchronous copy to the cell was started that nobody has waited for; 0 for none. `write` is the copy.
+    /// The epoch in which an asynchronous copy to the cell was started that nobody has waited for; 0 for none. `write`
+    /// is the copy.
     flight_epoch: u32,
     write: Touch,
-    /// Two lanes (or twice one) of the first warp that read the cell in this epoch, since that warp's last synchronisation before a read.
+    /// Two lanes (or twice one) of the first warp that read the cell in this epoch, since that warp's last
+    /// synchronisation before a read.
     reads: [Touch; 2],
     /// A read by another warp; one by the same warp if there was none.
     elsewhere: Touch,
@@ -142,7 +144,8 @@ impl SharedArray {
         self.write(request, epoch, witness, traffic, 0)
     }
 
-    /// Checks and counts the writing side of an asynchronous copy: a store whose cells nobody may touch before [`SharedArray::land`].
+    /// Checks and counts the writing side of an asynchronous copy: a store whose cells nobody may touch before
+    /// [`SharedArray::land`].
     pub(in crate::ir::interp) fn copy(
         &mut self,
         request: Request,
@@ -247,7 +250,8 @@ fn count(warp: &Warp, scalar: Scalar, address: u64, traffic: &mut SharedTraffic)
     }
 }
 
-/// Passes over the banks that it takes to serve these 4-byte words: as many as the most wanted bank has different words.
+/// Passes over the banks that it takes to serve these 4-byte words: as many as the most wanted bank has different
+/// words.
 fn wavefronts(words: impl Iterator<Item = u64> + Clone) -> u64 {
     let (least, most) = words.clone().fold((u64::MAX, 0), |(a, b), w| (a.min(w), b.max(w)));
     if most - least < 32 {
