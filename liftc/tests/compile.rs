@@ -88,13 +88,14 @@ fn long_wavelets_are_compiled() {
 #[test]
 fn what_passes_leave() {
     let bench = Bench::new();
-    let ir = |more: &str| {
-        let line = format!("cdf97 --emit ir --schedule warp --sample f32 {more} -o -");
+    let of = |schedule: &str, more: &str| {
+        let line = format!("cdf97 --emit ir --schedule {schedule} --sample f32 {more} -o -");
         bench.run(&line).ok().stdout
     };
+    let ir = |more: &str| of("warp", more);
     let made = ir("");
     assert!(made.contains(" mirror(") && !made.contains("mirror_near("));
-    assert!(ir("--after dead").len() < made.len());
+    assert!(of("tile", "--after dead").len() < of("tile", "").len());
     assert!(ir("--after reflect").contains(" mirror_near("));
     assert!(ir("--after kept").matches("kept").count() > made.matches("kept").count());
     let overlapping = ir("--after overlap");
