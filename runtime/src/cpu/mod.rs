@@ -267,7 +267,7 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         };
         let levels = self.levels.iter().enumerate();
         match &self.rows {
-            Some(rows) => levels.map(|(j, level)| pass(j, &level.axes, rows.name())).collect(),
+            Some(rows) => levels.map(|(j, level)| pass(j, &level.axes, rows.name(j))).collect(),
             None => levels.flat_map(|(j, level)| level.axes.iter().map(move |&a| pass(j, &[a], "lines"))).collect(),
         }
     }

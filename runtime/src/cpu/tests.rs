@@ -85,26 +85,30 @@ fn check<T: Sample>(problem: Problem, random: &mut Random) {
         let what = format!("{what}, {isa}, {threads} threads");
         let cpu = Cpu::<T>::with(problem.clone(), threads, isa).unwrap();
         let mut workspace = Workspace::new(cpu.workspace_size());
-        let mut found = vec![T::default(); data.len()];
+        // Anywhere between lines of the cache.
+        let mut room = vec![T::default(); data.len() + 80];
+        let any = random.below(64);
+        let skew = random.of(&[0, 4, 8, any]) + room.as_ptr().align_offset(64).min(16);
+        let found = &mut room[skew..][..data.len()];
         // SAFETY: arrays of the problem's shape.
         unsafe {
-            cpu.forward(view(&data, shape), view_mut(&mut found, shape), &mut workspace).unwrap();
-            assert_same(&found, &coefficients, &format!("analysis of {what}"));
-            cpu.inverse(0, view(&coefficients, shape), view_mut(&mut found, shape), &mut workspace).unwrap();
-            assert_same(&found, &whole, &format!("synthesis of {what}"));
+            cpu.forward(view(&data, shape), view_mut(found, shape), &mut workspace).unwrap();
+            assert_same(found, &coefficients, &format!("analysis of {what}"));
+            cpu.inverse(0, view(&coefficients, shape), view_mut(found, shape), &mut workspace).unwrap();
+            assert_same(found, &whole, &format!("synthesis of {what}"));
             found.copy_from_slice(&data);
-            cpu.forward_in_place(view_mut(&mut found, shape), &mut workspace).unwrap();
-            assert_same(&found, &coefficients, &format!("analysis in place of {what}"));
-            cpu.inverse_in_place(view_mut(&mut found, shape), &mut workspace).unwrap();
-            assert_same(&found, &whole, &format!("synthesis in place of {what}"));
+            cpu.forward_in_place(view_mut(found, shape), &mut workspace).unwrap();
+            assert_same(found, &coefficients, &format!("analysis in place of {what}"));
+            cpu.inverse_in_place(view_mut(found, shape), &mut workspace).unwrap();
+            assert_same(found, &whole, &format!("synthesis in place of {what}"));
         }
         if scheme.domain() == crate::Domain::Real {
             let (mut back, mut forth) = (data.clone(), data.clone());
             oracle.adjoint(&mut back).unwrap();
             oracle.inverse_adjoint(&mut forth).unwrap();
             for (of, expected) in [(super::Of::Forward, back), (super::Of::Inverse, forth)] {
-                unsafe { cpu.adjoint(of, view(&data, shape), view_mut(&mut found, shape), &mut workspace).unwrap() };
-                assert_same(&found, &expected, &format!("adjoint of {of:?} of {what}"));
+                unsafe { cpu.adjoint(of, view(&data, shape), view_mut(found, shape), &mut workspace).unwrap() };
+                assert_same(found, &expected, &format!("adjoint of {of:?} of {what}"));
             }
         }
     }
@@ -184,6 +188,12 @@ const SHAPES: [&[usize]; 30] = [
 /// Beyond the width of a block, and beyond what one thread keeps to itself.
 const WIDE: [&[usize]; 6] = [&[7, 1031], &[9, 4111], &[301, 130], &[40, 1100], &[70003], &[37, 33, 40]];
 
+/// Wide enough for loops that do all steps of four rows at once.
+fn wide(random: &mut Random) -> [usize; 2] {
+    let (rows, narrow, more) = (random.of(&[6, 20, 60]), random.of(&[20, 40, 80, 150]), random.of(&[8, 70, 200]));
+    [2 + random.below(rows), narrow + random.below(more)]
+}
+
 fn schemes(names: &[&str]) -> Vec<Scheme> {
     names.iter().map(|name| catalogue::find(name).unwrap()).collect()
 }
@@ -219,6 +229,54 @@ fn reals_are_the_oracles() {
         for _ in 0..2 {
             check::<f32>(problem(&scheme, &mut random, &WIDE), &mut random);
             check::<f16>(problem(&scheme, &mut random, &WIDE), &mut random);
+        }
+    }
+}
+
+/// The schedule of the first level of an image.
+fn schedule<T: Sample>(wavelet: &str, shape: &[usize], boundary: Boundary, isa: Isa) -> &'static str {
+    let problem = Problem {
+        scheme: catalogue::find(wavelet).unwrap(),
+        boundary,
+        geometry: Geometry::new(shape, &[0, 0], &[1, 1], &[1, 0]).unwrap(),
+        layout: Layout::Mallat,
+        source_shape: shape.to_vec(),
+        gain_shift: 0,
+        double_lone_odd: false,
+    };
+    Cpu::<T>::with(Arc::new(problem), 1, isa).unwrap().passes()[0].schedule
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn common_shapes_are_one_loop() {
+    for (isa, one_loop) in sets().zip(["rows in one loop, sse2", "rows in one loop, avx2", "rows in one loop, avx512"])
+    {
+        for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
+            for wavelet in ["legall53", "dd137"] {
+                assert_eq!(schedule::<i16>(wavelet, &[2, 160], boundary, isa), one_loop);
+            }
+            for wavelet in ["cdf97", "cdf2_2"] {
+                assert_eq!(schedule::<f32>(wavelet, &[2, 160], boundary, isa), one_loop);
+            }
+        }
+        assert_ne!(schedule::<f32>("cdf97", &[90, 90], Boundary::Zero, isa), one_loop);
+    }
+}
+
+#[test]
+fn rows_in_one_loop_are_the_oracles() {
+    let mut random = Random(4);
+    for scheme in schemes(&["legall53", "dd137", "haar_vc2_0", "dd97"]) {
+        for _ in 0..60 {
+            let shape = wide(&mut random);
+            check::<i16>(problem(&scheme, &mut random, &[&shape]), &mut random);
+        }
+    }
+    for scheme in schemes(&["cdf97", "cdf2_2", "cdf2_4", "cdf3_5", "db4"]) {
+        for _ in 0..60 {
+            let shape = wide(&mut random);
+            check::<f32>(problem(&scheme, &mut random, &[&shape]), &mut random);
         }
     }
 }

@@ -228,6 +228,11 @@ impl<W: Arithmetic> Axis<W> {
         if self.periodic() { (from, to) } else { (from.max(0), to.min(self.n as isize)) }
     }
 
+    /// The sample that stands for sample i.
+    pub fn inside(&self, i: isize) -> Option<isize> {
+        if self.periodic() { Some(i.rem_euclid(self.n as isize)) } else { self.resolve(i) }
+    }
+
     /// Where a read of sample i finds one; `None` reads zero.
     pub fn resolve(&self, i: isize) -> Option<isize> {
         let last = self.n as isize - 1;

@@ -9,6 +9,7 @@
 
 use super::across::{Copied, Window, capacity};
 use super::axis::{Axis, Kind, MAX_TAPS};
+use super::fused::{Fused, Run};
 use super::ops;
 use super::view::{Grid, Rows, Staging};
 use crate::cpu::isa::Isa;
@@ -35,6 +36,8 @@ pub(super) struct Level<W: Arithmetic> {
     pub across_first: bool,
     /// Bits that samples shift left when they arrive, and right when they leave.
     pub gain: (u32, u32),
+    /// All of that in one loop, if there is one.
+    pub fused: Option<Fused>,
 }
 
 /// What of a level is executed: results y0..y1, and blocks of columns.
@@ -57,7 +60,7 @@ pub(super) struct Memory<W> {
 }
 
 /// A run of samples in a block of a row in the ring.
-type Run = (usize, usize);
+type Part = (usize, usize);
 
 impl<W: Arithmetic> Level<W> {
     /// Results of a block along rows.
@@ -95,13 +98,19 @@ impl<W: Arithmetic> Level<W> {
         ((low + self.width).next_multiple_of(line) + 33 * line, low)
     }
 
+    /// The loop, if it is taken.
+    fn fused(&self, run: Option<&Run>) -> Option<(&Fused, &Axis<W>)> {
+        run.and(self.fused.as_ref()).zip(self.down.as_ref())
+    }
+
     /// Samples of the ring.
     pub fn ring(&self) -> Option<usize> {
-        if self.split_early() {
-            self.blocks().checked_mul(self.slots())?.checked_mul(2 * self.capacity())
+        let ring = if self.split_early() {
+            self.blocks().checked_mul(self.slots())?.checked_mul(2 * self.capacity())?
         } else {
-            self.slots().checked_mul(self.pitch().0)
-        }
+            self.slots().checked_mul(self.pitch().0)?
+        };
+        self.fused.as_ref().map_or(Some(0), |fused| fused.memory::<W>()).map(|memory| memory.max(ring))
     }
 
     /// Samples of a copied window, and of a staging buffer.
@@ -109,25 +118,59 @@ impl<W: Arithmetic> Level<W> {
         (2 * self.capacity(), (2 * self.capacity()).max(self.block()))
     }
 
+    /// The row after which row 0 leaves, by phases.
+    fn lag(&self, run: Option<&Run>) -> [isize; 2] {
+        match self.fused(run) {
+            Some((fused, _)) => fused.lag(),
+            None => self.down.as_ref().map_or([0; 2], |down| down.lag),
+        }
+    }
+
     /// Rows after which the last of the results leaves.
-    pub fn end(&self, chunk: &Chunk) -> isize {
-        chunk.rows.1 + self.down.as_ref().map_or(0, |down| down.lag[0].max(down.lag[1]))
+    pub fn end(&self, chunk: &Chunk, run: Option<&Run>) -> isize {
+        let [even, odd] = self.lag(run);
+        chunk.rows.1 + even.max(odd)
+    }
+
+    /// The first row that arrives.
+    pub fn start(&self, chunk: &Chunk, run: Option<&Run>) -> isize {
+        match self.fused(run) {
+            Some((fused, down)) => fused.start(down, chunk),
+            None => self.arriving(chunk).0,
+        }
     }
 
     /// The rows that results of a chunk depend on.
-    pub fn arriving(&self, chunk: &Chunk) -> (isize, isize) {
+    fn arriving(&self, chunk: &Chunk) -> (isize, isize) {
         self.down.as_ref().map_or(chunk.rows, |down| down.widen(chunk.rows, down.spare))
     }
 
+    /// How many rows (of the low band, in synthesis) have to be there before those from `front` on arrive; `None`: all.
+    pub fn needs(&self, chunk: &Chunk, front: isize, run: Option<&Run>) -> Option<usize> {
+        let next = match self.fused(run) {
+            Some((fused, down)) => fused.needs(down, front) + 1,
+            None => {
+                let (first, end) = self.arriving(chunk);
+                if first < 0 || end > self.height as isize {
+                    return None;
+                }
+                (front + ARRIVE as isize).min(end)
+            }
+        };
+        Some(match &self.down {
+            Some(down) if !self.analysis => down.index(down.align(next, 0)) as usize,
+            _ => next as usize,
+        })
+    }
+
     /// Rows that have left when so many have arrived: of phase 0, and of both.
-    pub fn left(&self, front: isize) -> (usize, usize) {
+    pub fn left(&self, front: isize, run: Option<&Run>) -> (usize, usize) {
         let Some(down) = &self.down else {
             let rows = front.clamp(0, self.height as isize) as usize;
             return (rows, rows);
         };
-        let finished = |phase: usize| (front - down.lag[phase]).clamp(0, self.height as isize);
-        let even = down.index(down.align(finished(0), 0)) as usize;
-        (even, finished(0).min(finished(1)) as usize)
+        let [even, odd] = self.lag(run).map(|lag| (front - lag).clamp(0, self.height as isize));
+        (down.index(down.align(even, 0)) as usize, even.min(odd) as usize)
     }
 
     /// The rows from `front` on arrive, and what is finished leaves.
@@ -136,6 +179,7 @@ impl<W: Arithmetic> Level<W> {
     /// What the chunk reads and writes of `from` and `to` has to be valid, no other worker may touch what it writes,
     /// and the memory has to have the sizes that this level asks for. `front` begins where the rows of the chunk
     /// arrive, and proceeds by [`ARRIVE`].
+    #[allow(clippy::too_many_arguments)]
     pub unsafe fn arrive<S: Stored<W>, D: Stored<W>>(
         &self,
         chunk: &Chunk,
@@ -143,7 +187,12 @@ impl<W: Arithmetic> Level<W> {
         from: &Grid<S>,
         to: &Grid<D>,
         memory: &Memory<W>,
+        run: Option<&Run>,
     ) {
+        if let (Some(run), Some((fused, down))) = (run, self.fused(run)) {
+            // SAFETY: passed on from the caller.
+            return unsafe { fused.arrive(run, down, chunk, front, from, to, memory.ring) };
+        }
         let work = Work { level: self, chunk, from, to, memory };
         // SAFETY: passed on from the caller.
         unsafe {
@@ -209,7 +258,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
     }
 
     /// What vertical steps do in a block of a row of the ring.
-    fn runs(&self, block: usize) -> [Run; 2] {
+    fn runs(&self, block: usize) -> [Part; 2] {
         let (from, to) = self.columns(block);
         let level = self.level;
         match &level.across {
@@ -326,7 +375,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
     }
 
     /// A vertical step on a block of row t.
-    unsafe fn step(&self, down: &Axis<W>, step: &super::axis::Step<W>, t: isize, block: usize, runs: [Run; 2]) {
+    unsafe fn step(&self, down: &Axis<W>, step: &super::axis::Step<W>, t: isize, block: usize, runs: [Part; 2]) {
         let isa = self.level.isa;
         for (offset, count) in runs {
             if count == 0 {

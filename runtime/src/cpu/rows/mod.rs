@@ -8,10 +8,12 @@
 //! image wants its last rows first.
 //!
 //! `axis` derives from supports what lags behind what, `across` lifts along rows, `ops` has the loops, compiled for
-//! every instruction set and made for shapes of steps rather than for wavelets.
+//! every instruction set and made for shapes of steps rather than for wavelets. Where all steps along both axes have a
+//! shape that there is one loop for, a level is that loop (`fused`).
 
 mod across;
 mod axis;
+mod fused;
 mod level;
 mod ops;
 mod view;
@@ -22,6 +24,7 @@ use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 
 use crate::sample::{CompiledStep, Sample};
 use axis::Axis;
+use fused::{Fused, Run};
 use level::{ARRIVE, Chunk, Level, Memory};
 use lifting_dsl::geometry::Layout;
 use lifting_planner::Problem;
@@ -33,6 +36,9 @@ const MAX_LEVELS: usize = 64;
 
 /// Fewer samples than this are not worth waking anyone for.
 const SMALL: usize = 1 << 15;
+
+/// Bytes of samples from which on they do not stay in the caches: results are stored past them.
+const LARGE: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
 
 /// All levels of a problem that row programs can take.
 #[derive(Debug)]
@@ -122,7 +128,7 @@ impl<T: Sample> Program<T> {
                     true => Axis::new(steps, problem.boundary, place.length, place.parity).map(Some),
                     false => Some(None),
                 };
-                let level = Level {
+                let mut level = Level {
                     isa,
                     analysis,
                     height: places[0].length,
@@ -131,7 +137,14 @@ impl<T: Sample> Program<T> {
                     down: axis(&places[0])?,
                     across_first: (axes.first() == Some(&x)) == analysis,
                     gain: if analysis { (gain, 0) } else { (0, gain) },
+                    fused: None,
                 };
+                if let (Some(across), Some(down)) = (&level.across, &level.down)
+                    && level.across_first == analysis
+                    && gain == 0
+                {
+                    level.fused = Fused::new::<T, _>(isa, analysis, across, down);
+                }
                 let (copy, staging) = level.scratch();
                 (program.copy, program.staging) = (program.copy.max(copy), program.staging.max(staging));
                 if analysis { program.analysis.push(level) } else { program.synthesis.push(level) }
@@ -147,13 +160,17 @@ impl<T: Sample> Program<T> {
         Some(program)
     }
 
-    /// What recipes call it.
-    pub fn name(&self) -> &'static str {
-        match self.isa.to_string().as_str() {
-            "avx512" => "rows, avx512",
-            "avx2" => "rows, avx2",
-            "sse2" => "rows, sse2",
-            "neon" => "rows, neon",
+    /// What recipes call level j.
+    pub fn name(&self, j: usize) -> &'static str {
+        let fused = self.analysis[j].fused.is_some() && self.synthesis[j].fused.is_some();
+        match (self.isa.to_string().as_str(), fused) {
+            ("avx512", false) => "rows, avx512",
+            ("avx512", true) => "rows in one loop, avx512",
+            ("avx2", false) => "rows, avx2",
+            ("avx2", true) => "rows in one loop, avx2",
+            ("sse2", false) => "rows, sse2",
+            ("sse2", true) => "rows in one loop, sse2",
+            ("neon", _) => "rows, neon",
             _ => "rows",
         }
     }
@@ -319,6 +336,18 @@ impl<T: Sample> Program<T> {
         }
     }
 
+    /// How the loop of level j is run between these, if it has one that can.
+    fn fused(&self, way: Way, j: usize, top: usize, from: &Grid<T>, to: &Grid<T>) -> Option<Run> {
+        let mut run = self.level(way, j).fused.as_ref()?.run(from, to)?;
+        let Place { length: rows, .. } = self.places[top][0];
+        let large = rows * self.places[top][1].length * size_of::<T>() >= LARGE;
+        let (analysis, first, last) = (way == Way::Analysis, j == top, j + 1 == self.levels());
+        // What goes on to another level stays.
+        run.stream = [large && last, large && (analysis || first)];
+        run.fetch = large && (first || !analysis);
+        Some(run)
+    }
+
     fn order(&self, way: Way, top: usize) -> impl Iterator<Item = usize> + Clone {
         let last = self.levels();
         (top..last).map(move |i| if way == Way::Analysis { i } else { last - 1 - (i - top) })
@@ -338,7 +367,10 @@ impl<T: Sample> Program<T> {
         for j in self.order(way, top) {
             let level = self.level(way, j);
             let chunk = level_whole(level);
-            state[j] = State { chunk, front: level.arriving(&chunk).0, end: level.end(&chunk), ring: offset };
+            let (from, to) = self.ends(way, j, top, image, low, false);
+            let run = self.fused(way, j, top, &from, &to);
+            let (front, end) = (level.start(&chunk, run.as_ref()), level.end(&chunk, run.as_ref()));
+            state[j] = State { chunk, run, front, end, ring: offset };
             offset += level.ring().unwrap_or(0).next_multiple_of(64);
         }
         // The last level that can go on does, so that rows are taken as soon as they are there, and few of them are
@@ -346,11 +378,13 @@ impl<T: Sample> Program<T> {
         while let Some(j) = self.next(way, top, &state) {
             let level = self.level(way, j);
             let (from, to) = self.ends(way, j, top, image, low, false);
-            memory.ring = rings.wrapping_add(state[j].ring);
+            let State { chunk, run, front, ring, .. } = &state[j];
+            memory.ring = rings.wrapping_add(*ring);
             // SAFETY: by the caller's promise.
-            unsafe { level.arrive(&state[j].chunk, state[j].front, &from, &to, &memory) };
+            unsafe { level.arrive(chunk, *front, &from, &to, &memory, run.as_ref()) };
             state[j].front += ARRIVE as isize;
         }
+        fused::fence();
     }
 
     /// The last level that is not done and has the rows that it takes next.
@@ -364,7 +398,7 @@ impl<T: Sample> Program<T> {
                 continue;
             }
             let available = before.map(|b| {
-                let (even, all) = self.level(way, b).left(state[b].front);
+                let (even, all) = self.level(way, b).left(state[b].front, state[b].run.as_ref());
                 let ready = state[b].front >= state[b].end;
                 // Analysis hands its low band on, synthesis all that it makes.
                 (ready, if way == Way::Analysis { even } else { all })
@@ -395,28 +429,26 @@ impl<T: Sample> Program<T> {
                 continue;
             }
             let (from, to) = self.ends(way, j, top, image, low, true);
-            let share = |w: usize, work: &mut [T::Lane]| {
-                let Some(chunk) = level_chunk(level, w, workers) else { return };
-                let (from, to) = (from, to);
+            let run = self.fused(way, j, top, &from, &to);
+            let share = |chunk: &Chunk, work: &mut [T::Lane]| {
+                let (from, to, run) = (from, to, run.as_ref());
                 let memory = self.memory(work);
-                let mut front = level.arriving(&chunk).0;
-                while front < level.end(&chunk) {
+                let mut front = level.start(chunk, run);
+                while front < level.end(chunk, run) {
                     // SAFETY: by the caller's promise, and chunks are distinct.
-                    unsafe { level.arrive(&chunk, front, &from, &to, &memory) };
+                    unsafe { level.arrive(chunk, front, &from, &to, &memory, run) };
                     front += ARRIVE as isize;
                 }
+                fused::fence();
             };
             if level.height * level.width < SMALL {
-                let chunk = level_whole(level);
-                let memory = self.memory(&mut work[..piece]);
-                let mut front = level.arriving(&chunk).0;
-                while front < level.end(&chunk) {
-                    // SAFETY: by the caller's promise.
-                    unsafe { level.arrive(&chunk, front, &from, &to, &memory) };
-                    front += ARRIVE as isize;
-                }
+                share(&level_whole(level), &mut work[..piece]);
             } else {
-                work.par_chunks_mut(piece).take(workers).enumerate().for_each(|(w, work)| share(w, work));
+                work.par_chunks_mut(piece).take(workers).enumerate().for_each(|(w, work)| {
+                    if let Some(chunk) = level_chunk(level, w, workers) {
+                        share(&chunk, work);
+                    }
+                });
             }
         }
     }
@@ -442,6 +474,7 @@ impl<T: Sample> Program<T> {
 #[derive(Clone, Copy)]
 struct State {
     chunk: Chunk,
+    run: Option<Run>,
     front: isize,
     end: isize,
     ring: usize,
@@ -449,7 +482,7 @@ struct State {
 
 impl Default for State {
     fn default() -> State {
-        State { chunk: Chunk { rows: (0, 0), blocks: (0, 0) }, front: 0, end: 0, ring: 0 }
+        State { chunk: Chunk { rows: (0, 0), blocks: (0, 0) }, run: None, front: 0, end: 0, ring: 0 }
     }
 }
 
@@ -473,19 +506,7 @@ fn level_chunk<W: crate::sample::Arithmetic>(level: &Level<W>, worker: usize, wo
 /// Whether the rows are there that a level takes next.
 fn can_go_on<W: crate::sample::Arithmetic>(level: &Level<W>, state: &State, available: Option<(bool, usize)>) -> bool {
     let Some((all, rows)) = available else { return true };
-    if all {
-        return true;
-    }
-    let (first, end) = level.arriving(&state.chunk);
-    let next = (state.front + ARRIVE as isize).min(end);
-    if first < 0 || end > level.height as isize {
-        return false;
-    }
-    let needed = match (&level.down, level.analysis) {
-        (Some(down), false) => down.index(down.align(next, 0)) as usize,
-        _ => next as usize,
-    };
-    needed <= rows
+    all || level.needs(&state.chunk, state.front, state.run.as_ref()).is_some_and(|needed| needed <= rows)
 }
 
 /// An image, or a line, and where it goes.

@@ -45,7 +45,7 @@ impl<T> Rows<T> {
     }
 
     /// Sample `column` of row `row`.
-    fn at(&self, row: isize, column: isize) -> *mut T {
+    pub fn at(&self, row: isize, column: isize) -> *mut T {
         let row = if self.turn == usize::MAX { row } else { row.rem_euclid(self.turn as isize) };
         self.first.wrapping_offset(row * self.pitch + column * self.step)
     }

@@ -1,0 +1,341 @@
+//! The loops: two pairs of rows at a time, a register of columns after the other, all steps along rows and columns.
+//!
+//! Beyond the ends of rows are more samples, by the border rule, in buffers of a few registers. So a row is three
+//! segments: a head from a buffer, what is read where it stands, and a tail from a buffer.
+
+#![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
+
+use super::chain::{Across, Chain, Down, MAX_STEPS, Weights};
+use super::vector::{Storage, Vector};
+
+/// Rows that arrive together.
+pub(super) const ROWS: usize = 4;
+
+/// Bytes of the buffers, at most: of each row, a head and a tail of three pairs of registers.
+pub(super) const BUFFERS: usize = ROWS * 2 * BUFFER * 64;
+
+/// Registers of a buffer.
+const BUFFER: usize = 6;
+
+/// What kernels need of a level.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub steps: [Weights; MAX_STEPS],
+    /// Of results of the last step and of the others (in synthesis, of samples that the first step updates, and of the
+    /// others), along columns and along rows.
+    pub factors: [f64; 2],
+    /// Samples of a row.
+    pub n: usize,
+    /// Where the samples before the first one and after the last one are in their rows (or bands), nearest first.
+    pub left: Vec<usize>,
+    pub right: Vec<usize>,
+}
+
+/// Four rows.
+pub(super) struct Event {
+    /// In analysis rows, in synthesis their bands: first the one of the samples that the first step updates.
+    pub from: [[*const u8; 2]; ROWS],
+    /// The same, of rows that arrive next, if they are to be fetched.
+    pub next: Option<[[*const u8; 2]; ROWS]>,
+    /// Results of the last step, and those after them, twice: in analysis bands in that order, in synthesis rows.
+    pub to: [[*mut u8; 2]; ROWS],
+    /// What of that goes past the caches: by rows, then bands.
+    pub stream: [[bool; 2]; 2],
+    pub buffers: *mut u8,
+    /// What is delayed along columns.
+    pub state: *mut u8,
+    /// Lanes of the first register that are before the first result, so that registers are stored where lines of the
+    /// cache begin.
+    pub skip: usize,
+}
+
+/// A compiled loop.
+pub(super) type Kernel = unsafe fn(&Level, &Event);
+
+/// Where registers are along a row.
+struct Place {
+    /// The sample that lane 0 of register 0 begins with.
+    first: isize,
+    /// Registers before that, from which delays are filled.
+    warm: usize,
+    /// Registers from 1 to this have all samples that they read, and write all lanes.
+    full: usize,
+    /// The end.
+    vectors: usize,
+}
+
+impl Place {
+    #[inline(always)]
+    fn new<V: Vector, C: Chain<V>>(n: usize, skip: usize, late: bool) -> Place {
+        let pair = 2 * V::LANES;
+        let back = C::BACK + late as usize;
+        let first = back as isize - 2 * skip as isize;
+        let full = ((n as isize - first) as usize / pair).min((n / 2 + skip) / V::LANES);
+        Place {
+            first,
+            warm: (back + C::REACH).div_ceil(pair),
+            full: full.max(1),
+            vectors: (n.div_ceil(2) + skip).div_ceil(V::LANES),
+        }
+    }
+}
+
+/// Registers of columns whose state a level of `n` samples keeps, at most.
+pub(super) fn columns<V: Vector, C: Chain<V>>(n: usize) -> usize {
+    let place = Place::new::<V, C>(n, V::LANES - 1, true);
+    place.vectors + place.warm
+}
+
+/// Whether rows of so many samples are long enough.
+pub(super) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
+    n >= 4 * V::LANES + C::BACK + C::REACH
+}
+
+/// Stores the lanes of `x` that are results `0..count` of a row, where lane 0 is result `at`.
+#[inline(always)]
+unsafe fn partial<V: Vector, S: Storage<V>>(x: V, to: *mut S, at: isize, count: usize) {
+    let mut lanes = std::mem::MaybeUninit::<[S; 64]>::uninit();
+    let (from, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
+    // SAFETY: lanes of the register, and results that there are.
+    unsafe {
+        S::store(x, lanes.as_mut_ptr().cast());
+        for lane in from..end {
+            *to.offset(at + lane) = *lanes.as_ptr().cast::<S>().offset(lane);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn put<V: Vector, S: Storage<V>>(x: V, to: *mut S, stream: bool) {
+    // SAFETY: by the caller's promise.
+    unsafe { if stream { S::stream(x, to) } else { S::store(x, to) } }
+}
+
+#[inline(always)]
+fn fetch<S>(from: *const S) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
+}
+
+/// Analysis of four rows. `LATE`: the first sample of a row is not a result of the last step.
+///
+/// # Safety
+/// Rows and bands are valid, and the machine has the instructions.
+#[inline(always)]
+pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(level: &Level, event: &Event) {
+    let (n, skip, pair) = (level.n, event.skip, 2 * V::LANES);
+    let place = Place::new::<V, C>(n, skip, LATE);
+    let (first, head_pairs) = (place.first, place.warm + 1);
+    // SAFETY: `first` is where rows and buffers were made for.
+    unsafe {
+        let mut segments = [[std::ptr::null::<S>(); ROWS]; 3];
+        for r in 0..ROWS {
+            let row: *const S = event.from[r][0].cast();
+            let head = event.buffers.cast::<S>().add(2 * r * BUFFER * V::LANES);
+            let tail = head.add(BUFFER * V::LANES);
+            let zero = head.offset((place.warm * pair) as isize - first);
+            row.copy_to_nonoverlapping(zero, (pair as isize + first) as usize);
+            let start = row.offset(first + (place.full * pair) as isize);
+            let rest = (n as isize - first) as usize - place.full * pair;
+            start.copy_to_nonoverlapping(tail, rest);
+            for i in 0..C::REACH {
+                *zero.sub(i + 1) = *row.add(level.left[i]);
+                *tail.add(rest + i) = *row.add(level.right[i]);
+            }
+            segments[0][r] = head;
+            segments[1][r] = row.offset(first + pair as isize);
+            segments[2][r] = tail;
+        }
+        let lengths = [head_pairs, place.full - 1, place.vectors - place.full];
+        let to = event.to.map(|bands| bands.map(|band| band.cast::<S>()));
+        let counts = [(n + 1 - LATE as usize) / 2, (n + LATE as usize) / 2];
+        let next = event.next.map(|rows| rows.map(|bands| bands[0].cast::<S>()));
+
+        let chain = C::new(&level.steps);
+        let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
+        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; ROWS];
+        let mut late = [V::splat(0.0); ROWS];
+        let mut state: *mut V::Lane = event.state.cast();
+        let mut at = -(skip as isize);
+        for segment in 0..3 {
+            let (rows, whole) = (segments[segment], segment == 1);
+            let warm = if segment == 0 { place.warm } else { 0 };
+            for i in 0..lengths[segment] {
+                let mut x = [[V::splat(0.0); 2]; ROWS];
+                for r in 0..ROWS {
+                    let from = rows[r].add(i * pair);
+                    let (t, u) = V::split(S::load(from), S::load(from.add(V::LANES)));
+                    let (last, mut other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                    if LATE {
+                        (other, late[r]) = (other.after(late[r], 1), other);
+                    }
+                    x[r] = if C::SCALES { [last.mul(factors[0]), other.mul(factors[1])] } else { [last, other] };
+                }
+                if i < warm {
+                    continue;
+                }
+                if whole && let Some(next) = next {
+                    for row in next {
+                        let from = row.offset(first + ((i + 1) * pair) as isize);
+                        fetch(from);
+                        fetch(from.add(V::LANES));
+                    }
+                }
+                for band in 0..2 {
+                    let mut line = Down::load(state, C::DOWN);
+                    for p in 0..2 {
+                        line.at = 0;
+                        let (mut y, mut z) = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
+                        if C::SCALES {
+                            (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
+                        }
+                        for (row, y) in [y, z].into_iter().enumerate() {
+                            let to = to[2 * p + row][band];
+                            if whole {
+                                put(y, to.offset(at), event.stream[row][band]);
+                            } else {
+                                partial(y, to, at, counts[band]);
+                            }
+                        }
+                    }
+                    line.store(state, C::DOWN);
+                    state = state.add(C::DOWN * V::LANES);
+                }
+                at += V::LANES as isize;
+            }
+        }
+    }
+}
+
+/// Synthesis of four rows. `LATE`: the first sample of a row is not a result of the last step.
+///
+/// # Safety
+/// Bands and rows are valid, and the machine has the instructions.
+#[inline(always)]
+pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(level: &Level, event: &Event) {
+    let (n, skip, lanes) = (level.n, event.skip, V::LANES);
+    let place = Place::new::<V, C>(n, skip, LATE);
+    let (first, head) = (place.first, (place.warm + 1) * lanes);
+    // The sample that a buffer of heads (tails) begins with, and where that is in its band, if it is there.
+    let begin = first - (2 * place.warm * lanes) as isize;
+    let end = first + (2 * place.full * lanes) as isize;
+    // SAFETY: `first` is where bands and buffers were made for.
+    unsafe {
+        let mut segments = [[[std::ptr::null::<S>(); 2]; ROWS]; 3];
+        for r in 0..ROWS {
+            let buffers = event.buffers.cast::<S>().add(2 * r * BUFFER * lanes);
+            let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
+            let tails = [buffers.add(BUFFER * lanes), buffers.add(3 * BUFFER / 2 * lanes)];
+            for band in 0..2 {
+                let row: *const S = event.from[r][band].cast();
+                // The band's first sample.
+                let zero = (first + band as isize).rem_euclid(2);
+                let length = (n + 1 - zero as usize) / 2;
+                let offset = ((zero - begin) / 2) as usize;
+                row.copy_to_nonoverlapping(heads[band].add(offset), head - offset);
+                let index = ((end + band as isize - zero) / 2) as usize;
+                row.add(index).copy_to_nonoverlapping(tails[band], length - index);
+                segments[0][r][band] = heads[band];
+                segments[1][r][band] = row.offset((first + band as isize - zero) / 2 + lanes as isize);
+                segments[2][r][band] = tails[band];
+            }
+            for i in 0..C::REACH {
+                let at = -1 - i as isize - begin;
+                let band = at as usize % 2;
+                *heads[band].add(at as usize / 2) = *event.from[r][band].cast::<S>().add(level.left[i]);
+                let at = n as isize + i as isize - end;
+                let band = at as usize % 2;
+                *tails[band].add(at as usize / 2) = *event.from[r][band].cast::<S>().add(level.right[i]);
+            }
+        }
+        let lengths = [place.warm + 1, place.full - 1, place.vectors - place.full];
+        let to = event.to.map(|rows| rows[0].cast::<S>());
+        let next = event.next.map(|rows| {
+            rows.map(|bands| [bands[0].cast::<S>().offset(first / 2), bands[1].cast::<S>().offset(first / 2)])
+        });
+
+        let chain = C::new(&level.steps);
+        let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
+        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; ROWS];
+        let mut late = [V::splat(0.0); ROWS];
+        let mut state: *mut V::Lane = event.state.cast();
+        let mut at = -2 * skip as isize;
+        for segment in 0..3 {
+            let (rows, whole) = (segments[segment], segment == 1);
+            let warm = if segment == 0 { place.warm } else { 0 };
+            for i in 0..lengths[segment] {
+                let mut x = [[V::splat(0.0); 2]; ROWS];
+                for band in 0..2 {
+                    let mut line = Down::load(state, C::DOWN);
+                    for p in 0..2 {
+                        line.at = 0;
+                        let mut t = S::load(rows[2 * p][band].add(i * lanes));
+                        let mut u = S::load(rows[2 * p + 1][band].add(i * lanes));
+                        if C::SCALES {
+                            (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                        }
+                        (x[2 * p][band], x[2 * p + 1][band]) = chain.run(t, u, &mut line);
+                    }
+                    line.store(state, C::DOWN);
+                    state = state.add(C::DOWN * lanes);
+                }
+                if whole && let Some(next) = next {
+                    for band in next.as_flattened() {
+                        fetch(band.add((i + 1) * lanes));
+                    }
+                }
+                for r in 0..ROWS {
+                    let [mut t, mut u] = x[r];
+                    if C::SCALES {
+                        (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                    }
+                    let (last, other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                    let (a, b) = if LATE {
+                        let before = other.after(late[r], 1);
+                        late[r] = other;
+                        V::merge(before, last)
+                    } else {
+                        V::merge(last, other)
+                    };
+                    if whole {
+                        put(a, to[r].offset(at), event.stream[r % 2][0]);
+                        put(b, to[r].offset(at + lanes as isize), event.stream[r % 2][0]);
+                    } else if i >= warm {
+                        partial(a, to[r], at, n);
+                        partial(b, to[r], at + lanes as isize, n);
+                    }
+                }
+                if i >= warm {
+                    at += 2 * lanes as isize;
+                }
+            }
+        }
+    }
+}
+
+impl<V: Vector> Down<V> {
+    #[inline(always)]
+    unsafe fn load(from: *const V::Lane, count: usize) -> Down<V> {
+        // SAFETY: passed on from the caller.
+        unsafe {
+            let mut line = Down { slots: [V::splat(0.0); _], at: 0 };
+            for (i, slot) in line.slots.iter_mut().enumerate().take(count) {
+                *slot = V::load(from.add(i * V::LANES));
+            }
+            line
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut V::Lane, count: usize) {
+        for (i, slot) in self.slots.into_iter().enumerate().take(count) {
+            // SAFETY: passed on from the caller.
+            unsafe { slot.store(to.add(i * V::LANES)) };
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Levels whose steps along rows and columns are one loop, in registers.
+//!
+//! rewrite: "each step of a block of rows is a loop" → four rows at a time, one register of columns after the other:
+//! its samples are split, go through all steps along the row, then through all steps along the columns, and leave. What
+//! steps still need is delayed (`chain`): along rows in registers, along columns in memory that is read and written
+//! once for four rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric
+//! and so is the border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
+//!
+//! `vector` has the registers of the instruction sets, `kernels` the loops. All other levels are row by row (`ops`).
+
+mod chain;
+mod kernels;
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use super::axis::{Axis, Kind, Lift};
+use super::level::Chunk;
+use super::view::Grid;
+use crate::cpu::isa::Isa;
+use crate::sample::Arithmetic;
+use chain::{Chain, Half, MAX_SIDES, MAX_STEPS, Narrow, Quarter, Real, Two, Weights};
+use kernels::{BUFFERS, Event, Kernel, ROWS};
+use lifting_dsl::Boundary;
+use std::any::{Any, TypeId};
+use vector::{Storage, Vector};
+
+/// A level with a loop of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Fused {
+    loops: Loop,
+    level: kernels::Level,
+    analysis: bool,
+    /// Of the rows that the first step updates.
+    phase: usize,
+    /// Of those that the last one does.
+    last: usize,
+    /// Bytes of a sample in memory.
+    size: usize,
+}
+
+/// A compiled loop, and what it is made for.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    kernel: Kernel,
+    lanes: usize,
+    /// Registers that are delayed along columns, in all.
+    state: usize,
+    /// See [`Chain::BACK`] and [`Chain::REACH`].
+    back: usize,
+    reach: usize,
+}
+
+/// What a kernel is looked for with.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    steps: &'a [Weights],
+    sides: usize,
+    analysis: bool,
+    /// Whether the first sample of a row is not a result of the last step.
+    late: bool,
+    n: usize,
+}
+
+/// How a level is executed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    /// Lanes before the first result of a row.
+    skip: usize,
+    /// Whether results go past the caches: low samples along both axes, and others.
+    pub stream: [bool; 2],
+    /// Whether rows are fetched before they are needed.
+    pub fetch: bool,
+}
+
+impl Fused {
+    /// `None` if there is no such loop for samples `T`.
+    pub fn new<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, down: &Axis<W>) -> Option<Fused> {
+        let mut sides = None;
+        let mut steps = Vec::new();
+        for step in &across.steps {
+            let Kind::Lift(lift) = &step.kind else { return None };
+            let (step_sides, weights) = symmetric(lift, &step.taps)?;
+            if *sides.get_or_insert(step_sides) != step_sides {
+                return None;
+            }
+            steps.push(weights);
+        }
+        let target = across.steps.first()?.target;
+        let alternate = across.steps.iter().enumerate().all(|(k, step)| step.target == (target + k) % 2);
+        let exact = matches!(across.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
+        if !alternate || !exact || steps.len() > MAX_STEPS || down.steps.len() != steps.len() {
+            return None;
+        }
+        // Results of the last step, and the others; or what the first step updates, and the others.
+        let first = if analysis { (target + steps.len() - 1) % 2 } else { target };
+        let last = (target + steps.len() - 1) % 2;
+        let (factors, none) = match analysis {
+            true => (across.after, across.before),
+            false => (across.before, across.after),
+        };
+        if none != [None; 2] {
+            return None;
+        }
+        let wanted = Wanted { steps: &steps, sides: sides?, analysis, late: across.phase(0) != last, n: across.n };
+        let loops = find::<T>(isa, wanted)?;
+        let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
+        let place = |i: isize| {
+            let i = across.inside(i)?;
+            Some(if analysis { i as usize } else { across.index(i) as usize })
+        };
+        let reach = 1..=loops.reach as isize;
+        let mut all = [Weights::default(); MAX_STEPS];
+        all[..steps.len()].copy_from_slice(&steps);
+        Some(Fused {
+            loops,
+            level: kernels::Level {
+                steps: all,
+                factors: [factor(first)?, factor(1 - first)?],
+                n: across.n,
+                left: reach.clone().map(|i| place(-i)).collect::<Option<_>>()?,
+                right: reach.map(|i| place(across.n as isize - 1 + i)).collect::<Option<_>>()?,
+            },
+            analysis,
+            phase: target,
+            last,
+            size: size_of::<T>(),
+        })
+    }
+
+    /// Samples of the work type that it needs.
+    pub fn memory<W>(&self) -> Option<usize> {
+        let state = self.loops.state.checked_mul(self.loops.lanes)?;
+        (BUFFERS / size_of::<W>()).checked_add(self.level.n + 256)?.checked_add(state)
+    }
+
+    /// The first rows of a chunk that arrive.
+    pub fn start<W: Arithmetic>(&self, down: &Axis<W>, chunk: &Chunk) -> isize {
+        let first = chunk.rows.0 - self.loops.reach as isize;
+        first - (down.phase(first) != self.phase) as isize
+    }
+
+    /// The row after which row 0 leaves, by phases.
+    pub fn lag(&self) -> [isize; 2] {
+        let back = self.loops.back as isize;
+        // Of results of the last step, one more: it updates what is before the others.
+        [0, 1].map(|phase| back + (phase == self.last) as isize)
+    }
+
+    /// The last row of those that arrive next.
+    pub fn needs<W: Arithmetic>(&self, down: &Axis<W>, front: isize) -> isize {
+        (front..front + ROWS as isize).filter_map(|row| down.inside(row)).max().unwrap_or(0)
+    }
+
+    /// Whether these rows can be read and written by the loop, and how.
+    pub fn run<S, D>(&self, from: &Grid<S>, to: &Grid<D>) -> Option<Run> {
+        let plain = |step: isize| step == 1;
+        let bands = if self.analysis { 1 } else { 2 };
+        let read = from.iter().take(bands).flat_map(|rows| rows.iter().take(bands)).all(|rows| plain(rows.step));
+        let bands = 3 - bands;
+        let written = to.iter().take(bands).flat_map(|rows| rows.iter().take(bands)).all(|rows| plain(rows.step));
+        if !read || !written {
+            return None;
+        }
+        // High rows go to memory for good.
+        let at = to[bands - 1][0].first as usize / self.size % (self.loops.lanes * (3 - bands));
+        Some(Run { skip: if self.analysis { at } else { at / 2 }, ..Run::default() })
+    }
+
+    /// Rows from `front` on arrive.
+    ///
+    /// # Safety
+    /// As for [`Level::arrive`](super::level::Level::arrive); `memory` has the size that this level asks for, and
+    /// begins where a line of the cache does.
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn arrive<W: Arithmetic, S, D>(
+        &self,
+        run: &Run,
+        down: &Axis<W>,
+        chunk: &Chunk,
+        front: isize,
+        from: &Grid<S>,
+        to: &Grid<D>,
+        memory: *mut W,
+    ) {
+        let Fused { loops, analysis, size, last, .. } = self;
+        let buffers: *mut u8 = memory.cast();
+        // Results that are none go where nobody looks, but are aligned as others.
+        let lead = run.skip * size * if *analysis { 1 } else { 2 };
+        let nowhere = buffers.wrapping_add(BUFFERS + lead);
+        let state = buffers.wrapping_add(BUFFERS + (self.level.n + 256) / 64 * 64 * size_of::<W>());
+        // In synthesis, the band of the samples that the first step updates comes first; in analysis, of the last one.
+        let rows = |front: isize| {
+            std::array::from_fn(|r| {
+                let row = down.inside(front + r as isize).unwrap_or(0);
+                [self.phase, 1 - self.phase].map(|band| match analysis {
+                    true => from[0][0].at(row, 0).cast_const().cast(),
+                    false => from[down.phase(row)][band].at(down.index(row), 0).cast_const().cast(),
+                })
+            })
+        };
+        let to: [[*mut u8; 2]; ROWS] = std::array::from_fn(|r| {
+            let row = front + r as isize - loops.back as isize;
+            [*last, 1 - last].map(|band| match (analysis, (chunk.rows.0..chunk.rows.1).contains(&row)) {
+                (_, false) => nowhere,
+                (true, _) => to[down.phase(row)][band].at(down.index(row), 0).cast(),
+                (false, _) => to[0][0].at(row, 0).cast(),
+            })
+        });
+        let aligned = |to: *mut u8| (to as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
+        let stream = [0, 1].map(|row| {
+            [0, 1].map(|band| {
+                let low = *analysis && (last + row) % 2 == 0 && (last + band) % 2 == 0;
+                run.stream[!low as usize] && aligned(to[row][band]) && aligned(to[row + 2][band])
+            })
+        });
+        let event = Event {
+            from: rows(front),
+            next: run.fetch.then(|| rows(front + ROWS as isize)),
+            to,
+            stream,
+            buffers,
+            state,
+            skip: run.skip,
+        };
+        // SAFETY: passed on from the caller.
+        unsafe { (loops.kernel)(&self.level, &event) }
+    }
+}
+
+/// A real weight, or a whole one.
+fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
+    let weight: &dyn Any = weight;
+    let real = weight.downcast_ref::<f32>().map(|&x| f64::from(x));
+    real.or_else(|| weight.downcast_ref::<i32>().map(|&x| f64::from(x)))
+}
+
+/// Samples on either side, and weights, if those of the left and the right are the same.
+fn symmetric<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<(usize, Weights)> {
+    let sides = taps.len() / 2;
+    let mut at = 0;
+    let mut found = [[None; 2]; MAX_SIDES];
+    for (group, (weight, count)) in lift.groups.iter().enumerate() {
+        let weight = match &lift.narrow {
+            Some(narrow) => f64::from(narrow.weights[group]),
+            None if W::REAL => number::<W>(weight)?,
+            None => return None,
+        };
+        for tap in &taps[at..at + count] {
+            let side = (tap.unsigned_abs() - 1) / 2;
+            *found.get_mut(side)?.get_mut((*tap > 0) as usize)? = Some(weight);
+        }
+        at += count;
+    }
+    // Products of reals are summed in their order.
+    if sides == 0 || taps.len() % 2 == 1 || W::REAL && lift.groups.len() > 1 {
+        return None;
+    }
+    let mut weights = Weights {
+        rounding: lift.narrow.as_ref().map_or(0.0, |narrow| f64::from(narrow.rounding)),
+        shift: lift.shift,
+        subtract: lift.subtract && !W::REAL,
+        ..Weights::default()
+    };
+    for (side, pair) in found.iter().enumerate().take(sides) {
+        let [Some(left), Some(right)] = *pair else { return None };
+        if left != right {
+            return None;
+        }
+        weights.weights[side] = if W::REAL && lift.subtract { -left } else { left };
+    }
+    Some((sides, weights))
+}
+
+/// Orders stores past the caches before what other threads see of this one.
+pub(super) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of the architecture has it.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
+    let t = TypeId::of::<T>();
+    let find = match isa {
+        Isa::Avx512 => [avx512::reals, avx512::integers],
+        Isa::Avx2 => [avx2::reals, avx2::integers],
+        Isa::Baseline => [baseline::reals, baseline::integers],
+    };
+    if t == TypeId::of::<f32>() {
+        find[0](wanted)
+    } else if t == TypeId::of::<i16>() {
+        find[1](wanted)
+    } else {
+        None
+    }
+}
+
+impl Wanted<'_> {
+    /// Whether step `k` is `x ∓= (a + b + rounding) >> shift`.
+    fn is(&self, k: usize, subtract: bool, rounding: f64, shift: u32) -> bool {
+        let step = &self.steps[k];
+        self.sides == 1
+            && (step.weights[0], step.rounding, step.shift, step.subtract) == (1.0, rounding, shift, subtract)
+    }
+}
+
+/// The loops of an instruction set.
+#[cfg(target_arch = "x86_64")]
+macro_rules! set {
+    ($set:ident, $($features:literal)?, $f32:ident, $i16:ident) => {
+        mod $set {
+            use super::*;
+            use x86::{$f32, $i16};
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::analysis::<V, S, C, LATE>(level, event) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::synthesis::<V, S, C, LATE>(level, event) }
+            }
+
+            fn of<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                let kernel: Kernel = match (wanted.analysis, wanted.late) {
+                    (true, false) => analysis::<V, S, C, false>,
+                    (true, true) => analysis::<V, S, C, true>,
+                    (false, false) => synthesis::<V, S, C, false>,
+                    (false, true) => synthesis::<V, S, C, true>,
+                };
+                kernels::long_enough::<V, C>(wanted.n).then(|| Loop {
+                    kernel,
+                    lanes: V::LANES,
+                    state: 2 * C::DOWN * kernels::columns::<V, C>(wanted.n),
+                    back: C::BACK,
+                    reach: C::REACH,
+                })
+            }
+
+            pub fn reals(wanted: Wanted<'_>) -> Option<Loop> {
+                match (wanted.sides, wanted.steps.len()) {
+                    (1, 2) => of::<$f32, f32, Real<$f32, 2>>(wanted),
+                    (1, 4) => of::<$f32, f32, Real<$f32, 4>>(wanted),
+                    _ => None,
+                }
+            }
+
+            pub fn integers(wanted: Wanted<'_>) -> Option<Loop> {
+                type V = $i16;
+                if wanted.steps.len() != 2 {
+                    return None;
+                }
+                if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) {
+                    return of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted);
+                }
+                if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) {
+                    return of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted);
+                }
+                match wanted.sides {
+                    1 => of::<V, i16, Two<Narrow<V, 1>, Narrow<V, 1>>>(wanted),
+                    2 => of::<V, i16, Two<Narrow<V, 2>, Narrow<V, 2>>>(wanted),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+set!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2", F32x16, I16x32);
+#[cfg(target_arch = "x86_64")]
+set!(avx2, "avx2,f16c", F32x8, I16x16);
+#[cfg(target_arch = "x86_64")]
+set!(baseline, , F32x4, I16x8);
