@@ -7,8 +7,8 @@
 use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program};
 use crate::ir::valid::{ValidationError, validate};
 use crate::ir::{Kernel, ParamKind};
-use crate::schedule::level::{Array, Job, Tuning};
-use crate::schedule::{self, Direction, ScheduleError};
+use crate::schedule::level::{Array, Job};
+use crate::schedule::{self, Direction, Fit, ScheduleError};
 use lifting_dsl::geometry::{Geometry, split};
 use std::fmt;
 
@@ -141,7 +141,7 @@ pub fn separable(geometry: &Geometry, direction: Direction, row: &Kernel, column
 
 /// The counts of all levels of an image by a kernel that takes both axes, `src, ll, hl, lh, hh, …` or `ll, hl, lh, hh, dst, …`.
 ///
-/// Every band is an array of its own, whose rows are aligned. `tuning` is that of the kernel's schedule.
+/// Every band is an array of its own, whose rows are aligned. The kernel is that of the fit.
 ///
 /// # Errors
 /// If the geometry has not two axes that are both transformed at every level, from even positions on; if the kernel is not valid, is made for other arrays,
@@ -150,7 +150,7 @@ pub fn both_axes(
     geometry: &Geometry,
     options: schedule::Options,
     kernel: &Kernel,
-    tuning: impl Fn(&Job) -> Result<Tuning, ScheduleError>,
+    fit: &dyn Fit,
 ) -> Result<Counts, CostError> {
     if geometry.samples() > MAX_SAMPLES {
         return Err(CostError::TooLarge { samples: geometry.samples() });
@@ -169,7 +169,7 @@ pub fn both_axes(
         let rows = [height, split(height, 0).low, split(height, 0).low];
         let array = |i: usize| Array { address: 0, pitch: pitches[i] as i64, stride: 0 };
         let job = Job::image(array(0), [array(1), array(2), array(2), array(2)], width as i32, height as i32);
-        let tuning = tuning(&job)?;
+        let arguments = fit.arguments(&job, 1)?;
         let order = match options.direction {
             Direction::Forward => [0, 1, 2, 2, 2],
             Direction::Inverse => [1, 2, 2, 2, 0],
@@ -179,7 +179,7 @@ pub fn both_axes(
         args.extend([width as i64, height as i64, 0, 0].map(Arg::Scalar));
         args.extend(pitches.map(|n| Arg::Scalar(n as i64)));
         args.extend([0, 0, 0, 1].map(Arg::Scalar));
-        args.extend([tuning.chunk, tuning.aligned, tuning.skew].map(|n| Arg::Scalar(n.into())));
+        args.extend([arguments.chunk, arguments.aligned, arguments.skew].map(|n| Arg::Scalar(n.into())));
         if options.gain {
             args.push(Arg::Scalar(0));
         }

@@ -7,7 +7,7 @@ use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Progr
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::schedule::cascade::{self, Shape};
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
@@ -77,7 +77,7 @@ fn check<T: Sample + Element>(
         coarse: Some([array(6), array(7), array(8)]),
         levels: 1,
     };
-    let tuning = match walk.tuning(&job, 4) {
+    let tuning = match walk.arguments(&job, 4) {
         Ok(tuning) => tuning,
         Err(ScheduleError::Launch { .. }) => return Ok(false),
         Err(e) => panic!("{e}"),

@@ -9,7 +9,7 @@ use lifting_codegen::ir::valid::validate;
 use lifting_codegen::opt::prepare;
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::pyramid::{self, Shape};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
@@ -53,7 +53,7 @@ fn check<T: Sample + Element>(
     let array = |i: usize| Array { address: 0, pitch: pitches[i] as i64, stride: strides[i] as i64 };
     let image = Job::image(array(0), [array(1); 4], case.width as i32, case.height as i32);
     let job = Job { batch: case.batch as i32, levels: case.levels as i32, ..image };
-    let tuning = match block.tuning(&job) {
+    let tuning = match block.arguments(&job, 132) {
         Ok(tuning) => tuning,
         Err(ScheduleError::Launch { .. }) => return Ok(false),
         Err(e) => panic!("{e}"),

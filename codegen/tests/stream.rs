@@ -6,7 +6,7 @@ mod support;
 use level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Order, RowAlignment, Shape};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 use support::{catalogue, types, wavelets};
@@ -15,7 +15,7 @@ impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = stream::kernel(scheme, options, order, *self)?;
         let walk = stream::fit(scheme, options, *self)?;
-        Ok(Made { kernel, tuning: Box::new(move |job| walk.tuning(job, 132)) })
+        Ok(Made { kernel, tuning: Box::new(move |job| walk.arguments(job, 132)) })
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Shape> {

@@ -7,7 +7,7 @@ use level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, 
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::tile::{self, Shape};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 use support::{catalogue, types, wavelets};
@@ -16,7 +16,7 @@ impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = tile::kernel(scheme, options, order, *self)?;
         let block = tile::fit(scheme, options, *self)?;
-        Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
+        Ok(Made { kernel, tuning: Box::new(move |job| block.arguments(job, 132)) })
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Shape> {
@@ -220,7 +220,7 @@ fn launches() {
     };
     let symmetric = block(Boundary::WholeSymmetric);
     assert_eq!((symmetric.columns(), symmetric.rows()), (60, 12));
-    let tuning = |width, height| symmetric.tuning(&job(width, height)).expect("a legal job");
+    let tuning = |width, height| symmetric.arguments(&job(width, height), 132).expect("a legal job");
     assert_eq!(tuning(64, 64).aligned, 3);
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(symmetric.accepts(&job(64, 12 * 65535)), Ok(()));

@@ -6,7 +6,7 @@ use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Progr
 use lifting_codegen::ir::{Scalar, valid::validate};
 use lifting_codegen::schedule::level::{Array, Job, Planes};
 use lifting_codegen::schedule::volume::{self, Shape};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
@@ -147,7 +147,7 @@ fn check<T: Sample + Element>(
                 made => made?,
             };
             let block = volume::fit(scheme, options, shape)?;
-            let tuning = match block.tuning(&job(&case, T::SCALAR.bytes()), 132) {
+            let tuning = match block.arguments(&job(&case, T::SCALAR.bytes()), 132) {
                 Ok(tuning) => tuning,
                 // Rows that are not whole vectors.
                 Err(ScheduleError::Launch { .. }) if aligned => continue,
@@ -474,7 +474,7 @@ fn launches() {
     let case = Case { aligned: true, ..Case::new([64, 64, 64]) };
     let whole = job(&case, 4);
     let symmetric = block(Boundary::WholeSymmetric, false);
-    assert_eq!(symmetric.tuning(&whole, 132).map(|t| t.aligned), Ok(3));
+    assert_eq!(symmetric.arguments(&whole, 132).map(|t| t.aligned), Ok(3));
     let aligned = block(Boundary::Edge, true);
     assert_eq!(aligned.accepts(&whole), Ok(()));
     let planes = whole.planes.expect("it is a volume");
@@ -517,7 +517,7 @@ fn launches() {
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
     let block = volume::fit(&cdf97, options, shape).expect("a tile");
-    let chunk = |side| block.tuning(&job(&Case { sides: [side; 3], ..case }, 4), 132).expect("a legal job").chunk;
+    let chunk = |side| block.arguments(&job(&Case { sides: [side; 3], ..case }, 4), 132).expect("a legal job").chunk;
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
 }
 
@@ -550,7 +550,7 @@ fn durations() {
         for chunk in chunks.clone() {
             assert_eq!(block.duration(&job, chunk as i32, multiprocessors), simulated(chunk), "{case:?} {chunk}");
         }
-        let chosen = block.tuning(&job, multiprocessors).expect("a legal job").chunk;
+        let chosen = block.arguments(&job, multiprocessors).expect("a legal job").chunk;
         assert_eq!(Some(simulated(chosen.into())), chunks.map(simulated).min());
     }
 }

@@ -8,7 +8,7 @@ use lifting_codegen::cost;
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::warp::{self, RowAlignment, Shape};
-use lifting_codegen::schedule::{Direction, Options, ScheduleError};
+use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {
         let kernel = warp::kernel(scheme, options, order, *self)?;
         let block = warp::fit(scheme, options, *self)?;
-        Ok(Made { kernel, tuning: Box::new(move |job| block.tuning(job)) })
+        Ok(Made { kernel, tuning: Box::new(move |job| block.arguments(job, 132)) })
     }
 
     fn for_aligned(&self, case: &Case) -> Vec<Shape> {
@@ -186,7 +186,7 @@ fn refusals_name_the_limit() {
 fn fused(scheme: &Scheme, options: Options, shape: Shape, geometry: &Geometry) -> f64 {
     let kernel: Kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape).expect("a kernel");
     let block = warp::fit(scheme, options, shape).expect("a block");
-    let cost = cost::both_axes(geometry, options, &kernel, |job| block.tuning(job)).expect("the kernel is sound");
+    let cost = cost::both_axes(geometry, options, &kernel, &block).expect("the kernel is sound");
     let samples: usize = (0..geometry.depth()).map(|j| geometry.level_shape(j).iter().product::<usize>()).sum();
     cost.per_sample(samples as u64).moved
 }
@@ -261,7 +261,7 @@ fn launches() {
     };
     let symmetric = block(Boundary::WholeSymmetric);
     assert_eq!((symmetric.columns(), symmetric.rows()), (60, 16));
-    let tuning = |width, height| symmetric.tuning(&job(width, height)).expect("a legal job");
+    let tuning = |width, height| symmetric.arguments(&job(width, height), 132).expect("a legal job");
     assert_eq!((tuning(64, 64).chunk, tuning(64, 64).aligned), (8, 3));
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(tuning(64, 16 * 4 * 65535).chunk, 8);

@@ -730,7 +730,7 @@ fn pass_names() -> impl clap::builder::TypedValueParser<Value = String> {
 }
 
 fn plan_schedules() -> impl clap::builder::TypedValueParser<Value = lifting::Schedule> {
-    named(lifting::Schedule::ALL.map(|s| (s.name(), s)))
+    named(lifting::Schedule::all().map(|s| (s.name(), s)))
 }
 
 fn sample_values() -> impl clap::builder::TypedValueParser<Value = SampleType> {
@@ -738,11 +738,12 @@ fn sample_values() -> impl clap::builder::TypedValueParser<Value = SampleType> {
 }
 
 /// A parser of names; clap lists them in the help and proposes the nearest.
-fn named<T: Clone + Send + Sync + 'static, const N: usize>(
-    values: [(&'static str, T); N],
+fn named<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl clap::builder::TypedValueParser<Value = T> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
-    let names = values.clone().map(|(name, _)| name);
+    let values: Vec<_> = values.into_iter().collect();
+    let names: Vec<&'static str> = values.iter().map(|(name, _)| *name).collect();
     PossibleValuesParser::new(names).try_map(move |name: String| {
         values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()).ok_or("no such name")
     })

@@ -7,19 +7,22 @@ use crate::lower::{Lowering, work_of};
 use crate::model::Cost;
 use crate::pair::{Pair, Quad, Span};
 use crate::recipe::{Candidate, Choice, Reason, Refused, Together};
-use crate::schedule::{Block, Schedule};
+use crate::schedule::{Schedule, Way};
 use crate::view::View;
 use crate::wisdom::{Case, Key as Known};
-use lifting_codegen::schedule::stream::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::{Along, Direction, ScheduleError, Sides};
+use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
+use lifting_codegen::schedule::{self, Along, Direction, Extent, ScheduleError, Shape, Sides};
+
+/// One of the schedules whose launches take several axes.
+type Scheduled = &'static dyn schedule::Schedule;
 
 /// A part of a level: launches that may all run side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
-    /// One axis, by a block of a schedule for that.
-    Axis(usize, Block),
+    /// One axis, by a schedule for that.
+    Axis(usize, Way),
     /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
-    Both { axes: [usize; 2], order: Order, deep: Option<usize>, block: Block, chunk: u32, rows: RowAlignment },
+    Launch { axes: [usize; 2], order: Order, deep: Option<usize>, shape: Shape, chunk: u32, rows: RowAlignment },
 }
 
 /// What a level is made of, in the order of analysis, and why.
@@ -45,12 +48,9 @@ impl Chosen {
 
     /// Whether synthesis begins with a pass over both axes.
     pub fn ends_with_both(&self) -> bool {
-        matches!(self.stages.last(), Some(Stage::Both { .. }))
+        matches!(self.stages.last(), Some(Stage::Launch { .. }))
     }
 }
-
-/// The schedules with a pass over both axes.
-const BOTH: [Schedule; 3] = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
 
 /// Microseconds that two levels of synthesis after others take less, launched one by one, than each alone: what the
 /// source has is loaded before the launch before has ended, which launches of two levels do not do. Measured of 2048²
@@ -67,8 +67,8 @@ pub(crate) struct Question<'a> {
     pub copies: bool,
 }
 
-/// A way through a level.
-struct Way {
+/// A way through a level, as stages.
+struct Route {
     stages: Vec<Stage>,
     candidate: Candidate,
 }
@@ -76,9 +76,9 @@ struct Way {
 /// Several levels in one launch.
 struct Merged {
     stage: Stage,
-    block: Block,
+    shape: Shape,
     cost: Cost,
-    /// All blocks that could, and what wisdom calls the levels.
+    /// All shapes that could, and what wisdom calls the levels.
     together: Together,
     /// Whether it was measured to be faster than the levels one by one, if it was measured.
     measured: Option<bool>,
@@ -88,11 +88,11 @@ struct Merged {
 
 /// Ways with a pass over both axes.
 struct Both {
-    ways: Vec<(Vec<Stage>, Block, Cost)>,
+    ways: Vec<(Vec<Stage>, Shape, Cost)>,
     /// What wisdom calls the level.
     case: Known,
-    /// The block of the way that was measured to be fastest.
-    measured: Option<Block>,
+    /// The way that was measured to be fastest.
+    measured: Option<Way>,
     /// What cannot be, what was measured included.
     refused: Vec<Refused>,
 }
@@ -104,10 +104,10 @@ struct Launched {
     count: usize,
 }
 
-/// A block for them.
+/// Blocks for them.
 struct Built {
     /// With its chunks.
-    block: Block,
+    shape: Shape,
     chunk: u32,
     /// What its kernel takes.
     rows: RowAlignment,
@@ -117,6 +117,11 @@ struct Built {
 }
 
 impl Lowering<'_> {
+    /// The schedules whose launches take so much.
+    fn schedules(&self, extent: Extent) -> impl Iterator<Item = Scheduled> + use<'_> {
+        self.kernels.tuning.schedules.iter().copied().filter(move |schedule| schedule.extent() == extent)
+    }
+
     /// Chooses. `quad(n, i, pair)` says where a pass over both axes would read and write if it were part `i` of `n`.
     pub(crate) fn choose(
         &mut self,
@@ -126,74 +131,79 @@ impl Lowering<'_> {
         let Question { direction, level, .. } = *question;
         let shape = self.problem.geometry.level_shape(level);
         let copy = self.model().copy(shape.iter().product()).time;
-        let way = |stages: Vec<Stage>, block: Block, cost: Cost| {
+        let route = |stages: Vec<Stage>, way: Way, cost: Cost| {
             let candidate =
-                Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy };
-            Way { stages, candidate }
+                Candidate { way, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy };
+            Route { stages, candidate }
         };
+        let launch = |(stages, shape, cost): (Vec<Stage>, Shape, Cost)| route(stages, Way::Launch(shape), cost);
         let (stages, cost) = self.separate(question, &shape);
-        let separate = way(stages, Block::Separate, cost);
+        let separate = route(stages, Way::Separate, cost);
         let mut refused = Vec::new();
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<Route> = Vec::new();
         let (mut case, mut measured) = (None, None);
         let wanted = match self.kernels.tuning.measures() {
             None => self.kernels.tuning.schedule,
-            Some((only, block)) if only == direction => block.schedule(),
+            Some((only, way)) if only == direction => way.schedule(),
             Some(_) => Schedule::Separate,
         };
         // What is left of several levels in one.
         let wanted = if wanted.is_of_several() { Schedule::Auto } else { wanted };
-        let schedules: Vec<Schedule> = BOTH.into_iter().filter(|&s| wanted == Schedule::Auto || wanted == s).collect();
+        let is_wanted = |schedule| wanted == Schedule::Auto || wanted == Schedule::Launch(schedule);
+        let schedules: Vec<_> = self.schedules(Extent::Plane).filter(|&schedule| is_wanted(schedule)).collect();
         if !schedules.is_empty() {
             match self.both(question, &shape, &schedules, &quad) {
                 Ok(Ok(both)) => {
-                    ways.extend(both.ways.into_iter().map(|(stages, block, cost)| way(stages, block, cost)));
+                    ways.extend(both.ways.into_iter().map(launch));
                     refused = both.refused;
                     (case, measured) = (Some(both.case), both.measured);
                 }
                 Ok(Err(each)) => refused = each,
                 Err(reason) => {
-                    refused = schedules.iter().map(|&schedule| Refused { schedule, reason: reason.clone() }).collect();
+                    let each = schedules.into_iter().map(Schedule::Launch);
+                    refused = each.map(|schedule| Refused { schedule, reason: reason.clone() }).collect();
                 }
             }
         }
         let axes = self.problem.geometry.axes_at(level).len();
-        if wanted == Schedule::Volume || wanted == Schedule::Auto && axes > 2 {
-            match self.volumes(question, &shape, measured, quad) {
-                Ok(found) => ways.extend(found.into_iter().map(|(stages, block, cost)| way(stages, block, cost))),
-                Err(reason) => refused.push(Refused { schedule: Schedule::Volume, reason }),
+        for schedule in self.schedules(Extent::Volume) {
+            if wanted == Schedule::Launch(schedule) || wanted == Schedule::Auto && axes > 2 {
+                match self.volumes(question, &shape, schedule, measured.and_then(Way::shape), &quad) {
+                    Ok(found) => ways.extend(found.into_iter().map(launch)),
+                    Err(reason) => refused.push(Refused { schedule: Schedule::Launch(schedule), reason }),
+                }
             }
         }
         let is_lattice = self.kernels.scheme.lattice().is_some();
         if wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice {
             match self.lattice(question, &shape) {
-                Ok((stages, cost)) => ways.push(way(stages, Block::Lattice, cost)),
+                Ok((stages, cost)) => ways.push(route(stages, Way::Lattice, cost)),
                 Err(e) => refused.push(Refused { schedule: Schedule::Lattice, reason: e.to_string() }),
             }
         }
         match wanted {
             Schedule::Auto | Schedule::Separate | Schedule::Shared => ways.push(separate),
             _ if ways.is_empty() && !self.lenient => {
-                let reason = refused.remove(0).reason;
+                let reason = refused.into_iter().next().map_or_else(nothing, |refused| refused.reason);
                 return Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason });
             }
             _ if ways.is_empty() => ways.push(separate),
             _ => {}
         }
         // What was measured stands above what is predicted.
-        let is_measured = |way: &Way| Some(way.candidate.block) == measured;
+        let is_measured = |route: &Route| Some(route.candidate.way) == measured;
         ways.sort_by(|a, b| {
             let time = a.candidate.time.total_cmp(&b.candidate.time);
             is_measured(b).cmp(&is_measured(a)).then(time)
         });
         let mut ways = ways.into_iter();
         let mut last = None;
-        for Way { stages, candidate: taken } in ways.by_ref() {
+        for Route { stages, candidate: taken } in ways.by_ref() {
             match self.make(direction, &stages) {
                 Ok(()) => {
                     let others = ways.map(|way| way.candidate).collect();
                     let reason = match wanted {
-                        Schedule::Auto if Some(taken.block) == measured => Reason::Measured,
+                        Schedule::Auto if Some(taken.way) == measured => Reason::Measured,
                         Schedule::Auto => Reason::Predicted,
                         _ => Reason::Asked,
                     };
@@ -202,45 +212,57 @@ impl Lowering<'_> {
                     return Ok(Chosen { stages, choice, levels: 1 });
                 }
                 Err(ProgramError::Schedule(e)) => {
-                    refused.push(Refused { schedule: taken.block.schedule(), reason: e.to_string() });
+                    refused.push(Refused { schedule: taken.way.schedule(), reason: e.to_string() });
                     last = Some(e);
                 }
                 Err(e) => return Err(e),
             }
         }
-        let reason = last.map_or_else(|| "nothing is left to choose".into(), |e| e.to_string());
+        let reason = last.map_or_else(nothing, |e| e.to_string());
         Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason })
     }
 
     /// Takes the first two of the levels that were chosen, finest first, in one launch, if that is predicted to be
     /// faster, or asked for. `question` is of the first; `quad` says where the launch would read and write.
-    pub(crate) fn cascade(
+    pub(crate) fn two_levels(
         &mut self,
         chosen: &mut [Chosen],
         question: &Question,
         quad: impl Fn(&Self, &Pair) -> Quad,
     ) -> Result<(), ProgramError> {
+        let schedules: Vec<_> = self.schedules(Extent::TwoLevels).collect();
+        schedules.into_iter().try_for_each(|schedule| self.two_levels_by(schedule, chosen, question, &quad))
+    }
+
+    /// The same by one schedule.
+    fn two_levels_by(
+        &mut self,
+        schedule: Scheduled,
+        chosen: &mut [Chosen],
+        question: &Question,
+        quad: &impl Fn(&Self, &Pair) -> Quad,
+    ) -> Result<(), ProgramError> {
         let Question { direction, level, .. } = *question;
-        let schedule = Schedule::Cascade;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         if chosen.iter().take(2).any(|chosen| chosen.levels != 1) {
             // A launch for more levels takes these; what is measured may be another.
-            if let (Ok(mut merged), [first, ..]) = (self.cascaded(question, quad), chosen) {
+            if let (Ok(mut merged), [first, ..]) = (self.two_merged(question, schedule, quad), chosen) {
                 first.note(&mut merged);
             }
             return Ok(());
         }
         let made = self
-            .cascaded(question, quad)
+            .two_merged(question, schedule, quad)
             .and_then(|merged| self.make(direction, &[merged.stage]).map(|()| merged).map_err(|e| e.to_string()));
         let mut merged = match made {
             Ok(found) => found,
             Err(reason) if asked && !self.lenient => {
+                let schedule = Schedule::Launch(schedule);
                 return Err(ProgramError::Refused { schedule, direction, level: level + 1, reason });
             }
             Err(reason) => {
                 if let [first, _, ..] = chosen {
-                    first.choice.refused.push(Refused { schedule, reason });
+                    first.choice.refused.push(Refused { schedule: Schedule::Launch(schedule), reason });
                 }
                 return Ok(());
             }
@@ -257,15 +279,26 @@ impl Lowering<'_> {
     /// Takes the last of the levels that were chosen, finest first, in one launch, as many as that is predicted to gain
     /// most, if anything; or all that it can, if that is asked for. `question` is of the first of them, `signals` are
     /// what each analyses, or synthesis leads to; `whole` has the bands.
-    pub(crate) fn pyramid(
+    pub(crate) fn all_levels(
         &mut self,
         chosen: &mut [Chosen],
         question: &Question,
         signals: &[View],
         whole: View,
     ) -> Result<(), ProgramError> {
+        let schedules: Vec<_> = self.schedules(Extent::AllLevels).collect();
+        schedules.into_iter().try_for_each(|schedule| self.all_levels_by(schedule, chosen, question, (signals, whole)))
+    }
+
+    /// The same by one schedule.
+    fn all_levels_by(
+        &mut self,
+        schedule: Scheduled,
+        chosen: &mut [Chosen],
+        question: &Question,
+        (signals, whole): (&[View], View),
+    ) -> Result<(), ProgramError> {
         let Question { direction, level, order, .. } = *question;
-        let schedule = Schedule::Pyramid;
         let Some(asked) = self.merges(schedule, direction) else { return Ok(()) };
         let mut found: Vec<(usize, f64, Merged)> = Vec::new();
         // Of the first level where it is asked for, of the last where it would have been taken.
@@ -273,7 +306,7 @@ impl Lowering<'_> {
         for (i, signal) in signals.iter().enumerate() {
             let level = level + i as u32;
             let question = Question { direction, level, order, copies: signal.array == whole.array };
-            match self.pyramidal(&question, *signal, whole) {
+            match self.all_merged(&question, schedule, *signal, whole) {
                 Ok(mut merged) => {
                     chosen[i].note(&mut merged);
                     found.push((i, self.apart(&chosen[i..], level) - merged.cost.time, merged));
@@ -301,10 +334,11 @@ impl Lowering<'_> {
         }
         match refusal {
             Some((i, reason)) if asked && !self.lenient => {
+                let schedule = Schedule::Launch(schedule);
                 Err(ProgramError::Refused { schedule, direction, level: level + 1 + i as u32, reason })
             }
             Some((i, reason)) => {
-                chosen[i].choice.refused.push(Refused { schedule, reason });
+                chosen[i].choice.refused.push(Refused { schedule: Schedule::Launch(schedule), reason });
                 Ok(())
             }
             None => Ok(()),
@@ -313,10 +347,10 @@ impl Lowering<'_> {
 
     /// Whether a schedule for several levels was asked for, or is being measured; `None` where it is not to be
     /// considered.
-    fn merges(&self, schedule: Schedule, direction: Direction) -> Option<bool> {
-        let tuning = self.kernels.tuning;
+    fn merges(&self, schedule: Scheduled, direction: Direction) -> Option<bool> {
+        let (tuning, schedule) = (self.kernels.tuning, Schedule::Launch(schedule));
         match tuning.only {
-            Some(Only::Block(only, block)) => (only == direction && block.schedule() == schedule).then_some(true),
+            Some(Only::Way(only, way)) => (only == direction && way.schedule() == schedule).then_some(true),
             Some(Only::Apart) => None,
             None if tuning.schedule == Schedule::Auto => Some(false),
             None => (tuning.schedule == schedule).then_some(true),
@@ -341,16 +375,17 @@ impl Lowering<'_> {
 
     /// Gives levels to one launch, or says that it could have had them. `level` is the first.
     fn merge(&self, chosen: &mut [Chosen], level: u32, merged: Merged, takes: bool) {
-        let Merged { stage, block, cost, measured, .. } = merged;
+        let Merged { stage, shape, cost, measured, .. } = merged;
         let time = cost.time / self.copy_of(level);
-        let candidate = Candidate { block, launches: cost.launches, bytes: cost.bytes as u64, time };
+        let way = Way::Launch(shape);
+        let candidate = Candidate { way, launches: cost.launches, bytes: cost.bytes as u64, time };
         if !takes {
             chosen[0].choice.others.push(candidate);
             return;
         }
         let tuning = self.kernels.tuning;
         let reason = match measured {
-            _ if tuning.schedule == block.schedule() || tuning.measures().is_some() => Reason::Asked,
+            _ if tuning.schedule == way.schedule() || tuning.measures().is_some() => Reason::Asked,
             Some(true) => Reason::Measured,
             _ => Reason::Predicted,
         };
@@ -391,19 +426,30 @@ impl Lowering<'_> {
     }
 
     /// A level and the next coarser one in one launch, or why they cannot be.
-    fn cascaded(&self, question: &Question, quad: impl Fn(&Self, &Pair) -> Quad) -> Result<Merged, String> {
+    fn two_merged(
+        &self,
+        question: &Question,
+        schedule: Scheduled,
+        quad: &impl Fn(&Self, &Pair) -> Quad,
+    ) -> Result<Merged, String> {
         let level = question.level;
         if self.problem.geometry.depth() < level + 2 {
             return Err("it is for two levels, and the plan has one".into());
         }
-        self.merged(question, Schedule::Cascade, level..level + 2, Span::Two, quad)
+        self.merged(question, schedule, level..level + 2, Span::Two, quad)
     }
 
     /// A level and all coarser ones in one launch, or why they cannot be.
-    fn pyramidal(&self, question: &Question, signal: View, whole: View) -> Result<Merged, String> {
+    fn all_merged(
+        &self,
+        question: &Question,
+        schedule: Scheduled,
+        signal: View,
+        whole: View,
+    ) -> Result<Merged, String> {
         let levels = question.level..self.problem.geometry.depth();
         let span = Span::All(levels.len() as u32);
-        self.merged(question, Schedule::Pyramid, levels, span, |_, pair| Quad::new(pair, signal, whole, whole))
+        self.merged(question, schedule, levels, span, |_, pair| Quad::new(pair, signal, whole, whole))
     }
 
     /// Levels in one launch of a schedule, of which `question` is the first, in the shape that is predicted to be the
@@ -411,7 +457,7 @@ impl Lowering<'_> {
     fn merged(
         &self,
         question: &Question,
-        schedule: Schedule,
+        schedule: Scheduled,
         levels: std::ops::Range<u32>,
         span: Span,
         quad: impl Fn(&Self, &Pair) -> Quad,
@@ -426,16 +472,18 @@ impl Lowering<'_> {
         let pair = Pair { direction, level, axes, order: lifted, deep: None, span, extent, parity, gain: 0 };
         let launched = self.launched(&pair, &quad(self, &pair))?;
         let tuning = self.kernels.tuning;
-        let blocks = match tuning.measures_of(schedule) {
-            Some(block) => vec![block],
-            None => self.kernels.proposed(schedule, direction, self.kind, &launched.job).map_err(|e| e.to_string())?,
+        let shapes = match tuning.measures_of(schedule) {
+            Some(shape) => vec![shape],
+            None => {
+                self.kernels.proposed(schedule, direction, self.sample, &launched.job).map_err(|e| e.to_string())?
+            }
         };
         // The fastest as predicted, of equals the first; or why there is none: what stands against the last.
         let (mut fastest, mut refusal, mut able) = (None::<Built>, None, Vec::new());
-        for block in blocks {
-            match self.built(direction, block, &launched) {
+        for shape in shapes {
+            match self.built(direction, shape, &launched) {
                 Ok(built) => {
-                    able.push(built.block);
+                    able.push(built.shape);
                     if fastest.as_ref().is_none_or(|other| built.cost.time < other.cost.time) {
                         fastest = Some(built);
                     }
@@ -445,23 +493,24 @@ impl Lowering<'_> {
         }
         let mut built = fastest.ok_or_else(|| refusal.unwrap_or_else(|| "no shape is proposed".into()))?;
         let case = self.case(&pair, &launched, built.aligned);
-        let together = Together { case, blocks: able };
+        let together = Together { case, shapes: able };
         // What was measured stands above what is predicted: such a block, or that something else is faster.
         let known = if tuning.measures().is_some() { None } else { tuning.wisdom.find(&together.case) };
-        let known = known.map(|block| block.filter(|block| block.schedule() == schedule));
-        let (mut measured, mut refused) = (known.map(|block| block.is_some()), None);
-        if let Some(Some(block)) = known {
-            match self.built(direction, block, &launched) {
+        let of_it = |way: Way| way.shape().filter(|shape| shape.schedule() == schedule);
+        let known = known.map(|way| way.and_then(of_it));
+        let (mut measured, mut refused) = (known.map(|shape| shape.is_some()), None);
+        if let Some(Some(shape)) = known {
+            match self.built(direction, shape, &launched) {
                 Ok(found) => built = found,
                 Err(e) => {
                     measured = None;
-                    refused = Some(Refused { schedule, reason: outdated(&e) });
+                    refused = Some(Refused { schedule: Schedule::Launch(schedule), reason: outdated(&e) });
                 }
             }
         }
-        let Built { block, chunk, rows, cost, .. } = built;
-        let stage = Stage::Both { axes, order: lifted, deep: None, block, chunk, rows };
-        Ok(Merged { stage, block, cost, together, measured, refused })
+        let Built { shape, chunk, rows, cost, .. } = built;
+        let stage = Stage::Launch { axes, order: lifted, deep: None, shape, chunk, rows };
+        Ok(Merged { stage, shape, cost, together, measured, refused })
     }
 
     /// What wisdom calls a pass over both axes.
@@ -491,8 +540,8 @@ impl Lowering<'_> {
     /// Makes the kernels of stages whose shape may turn out not to fit.
     fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), ProgramError> {
         for stage in stages {
-            if let Stage::Both { order, block, rows, .. } = stage {
-                self.kernels.get(Key::Both(direction, self.sample, *order, block.with_chunk(0), *rows, false))?;
+            if let Stage::Launch { order, shape, rows, .. } = stage {
+                self.kernels.get(Key::Launch(direction, self.sample, *order, shape.with_chunk(0), *rows, false))?;
             }
         }
         Ok(())
@@ -508,7 +557,7 @@ impl Lowering<'_> {
         if axes.len() == 1 && question.copies {
             cost += self.model().copy(shape.iter().product());
         }
-        (axes.into_iter().map(|axis| Stage::Axis(axis, Block::Separate)).collect(), cost)
+        (axes.into_iter().map(|axis| Stage::Axis(axis, Way::Separate)).collect(), cost)
     }
 
     /// A pass an axis, by blocks of whole vectors.
@@ -525,7 +574,7 @@ impl Lowering<'_> {
         if axes.len() == 1 && question.copies {
             cost += self.model().copy(shape.iter().product());
         }
-        Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Block::Lattice)).collect(), cost))
+        Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Way::Lattice)).collect(), cost))
     }
 
     /// Types of the samples before and after the pass over an axis.
@@ -546,7 +595,7 @@ impl Lowering<'_> {
         &self,
         question: &Question,
         shape: &[usize],
-        schedules: &[Schedule],
+        schedules: &[Scheduled],
         quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
     ) -> Result<Result<Both, Vec<Refused>>, String> {
         let Question { direction, level, order, copies } = *question;
@@ -582,35 +631,33 @@ impl Lowering<'_> {
         let quad = quad(self, axes.len() - 1, first, &pair);
         let launched = self.launched(&pair, &quad)?;
         let job = launched.job;
-        let build = |block: Block| {
-            let Built { block, chunk, rows, mut cost, aligned } = self.built(direction, block, &launched)?;
+        let build = |blocks: Shape| {
+            let Built { shape: blocks, chunk, rows, mut cost, aligned } = self.built(direction, blocks, &launched)?;
             for i in (0..axes.len()).filter(|i| ![at, other].contains(i)) {
                 cost += self.axis_cost(question, shape, &axes, i);
             }
             if axes.len() == 2 && copies {
                 cost += self.model().copy(shape.iter().product());
             }
-            let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Block::Separate)).collect();
-            stages.splice(
-                first..first + 2,
-                [Stage::Both { axes: [x, y], order: lifted, deep: None, block, chunk, rows }],
-            );
-            Ok((stages, block, cost, aligned))
+            let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Way::Separate)).collect();
+            let launch = Stage::Launch { axes: [x, y], order: lifted, deep: None, shape: blocks, chunk, rows };
+            stages.splice(first..first + 2, [launch]);
+            Ok((stages, blocks, cost, aligned))
         };
         let tuning = self.kernels.tuning;
         let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
         for &schedule in schedules {
-            let blocks = match tuning.measures_of(schedule) {
-                Some(block) => Ok(vec![block]),
-                None => self.kernels.proposed(schedule, direction, self.kind, &job),
+            let shapes = match tuning.measures_of(schedule) {
+                Some(shape) => Ok(vec![shape]),
+                None => self.kernels.proposed(schedule, direction, self.sample, &job),
             };
-            let built: Result<Vec<_>, ScheduleError> = blocks.map(|blocks| blocks.into_iter().map(build).collect());
+            let built: Result<Vec<_>, ScheduleError> = shapes.map(|shapes| shapes.into_iter().map(build).collect());
             let mut reason = None;
             for way in built.unwrap_or_else(|e| vec![Err(e)]) {
                 match way {
-                    Ok((stages, block, cost, aligned)) => {
+                    Ok((stages, blocks, cost, aligned)) => {
                         is_aligned.get_or_insert(aligned);
-                        ways.push((stages, block, cost));
+                        ways.push((stages, blocks, cost));
                         reason = Some(None);
                     }
                     Err(e) => {
@@ -618,20 +665,23 @@ impl Lowering<'_> {
                     }
                 }
             }
-            refused.extend(reason.flatten().map(|e| Refused { schedule, reason: e.to_string() }));
+            let refusal = |e: ScheduleError| Refused { schedule: Schedule::Launch(schedule), reason: e.to_string() };
+            refused.extend(reason.flatten().map(refusal));
         }
         let Some(aligned) = is_aligned else { return Ok(Err(refused)) };
         let case = self.case(&pair, &launched, aligned);
-        let mut measured = tuning.wisdom.find(&case).flatten().filter(|block| !block.is_of_several());
-        if let Some(block) = measured.filter(|block| BOTH.contains(&block.schedule())) {
-            match build(block) {
-                Ok((stages, block, cost, _)) => {
-                    ways.retain(|way| way.1 != block);
-                    ways.push((stages, block, cost));
-                    measured = Some(block);
+        let mut measured = tuning.wisdom.find(&case).flatten().filter(|way| !way.is_of_several());
+        let of_plane = |blocks: &Shape| blocks.schedule().extent() == Extent::Plane;
+        if let Some(blocks) = measured.and_then(Way::shape).filter(of_plane) {
+            match build(blocks) {
+                Ok((stages, blocks, cost, _)) => {
+                    ways.retain(|way| way.1 != blocks);
+                    ways.push((stages, blocks, cost));
+                    measured = Some(Way::Launch(blocks));
                 }
                 Err(e) => {
-                    refused.push(Refused { schedule: block.schedule(), reason: outdated(&e) });
+                    let schedule = Schedule::Launch(blocks.schedule());
+                    refused.push(Refused { schedule, reason: outdated(&e) });
                     measured = None;
                 }
             }
@@ -654,17 +704,17 @@ impl Lowering<'_> {
         Ok(Launched { job, count })
     }
 
-    /// A block that could do it, and what its launches would cost.
-    fn built(&self, direction: Direction, block: Block, launched: &Launched) -> Result<Built, ScheduleError> {
+    /// Blocks of a shape that could do it, and what their launches would cost.
+    fn built(&self, direction: Direction, shape: Shape, launched: &Launched) -> Result<Built, ScheduleError> {
         let Launched { job, count } = launched;
-        let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, job)?;
-        let wanted = if block.chunk() == 0 { tuning.chunk } else { block.chunk() as i32 };
-        let chunk = wanted.max(walk.least_chunk(job)) as u32;
-        let block = block.with_chunk(chunk);
-        let Cost { launches: each, bytes, time } = self.model().both(direction, &walk, block, job, chunk);
+        let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job)?;
+        let wanted = if shape.chunk() == 0 { arguments.chunk } else { shape.chunk() as i32 };
+        let chunk = wanted.max(fit.least_chunk(job)) as u32;
+        let shape = shape.with_chunk(chunk);
+        let Cost { launches: each, bytes, time } = self.model().launch(direction, &*fit, shape, job, chunk);
         let times = *count as f64;
         let cost = Cost { launches: count * each, bytes: times * bytes, time: times * time };
-        Ok(Built { block, chunk, rows: walk.rows(), cost, aligned: tuning.aligned == 3 })
+        Ok(Built { shape, chunk, rows: fit.alignment(), cost, aligned: arguments.aligned == 3 })
     }
 
     /// All ways with a pass over three axes, or why there is none.
@@ -672,9 +722,10 @@ impl Lowering<'_> {
         &self,
         question: &Question,
         shape: &[usize],
-        measured: Option<Block>,
-        quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
-    ) -> Result<Vec<(Vec<Stage>, Block, Cost)>, String> {
+        schedule: Scheduled,
+        measured: Option<Shape>,
+        quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
+    ) -> Result<Vec<(Vec<Stage>, Shape, Cost)>, String> {
         let Question { direction, level, order, copies } = *question;
         let geometry = &self.problem.geometry;
         let axes = geometry.axes_at(level);
@@ -701,27 +752,27 @@ impl Lowering<'_> {
         let quad = quad(self, 1, 0, &pair);
         let launched = self.launched(&pair, &quad)?;
         let job = launched.job;
-        let build = |block: Block| -> Result<(Vec<Stage>, Block, Cost), ScheduleError> {
-            let Built { block, chunk, rows, mut cost, .. } = self.built(direction, block, &launched)?;
+        let build = |blocks: Shape| -> Result<(Vec<Stage>, Shape, Cost), ScheduleError> {
+            let Built { shape: blocks, chunk, rows, mut cost, .. } = self.built(direction, blocks, &launched)?;
             if copies {
                 cost += self.model().copy(shape.iter().product());
             }
-            let stage = Stage::Both { axes: [x, y], order: lifted, deep: Some(z), block, chunk, rows };
-            Ok((vec![stage], block, cost))
+            let stage = Stage::Launch { axes: [x, y], order: lifted, deep: Some(z), shape: blocks, chunk, rows };
+            Ok((vec![stage], blocks, cost))
         };
-        let blocks = match self.kernels.tuning.measures_of(Schedule::Volume) {
-            Some(block) => vec![block],
+        let shapes = match self.kernels.tuning.measures_of(schedule) {
+            Some(shape) => vec![shape],
             None => self
                 .kernels
-                .proposed(Schedule::Volume, direction, self.kind, &job)
+                .proposed(schedule, direction, self.sample, &job)
                 .map_err(|e| e.to_string())?
                 .into_iter()
-                .chain(measured.filter(|block| block.schedule() == Schedule::Volume))
+                .chain(measured.filter(|shape| shape.schedule() == schedule))
                 .collect(),
         };
-        let (mut ways, mut refusal) = (Vec::<(Vec<Stage>, Block, Cost)>::new(), None);
-        for block in blocks {
-            match build(block) {
+        let (mut ways, mut refusal) = (Vec::<(Vec<Stage>, Shape, Cost)>::new(), None);
+        for blocks in shapes {
+            match build(blocks) {
                 Ok(way) if ways.iter().any(|other| other.1 == way.1) => {}
                 Ok(way) => ways.push(way),
                 Err(e) => {
@@ -731,6 +782,11 @@ impl Lowering<'_> {
         }
         if ways.is_empty() { Err(refusal.unwrap_or_else(|| "nothing is proposed".into())) } else { Ok(ways) }
     }
+}
+
+/// Why there is no way, where nothing else stands against one.
+fn nothing() -> String {
+    "nothing is left to choose".into()
 }
 
 /// Why what was measured is not taken.

@@ -35,7 +35,7 @@ pub enum ProgramError {
     Schedule(#[from] ScheduleError),
     /// A schedule that was asked for and cannot carry a level.
     #[error(
-        "`.schedule(Schedule::{schedule:?})` cannot carry level {level} in {}: {reason}; leave the choice to `Schedule::Auto`",
+        "schedule `{schedule}` was asked for and cannot carry level {level} in {}: {reason}; leave the choice to `Schedule::Auto`",
         direction_name(*direction)
     )]
     Refused {

@@ -55,7 +55,7 @@ fn arguments_fit() {
     let mut made = 0;
     for (shape, levels) in shapes {
         for layout in [Layout::Mallat, Layout::Interleaved] {
-            for schedule in Schedule::ALL {
+            for schedule in Schedule::all() {
                 let Some(program) = program(shape, levels, layout, schedule) else {
                     assert_ne!(schedule, Schedule::Auto, "{shape:?}");
                     continue;

@@ -1,21 +1,20 @@
 //! The kernels of a plan, each made once.
 
 use crate::error::ProgramError;
-use crate::lower::{scalar_of, work_of};
+use crate::lower::work_of;
 use crate::model::Machine;
-use crate::schedule::{Block, Schedule, StreamBlock};
+use crate::schedule::{Schedule, Way};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::copy::{self, Change};
-use lifting_codegen::schedule::stream::{self, Job, Order, RowAlignment};
+use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, tile,
-    vertical, volume, warp,
+    self, Along, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal, lattice,
+    registers, vertical,
 };
 use lifting_codegen::window::Window;
-use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -23,8 +22,8 @@ use std::sync::Arc;
 /// What a plan that is being measured takes, and no other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Only {
-    /// A block, in one direction.
-    Block(Direction, Block),
+    /// A way through a level, in one direction.
+    Way(Direction, Way),
     /// Levels one by one, each as it would be by itself.
     Apart,
 }
@@ -34,6 +33,8 @@ pub enum Only {
 pub struct Tuning {
     /// What the plan was told to take.
     pub schedule: Schedule,
+    /// What launches of several axes may be by: [`SCHEDULES`].
+    pub schedules: Vec<&'static dyn schedule::Schedule>,
     /// What it runs on.
     pub machine: Machine,
     /// The device, as wisdom calls it.
@@ -53,6 +54,7 @@ impl Tuning {
     pub fn new(schedule: Schedule, machine: Machine, device: String) -> Tuning {
         Tuning {
             schedule,
+            schedules: SCHEDULES.to_vec(),
             machine,
             device,
             wisdom: Arc::default(),
@@ -62,17 +64,17 @@ impl Tuning {
         }
     }
 
-    /// The block that is being measured, if one is.
-    pub fn measures(&self) -> Option<(Direction, Block)> {
+    /// The way that is being measured, if one is.
+    pub fn measures(&self) -> Option<(Direction, Way)> {
         match self.only {
-            Some(Only::Block(direction, block)) => Some((direction, block)),
+            Some(Only::Way(direction, way)) => Some((direction, way)),
             Some(Only::Apart) | None => None,
         }
     }
 
-    /// The same, if it is of this schedule.
-    pub fn measures_of(&self, schedule: Schedule) -> Option<Block> {
-        self.measures().map(|(_, block)| block).filter(|block| block.schedule() == schedule)
+    /// The shape that is being measured, if it is of this schedule.
+    pub fn measures_of(&self, schedule: &'static dyn schedule::Schedule) -> Option<Shape> {
+        self.measures().and_then(|(_, way)| way.shape()).filter(|shape| shape.schedule() == schedule)
     }
 }
 
@@ -87,9 +89,9 @@ pub(crate) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, or all three, by a block that is not of one axis; by the kernel for such rows, where there are
-    /// several; and whether what it leaves is kept for the next level.
-    Both(Direction, Scalar, Order, Block, RowAlignment, bool),
+    /// Both axes, or all three, in a shape; by the kernel for such rows; and whether what it leaves is kept for the next
+    /// level.
+    Launch(Direction, Scalar, Order, Shape, RowAlignment, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
     Copy {
@@ -97,62 +99,6 @@ pub(crate) enum Key {
         to: Scalar,
         change: Change,
     },
-}
-
-/// How a kernel of both axes, or of all three, meets a level.
-#[derive(Clone, Debug)]
-pub enum Walk {
-    /// By `stream`.
-    Stream(stream::Fit),
-    /// By `warp`.
-    Warp(warp::Fit),
-    /// By `tile`.
-    Tile(tile::Fit),
-    /// By `cascade`.
-    Cascade(cascade::Fit),
-    /// By `pyramid`.
-    Pyramid(pyramid::Fit),
-    /// By `volume`.
-    Volume(volume::Fit),
-}
-
-impl Walk {
-    /// The arguments of a job that depend on it, on a device with so many multiprocessors.
-    ///
-    /// # Errors
-    /// If the kernel cannot run it.
-    pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<stream::Tuning, ScheduleError> {
-        match self {
-            Walk::Stream(walk) => walk.tuning(job, multiprocessors),
-            Walk::Warp(block) => block.tuning(job),
-            Walk::Tile(block) => block.tuning(job),
-            Walk::Cascade(walk) => walk.tuning(job, multiprocessors),
-            Walk::Pyramid(block) => block.tuning(job),
-            Walk::Volume(block) => block.tuning(job, multiprocessors),
-        }
-    }
-
-    /// Which rows the kernel takes.
-    pub fn rows(&self) -> RowAlignment {
-        match self {
-            Walk::Stream(walk) => walk.rows(),
-            Walk::Warp(block) => block.takes(),
-            Walk::Cascade(_) => RowAlignment::Whole,
-            Walk::Tile(block) if block.is_for_aligned() => RowAlignment::Aligned,
-            Walk::Volume(block) => block.takes(),
-            Walk::Tile(_) | Walk::Pyramid(_) => RowAlignment::Any,
-        }
-    }
-
-    /// Pairs of rows, or of planes, that are walked at least: a grid has only so many blocks along that axis.
-    pub fn least_chunk(&self, job: &Job) -> i32 {
-        match self {
-            Walk::Stream(_) => stream::Fit::least_chunk(job),
-            Walk::Cascade(_) => cascade::Fit::least_chunk(job),
-            Walk::Volume(_) => volume::Fit::least_chunk(job),
-            Walk::Warp(_) | Walk::Tile(_) | Walk::Pyramid(_) => 1,
-        }
-    }
 }
 
 /// How a pass along one axis goes.
@@ -171,8 +117,8 @@ pub struct Made {
     pub kernel: Kernel,
     /// What validation found of it.
     pub info: KernelInfo,
-    /// How it walks, where its arguments depend on addresses.
-    pub walk: Option<Walk>,
+    /// What gives its launches' arguments, where these depend on addresses.
+    pub fit: Option<Arc<dyn Fit>>,
 }
 
 /// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere
@@ -204,7 +150,7 @@ impl<'a> Kernels<'a> {
         if let Some(index) = self.keys.iter().position(|k| *k == key) {
             return Ok(index);
         }
-        let (kernel, walk) = self.make(key)?;
+        let (kernel, fit) = self.make(key)?;
         let mut kernel = opt::dead(kernel);
         kernel.name = fingerprinted(&kernel);
         let kernel = opt::reflect(kernel);
@@ -213,7 +159,7 @@ impl<'a> Kernels<'a> {
             reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         })?;
         self.keys.push(key);
-        self.made.push(Made { kernel, info, walk });
+        self.made.push(Made { kernel, info, fit });
         Ok(self.made.len() - 1)
     }
 
@@ -225,113 +171,28 @@ impl<'a> Kernels<'a> {
         self.made
     }
 
-    /// How the kernel of both axes for this job would meet it: the fastest that can.
-    pub fn walk_of(
+    /// The fit of the fastest kernel of a shape that can run this job, and its launch's arguments.
+    pub fn meet(
         &self,
         direction: Direction,
         sample: Scalar,
-        block: Block,
+        shape: Shape,
         job: &Job,
-    ) -> Result<(Walk, stream::Tuning), ScheduleError> {
-        let try_ = |rows| {
-            let walk = self.walk(direction, sample, block, rows)?;
-            let tuning = walk.tuning(job, self.tuning.machine.multiprocessors)?;
-            Ok((walk, tuning))
-        };
-        let rows: &[RowAlignment] = match block {
-            Block::Warp(_) => &RowAlignment::ALL,
-            Block::Cascade(_) => &[RowAlignment::Whole],
-            Block::Pyramid(_) => &[RowAlignment::Any],
-            Block::Stream(_) => &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any],
-            Block::Volume(_) => &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any],
-            Block::Tile(_) => &[RowAlignment::Aligned, RowAlignment::Any],
-            Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
-        };
-        // What stands against the most general kernel stands against all.
-        let (last, faster) = rows.split_last().expect("a schedule takes some rows");
-        match faster.iter().find_map(|&rows| try_(rows).ok()) {
-            Some(found) if matches!(&found.0, Walk::Warp(block) if block.breaks_sectors()) => try_(*last).or(Ok(found)),
-            Some(found) => Ok(found),
-            None => try_(*last),
-        }
-    }
-
-    /// How a kernel of both axes would meet a level.
-    fn walk(
-        &self,
-        direction: Direction,
-        sample: Scalar,
-        block: Block,
-        rows: RowAlignment,
-    ) -> Result<Walk, ScheduleError> {
+    ) -> Result<(Arc<dyn Fit>, Arguments), ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
-        Ok(match block {
-            Block::Stream(block) => Walk::Stream(stream::fit(self.scheme, options, block.shape(rows))?),
-            Block::Warp(block) => Walk::Warp(warp::fit(self.scheme, options, block.shape(rows))?),
-            Block::Tile(block) => Walk::Tile(tile::fit(self.scheme, options, block.shape(rows != RowAlignment::Any))?),
-            Block::Cascade(block) => Walk::Cascade(cascade::fit(self.scheme, options, block.shape())?),
-            Block::Pyramid(block) => Walk::Pyramid(pyramid::fit(self.scheme, options, block.shape())?),
-            Block::Volume(block) => Walk::Volume(volume::fit(self.scheme, options, block.shape(rows))?),
-            Block::Separate | Block::Lattice => unreachable!("passes along one axis have no walk"),
-        })
+        shape.meet(self.scheme, options, job, self.tuning.machine.multiprocessors)
     }
 
-    /// Blocks of a schedule worth considering for a job, its own proposal first.
+    /// Shapes of a schedule worth considering for a job, its own proposal first.
     pub fn proposed(
         &self,
-        schedule: Schedule,
+        schedule: &dyn schedule::Schedule,
         direction: Direction,
-        kind: SampleType,
+        sample: Scalar,
         job: &Job,
-    ) -> Result<Vec<Block>, ScheduleError> {
-        Ok(match schedule {
-            Schedule::Stream => {
-                let suited = |block: StreamBlock| {
-                    let walk = self.walk_of(direction, scalar_of(kind), Block::Stream(block), job);
-                    Block::Stream(match walk {
-                        Ok((Walk::Stream(walk), _)) => StreamBlock { warps: walk.warps(job), ..block },
-                        _ => block,
-                    })
-                };
-                StreamBlock::proposed(kind).into_iter().map(suited).collect()
-            }
-            Schedule::Warp => {
-                let options = self.options(direction, Sides::both(scalar_of(kind)));
-                let shapes = warp::Shape::proposed(self.scheme, options)?;
-                let (pairs, singles): (Vec<_>, Vec<_>) = shapes.into_iter().partition(|shape| shape.packed);
-                let rows_of = |shape: &warp::Shape| {
-                    let walk = self.walk_of(direction, scalar_of(kind), Block::Warp((*shape).into()), job);
-                    walk.ok().map(|(walk, _)| walk.rows())
-                };
-                // Where samples can stand in pairs they do.
-                let mut taken = if pairs.iter().any(|shape| rows_of(shape).is_some()) { pairs } else { singles };
-                let samples = [job.width, job.height, job.batch].map(i64::from).iter().product();
-                let taller =
-                    |shape: &warp::Shape| shape.for_rows_anywhere(self.scheme, options, rows_of(shape)?, samples);
-                taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
-                taken.into_iter().map(|shape| Block::Warp(shape.into())).collect()
-            }
-            Schedule::Tile => {
-                let options = self.options(direction, Sides::both(scalar_of(kind)));
-                let shapes = tile::Shape::proposed(self.scheme, options)?;
-                shapes.into_iter().map(|shape| Block::Tile(shape.into())).collect()
-            }
-            Schedule::Cascade => {
-                let shapes = cascade::Shape::proposed(scalar_of(kind), direction);
-                shapes.into_iter().map(|shape| Block::Cascade(shape.into())).collect()
-            }
-            Schedule::Pyramid => {
-                let options = self.options(direction, Sides::both(scalar_of(kind)));
-                let shapes = pyramid::Shape::proposed(self.scheme, options)?;
-                shapes.into_iter().map(|shape| Block::Pyramid(shape.into())).collect()
-            }
-            Schedule::Volume => {
-                let options = self.options(direction, Sides::both(scalar_of(kind)));
-                let shapes = volume::Shape::proposed(self.scheme, options)?;
-                shapes.into_iter().map(|shape| Block::Volume(shape.into())).collect()
-            }
-            Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Lattice => Vec::new(),
-        })
+    ) -> Result<Vec<Shape>, ScheduleError> {
+        let options = self.options(direction, Sides::both(sample));
+        schedule.proposed(self.scheme, options, job, self.tuning.machine.multiprocessors)
     }
 
     /// The block of whole vectors of so many samples.
@@ -376,7 +237,7 @@ impl<'a> Kernels<'a> {
         Options { sample, boundary: self.boundary, direction, gain: self.gain }
     }
 
-    fn make(&self, key: Key) -> Result<(Kernel, Option<Walk>), ProgramError> {
+    fn make(&self, key: Key) -> Result<(Kernel, Option<Arc<dyn Fit>>), ProgramError> {
         match key {
             Key::Horizontal(direction, sides) => {
                 let options = self.options(direction, sides);
@@ -395,21 +256,11 @@ impl<'a> Kernels<'a> {
                 let options = self.options(direction, sides);
                 Ok((registers::vertical::kernel(self.scheme, options, sides, shape)?, None))
             }
-            Key::Both(direction, sample, order, block, rows, kept) => {
+            Key::Launch(direction, sample, order, shape, rows, kept) => {
                 let options = self.options(direction, Sides::both(sample));
-                let walk = self.walk(direction, sample, block, rows)?;
-                let kernel = match block {
-                    Block::Stream(block) => stream::kernel(self.scheme, options, order, block.shape(rows))?,
-                    Block::Warp(block) => warp::kernel(self.scheme, options, order, block.shape(rows))?,
-                    Block::Tile(block) => {
-                        tile::kernel(self.scheme, options, order, block.shape(rows != RowAlignment::Any))?
-                    }
-                    Block::Cascade(block) => cascade::kernel(self.scheme, options, order, block.shape())?,
-                    Block::Pyramid(block) => pyramid::kernel(self.scheme, options, order, block.shape())?,
-                    Block::Volume(block) => volume::kernel(self.scheme, options, block.shape(rows))?,
-                    Block::Separate | Block::Lattice => unreachable!("passes along one axis have keys of their own"),
-                };
-                Ok((if kept { opt::kept(kernel) } else { kernel }, Some(walk)))
+                let fit = shape.schedule().fit(self.scheme, options, shape, rows)?;
+                let kernel = fit.kernel(self.scheme, order)?;
+                Ok((if kept { opt::kept(kernel) } else { kernel }, Some(fit)))
             }
             Key::Adjoint(direction, work) => {
                 Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))

@@ -40,14 +40,14 @@ mod view;
 mod wisdom;
 
 pub use error::ProgramError;
-pub use kernels::{Made, Only, Tuning, Walk};
+pub use kernels::{Made, Only, Tuning};
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
 pub use lower::{Program, scalar_of};
 pub use model::Machine;
 pub use problem::{Dims, MAX_RANK, Problem, contiguous};
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};
-pub use schedule::{Block, CascadeBlock, PyramidBlock, Schedule, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
+pub use schedule::{Schedule, Way};
 pub use source::source;
 pub use wisdom::{Key, Wisdom, WisdomWarning};
 

@@ -1,10 +1,10 @@
 //! Launches as data.
 
-use crate::kernels::Walk;
 use crate::pair::arrays_of;
 use crate::recipe::{Choice, Pass};
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::Job;
+use lifting_codegen::schedule::Fit;
+use lifting_codegen::schedule::level::Job;
 
 /// The arrays that launches read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,10 +124,10 @@ impl Placed {
     }
 
     /// The two arguments; `None` where the kernel cannot run with arrays at these addresses.
-    pub fn arguments(&self, walk: &Walk, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
+    pub fn arguments(&self, fit: &dyn Fit, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
         // Chunks were cut when the plan was made.
-        let tuning = walk.tuning(&self.job(address), 1).ok()?;
-        Some([tuning.aligned.into(), tuning.skew.into()])
+        let arguments = fit.arguments(&self.job(address), 1).ok()?;
+        Some([arguments.aligned.into(), arguments.skew.into()])
     }
 }
 

@@ -195,11 +195,10 @@ impl Lowering<'_> {
     fn anywhere(&mut self, make: impl Fn(&mut Self) -> Result<List, ProgramError>) -> Result<List, ProgramError> {
         let mut list = make(self)?;
         let moved = |array| if matches!(array, Array::Scratch(_)) { 0 } else { self.sample.bytes() as u64 };
-        let stands =
-            list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).walk) {
-                (Some(placed), Some(walk)) => placed.arguments(walk, moved).is_some(),
-                _ => !launch.vectors,
-            });
+        let stands = list.launches.iter().all(|launch| match (&launch.placed, &self.kernels.made(launch.kernel).fit) {
+            (Some(placed), Some(fit)) => placed.arguments(&**fit, moved).is_some(),
+            _ => !launch.vectors,
+        });
         if !stands {
             let lenient = std::mem::replace(&mut self.lenient, true);
             self.misaligned = true;
@@ -315,7 +314,7 @@ impl Lowering<'_> {
         if problem.pads() {
             low = whole;
             // A pass over both axes reads rows that are aligned.
-            if chosen[0].is_single() || matches!(chosen[0].stages[0], Stage::Both { .. }) {
+            if chosen[0].is_single() || matches!(chosen[0].stages[0], Stage::Launch { .. }) {
                 low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
             }
             self.copy(source, low, shape, &problem.source_shape)?;
@@ -364,8 +363,8 @@ impl Lowering<'_> {
             all.push(chosen);
         }
         let question = Question { direction: Direction::Forward, level: 0, order, copies: data.array == whole.array };
-        self.pyramid(&mut all, &question, &sources, whole)?;
-        self.cascade(&mut all, &question, |lowering, pair| {
+        self.all_levels(&mut all, &question, &sources, whole)?;
+        self.two_levels(&mut all, &question, |lowering, pair| {
             let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
             Quad::new(pair, data, low, whole)
         })?;
@@ -400,20 +399,20 @@ impl Lowering<'_> {
             let gain = if i == 0 { self.problem.gain_shift } else { 0 };
             self.after();
             match stage {
-                Stage::Axis(axis, block) => {
+                Stage::Axis(axis, way) => {
                     let halves = split(shape[axis], origins[axis]);
                     let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
                     let parity = (origins[axis] & 1) as usize;
-                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, block };
+                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, way };
                     self.pass(pass, Sites { signal: from, low, high })?;
                 }
-                Stage::Both { axes, order, deep, block, chunk, .. } => {
+                Stage::Launch { axes, order, deep, shape: blocks, chunk, .. } => {
                     let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                     let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
                     let direction = Direction::Forward;
-                    let span = Span::of(block.schedule(), chosen.levels);
+                    let span = Span::of(blocks, chosen.levels);
                     let pair = Pair { direction, level, axes, order, deep, span, extent: &shape, parity, gain };
-                    self.pair(pair, Quad::new(&pair, from, low, to), (block, chunk))?;
+                    self.pair(pair, Quad::new(&pair, from, low, to), (blocks, chunk))?;
                 }
             }
             from = if last { low } else { to };
@@ -517,8 +516,8 @@ impl Lowering<'_> {
             })?);
         }
         let question = Question { direction: Direction::Inverse, level, order, copies: result.array == whole.array };
-        self.pyramid(&mut all, &question, &targets, whole)?;
-        self.cascade(&mut all, &question, |lowering, pair| {
+        self.all_levels(&mut all, &question, &targets, whole)?;
+        self.two_levels(&mut all, &question, |lowering, pair| {
             let low = if level + 2 < depth { lowering.low_room(level + 2, order).0 } else { whole };
             Quad::new(pair, result, low, whole)
         })?;
@@ -558,7 +557,7 @@ impl Lowering<'_> {
             if i == 0 && low.array != whole.array {
                 let others = axes.iter().filter(|axis| match stage {
                     Stage::Axis(own, _) => *axis != own,
-                    Stage::Both { axes: own, deep, .. } => !own.contains(axis) && deep != &Some(**axis),
+                    Stage::Launch { axes: own, deep, .. } => !own.contains(axis) && deep != &Some(**axis),
                 });
                 for &other in others {
                     let mut rest = extent.clone();
@@ -591,19 +590,19 @@ impl Lowering<'_> {
         let origins = self.problem.geometry.level_origins(level);
         let direction = Direction::Inverse;
         match *stage {
-            Stage::Axis(axis, block) => {
+            Stage::Axis(axis, way) => {
                 let halves = split(extent[axis], origins[axis]);
                 let parity = (origins[axis] & 1) as usize;
                 let high = if halves.high > 0 { bands.at(axis, halves.low) } else { bands };
-                let pass = Pass { direction, level, axis, extent, parity, gain, block };
+                let pass = Pass { direction, level, axis, extent, parity, gain, way };
                 self.pass(pass, Sites { signal: to, low, high }.at(along, index))
             }
-            Stage::Both { axes, order, deep, block, chunk, .. } => {
+            Stage::Launch { axes, order, deep, shape: blocks, chunk, .. } => {
                 let parity_of = |axis: usize| (origins[axis] & 1) as usize;
                 let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
-                let span = Span::of(block.schedule(), self.problem.geometry.depth() - level);
+                let span = Span::of(blocks, self.problem.geometry.depth() - level);
                 let pair = Pair { direction, level, axes, order, deep, span, extent, parity, gain };
-                self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (block, chunk))
+                self.pair(pair, Quad::new(&pair, to, low, bands).at(along, index), (blocks, chunk))
             }
         }
     }

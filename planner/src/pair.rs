@@ -1,17 +1,16 @@
 //! One level of two axes, or of three, in one pass, as launches.
 
 use crate::error::ProgramError;
-use crate::kernels::{Key, Walk};
+use crate::kernels::Key;
 use crate::list::{Arg, Array, Placed, Region};
 use crate::lower::Lowering;
 use crate::recipe;
-use crate::schedule::{Block, Schedule};
 use crate::view::{Dim, MOST, View, joined, positions};
-use lifting_codegen::schedule::level::Planes;
-use lifting_codegen::schedule::stream::{self, Job, Order};
-use lifting_codegen::schedule::{Direction, ScheduleError};
+use lifting_codegen::schedule::level::{self, Job, Order, Planes};
+use lifting_codegen::schedule::{Direction, Extent, Fit, ScheduleError, Shape};
 use lifting_dsl::geometry::split;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there
 /// in any case, more does not fit.
@@ -29,12 +28,12 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// What the blocks of a schedule take, whose stage is of so many levels.
-    pub fn of(schedule: Schedule, levels: u32) -> Span {
-        match schedule {
-            Schedule::Cascade => Span::Two,
-            Schedule::Pyramid => Span::All(levels),
-            _ => Span::One,
+    /// What a launch of blocks takes, whose stage is of so many levels.
+    pub fn of(blocks: Shape, levels: u32) -> Span {
+        match blocks.schedule().extent() {
+            Extent::Plane | Extent::Volume => Span::One,
+            Extent::TwoLevels => Span::Two,
+            Extent::AllLevels => Span::All(levels),
         }
     }
 }
@@ -161,7 +160,7 @@ impl Pair<'_> {
         let mut rest = joined(dims.collect());
         let largest = (0..rest.len()).filter(|&i| rest[i].len <= MOST).max_by_key(|&i| rest[i].len);
         let batch = largest.map_or(Dim { len: 1, steps: [0; 3], joins: false }, |i| rest.remove(i));
-        let array = |view: &View, kind: usize| stream::Array {
+        let array = |view: &View, kind: usize| level::Array {
             address: view.offset.wrapping_mul(bytes as i64) as u64,
             pitch: view.strides[y],
             stride: batch.steps[kind],
@@ -191,7 +190,7 @@ impl Pair<'_> {
 }
 
 /// The arrays of a job: the signal and all bands.
-pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut stream::Array> {
+pub(crate) fn arrays_of(job: &mut Job) -> impl Iterator<Item = &mut level::Array> {
     let high = job.planes.as_mut().map(|planes| &mut planes.high).into_iter().flatten();
     std::iter::once(&mut job.signal).chain(&mut job.bands).chain(high).chain(job.coarse.iter_mut().flatten())
 }
@@ -206,32 +205,32 @@ impl Lowering<'_> {
         }
     }
 
-    /// The block that a level was given, its walk and its chunk; for a launch that is less aligned than what that was
+    /// The shape that a level was given, its fit and its chunk; for a launch that is less aligned than what that was
     /// chosen for, and than it takes, one that does.
     fn for_launch(
         &self,
         direction: Direction,
-        (block, chunk): (Block, u32),
+        (shape, chunk): (Shape, u32),
         job: &Job,
-    ) -> Result<(Block, Walk, u32), ScheduleError> {
-        let first = match self.kernels.walk_of(direction, self.sample, block, job) {
-            Ok((walk, _)) => return Ok((block, walk, chunk)),
+    ) -> Result<(Shape, Arc<dyn Fit>, u32), ScheduleError> {
+        let first = match self.kernels.meet(direction, self.sample, shape, job) {
+            Ok((fit, _)) => return Ok((shape, fit, chunk)),
             Err(e) => e,
         };
         if self.kernels.tuning.measures().is_some() {
             return Err(first);
         }
-        let others = self.kernels.proposed(block.schedule(), direction, self.kind, job)?;
-        let other = others.into_iter().find_map(|block| {
-            let (walk, tuning) = self.kernels.walk_of(direction, self.sample, block, job).ok()?;
-            let chunk = tuning.chunk as u32;
-            Some((block.with_chunk(chunk), walk, chunk))
+        let others = self.kernels.proposed(shape.schedule(), direction, self.sample, job)?;
+        let other = others.into_iter().find_map(|shape| {
+            let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job).ok()?;
+            let chunk = arguments.chunk as u32;
+            Some((shape.with_chunk(chunk), fit, chunk))
         });
         other.ok_or(first)
     }
 
     /// Appends the launches of a pass over two axes or three. They may all run side by side.
-    pub(crate) fn pair(&mut self, pair: Pair, quad: Quad, (block, chunk): (Block, u32)) -> Result<(), ProgramError> {
+    pub(crate) fn pair(&mut self, pair: Pair, quad: Quad, (shape, chunk): (Shape, u32)) -> Result<(), ProgramError> {
         if pair.extent.contains(&0) {
             return Ok(());
         }
@@ -243,7 +242,7 @@ impl Lowering<'_> {
             reads.iter().all(|r| writes.iter().all(|w| r.array != w.array)),
             "a launch never reads the array that it writes"
         );
-        let schedule = block.schedule().name();
+        let schedule = shape.schedule().name();
         let refused = |what: &str| ScheduleError::Launch { schedule, what: what.into() };
         let bytes = self.sample.bytes();
         let jobs = pair.jobs(&quad, bytes).ok_or_else(|| refused("a side has more than 2³¹ samples"))?;
@@ -276,8 +275,8 @@ impl Lowering<'_> {
             }
             let mut somewhere = job;
             self.misplace(&mut somewhere, &jobs.arrays);
-            let (block, walk, chunk) = self.for_launch(pair.direction, (block, chunk), &somewhere)?;
-            let key = Key::Both(pair.direction, self.sample, pair.order, block.with_chunk(0), walk.rows(), kept);
+            let (shape, fit, chunk) = self.for_launch(pair.direction, (shape, chunk), &somewhere)?;
+            let key = Key::Launch(pair.direction, self.sample, pair.order, shape.with_chunk(0), fit.alignment(), kept);
             let index = self.kernels.get(key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
             let deep = |value: fn(Planes) -> i32| job.planes.map(value);
@@ -312,6 +311,7 @@ mod tests {
     use crate::lower::Program;
     use crate::model::Machine;
     use crate::problem::Problem;
+    use crate::schedule::Schedule;
     use lifting_codegen::ir::print;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;

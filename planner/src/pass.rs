@@ -6,7 +6,7 @@ use crate::list::{Arg, Launch, MOST_LAUNCHES};
 use crate::lower::Lowering;
 use crate::recipe;
 use crate::registers::{LineLayout, Taken};
-use crate::schedule::Block;
+use crate::schedule::Way;
 use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::ir::{ParamKind, launch};
 use lifting_codegen::schedule::{Along, Direction, Sides};
@@ -23,8 +23,8 @@ pub(crate) struct Pass<'a> {
     /// Of the axis's first position.
     pub parity: usize,
     pub gain: u32,
-    /// Of a schedule of one axis.
-    pub block: Block,
+    /// Of one axis.
+    pub way: Way,
 }
 
 /// Where a pass reads and writes.
@@ -89,8 +89,8 @@ impl Lowering<'_> {
         let sides = Sides { signal: signal.scalar, bands: low.scalar };
         let views = [signal, low, high];
         let layout = LineLayout { rows, pitches, views, lines: &lines, batch: &batch, rest: &dims };
-        let taken = match pass.block {
-            Block::Lattice => {
+        let taken = match pass.way {
+            Way::Lattice => {
                 let along = if rows { Along::Row } else { Along::Column };
                 let key = Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?);
                 Taken::anywhere(self.kernels.get(key)?, "lattice")

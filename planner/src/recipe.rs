@@ -1,9 +1,9 @@
 //! What a plan will do, as data: to print, and to assert on in tests.
 
 use crate::range::Exactness;
-use crate::schedule::{Block, Schedule};
+use crate::schedule::{Schedule, Way};
 use crate::wisdom::{Key, WisdomWarning};
-use lifting_codegen::schedule::Direction;
+use lifting_codegen::schedule::{Direction, Shape};
 use lifting_dsl::geometry::Layout;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Format};
@@ -104,8 +104,8 @@ pub struct Choice {
 pub struct Together {
     /// What wisdom calls them, and how many they are.
     pub case: Key,
-    /// The blocks that could, the chunks as predicted.
-    pub blocks: Vec<Block>,
+    /// The shapes that could, with chunks as predicted.
+    pub shapes: Vec<Shape>,
 }
 
 /// Why a candidate was taken.
@@ -124,7 +124,7 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// Schedule and shape of its blocks.
-    pub block: Block,
+    pub way: Way,
     /// Kernel launches; none where the launch of the level before does this one, too, and then no bytes and no time.
     pub launches: usize,
     /// Bytes that are read and written, what blocks read again included.
@@ -151,9 +151,9 @@ impl Recipe {
 
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Candidate { block, launches, bytes, time } = self;
+        let Candidate { way, launches, bytes, time } = self;
         let plural = if *launches == 1 { "" } else { "es" };
-        write!(f, "{block}: {launches} launch{plural}, {bytes} bytes, {time:.2} copies")
+        write!(f, "{way}: {launches} launch{plural}, {bytes} bytes, {time:.2} copies")
     }
 }
 

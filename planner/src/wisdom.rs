@@ -5,9 +5,9 @@
 //! the same powers of two. It changes how fast a plan is, never what it computes, and it is not believed blindly: what
 //! cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
-use crate::schedule::{Block, CascadeBlock, PyramidBlock, StreamBlock, TileBlock, VolumeBlock, WarpBlock};
-use lifting_codegen::schedule::Direction;
-use lifting_codegen::schedule::stream::Order;
+use crate::schedule::Way;
+use lifting_codegen::schedule::level::Order;
+use lifting_codegen::schedule::{Direction, Shape};
 use lifting_dsl::print::print_scheme;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
@@ -43,15 +43,10 @@ pub struct Key {
     order: String,
     gain: bool,
     aligned: bool,
-    /// How many levels it is about. Files from before there were more than one do not say.
-    #[serde(default = "one")]
+    /// How many levels it is about.
     levels: u32,
     /// Binary digits of width, height and number of images.
     class: [u32; 3],
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// What was found.
@@ -62,50 +57,49 @@ struct Known {
     microseconds: f64,
 }
 
-/// A block, in the file.
+/// The fastest way, as the file has it: `separate`, `lattice`, a schedule and the numbers of a shape; or `apart`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    schedule: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    shape: BTreeMap<String, u32>,
+}
+
+/// The fastest way; of several levels, `None` is a launch, or more, for each.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Best {
-    /// Of several levels: a launch, or more, for each.
-    Apart,
-    Separate,
-    Lattice,
-    Stream {
-        columns: u32,
-        warps: u32,
-        ring: u32,
-        chunk: u32,
-    },
-    Warp {
-        columns: u32,
-        rows: u32,
-        warps: u32,
-        whole_sectors: bool,
-        // Files from before there were such blocks do not say.
-        #[serde(default)]
-        packed: bool,
-    },
-    Tile {
-        columns: u32,
-        rows: u32,
-        pairs: u32,
-        warps: u32,
-    },
-    Volume {
-        columns: u32,
-        pairs: u32,
-        warps: u32,
-        chunk: u32,
-    },
-    Cascade {
-        columns: u32,
-        ring: u32,
-        chunk: u32,
-    },
-    Pyramid {
-        side: u32,
-        pairs: [u32; 2],
-    },
+#[serde(try_from = "Written", into = "Written")]
+struct Best(Option<Way>);
+
+/// What several levels are that are launched one by one.
+const APART: &str = "apart";
+
+impl From<Best> for Written {
+    fn from(Best(way): Best) -> Written {
+        let numbers = way.and_then(Way::shape).map(|shape| shape.numbers());
+        Written {
+            schedule: way.map_or(APART, |way| way.schedule().name()).to_owned(),
+            shape: numbers.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+}
+
+impl TryFrom<Written> for Best {
+    type Error = String;
+
+    fn try_from(Written { schedule, shape }: Written) -> Result<Best, String> {
+        let way = match &schedule[..] {
+            APART | "separate" | "lattice" if !shape.is_empty() => return Err(format!("`{schedule}` has no shape")),
+            APART => return Ok(Best(None)),
+            "separate" => Way::Separate,
+            "lattice" => Way::Lattice,
+            name => {
+                let numbers = shape.iter().map(|(number, value)| (&number[..], *value));
+                Way::Launch(Shape::named(name, numbers).map_err(|e| e.to_string())?)
+            }
+        };
+        Ok(Best(Some(way)))
+    }
 }
 
 /// A level of a plan, or several, as wisdom sees them.
@@ -194,8 +188,8 @@ pub enum WisdomWarning {
     },
 }
 
-/// Version of the file's format.
-const FORMAT: u32 = 1;
+/// Version of the file's format: 2 since shapes have names and numbers of their schedules'.
+const FORMAT: u32 = 2;
 
 /// Most of a file that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -216,8 +210,10 @@ impl Wisdom {
             Ok(value) => value,
             Err(e) => return malformed(e.to_string()),
         };
-        if value.get("lifting_wisdom").and_then(Value::as_u64) != Some(FORMAT.into()) {
-            return malformed("its field `lifting_wisdom` is missing, or another number".into());
+        match value.get("lifting_wisdom").and_then(Value::as_u64) {
+            Some(format) if format == u64::from(FORMAT) => {}
+            Some(other) => return malformed(format!("it is of format {other}")),
+            None => return malformed("it has no number `lifting_wisdom`".into()),
         }
         let Some(entries) = value.get("entries").and_then(Value::as_array) else {
             return malformed("it has no list `entries`".into());
@@ -312,85 +308,24 @@ impl Wisdom {
         }
     }
 
-    /// Notes what was measured last, whatever was known: a block, or that several levels are faster one by one.
+    /// Notes what was measured last, whatever was known: a way, or that several levels are faster one by one.
     #[doc(hidden)]
-    pub fn note(&mut self, key: Key, block: Option<Block>, microseconds: f64) {
-        let best = Best::of(block);
+    pub fn note(&mut self, key: Key, way: Option<Way>, microseconds: f64) {
+        let best = Best(way);
         // A file has no use for more digits, and reads them back as they were.
         let microseconds = (microseconds * 1000.0).round() / 1000.0;
         self.0.insert(key, Known { best, microseconds: microseconds.max(0.001) });
     }
 
-    /// What is known of a case: a block, or, of several levels, that they are faster one by one.
-    pub(crate) fn find(&self, key: &Key) -> Option<Option<Block>> {
-        self.0.get(key).map(|known| known.best.block())
-    }
-}
-
-impl Best {
-    fn of(block: Option<Block>) -> Best {
-        let Some(block) = block else { return Best::Apart };
-        match block {
-            Block::Separate => Best::Separate,
-            Block::Lattice => Best::Lattice,
-            Block::Stream(StreamBlock { columns, warps, ring, chunk }) => Best::Stream { columns, warps, ring, chunk },
-            Block::Warp(WarpBlock { columns, rows, warps, whole_sectors, packed }) => {
-                Best::Warp { columns, rows, warps, whole_sectors, packed }
-            }
-            Block::Tile(TileBlock { columns, rows, pairs, warps }) => Best::Tile { columns, rows, pairs, warps },
-            Block::Volume(VolumeBlock { columns, pairs, warps, chunk }) => {
-                Best::Volume { columns, pairs, warps, chunk }
-            }
-            Block::Cascade(CascadeBlock { columns, ring, chunk }) => Best::Cascade { columns, ring, chunk },
-            Block::Pyramid(PyramidBlock { side, pairs }) => Best::Pyramid { side, pairs },
-        }
-    }
-
-    fn block(self) -> Option<Block> {
-        Some(match self {
-            Best::Apart => return None,
-            Best::Separate => Block::Separate,
-            Best::Lattice => Block::Lattice,
-            Best::Stream { columns, warps, ring, chunk } => Block::Stream(StreamBlock { columns, warps, ring, chunk }),
-            Best::Warp { columns, rows, warps, whole_sectors, packed } => {
-                Block::Warp(WarpBlock { columns, rows, warps, whole_sectors, packed })
-            }
-            Best::Tile { columns, rows, pairs, warps } => Block::Tile(TileBlock { columns, rows, pairs, warps }),
-            Best::Volume { columns, pairs, warps, chunk } => {
-                Block::Volume(VolumeBlock { columns, pairs, warps, chunk })
-            }
-            Best::Cascade { columns, ring, chunk } => Block::Cascade(CascadeBlock { columns, ring, chunk }),
-            Best::Pyramid { side, pairs } => Block::Pyramid(PyramidBlock { side, pairs }),
-        })
+    /// What is known of a case: a way, or, of several levels, that they are faster one by one.
+    pub(crate) fn find(&self, key: &Key) -> Option<Option<Way>> {
+        self.0.get(key).map(|known| known.best.0)
     }
 }
 
 impl Known {
-    /// Whether a kernel could be like that. Each schedule checks more.
     fn check(&self) -> Result<(), &'static str> {
-        if !(self.microseconds.is_finite() && self.microseconds > 0.0) {
-            return Err("its time is not a positive number");
-        }
-        let lanes = |columns: u32| (1..=64).contains(&columns);
-        let threads = |warps: u32| (1..=32).contains(&warps);
-        let slots = |ring: u32| (2..=64).contains(&ring);
-        let walk = |chunk: u32| (1..=1 << 20).contains(&chunk);
-        let is_sane = match self.best {
-            Best::Stream { columns, warps, ring, chunk } => {
-                lanes(columns) && threads(warps) && slots(ring) && walk(chunk)
-            }
-            Best::Warp { columns, rows, warps, .. } | Best::Tile { columns, rows, warps, .. } => {
-                lanes(columns) && (2..=512).contains(&rows) && threads(warps)
-            }
-            Best::Volume { columns, pairs, warps, chunk } => {
-                lanes(columns) && (1..=64).contains(&pairs) && threads(warps) && walk(chunk)
-            }
-            Best::Cascade { columns, ring, chunk } => lanes(columns) && slots(ring) && walk(chunk),
-            Best::Pyramid { side, pairs } => {
-                (2..=1024).contains(&side) && pairs.iter().all(|pairs| (1..=1024).contains(pairs))
-            }
-            Best::Apart | Best::Separate | Best::Lattice => true,
-        };
-        if is_sane { Ok(()) } else { Err("its block has numbers that no block has") }
+        let is_time = self.microseconds.is_finite() && self.microseconds > 0.0;
+        if is_time { Ok(()) } else { Err("its time is not a positive number") }
     }
 }

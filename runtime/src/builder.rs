@@ -229,11 +229,11 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// ```
     /// use lifting::{Device, Plan, PlanError, Schedule, catalogue};
     /// let wavelet = catalogue::find("legall53")?;
-    /// let plan = Plan::builder(&wavelet).shape(&[64, 64]).sample::<i16>().schedule(Schedule::Stream);
+    /// let plan = Plan::builder(&wavelet).shape(&[64, 64]).sample::<i16>().schedule(Schedule::STREAM);
     /// let recipe = plan.build(&Device::Interpreter)?.recipe().clone();
     /// assert_eq!(recipe.passes[0].schedule, "stream");
     ///
-    /// let line = Plan::builder(&wavelet).shape(&[64]).sample::<i16>().schedule(Schedule::Stream);
+    /// let line = Plan::builder(&wavelet).shape(&[64]).sample::<i16>().schedule(Schedule::STREAM);
     /// println!("{}", line.build(&Device::Interpreter).unwrap_err()); // which level, and why not
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

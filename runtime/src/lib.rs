@@ -51,13 +51,12 @@ pub use error::PlanError;
 pub use exec::Workspace;
 pub use exec::cuda;
 pub use half::{bf16, f16};
-pub use lifting_codegen::schedule::Direction;
+pub use lifting_codegen::schedule::{Direction, Shape as BlockShape};
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};
 pub use lifting_planner::{
-    Block, Candidate, CascadeBlock, Choice, Exactness, Pass, PyramidBlock, Reason, Recipe, Refused, Schedule,
-    StreamBlock, TileBlock, VolumeBlock, WarpBlock, Wisdom, WisdomWarning,
+    Candidate, Choice, Exactness, Pass, Reason, Recipe, Refused, Schedule, Way, Wisdom, WisdomWarning,
 };
 #[cfg(feature = "macros")]
 #[doc(hidden)]

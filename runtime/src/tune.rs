@@ -6,8 +6,8 @@ use crate::device::Device;
 use crate::error::PlanError;
 use crate::plan::Plan;
 use crate::sample::Sample;
-use lifting_codegen::schedule::{Direction, warp};
-use lifting_planner::{Block, CascadeBlock, Choice, Only, Schedule, StreamBlock, Together, WarpBlock, Wisdom};
+use lifting_codegen::schedule::{Direction, SCHEDULES, Shape};
+use lifting_planner::{Choice, Only, Schedule, Together, Way, Wisdom, scalar_of};
 use std::fmt;
 
 /// One candidate for one level, or for several, to be measured.
@@ -20,7 +20,7 @@ pub struct Trial<'a, T> {
     /// How many levels it is about, that one included.
     pub levels: u32,
     /// What the trial takes. Where several levels are launched one by one, what the first of them takes.
-    pub block: Block,
+    pub way: Way,
     /// A plan of those levels, which takes it.
     pub plan: &'a Plan<T>,
 }
@@ -35,38 +35,24 @@ pub struct Measured {
     /// How many levels were measured, that one included.
     pub levels: u32,
     /// The candidate. Where several levels were launched one by one, what the first of them takes.
-    pub block: Block,
+    pub way: Way,
     /// How long it took.
     pub microseconds: f64,
 }
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Measured { direction, level, levels, block, microseconds } = self;
+        let Measured { direction, level, levels, way, microseconds } = self;
         match levels {
-            1 => write!(f, "{} level {level}: {microseconds:.2} µs, {block}", direction.name()),
+            1 => write!(f, "{} level {level}: {microseconds:.2} µs, {way}", direction.name()),
             _ => {
                 let last = level + levels - 1;
-                let apart = if block.is_of_several() { "" } else { "one by one, the first by " };
-                write!(f, "{} levels {level} to {last}: {microseconds:.2} µs, {apart}{block}", direction.name())
+                let apart = if way.is_of_several() { "" } else { "one by one, the first by " };
+                write!(f, "{} levels {level} to {last}: {microseconds:.2} µs, {apart}{way}", direction.name())
             }
         }
     }
 }
-
-/// Warps a block and depth of the ring that are tried.
-const BLOCKS: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
-
-/// Warps a block that are tried of blocks in registers.
-const WARPS: [u32; 4] = [1, 2, 4, 8];
-
-/// Heights of chunks that are tried with the fastest of them.
-const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
-
-/// Depths of the ring that are tried of two levels in one launch; and heights of chunks with the fastest of them, as
-/// parts of what is predicted.
-const RINGS: [u32; 4] = [3, 4, 6, 10];
-const PARTS: [f64; 6] = [0.5, 0.7, 0.85, 1.2, 1.5, 2.0];
 
 impl<T: Sample> PlanBuilder<'_, T> {
     /// Measures the candidates of every level on the device and notes the fastest in `wisdom`, for
@@ -120,7 +106,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
             let mut asked: Vec<Together> = Vec::new();
             for together in &choice.together {
                 match asked.iter_mut().find(|other| other.case == together.case) {
-                    Some(other) => other.blocks.extend(&together.blocks),
+                    Some(other) => other.shapes.extend(&together.shapes),
                     None => asked.push(together.clone()),
                 }
             }
@@ -145,40 +131,22 @@ impl<T: Sample> PlanBuilder<'_, T> {
             let Some(case) = &choice.case else { continue };
             let direction = choice.direction;
             let mut found: Vec<Measured> = Vec::new();
-            let mut attempt = |block: Block, found: &mut Vec<Measured>| {
-                let only = Only::Block(direction, block);
+            let mut attempt = |way: Way, found: &mut Vec<Measured>| {
+                let only = Only::Way(direction, way);
                 self.attempt((plan, device), (choice, 1), only, found, measure)
             };
-            attempt(Block::Separate, &mut found)?;
-            attempt(Block::Lattice, &mut found)?;
-            let proposed = StreamBlock::proposed(T::KIND);
-            for columns in proposed.iter().map(|b| b.columns) {
-                for (warps, ring) in BLOCKS {
-                    attempt(Block::Stream(StreamBlock { columns, warps, ring, chunk: 0 }), &mut found)?;
-                }
+            attempt(Way::Separate, &mut found)?;
+            attempt(Way::Lattice, &mut found)?;
+            let candidates = choice.others.iter().chain([&choice.taken]).filter_map(|candidate| candidate.way.shape());
+            let considered: Vec<Shape> = candidates.collect();
+            for shape in trials::<T>(&considered, false) {
+                attempt(Way::Launch(shape), &mut found)?;
             }
-            let candidates = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
-            for block in candidates()
-                .filter(|block| [Schedule::Stream, Schedule::Tile, Schedule::Volume].contains(&block.schedule()))
-            {
-                attempt(block, &mut found)?;
+            for shape in refined(&found) {
+                attempt(Way::Launch(shape), &mut found)?;
             }
-            let own = candidates().filter_map(|block| match block {
-                Block::Warp(block) => Some(block),
-                _ => None,
-            });
-            for block in own.chain([warp::Shape::paper().into()]) {
-                for warps in WARPS {
-                    attempt(Block::Warp(WarpBlock { warps, ..block }), &mut found)?;
-                }
-            }
-            if let Some(&Measured { block: block @ (Block::Stream(_) | Block::Volume(_)), .. }) = fastest(&found) {
-                for chunk in CHUNKS {
-                    attempt(block.with_chunk(chunk), &mut found)?;
-                }
-            }
-            if let Some(&Measured { block, microseconds, .. }) = fastest(&found) {
-                wisdom.note(case.clone(), Some(block), microseconds);
+            if let Some(&Measured { way, microseconds, .. }) = fastest(&found) {
+                wisdom.note(case.clone(), Some(way), microseconds);
             }
             all.extend(found);
         }
@@ -198,14 +166,14 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let Choice { direction, level, .. } = *choice;
         let trial = match self.clone().only_levels(plan.geometry(), (level - 1, levels), only).build(device) {
             Ok(trial) => trial,
-            // A block that the wavelet or the kernel's resources do not allow.
+            // A shape that the wavelet or the kernel's resources do not allow.
             Err(PlanError::Refused { .. }) => return Ok(()),
             Err(e) => return Err(e),
         };
-        let Some(block) = trial.recipe().choice(direction, 1).map(|c| c.taken.block) else { return Ok(()) };
-        if found.iter().all(|m| m.block != block) {
-            let microseconds = measure(&Trial { direction, level, levels, block, plan: &trial })?;
-            found.push(Measured { direction, level, levels, block, microseconds });
+        let Some(way) = trial.recipe().choice(direction, 1).map(|c| c.taken.way) else { return Ok(()) };
+        if found.iter().all(|m| m.way != way) {
+            let microseconds = measure(&Trial { direction, level, levels, way, plan: &trial })?;
+            found.push(Measured { direction, level, levels, way, microseconds });
         }
         Ok(())
     }
@@ -226,36 +194,36 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let mut attempt =
             |only: Only, all: &mut Vec<Measured>| known.attempt((plan, device), (choice, levels), only, all, measure);
         attempt(Only::Apart, &mut all)?;
-        for &block in &together.blocks {
-            attempt(Only::Block(direction, block), &mut all)?;
+        for shape in trials::<T>(&together.shapes, true) {
+            attempt(Only::Way(direction, Way::Launch(shape)), &mut all)?;
         }
-        let columns = together.blocks.iter().filter_map(|block| match block {
-            Block::Cascade(block) => Some(block.columns),
-            _ => None,
-        });
-        // Lanes of 16 bytes, or of 32.
-        let mut columns: Vec<u32> = columns.flat_map(|columns| [columns / 2, columns, columns * 2]).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        for (columns, ring) in columns.into_iter().flat_map(|columns| RINGS.map(|ring| (columns, ring))) {
-            let block = Block::Cascade(CascadeBlock { columns, ring, chunk: 0 });
-            attempt(Only::Block(direction, block), &mut all)?;
+        for shape in refined(&all) {
+            attempt(Only::Way(direction, Way::Launch(shape)), &mut all)?;
         }
-        if let Some(&Measured { block: block @ Block::Cascade(_), .. }) = fastest(&all) {
-            for part in PARTS {
-                let chunk = (f64::from(block.chunk()) * part).round().max(1.0);
-                attempt(Only::Block(direction, block.with_chunk(chunk as u32)), &mut all)?;
-            }
-        }
-        if let Some(&Measured { block, microseconds, .. }) = fastest(&all) {
-            let block = Some(block).filter(Block::is_of_several);
+        if let Some(&Measured { way, microseconds, .. }) = fastest(&all) {
+            let way = Some(way).filter(|way| way.is_of_several());
             // Of one level it is known already what is the fastest else.
-            if levels > 1 || block.is_some() {
-                wisdom.note(together.case.clone(), block, microseconds);
+            if levels > 1 || way.is_some() {
+                wisdom.note(together.case.clone(), way, microseconds);
             }
         }
         Ok(all)
     }
+}
+
+/// What the schedules of one level, or of several, would have measured, by what plans consider.
+fn trials<T: Sample>(considered: &[Shape], of_several: bool) -> impl Iterator<Item = Shape> {
+    let schedules = SCHEDULES.iter().filter(move |schedule| schedule.extent().is_of_several() == of_several);
+    schedules.flat_map(|&schedule| {
+        let own = considered.iter().copied().filter(|shape| shape.schedule() == schedule);
+        schedule.trials(&own.collect::<Vec<_>>(), scalar_of(T::KIND))
+    })
+}
+
+/// What the schedule that was the fastest would have measured besides.
+fn refined(all: &[Measured]) -> Vec<Shape> {
+    let shape = fastest(all).and_then(|fastest| fastest.way.shape());
+    shape.map(|shape| shape.schedule().refined(shape)).unwrap_or_default()
 }
 
 /// The fastest, if a time makes sense.

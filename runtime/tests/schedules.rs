@@ -4,8 +4,8 @@
 mod support;
 
 use lifting::{
-    Block, Boundary, Candidate, Choice, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe,
-    Sample, Schedule, Scheme, bf16, catalogue, f16,
+    Boundary, Choice, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule,
+    Scheme, Way, bf16, catalogue, f16,
 };
 use support::noise;
 
@@ -17,50 +17,46 @@ fn recipe<T: Sample>(name: &str, shape: &[usize], set: impl Fn(PlanBuilder<T>) -
 
 /// Schedules of all levels, of analysis and then of synthesis.
 fn schedules(recipe: &Recipe) -> Vec<Schedule> {
-    recipe.choices.iter().map(|c| c.taken.block.schedule()).collect()
+    recipe.choices.iter().map(|c| c.taken.way.schedule()).collect()
 }
 
 #[test]
 fn images_take_one_pass_a_level() {
     let taken = recipe::<f32>("cdf97", &[2048, 2048], |p| p.levels(3));
-    let both = [Schedule::Stream, Schedule::Warp, Schedule::Tile];
+    let both = [Schedule::STREAM, Schedule::WARP, Schedule::TILE];
     assert!(schedules(&taken).iter().all(|s| both.contains(s)), "{taken}");
     assert_eq!(taken.passes.len(), 3, "{taken}");
     for choice in &taken.choices {
         assert_eq!(choice.reason, Reason::Predicted);
         assert_eq!(choice.taken.launches, 1);
         // Faster than two passes, slower than a copy.
-        let separate = choice.others.iter().find(|c| c.block == Block::Separate).unwrap();
+        let separate = choice.others.iter().find(|c| c.way == Way::Separate).unwrap();
         assert!(choice.taken.time < separate.time, "{choice}");
         assert!(choice.taken.time > 1.0 && separate.launches == 2, "{choice}");
     }
     // Chunks are cut shorter where an image would not fill the device.
-    let chunk = |recipe: &Recipe| match recipe.choices[0].taken.block {
-        Block::Stream(block) => block.chunk,
-        _ => panic!("{recipe}"),
-    };
-    let chunk_of = |side: usize| chunk(&recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Stream)));
+    let chunk = |recipe: &Recipe| recipe.choices[0].taken.way.get("chunk").unwrap();
+    let chunk_of = |side: usize| chunk(&recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::STREAM)));
     assert!(chunk_of(256) < chunk_of(4096));
 }
 
 /// Five strips in blocks of four would leave three warps of eight without one. Small levels take small blocks.
 #[test]
 fn blocks_suit_the_size_of_a_level() {
-    let taken = recipe::<f32>("cdf97", &[32, 512], |p| p.schedule(Schedule::Stream).levels(2));
+    let taken = recipe::<f32>("cdf97", &[32, 512], |p| p.schedule(Schedule::STREAM).levels(2));
     let warps = |recipe: &Recipe| -> Vec<u32> {
-        let block = |block| if let Block::Stream(block) = block { block.warps } else { 0 };
-        recipe.choices.iter().map(|choice| block(choice.taken.block)).collect()
+        recipe.choices.iter().map(|choice| choice.taken.way.get("warps").unwrap()).collect()
     };
     assert_eq!(warps(&taken), [5, 3, 5, 3], "{taken}");
     let wavelet = catalogue::find("cdf97").unwrap();
     same_as_cpu::<f32>(0, |device| {
         let plan = Plan::builder(&wavelet).shape(&[16, 512]).levels(2).sample();
-        let schedule = if matches!(device, Device::Interpreter) { Schedule::Stream } else { Schedule::Auto };
+        let schedule = if matches!(device, Device::Interpreter) { Schedule::STREAM } else { Schedule::Auto };
         plan.schedule(schedule).build(device)
     });
-    let samples = |side: usize| match recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::Warp)).choices[0] {
-        Choice { taken: Candidate { block: Block::Warp(block), .. }, .. } => block.columns * block.rows,
-        ref choice => panic!("{choice}"),
+    let samples = |side: usize| -> u32 {
+        let taken = recipe::<f32>("cdf97", &[side, side], |p| p.schedule(Schedule::WARP)).choices[0].taken;
+        ["columns", "rows"].map(|name| taken.way.get(name).unwrap()).iter().product()
     };
     assert!(samples(512) < samples(2048));
 }
@@ -71,12 +67,12 @@ fn blocks_suit_the_size_of_a_level() {
 fn aligned_levels_are_blocks_and_others_tiles() {
     let taken = recipe::<f32>("cdf97", &[8192, 8192], |p| p.levels(5));
     let taken_by = |level: u32| {
-        [Direction::Forward, Direction::Inverse].map(|d| taken.choice(d, level).unwrap().taken.block.schedule())
+        [Direction::Forward, Direction::Inverse].map(|d| taken.choice(d, level).unwrap().taken.way.schedule())
     };
-    assert!((1..=2).all(|level| taken_by(level) == [Schedule::Cascade; 2]), "{taken}");
-    assert!((3..=4).all(|level| taken_by(level) == [Schedule::Warp; 2]), "{taken}");
+    assert!((1..=2).all(|level| taken_by(level) == [Schedule::CASCADE; 2]), "{taken}");
+    assert!((3..=4).all(|level| taken_by(level) == [Schedule::WARP; 2]), "{taken}");
     let odd = recipe::<f32>("cdf97", &[513, 511], |p| p.levels(2));
-    assert!(schedules(&odd).contains(&Schedule::Tile), "{odd}");
+    assert!(schedules(&odd).contains(&Schedule::TILE), "{odd}");
     let names = |schedule: Schedule, shape: &[usize]| -> Vec<String> {
         let wavelet = catalogue::find("cdf97").unwrap();
         let plan = Plan::builder(&wavelet).shape(shape).schedule(schedule).sample::<f32>();
@@ -86,10 +82,10 @@ fn aligned_levels_are_blocks_and_others_tiles() {
         kernels.map(|name| name.rsplit_once('_').unwrap().0.to_owned()).collect()
     };
     for (schedule, shape, name) in [
-        (Schedule::Tile, [64, 64], "tile_aligned_forward_f32"),
-        (Schedule::Tile, [64, 63], "tile_forward_f32"),
-        (Schedule::Warp, [64, 64], "warp_whole_forward_f32"),
-        (Schedule::Warp, [64, 63], "warp_forward_f32"),
+        (Schedule::TILE, [64, 64], "tile_aligned_forward_f32"),
+        (Schedule::TILE, [64, 63], "tile_forward_f32"),
+        (Schedule::WARP, [64, 64], "warp_whole_forward_f32"),
+        (Schedule::WARP, [64, 63], "warp_forward_f32"),
     ] {
         let names = names(schedule, &shape);
         assert!(names.contains(&name.to_owned()), "{schedule} {shape:?}: {names:?}");
@@ -102,16 +98,16 @@ fn haar_streams_where_sizes_are_even() {
     for boundary in Boundary::ALL {
         let real = |shape: &[usize]| recipe::<f32>("cdf1_1", shape, |p| p.boundary(boundary));
         let integer = |shape: &[usize]| recipe::<i16>("s_transform", shape, |p| p.boundary(boundary));
-        let asked = recipe::<f32>("cdf1_1", &[1080, 1918], |p| p.boundary(boundary).schedule(Schedule::Stream));
-        let pairs = recipe::<i16>("s_transform", &[8192, 8192], |p| p.boundary(boundary).schedule(Schedule::Stream));
+        let asked = recipe::<f32>("cdf1_1", &[1080, 1918], |p| p.boundary(boundary).schedule(Schedule::STREAM));
+        let pairs = recipe::<i16>("s_transform", &[8192, 8192], |p| p.boundary(boundary).schedule(Schedule::STREAM));
         for taken in [real(&[8192, 8192]), pairs, asked] {
-            assert_eq!(schedules(&taken), [Schedule::Stream; 2], "{boundary}: {taken}");
+            assert_eq!(schedules(&taken), [Schedule::STREAM; 2], "{boundary}: {taken}");
         }
         // No plan under periodic has an odd size.
         let odd =
             if boundary == Boundary::Periodic { vec![] } else { vec![real(&[8191, 8192]), integer(&[8192, 8191])] };
         for choice in odd.iter().flat_map(|taken| &taken.choices) {
-            let refused = choice.refused.iter().find(|r| r.schedule == Schedule::Stream).unwrap();
+            let refused = choice.refused.iter().find(|r| r.schedule == Schedule::STREAM).unwrap();
             assert!(refused.reason.contains("must be even"), "{}", refused.reason);
         }
     }
@@ -137,7 +133,7 @@ fn what_cannot_be_one_pass_is_two_and_says_why() {
     }
     let reason = |recipe: Recipe, level: u32| {
         let choice = recipe.choice(Direction::Forward, level).unwrap();
-        assert_eq!(choice.taken.block, Block::Separate, "{recipe}");
+        assert_eq!(choice.taken.way, Way::Separate, "{recipe}");
         choice.refused[0].reason.clone()
     };
     assert!(reason(recipe::<i16>("legall53", &[4096], |p| p), 1).contains("one axis only"));
@@ -150,34 +146,34 @@ fn what_cannot_be_one_pass_is_two_and_says_why() {
 #[test]
 fn volumes_take_one_pass_a_level() {
     let taken = recipe::<f32>("cdf97", &[512, 512, 512], |p| p);
-    assert_eq!(schedules(&taken), [Schedule::Volume; 2], "{taken}");
+    assert_eq!(schedules(&taken), [Schedule::VOLUME; 2], "{taken}");
     assert!(taken.passes.len() == 1 && taken.passes[0].axes == [2, 1, 0], "{taken}");
     for choice in &taken.choices {
-        let pairs = choice.others.iter().find(|other| other.block.schedule() == Schedule::Stream).unwrap();
+        let pairs = choice.others.iter().find(|other| other.way.schedule() == Schedule::STREAM).unwrap();
         assert!(choice.taken.launches == 1 && pairs.launches == 2 && choice.taken.time < pairs.time, "{choice}");
     }
     let reason = |recipe: &Recipe| -> String {
-        let refused = recipe.choices[0].refused.iter().find(|refused| refused.schedule == Schedule::Volume);
+        let refused = recipe.choices[0].refused.iter().find(|refused| refused.schedule == Schedule::VOLUME);
         refused.unwrap_or_else(|| panic!("{recipe}")).reason.clone()
     };
     assert!(reason(&recipe::<f32>("cdf97", &[64, 64, 64], |p| p.axis_order(&[0, 1, 2]))).contains("innermost axis"));
     assert!(reason(&recipe::<i32>("haar_vc2_0", &[63, 64, 64], |p| p)).contains("must be even"));
     let wavelet = catalogue::find("cdf97").unwrap();
-    let image = Plan::builder(&wavelet).shape(&[64, 64]).schedule(Schedule::Volume).sample::<f32>();
+    let image = Plan::builder(&wavelet).shape(&[64, 64]).schedule(Schedule::VOLUME).sample::<f32>();
     let error = image.build(&Device::Interpreter).unwrap_err();
     assert!(matches!(&error, PlanError::Refused { .. }) && error.to_string().contains("for three"), "{error}");
     // What is measured to be the fastest is taken.
     let volume = Plan::builder(&wavelet).shape(&[16, 24, 64]).sample::<f32>();
     let mut wisdom = lifting::Wisdom::default();
     let measured = volume.tune_with(&Device::Interpreter, &mut wisdom, |trial| {
-        Ok(if trial.block.schedule() == Schedule::Volume { 1.0 } else { 2.0 })
+        Ok(if trial.way.schedule() == Schedule::VOLUME { 1.0 } else { 2.0 })
     });
-    assert!(measured.unwrap().iter().any(|m| m.block.schedule() == Schedule::Volume));
+    assert!(measured.unwrap().iter().any(|m| m.way.schedule() == Schedule::VOLUME));
     let (again, warnings) = lifting::Wisdom::from_json(&wisdom.to_json());
     assert!(warnings.is_empty() && again == wisdom);
     let tuned = volume.wisdom(&wisdom).build(&Device::Interpreter).unwrap();
     for choice in &tuned.recipe().choices {
-        assert_eq!((choice.taken.block.schedule(), choice.reason), (Schedule::Volume, Reason::Measured), "{choice}");
+        assert_eq!((choice.taken.way.schedule(), choice.reason), (Schedule::VOLUME, Reason::Measured), "{choice}");
     }
 }
 
@@ -186,14 +182,14 @@ fn a_schedule_can_be_asked_for() {
     let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Separate));
     assert_eq!(schedules(&asked), [Schedule::Separate; 4]);
     assert!(asked.choices.iter().all(|c| c.reason == Reason::Asked));
-    let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::Stream));
-    assert_eq!(schedules(&asked), [Schedule::Stream; 4]);
-    let asked = recipe::<i16>("dd137", &[65, 63], |p| p.levels(2).schedule(Schedule::Tile));
-    assert_eq!(schedules(&asked), [Schedule::Tile; 4]);
+    let asked = recipe::<f32>("cdf97", &[512, 512], |p| p.levels(2).schedule(Schedule::STREAM));
+    assert_eq!(schedules(&asked), [Schedule::STREAM; 4]);
+    let asked = recipe::<i16>("dd137", &[65, 63], |p| p.levels(2).schedule(Schedule::TILE));
+    assert_eq!(schedules(&asked), [Schedule::TILE; 4]);
 
     let legall = catalogue::find("legall53").unwrap();
     let build = |shape: &[usize], levels, device: &Device| {
-        let plan = Plan::builder(&legall).shape(shape).levels(levels).schedule(Schedule::Stream);
+        let plan = Plan::builder(&legall).shape(shape).levels(levels).schedule(Schedule::STREAM);
         plan.sample::<i16>().build(device).unwrap_err()
     };
     let text: String = [
@@ -203,13 +199,13 @@ fn a_schedule_can_be_asked_for() {
         Plan::builder(&legall)
             .shape(&[64, 62])
             .boundary(Boundary::Periodic)
-            .schedule(Schedule::Stream)
+            .schedule(Schedule::STREAM)
             .sample::<i16>()
             .build(&Device::Interpreter)
             .unwrap_err(),
         Plan::builder(&catalogue::find("fidelity").unwrap())
             .shape(&[64, 64])
-            .schedule(Schedule::Warp)
+            .schedule(Schedule::WARP)
             .sample::<i64>()
             .build(&Device::Interpreter)
             .unwrap_err(),
@@ -218,11 +214,11 @@ fn a_schedule_can_be_asked_for() {
     .map(|e| format!("{e}\n"))
     .collect();
     let expected = [
-        "`.schedule(Schedule::Stream)` cannot carry level 1 in analysis: the level transforms one axis only; leave the choice to `Schedule::Auto`",
-        "`.schedule(Schedule::Stream)` cannot carry level 3 in analysis: schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824;",
+        "schedule `stream` was asked for and cannot carry level 1 in analysis: the level transforms one axis only; leave the choice to `Schedule::Auto`",
+        "schedule `stream` was asked for and cannot carry level 3 in analysis: schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824;",
         "schedule `stream` is made of a GPU's kernels, and the plan is for cpu, 1 thread: ask for `Schedule::Auto`",
-        "`.schedule(Schedule::Stream)` cannot carry level 1 in analysis: schedule `stream` cannot run this launch: under periodic the width (62) must be",
-        "`.schedule(Schedule::Warp)` cannot carry level 1 in analysis: schedule `warp` cannot hold wavelet `fidelity`: the height of a block",
+        "schedule `stream` was asked for and cannot carry level 1 in analysis: schedule `stream` cannot run this launch: under periodic the width (62) must be",
+        "schedule `warp` was asked for and cannot carry level 1 in analysis: schedule `warp` cannot hold wavelet `fidelity`: the height of a block",
     ];
     for (line, expected) in text.lines().zip(expected) {
         assert!(line.starts_with(expected), "{line}\n{expected}");
@@ -246,12 +242,12 @@ fn lattices_by_whole_vectors() {
     // Where nothing is asked for, it stands for choice.
     let auto = Plan::builder(&pair).shape(&[64, 96]).sample::<f32>().build(&Device::Interpreter).unwrap();
     for choice in &auto.recipe().choices {
-        let blocks = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.block);
-        assert!(blocks().any(|b| b == Block::Lattice) && blocks().any(|b| b == Block::Separate), "{choice}");
+        let blocks = || choice.others.iter().chain([&choice.taken]).map(|candidate| candidate.way);
+        assert!(blocks().any(|b| b == Way::Lattice) && blocks().any(|b| b == Way::Separate), "{choice}");
     }
     let cdf97 = catalogue::find("cdf97").unwrap();
     let refused = |wavelet, shape: &[usize], boundary| build(wavelet, shape, boundary).unwrap_err().to_string();
-    let asked = "`.schedule(Schedule::Lattice)` cannot carry level 1 in analysis: schedule `lattice` ";
+    let asked = "schedule `lattice` was asked for and cannot carry level 1 in analysis: schedule `lattice` ";
     for (text, expected) in [
         (refused(&cdf97, &[64, 96], Boundary::Periodic), "cannot run this launch: `cdf97` is not written as a lattice"),
         (
@@ -303,7 +299,7 @@ fn batches_volumes_orders_and_addresses() {
     let legall = catalogue::find("legall53").unwrap();
     for boundary in Boundary::ALL {
         // Aligned rows are needed under periodic, and the user's arrays decide.
-        let schedule = if boundary == Boundary::Periodic { Schedule::Auto } else { Schedule::Stream };
+        let schedule = if boundary == Boundary::Periodic { Schedule::Auto } else { Schedule::STREAM };
         for skew in [0, 1] {
             // A batch of images, and one with two batch axes, pitched.
             let batch = same_as_cpu::<f32>(skew, |device| {
@@ -345,16 +341,16 @@ fn batches_volumes_orders_and_addresses() {
 fn small_levels_are_one_launch() {
     let launches = |choices: &[Choice], direction: Direction| -> Vec<(Schedule, usize)> {
         let of = choices.iter().filter(|choice| choice.direction == direction);
-        of.map(|choice| (choice.taken.block.schedule(), choice.taken.launches)).collect()
+        of.map(|choice| (choice.taken.way.schedule(), choice.taken.launches)).collect()
     };
     let (deep, batch) = (recipe::<f32>("cdf97", &[512, 512], |p| p.levels(9)), {
         recipe::<i16>("legall53", &[4096, 32, 32], |p| p.axes(&[1, 2]).levels(3))
     });
     for direction in [Direction::Forward, Direction::Inverse] {
-        let pyramid = |launches| (Schedule::Pyramid, launches);
+        let pyramid = |launches| (Schedule::PYRAMID, launches);
         let found = launches(&deep.choices, direction);
         let (large, small) = found.split_at(found.iter().position(|one| *one == pyramid(1)).unwrap());
-        assert!(large.iter().all(|one| *one == (Schedule::Warp, 1)) && small.len() >= 6, "{deep}");
+        assert!(large.iter().all(|one| *one == (Schedule::WARP, 1)) && small.len() >= 6, "{deep}");
         assert!(small[1..].iter().all(|one| *one == pyramid(0)), "{deep}");
         assert_eq!(launches(&batch.choices, direction), [pyramid(1), pyramid(0), pyramid(0)], "{batch}");
     }
@@ -362,7 +358,7 @@ fn small_levels_are_one_launch() {
     assert_eq!(one.collect::<Vec<_>>(), [(1, 4096, "pyramid")]);
     // What one launch of a single level would cost is known, too.
     let single = recipe::<f32>("cdf97", &[64, 64], |p| p);
-    assert!(single.choices[0].others.iter().any(|other| other.block.schedule() == Schedule::Pyramid), "{single}");
+    assert!(single.choices[0].others.iter().any(|other| other.way.schedule() == Schedule::PYRAMID), "{single}");
 }
 
 /// A list that needs aligned arrays has another one at hand.
@@ -373,7 +369,7 @@ fn periodic_runs_from_any_address() {
         let passes = same_as_cpu::<f32>(skew, |device| {
             let plan = Plan::builder(&cdf97).shape(&[32, 64]).levels(3).boundary(Boundary::Periodic).sample();
             if device == &Device::Interpreter {
-                plan.schedule(Schedule::Warp).build(device)
+                plan.schedule(Schedule::WARP).build(device)
             } else {
                 plan.build(device)
             }

@@ -1,8 +1,8 @@
 //! Tuning with a clock of the test's own, and wisdom files: what is measured is taken, what is foreign or broken is passed over and said.
 
 use lifting::{
-    Block, Boundary, CascadeBlock, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule,
-    StreamBlock, Wisdom, WisdomWarning, catalogue,
+    BlockShape, Boundary, Device, Direction, Measured, Plan, PlanBuilder, PlanError, Reason, Recipe, Schedule, Way,
+    Wisdom, WisdomWarning, catalogue,
 };
 
 fn cdf97<R>(run: impl FnOnce(PlanBuilder<'_, f32>) -> R) -> R {
@@ -14,20 +14,21 @@ fn recipe(plan: PlanBuilder<'_, f32>, wisdom: &Wisdom) -> Recipe {
     plan.wisdom(wisdom).build(&Device::Interpreter).unwrap().recipe().clone()
 }
 
-/// Whether a launch of such blocks takes several levels.
-fn is_of_several(block: Block) -> bool {
-    matches!(block, Block::Cascade(_) | Block::Pyramid(_))
+/// A shape of `stream`.
+fn stream(columns: u32, warps: u32, ring: u32, chunk: u32) -> BlockShape {
+    let numbers = [("columns", columns), ("warps", warps), ("ring", ring), ("chunk", chunk)];
+    BlockShape::named("stream", numbers.into_iter()).unwrap()
 }
 
 /// A clock for which one block is the fastest, and the others the slower the more their warps; and levels one by one faster than several in one launch.
-fn prefer(fastest: StreamBlock) -> impl FnMut(&lifting::Trial<f32>) -> Result<f64, PlanError> {
+fn prefer(fastest: BlockShape) -> impl FnMut(&lifting::Trial<f32>) -> Result<f64, PlanError> {
     move |trial| {
         assert_eq!(trial.plan.depth(), trial.levels);
         let choice = trial.plan.recipe().choice(trial.direction, 1).unwrap();
-        let apart = trial.levels > 1 && !is_of_several(trial.block);
+        let apart = trial.levels > 1 && !trial.way.is_of_several();
         let reason = if apart { Reason::Measured } else { Reason::Asked };
-        assert_eq!((choice.taken.block, choice.reason), (trial.block, reason));
-        Ok(match trial.block {
+        assert_eq!((choice.taken.way, choice.reason), (trial.way, reason));
+        Ok(match trial.way {
             _ if trial.levels > 1 => {
                 if apart {
                     1.0
@@ -35,35 +36,40 @@ fn prefer(fastest: StreamBlock) -> impl FnMut(&lifting::Trial<f32>) -> Result<f6
                     1.5
                 }
             }
-            Block::Stream(block) if block == fastest => 1.0,
-            Block::Stream(block) if StreamBlock { chunk: fastest.chunk, ..block } == fastest => 2.0,
-            Block::Stream(block) => 10.0 + f64::from(block.warps),
+            Way::Launch(shape) if shape == fastest => 1.0,
+            Way::Launch(shape) if shape.with_chunk(fastest.chunk()) == fastest => 2.0,
+            Way::Launch(shape) if shape.schedule() == fastest.schedule() => {
+                10.0 + f64::from(shape.get("warps").unwrap())
+            }
             _ => 9.0,
         })
     }
 }
 
-const FASTEST: StreamBlock = StreamBlock { columns: 2, warps: 2, ring: 4, chunk: 32 };
+/// A shape that no plan proposes by itself.
+fn fastest() -> BlockShape {
+    stream(2, 2, 4, 32)
+}
 
 #[test]
 fn the_fastest_is_taken_once_it_was_measured() {
     let mut wisdom = Wisdom::default();
-    let measured = cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(FASTEST))).unwrap();
+    let measured = cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(fastest()))).unwrap();
     // Two levels and both in one launch, two directions; every candidate once.
     assert_eq!(wisdom.len(), 6);
     for (i, one) in measured.iter().enumerate() {
-        let what = |m: &Measured| (m.direction, m.level, m.levels, m.block);
+        let what = |m: &Measured| (m.direction, m.level, m.levels, m.way);
         let same = |m: &&Measured| what(m) == what(one);
         assert_eq!(measured.iter().filter(same).count(), 1, "{one} ({i})");
     }
-    assert!(measured.iter().any(|m| m.block == Block::Separate));
+    assert!(measured.iter().any(|m| m.way == Way::Separate));
     let tuned = cdf97(|plan| recipe(plan, &wisdom));
     for choice in &tuned.choices {
-        assert_eq!((choice.taken.block, choice.reason), (Block::Stream(FASTEST), Reason::Measured), "{choice}");
+        assert_eq!((choice.taken.way, choice.reason), (Way::Launch(fastest()), Reason::Measured), "{choice}");
     }
     // A schedule that is asked for is not overruled, and other cases are not touched.
     let asked = cdf97(|plan| recipe(plan.schedule(Schedule::Separate), &wisdom));
-    assert!(asked.choices.iter().all(|c| c.taken.block == Block::Separate && c.reason == Reason::Asked));
+    assert!(asked.choices.iter().all(|c| c.taken.way == Way::Separate && c.reason == Reason::Asked));
     let other = cdf97(|plan| recipe(plan.boundary(Boundary::Zero), &wisdom));
     assert!(other.choices.iter().all(|c| c.reason == Reason::Predicted));
     // Shapes with the same powers of two are one class.
@@ -78,12 +84,12 @@ fn one_pass_an_axis_can_be_the_fastest() {
     let mut wisdom = Wisdom::default();
     cdf97(|plan| {
         plan.tune_with(&Device::Interpreter, &mut wisdom, |trial| {
-            Ok(if trial.block == Block::Separate { 1.0 } else { 3.0 })
+            Ok(if trial.way == Way::Separate { 1.0 } else { 3.0 })
         })
     })
     .unwrap();
     let tuned = cdf97(|plan| recipe(plan, &wisdom));
-    assert!(tuned.choices.iter().all(|c| c.taken.block == Block::Separate && c.reason == Reason::Measured), "{tuned}");
+    assert!(tuned.choices.iter().all(|c| c.taken.way == Way::Separate && c.reason == Reason::Measured), "{tuned}");
 }
 
 /// A plan tuned by a clock that says how long several levels take, and 1 for each by itself, in blocks that a warp holds.
@@ -91,15 +97,15 @@ fn together(
     wavelet: &str,
     shape: &[usize],
     levels: u32,
-    several: impl Fn(Block, u32) -> f64,
+    several: impl Fn(Way, u32) -> f64,
 ) -> (Recipe, Vec<Measured>, Recipe) {
     let wavelet = catalogue::find(wavelet).unwrap();
     let plan = || Plan::builder(&wavelet).shape(shape).levels(levels).sample::<i16>();
     let mut wisdom = Wisdom::default();
     let clock = |trial: &lifting::Trial<i16>| {
-        Ok(match trial.block {
-            block if is_of_several(block) => several(block, trial.levels),
-            Block::Warp(_) => f64::from(trial.levels),
+        Ok(match trial.way {
+            way if way.is_of_several() => several(way, trial.levels),
+            way if way.schedule() == Schedule::WARP => f64::from(trial.levels),
             _ => 10.0,
         })
     };
@@ -115,18 +121,19 @@ const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Inverse];
 #[test]
 fn levels_are_taken_together_where_that_was_the_fastest() {
     // Of blocks that no plan proposes by itself one is.
-    let wide = |block: Block| matches!(block, Block::Cascade(CascadeBlock { columns: 16, ring: 6, .. }));
+    let wide =
+        |way: Way| way.schedule() == Schedule::CASCADE && (way.get("columns"), way.get("ring")) == (Some(16), Some(6));
     let (before, measured, after) = together("dd137", &[512, 1024], 3, |block, _| if wide(block) { 1.5 } else { 3.0 });
     for direction in DIRECTIONS {
-        assert!(!is_of_several(before.choice(direction, 1).unwrap().taken.block), "{before}");
+        assert!(!before.choice(direction, 1).unwrap().taken.way.is_of_several(), "{before}");
         let [first, second, third] = [1, 2, 3].map(|level| after.choice(direction, level).unwrap());
-        assert!(wide(first.taken.block) && first.reason == Reason::Measured, "{after}");
-        assert_eq!((second.taken.block, second.taken.launches), (first.taken.block, 0), "{after}");
+        assert!(wide(first.taken.way) && first.reason == Reason::Measured, "{after}");
+        assert_eq!((second.taken.way, second.taken.launches), (first.taken.way, 0), "{after}");
         assert_eq!((third.reason, third.taken.launches), (Reason::Measured, 1), "{after}");
         // With other chunks, too, and against the two one by one.
         let of_two = || measured.iter().filter(|m| m.direction == direction && m.level == 1 && m.levels == 2);
-        assert!(of_two().filter(|m| wide(m.block)).count() > 1);
-        assert_eq!(of_two().filter(|m| !is_of_several(m.block)).count(), 1);
+        assert!(of_two().filter(|m| wide(m.way)).count() > 1);
+        assert_eq!(of_two().filter(|m| !m.way.is_of_several()).count(), 1);
     }
     assert!(measured.iter().any(|m| m.to_string().contains("levels 1 to 2: 2.00 µs, one by one, the first by warp")));
     assert!(measured.iter().any(|m| m.to_string().contains("levels 1 to 2: 1.50 µs, cascade, 16 columns")));
@@ -136,11 +143,11 @@ fn levels_are_taken_together_where_that_was_the_fastest() {
 fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
     let (before, _, after) = together("legall53", &[8192, 8192], 2, |_, _| 2.5);
     for direction in DIRECTIONS {
-        assert!(is_of_several(before.choice(direction, 1).unwrap().taken.block), "{before}");
+        assert!(before.choice(direction, 1).unwrap().taken.way.is_of_several(), "{before}");
         for level in [1, 2] {
             let choice = after.choice(direction, level).unwrap();
-            assert!(!is_of_several(choice.taken.block) && choice.reason == Reason::Measured, "{after}");
-            assert_eq!(choice.others.iter().any(|other| is_of_several(other.block)), level == 1, "{after}");
+            assert!(!choice.taken.way.is_of_several() && choice.reason == Reason::Measured, "{after}");
+            assert_eq!(choice.others.iter().any(|other| other.way.is_of_several()), level == 1, "{after}");
         }
     }
 }
@@ -149,13 +156,13 @@ fn levels_are_taken_one_by_one_where_that_was_the_fastest() {
 fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
     // From the second level on they are faster together, all four are not.
     let (_, _, after) = together("legall53", &[64, 64], 4, |block, levels| match block {
-        Block::Pyramid(_) if levels == 3 => 1.0,
+        way if way.schedule() == Schedule::PYRAMID && levels == 3 => 1.0,
         _ => 100.0,
     });
     for direction in DIRECTIONS {
         let [first, second] = [1, 2].map(|level| after.choice(direction, level).unwrap());
-        assert!(!is_of_several(first.taken.block) && first.reason == Reason::Measured, "{after}");
-        assert!(matches!(second.taken.block, Block::Pyramid(_)) && second.reason == Reason::Measured, "{after}");
+        assert!(!first.taken.way.is_of_several() && first.reason == Reason::Measured, "{after}");
+        assert!(second.taken.way.schedule() == Schedule::PYRAMID && second.reason == Reason::Measured, "{after}");
     }
 }
 
@@ -163,16 +170,16 @@ fn the_last_levels_are_taken_together_from_where_that_was_the_fastest() {
 fn one_level_or_two_are_all_that_are_left_as_well() {
     // Of one level the launch for several is one more block, and of two it stands beside that for two.
     for levels in [1, 2] {
-        for (wanted, schedule) in [(1.0, Schedule::Warp), (0.5, Schedule::Pyramid)] {
-            let clock = |block: Block, _| if matches!(block, Block::Pyramid(_)) { wanted + 0.1 } else { 90.0 };
+        for (wanted, schedule) in [(1.0, Schedule::WARP), (0.5, Schedule::PYRAMID)] {
+            let clock = |way: Way, _| if way.schedule() == Schedule::PYRAMID { wanted + 0.1 } else { 90.0 };
             let (_, measured, after) = together("legall53", &[64, 64], levels, clock);
             for direction in DIRECTIONS {
-                let of = |schedule: Schedule| measured.iter().filter(move |m| m.block.schedule() == schedule);
-                assert!(of(Schedule::Pyramid).any(|m| m.direction == direction && m.levels == levels), "{measured:?}");
-                assert_eq!(of(Schedule::Cascade).any(|m| m.direction == direction), levels == 2, "{measured:?}");
+                let of = |schedule: Schedule| measured.iter().filter(move |m| m.way.schedule() == schedule);
+                assert!(of(Schedule::PYRAMID).any(|m| m.direction == direction && m.levels == levels), "{measured:?}");
+                assert_eq!(of(Schedule::CASCADE).any(|m| m.direction == direction), levels == 2, "{measured:?}");
                 let choice = after.choice(direction, 1).unwrap();
-                let schedule = if levels == 2 { Schedule::Pyramid } else { schedule };
-                assert_eq!((choice.taken.block.schedule(), choice.reason), (schedule, Reason::Measured), "{after}");
+                let schedule = if levels == 2 { Schedule::PYRAMID } else { schedule };
+                assert_eq!((choice.taken.way.schedule(), choice.reason), (schedule, Reason::Measured), "{after}");
             }
         }
     }
@@ -183,10 +190,10 @@ fn tuned_plans_compute_the_same() {
     let mut wisdom = Wisdom::default();
     let wavelet = catalogue::find("legall53").unwrap();
     let plan = || Plan::builder(&wavelet).shape(&[23, 64]).levels(2).sample::<i16>();
-    let fastest = StreamBlock { columns: 4, warps: 2, ring: 4, chunk: 8 };
+    let fastest = stream(4, 2, 4, 8);
     plan()
         .tune_with(&Device::Interpreter, &mut wisdom, |trial| {
-            Ok(if trial.block == Block::Stream(fastest) { 1.0 } else { 2.0 })
+            Ok(if trial.way == Way::Launch(fastest) { 1.0 } else { 2.0 })
         })
         .unwrap();
     let data: Vec<i16> = (0..23 * 64).map(|i| (i * i * 31 % 4001 - 2000) as i16).collect();
@@ -207,7 +214,7 @@ fn wisdom_survives_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep").join("wisdom.json");
     let mut wisdom = Wisdom::default();
-    cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(FASTEST))).unwrap();
+    cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(fastest()))).unwrap();
     wisdom.save(&path).unwrap();
     assert_eq!(Wisdom::load(&path), (wisdom.clone(), vec![]));
     assert_eq!(Wisdom::load(folder.path().join("absent.json")), (Wisdom::default(), vec![]));
@@ -221,9 +228,9 @@ fn wisdom_survives_a_file() {
 #[test]
 fn broken_and_foreign_wisdom_is_passed_over_and_said() {
     let mut wisdom = Wisdom::default();
-    cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(FASTEST))).unwrap();
+    cdf97(|plan| plan.tune_with(&Device::Interpreter, &mut wisdom, prefer(fastest()))).unwrap();
     let text = wisdom.to_json();
-    for broken in ["", "{", "[]", "{\"lifting_wisdom\": 2, \"entries\": []}", "{\"lifting_wisdom\": 1}", &text[..400]] {
+    for broken in ["", "{", "[]", "{\"lifting_wisdom\": 1, \"entries\": []}", "{\"lifting_wisdom\": 2}", &text[..400]] {
         let (found, warnings) = Wisdom::from_json(broken);
         assert!(
             found.is_empty() && matches!(warnings[..], [WisdomWarning::Malformed { .. }]),
@@ -235,9 +242,8 @@ fn broken_and_foreign_wisdom_is_passed_over_and_said() {
     assert!(text.contains(&version));
     let (found, warnings) = Wisdom::from_json(&text.replacen(&version, "\"version\": \"0.0.0\"", 1));
     assert_eq!((found.len(), warnings), (wisdom.len() - 1, vec![WisdomWarning::OtherVersion { count: 1 }]));
-    // Files from before there was wisdom of several levels are of one.
-    let (found, warnings) = Wisdom::from_json(&text.replace("\"levels\": 1,", ""));
-    assert_eq!((found, warnings), (wisdom.clone(), vec![]));
+    let (_, warnings) = Wisdom::from_json("{\"lifting_wisdom\": 1, \"entries\": []}");
+    assert!(warnings[0].to_string().contains("format 2 (it is of format 1)"), "{}", warnings[0]);
     for (from, to) in [
         ("\"chunk\": 32", "\"chunk\": 0"),
         ("\"chunk\": 32", "\"chunk\": -1"),

@@ -4,9 +4,11 @@
 //! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
 //! need not know which schedule they launch.
 
+mod fit;
 pub mod level;
 mod lift;
 mod pass;
+mod shape;
 
 pub mod adjoint;
 pub mod cascade;
@@ -22,11 +24,22 @@ pub mod vertical;
 pub mod volume;
 pub mod warp;
 
+pub use fit::{Extent, Fit, Schedule};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
+pub use shape::{Field, Shape, ShapeError};
 
 use crate::ir::Scalar;
 use lifting_dsl::{Boundary, PairStage, Scheme, Step};
+
+/// All schedules whose launches take several axes. Of equals in a plan the first is taken.
+pub const SCHEDULES: &[&dyn Schedule] =
+    &[&stream::Schedule, &warp::Schedule, &tile::Schedule, &cascade::Schedule, &pyramid::Schedule, &volume::Schedule];
+
+/// The one of [`SCHEDULES`] that has a name.
+pub fn schedule(name: &str) -> Option<&'static dyn Schedule> {
+    SCHEDULES.iter().copied().find(|schedule| schedule.name() == name)
+}
 
 /// Analysis or synthesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

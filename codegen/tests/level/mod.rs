@@ -5,7 +5,7 @@ use crate::support::{pattern, ran_or_names_a_limit, types};
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
-use lifting_codegen::schedule::level::{Array, BANDS_ALIGNED, Job, Order, SIGNAL_ALIGNED, Tuning};
+use lifting_codegen::schedule::level::{Arguments, Array, BANDS_ALIGNED, Job, Order, SIGNAL_ALIGNED};
 use lifting_codegen::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
@@ -89,7 +89,7 @@ impl Place {
 }
 
 /// The tuning of a job, or what stands against it.
-type Tune = dyn Fn(&Job) -> Result<Tuning, ScheduleError>;
+type Tune = dyn Fn(&Job) -> Result<Arguments, ScheduleError>;
 
 /// A kernel, and what it is launched with.
 pub struct Made {
@@ -112,7 +112,7 @@ pub trait Schedule: Copy + std::fmt::Debug {
     }
 }
 
-fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Tuning> {
+fn legal(made: &Made, case: &Case, bytes: usize) -> Option<Arguments> {
     let places = places(case);
     let arrays = [0, 1, 2, 3, 4].map(|i: usize| places[i].array(bytes));
     let job = Job {

@@ -125,7 +125,7 @@ impl Measurement {
             Way::Inverse => Direction::Inverse,
         };
         let chosen = recipe.choices.iter().filter(|choice| choice.direction == direction);
-        let mut schedules: Vec<String> = chosen.map(|choice| choice.taken.block.to_string()).collect();
+        let mut schedules: Vec<String> = chosen.map(|choice| choice.taken.way.to_string()).collect();
         for pass in recipe.passes.iter().filter(|_| recipe.choices.is_empty()) {
             if !schedules.iter().any(|s| s == pass.schedule) {
                 schedules.push(pass.schedule.to_owned());

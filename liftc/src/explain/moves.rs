@@ -3,8 +3,10 @@
 use lifting::{Boundary, Scheme};
 use lifting_codegen::cost::{self, CostError};
 use lifting_codegen::ir::{Scalar, interp::Counts};
-use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Options, Sides, horizontal, lattice, registers, stream, vertical, warp};
+use lifting_codegen::schedule::level::{Order, RowAlignment};
+use lifting_codegen::schedule::{
+    Direction, Extent, Options, SCHEDULES, Schedule, Sides, horizontal, lattice, registers, vertical,
+};
 use lifting_dsl::geometry::Geometry;
 
 /// Counts by schedule, in lines of a table; a schedule that refuses the wavelet says why.
@@ -41,8 +43,10 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
         }
         let registers = passes_in_registers(scheme, options, geometry);
         line("in registers", registers.map(|cost| cost.total()).map_err(|e| e.to_string()));
-        line("stream", streamed(scheme, options, geometry).map_err(|e| e.to_string()));
-        line("warp", in_registers(scheme, options, geometry).map_err(|e| e.to_string()));
+        for schedule in SCHEDULES.iter().filter(|schedule| schedule.extent() == Extent::Plane) {
+            let counts = in_one_pass(*schedule, scheme, options, geometry);
+            line(schedule.name(), counts.map_err(|e| e.to_string()));
+        }
         if scheme.lattice().is_some() {
             line("lattice", whole_vectors(scheme, options, geometry).map_err(|e| e.to_string()));
         }
@@ -76,18 +80,15 @@ fn whole_vectors(scheme: &Scheme, options: Options, geometry: &Geometry) -> Resu
     Ok(cost::separable(geometry, options.direction, &row, &column)?.total())
 }
 
-/// All levels by kernels that walk down strips of columns.
-fn streamed(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Counts, CostError> {
-    let shape = stream::Shape::for_sample(options.sample);
-    let walk = stream::fit(scheme, options, shape)?;
-    let kernel = stream::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-    cost::both_axes(geometry, options, &kernel, |job| walk.tuning(job, 1))
-}
-
-/// All levels by kernels that hold blocks in registers.
-fn in_registers(scheme: &Scheme, options: Options, geometry: &Geometry) -> Result<Counts, CostError> {
-    let shape = warp::Shape::of(scheme, options)?;
-    let block = warp::fit(scheme, options, shape)?;
-    let kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-    cost::both_axes(geometry, options, &kernel, |job| block.tuning(job))
+/// All levels by the kernels of a schedule, both axes in one pass.
+fn in_one_pass(
+    schedule: &dyn Schedule,
+    scheme: &Scheme,
+    options: Options,
+    geometry: &Geometry,
+) -> Result<Counts, CostError> {
+    let shape = schedule.usual(scheme, options)?;
+    let fit = schedule.fit(scheme, options, shape, RowAlignment::Any)?;
+    let kernel = fit.kernel(scheme, Order::HorizontalFirst)?;
+    cost::both_axes(geometry, options, &kernel, &*fit)
 }

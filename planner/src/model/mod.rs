@@ -8,15 +8,17 @@
 
 mod h200;
 
-use crate::kernels::{PassWay, Walk};
-use crate::schedule::{Block, CascadeBlock, PyramidBlock, TileBlock, VolumeBlock, WarpBlock};
+use crate::kernels::PassWay;
 use h200::*;
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
-use lifting_codegen::schedule::stream::{self, Job, RowAlignment};
-use lifting_codegen::schedule::{Along, Direction, Sides, cascade, lattice, pyramid, tile, volume, warp};
+use lifting_codegen::schedule::level::{Job, RowAlignment};
+use lifting_codegen::schedule::{
+    Along, Direction, Fit, Shape, Sides, cascade, lattice, pyramid, stream, tile, volume, warp,
+};
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Domain, Scheme, Step};
+use std::any::Any;
 
 /// What a plan runs on, as far as the model knows.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,50 +165,41 @@ impl Model<'_> {
         Cost { launches: 1, bytes, time: LAUNCH_LATENCY + time }
     }
 
-    /// Both axes in one launch.
-    pub fn both(&self, direction: Direction, walk: &Walk, block: Block, job: &Job, chunk: u32) -> Cost {
+    /// Several axes in one launch.
+    pub fn launch(&self, direction: Direction, fit: &dyn Fit, blocks: Shape, job: &Job, chunk: u32) -> Cost {
         let depth = job.planes.map_or(1, |planes| planes.depth);
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(depth) * f64::from(job.batch);
-        let (demand, aligned, power) = match (walk, block) {
-            (Walk::Stream(walk), _) => {
-                (self.walking(direction, walk, block, job, chunk), walk.is_for_aligned(), STREAM_POWER)
-            }
-            (Walk::Warp(shape), Block::Warp(block)) => {
-                (self.in_blocks(direction, shape, block, job, chunk), shape.takes().is_aligned(), WARP_POWER)
-            }
-            (Walk::Tile(tile), Block::Tile(block)) => {
-                (self.in_tiles(direction, tile, block, job), tile.is_for_aligned(), TILE_POWER)
-            }
-            (Walk::Volume(volume), Block::Volume(block)) => {
-                let demand = self.in_volumes(direction, volume, block, (job, samples), chunk);
-                (demand, volume.takes().is_aligned(), VOLUME_POWER)
-            }
-            (Walk::Cascade(walk), Block::Cascade(block)) => {
-                (self.in_cascades(direction, walk, block, (job, chunk)), true, CASCADE_POWER)
-            }
-            (Walk::Pyramid(shape), Block::Pyramid(block)) => {
-                (self.in_pyramids(direction, shape, block, job), true, PYRAMID_POWER)
-            }
-            (Walk::Warp(_) | Walk::Tile(_) | Walk::Volume(_) | Walk::Cascade(_) | Walk::Pyramid(_), _) => {
-                unreachable!("a walk is its block's")
-            }
-        };
+        let aligned = fit.alignment().is_aligned();
+        let any: &dyn Any = fit;
         let inverse = usize::from(direction == Direction::Inverse);
-        let is_packed = matches!(block, Block::Warp(WarpBlock { packed: true, .. }));
-        let (more_work, longer, slower) = match walk {
-            Walk::Warp(shape) => match shape.takes() {
+        let (demand, power, (more_work, longer, slower)) = if let Some(walk) = any.downcast_ref() {
+            let slower = if aligned { 1.0 } else { STREAM_UNALIGNED[inverse] };
+            (self.walking(direction, walk, blocks, job, chunk), STREAM_POWER, (1.0, 1.0, slower))
+        } else if let Some(shape) = any.downcast_ref() {
+            let rows = match fit.alignment() {
                 RowAlignment::Whole => (1.0, 1.0, 1.0),
                 RowAlignment::Aligned => (WARP_ALIGNED_INSTRUCTIONS[inverse], 1.0, 1.0),
-                RowAlignment::Image if is_packed => {
+                RowAlignment::Image if number(blocks, "packed") == 1 => {
                     (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_PAIRS_LATENCY, 1.0)
                 }
                 RowAlignment::Image => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[0], 1.0),
                 RowAlignment::Any => (WARP_UNALIGNED_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[1], 1.0),
-            },
-            _ if aligned => (1.0, 1.0, 1.0),
-            Walk::Stream(_) => (1.0, 1.0, STREAM_UNALIGNED[inverse]),
-            Walk::Tile(_) | Walk::Volume(_) => (1.0, 1.0, TILE_UNALIGNED[inverse]),
-            Walk::Cascade(_) | Walk::Pyramid(_) => (1.0, 1.0, 1.0),
+            };
+            (self.in_blocks(direction, shape, blocks, job, chunk), WARP_POWER, rows)
+        } else if let Some(tile) = any.downcast_ref() {
+            let slower = if aligned { 1.0 } else { TILE_UNALIGNED[inverse] };
+            (self.in_tiles(direction, tile, blocks, job), TILE_POWER, (1.0, 1.0, slower))
+        } else if let Some(volume) = any.downcast_ref() {
+            let slower = if aligned { 1.0 } else { TILE_UNALIGNED[inverse] };
+            let demand = self.in_volumes(direction, volume, blocks, (job, samples), chunk);
+            (demand, VOLUME_POWER, (1.0, 1.0, slower))
+        } else if let Some(walk) = any.downcast_ref() {
+            (self.in_cascades(direction, walk, blocks, (job, chunk)), CASCADE_POWER, (1.0, 1.0, 1.0))
+        } else if let Some(shape) = any.downcast_ref() {
+            (self.in_pyramids(direction, shape, blocks, job), PYRAMID_POWER, (1.0, 1.0, 1.0))
+        } else {
+            let demand = Demand { moved: 1.0, instructions: 0.0, latency: 0.0 };
+            (demand, 1.0, (1.0, 1.0, 1.0))
         };
         let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
         let issue = self.issue(samples * demand.instructions * more_work);
@@ -219,11 +212,11 @@ impl Model<'_> {
     }
 
     /// By `stream`.
-    fn walking(&self, direction: Direction, walk: &stream::Fit, block: Block, job: &Job, chunk: u32) -> Demand {
+    fn walking(&self, direction: Direction, walk: &stream::Fit, blocks: Shape, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let registers = OTHER_REGISTERS + walk.registers();
         let (bytes, reads) = (self.sample.bytes(), walk.reads(chunk as i32));
-        let narrow = if (block.columns() as usize * bytes) < 16 { STREAM_NARROW_INSTRUCTIONS } else { 1.0 };
+        let narrow = if (number(blocks, "columns") as usize * bytes) < 16 { STREAM_NARROW_INSTRUCTIONS } else { 1.0 };
         let stall = registers as f64 / STREAM_REGISTERS_AT_FULL_ISSUE
             * if registers > MOST_REGISTERS { SPILL_FACTOR } else { 1.0 };
         let again = STREAM_REREAD_COST[usize::from(direction == Direction::Inverse)];
@@ -245,25 +238,27 @@ impl Model<'_> {
     }
 
     /// By `warp`.
-    fn in_blocks(&self, direction: Direction, shape: &warp::Fit, block: WarpBlock, job: &Job, chunk: u32) -> Demand {
+    fn in_blocks(&self, direction: Direction, shape: &warp::Fit, blocks: Shape, job: &Job, chunk: u32) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let (reads, columns) = (shape.reads(), f64::from(block.columns));
+        let [columns, rows, packed] = ["columns", "rows", "packed"].map(|name| number(blocks, name));
+        let lane = columns as usize / 2 * self.sample.bytes();
+        let (reads, columns) = (shape.reads(), f64::from(columns));
         // Of a lane, in each row: of two bands, or of the image.
-        let (stores, tiny) = match (direction, block.columns as usize / 2 * self.sample.bytes()) {
+        let (stores, tiny) = match (direction, lane) {
             (Direction::Inverse, _) => (1.0, 0.0),
             (Direction::Forward, ..8) => (2.0, WARP_PARTIAL_SECTOR_COST),
             (Direction::Forward, _) => (2.0, 0.0),
         };
-        let packed = usize::from(block.packed);
-        let samples = f64::from(block.rows) * columns;
+        let packed = packed as usize;
+        let samples = f64::from(rows) * columns;
         let latency = samples * WARP_SAMPLE_LATENCY[packed] + shape.rows() as f64 * stores * WARP_STORE_LATENCY[packed];
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
         let shared = self.warps(job, shape.columns(), chunk);
         let work = WARP_OPERATION_INSTRUCTIONS[packed] * operations + WARP_OVERHEAD_INSTRUCTIONS[packed] / columns;
-        let is_gathered = matches!(shape.takes(), RowAlignment::Image | RowAlignment::Any);
+        let is_gathered = matches!(shape.alignment(), RowAlignment::Image | RowAlignment::Any);
         let gathered = if is_gathered { (columns / WARP_GATHER_COLUMNS[packed]).max(1.0) } else { 1.0 };
         let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), WARP_IDLE_POWER);
-        let unsure = if i64::from(block.rows) - shape.rows() > WARP_FITTED_HALO_ROWS { WARP_LONG_HALO } else { 1.0 };
+        let unsure = if i64::from(rows) - shape.rows() > WARP_FITTED_HALO_ROWS { WARP_LONG_HALO } else { 1.0 };
         Demand {
             moved: 1.0 + tiny,
             instructions: reads * lifted * work * WARP_STALL * unsure,
@@ -272,17 +267,18 @@ impl Model<'_> {
     }
 
     /// By `tile`.
-    fn in_tiles(&self, direction: Direction, tile: &tile::Fit, block: TileBlock, job: &Job) -> Demand {
+    fn in_tiles(&self, direction: Direction, tile: &tile::Fit, blocks: Shape, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let [across, down] = tile.rounds().map(|n| n as f64);
         let stores = if direction == Direction::Forward { TILE_SCALAR_STORE_INSTRUCTIONS } else { 1.0 };
         let lonely = if across < 2.0 { TILE_SINGLE_ROUND_STALL } else { 1.0 };
         let slower = if direction == Direction::Forward { TILE_SCALAR_STORE_LATENCY } else { 1.0 };
-        let latency =
-            (TILE_VERTICAL_LATENCY * down + TILE_HORIZONTAL_LATENCY * across * f64::from(block.columns)) * slower;
+        let latency = (TILE_VERTICAL_LATENCY * down
+            + TILE_HORIZONTAL_LATENCY * across * f64::from(number(blocks, "columns")))
+            * slower;
         // Each tile is a warp's strip and chunk, but of so many warps.
         let tiles = self.warps(job, tile.columns(), (tile.rows() / 2) as u32);
-        let shared = (tiles * f64::from(block.warps)).min(TILE_RESIDENT_WARPS);
+        let shared = (tiles * f64::from(number(blocks, "warps"))).min(TILE_RESIDENT_WARPS);
         Demand {
             moved: 1.0,
             instructions: tile.reads()
@@ -300,14 +296,14 @@ impl Model<'_> {
         &self,
         direction: Direction,
         volume: &volume::Fit,
-        block: VolumeBlock,
+        blocks: Shape,
         (job, samples): (&Job, f64),
         chunk: u32,
     ) -> Demand {
         let [operations, _] = work(&self.actions(direction));
         let multiprocessors = self.machine.multiprocessors;
         let steps = volume.duration(job, chunk as i32, multiprocessors) as f64;
-        let threads = f64::from(32 * block.warps);
+        let threads = f64::from(32 * number(blocks, "warps"));
         let around = VOLUME_OVERHEAD_INSTRUCTIONS[usize::from(direction == Direction::Inverse)];
         let each = (volume.pairs_a_step() * operations + around).max(VOLUME_STEP_INSTRUCTIONS) * VOLUME_STALL;
         let resident = f64::from(multiprocessors) * volume.resident() as f64;
@@ -319,11 +315,11 @@ impl Model<'_> {
         &self,
         direction: Direction,
         walk: &cascade::Fit,
-        block: CascadeBlock,
+        blocks: Shape,
         (job, chunk): (&Job, u32),
     ) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let bytes = (block.columns as usize * self.sample.bytes()) as f64;
+        let bytes = (number(blocks, "columns") as usize * self.sample.bytes()) as f64;
         let inverse = usize::from(direction == Direction::Inverse);
         let real = if inverse == 1 && self.scheme.domain() == Domain::Real { CASCADE_REAL_PART } else { 1.0 };
         let step = match walk.is_packed() {
@@ -341,11 +337,13 @@ impl Model<'_> {
     }
 
     /// By `pyramid`: a block is as long as its level after level, however small the image is.
-    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Fit, block: PyramidBlock, job: &Job) -> Demand {
+    fn in_pyramids(&self, direction: Direction, shape: &pyramid::Fit, blocks: Shape, job: &Job) -> Demand {
         let [operations, _] = work(&self.actions(direction));
-        let threads = f64::from(32 * block.shape().warps());
-        let each = f64::from(block.side * block.side) / threads;
-        let [first, others] = [0, 1].map(|i| (f64::from(block.pairs[i]), shape.lifted()[i] as f64 * operations));
+        let [side, first, others] = ["side", "pairs", "pairs_of_others"].map(|name| number(blocks, name));
+        let pairs = [first, others];
+        let threads = f64::from(32 * pyramid::Shape { side, pairs }.warps());
+        let each = f64::from(side * side) / threads;
+        let [first, others] = [0, 1].map(|i| (f64::from(pairs[i]), shape.lifted()[i] as f64 * operations));
         let levels = f64::from(job.levels);
         let latency = |(_, lifting): (f64, f64)| 2.0 * (PYRAMID_PASS_LATENCY + PYRAMID_OPERATION_LATENCY * lifting);
         let issued = |(pairs, lifting): (f64, f64)| {
@@ -387,6 +385,11 @@ struct Demand {
     instructions: f64,
     /// Microseconds of a walk, or of a block.
     latency: f64,
+}
+
+/// A number of a shape.
+fn number(blocks: Shape, name: &str) -> u32 {
+    blocks.get(name).unwrap_or(0)
 }
 
 fn row_pairs(job: &Job) -> f64 {

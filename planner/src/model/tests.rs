@@ -1,8 +1,8 @@
 //! Predictions against what was measured on one H200.
 
 use super::*;
-use crate::schedule::StreamBlock;
-use lifting_codegen::schedule::Options;
+use lifting_codegen::schedule::level::{self, RowAlignment};
+use lifting_codegen::schedule::{Fit, Options, Shape};
 
 /// Microseconds of one level at each of [`SIZES`].
 type Times = [f64; 9];
@@ -194,32 +194,33 @@ fn the_model_chooses_what_was_measured_to_be_fast() {
         let options = Options { sample, boundary, direction, gain: false };
         let proposed = warp::Shape::proposed(&scheme, options).unwrap();
         for (i, (width, height)) in SIZES.into_iter().enumerate() {
-            let array = |i: u64, pitch: i32| stream::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
+            let array = |i: u64, pitch: i32| level::Array { address: i << 40, pitch: pitch.into(), stride: 0 };
             let bands = [1, 2, 3, 4].map(|i| array(i, width / 2));
             let job = Job::image(array(0, width), bands, width, height);
-            let stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
-            let block = StreamBlock { columns, warps, ring, chunk: chunks[i] };
-            let walk = stream::fit(&scheme, options, block.shape(stream::RowAlignment::Whole)).unwrap();
-            let mut candidates = vec![(Walk::Stream(walk), Block::Stream(block), chunks[i], stream[i])];
+            let fit = |shape: Shape, rows| shape.schedule().fit(&scheme, options, shape, rows).unwrap();
+            let chunk_of = |fit: &dyn Fit| fit.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
+            let shape = Shape::from(stream::Shape::for_sample(sample)).with_chunk(chunks[i]);
+            let mut candidates = vec![(fit(shape, RowAlignment::Whole), shape, chunks[i], stream[i])];
             for (columns, rows, packed, times) in *warp {
                 let is_it = |s: &&warp::Shape| (s.columns, s.rows, s.packed) == (*columns, *rows, *packed);
-                let shape = proposed.iter().find(is_it).unwrap();
-                let block = warp::fit(&scheme, options, warp::Shape { takes: RowAlignment::Whole, ..*shape }).unwrap();
-                let chunk = block.tuning(&job).unwrap().chunk as u32;
-                candidates.push((Walk::Warp(block), Block::Warp((*shape).into()), chunk, times[i]));
+                let shape = Shape::from(*proposed.iter().find(is_it).unwrap());
+                let fit = fit(shape, RowAlignment::Whole);
+                let chunk = chunk_of(&*fit);
+                candidates.push((fit, shape, chunk, times[i]));
             }
             for (columns, pairs, times) in *tile {
                 let shapes = tile::Shape::proposed(&scheme, options).unwrap();
                 let shape = shapes.iter().find(|s| (s.columns, s.pairs) == (*columns, *pairs)).unwrap();
-                let block = tile::fit(&scheme, options, tile::Shape { aligned: true, ..*shape }).unwrap();
-                let chunk = block.tuning(&job).unwrap().chunk as u32;
-                candidates.push((Walk::Tile(block), Block::Tile((*shape).into()), chunk, times[i]));
+                let shape = Shape::from(*shape);
+                let fit = fit(shape, RowAlignment::Aligned);
+                let chunk = chunk_of(&*fit);
+                candidates.push((fit, shape, chunk, times[i]));
             }
             let mut taken = (f64::INFINITY, 0.0);
-            for (walk, block, chunk, measured) in candidates {
-                let predicted = model.both(direction, &walk, block, &job, chunk).time;
+            for (fit, shape, chunk, measured) in candidates {
+                let predicted = model.launch(direction, &*fit, shape, &job, chunk).time;
                 let off = predicted / measured;
-                let line = format!("{name} {} {} {width}x{height}: {block}", sample.name(), direction.name());
+                let line = format!("{name} {} {} {width}x{height}: {shape}", sample.name(), direction.name());
                 println!("{line}: {predicted:.2} µs, measured {measured}: {off:.2}");
                 if !(0.7..1.4).contains(&off) {
                     wrong += &format!("{line}: {predicted:.2} µs, measured {measured}\n");
@@ -304,7 +305,7 @@ fn odd_images_are_predicted() {
         for (i, (width, height)) in ODD.into_iter().enumerate() {
             let unit = 32 / sample.bytes() as i32;
             let pitch = if *pitched { (width + unit - 1) / unit * unit } else { width };
-            let array = |i: u64, samples: i32| stream::Array {
+            let array = |i: u64, samples: i32| level::Array {
                 address: (i << 40) + samples as u64 * sample.bytes() as u64,
                 pitch: pitch.into(),
                 stride: 0,
@@ -316,30 +317,29 @@ fn odd_images_are_predicted() {
             let samples = i64::from(width) * i64::from(height);
             let taken = |shape: &warp::Shape| {
                 RowAlignment::ALL.into_iter().find_map(|takes| {
-                    let block = warp::fit(&scheme, options, warp::Shape { takes, ..*shape }).ok()?;
-                    block.accepts(&job).is_ok().then_some(block)
+                    let fit = warp::fit(&scheme, options, warp::Shape { takes, ..*shape }).ok()?;
+                    fit.accepts(&job).is_ok().then_some(fit)
                 })
             };
             let taller =
-                |shape: &warp::Shape| shape.for_rows_anywhere(&scheme, options, taken(shape)?.takes(), samples);
+                |shape: &warp::Shape| shape.for_rows_anywhere(&scheme, options, taken(shape)?.alignment(), samples);
             let taller: Vec<_> = shapes.iter().filter_map(taller).collect();
             let proposed = shapes.into_iter().chain(taller).filter_map(|shape| {
                 let taken = taken(&shape)?;
-                let chunk = taken.tuning(&job).unwrap().chunk as u32;
-                let block = Block::Warp(shape.into());
-                let time = model.both(direction, &Walk::Warp(taken.clone()), block, &job, chunk).time;
-                Some((time, block, taken.takes(), shape.packed))
+                let chunk = taken.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
+                let time = model.launch(direction, &taken, shape.into(), &job, chunk).time;
+                Some((time, Shape::from(shape), taken.alignment(), shape.packed))
             });
             // Where samples can stand in pairs they do.
             let faster = |a: &(f64, _, _, bool), b: &(f64, _, _, bool)| b.3.cmp(&a.3).then(a.0.total_cmp(&b.0));
-            let (predicted, block, takes, _) = proposed.min_by(faster).unwrap();
-            let shape @ stream::Shape { columns, warps, ring, .. } = stream::Shape::for_sample(sample);
-            let walk = stream::fit(&scheme, options, shape.for_rows(stream::RowAlignment::Any)).unwrap();
+            let (predicted, blocks, takes, _) = proposed.min_by(faster).unwrap();
+            let shape = stream::Shape::for_sample(sample);
+            let fit = stream::fit(&scheme, options, shape.for_rows(RowAlignment::Any)).unwrap();
             let chunk = if sample == Scalar::F32 { 10 } else { 16 }.min(height as u32 / 128);
-            let streamed = Block::Stream(StreamBlock { columns, warps, ring, chunk });
-            let other = model.both(direction, &Walk::Stream(walk), streamed, &job, chunk).time;
+            let streamed = Shape::from(shape).with_chunk(chunk);
+            let other = model.launch(direction, &fit, streamed, &job, chunk).time;
             let line = format!(
-                "{name} {} {} {width}x{height} by {pitch}: {block}, {takes:?}",
+                "{name} {} {} {width}x{height} by {pitch}: {blocks}, {takes:?}",
                 sample.name(),
                 direction.name()
             );
@@ -462,14 +462,14 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
         let scheme = crate::tests::scheme(name);
         let boundary = Boundary::WholeSymmetric;
         let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
-        let array = stream::Array { address: 0, pitch: width.into(), stride: i64::from(width) * i64::from(height) };
+        let array = level::Array { address: 0, pitch: width.into(), stride: i64::from(width) * i64::from(height) };
         let job = Job { coarse: Some([array; 3]), batch, ..Job::image(array, [array; 4], width, height) };
         let options = Options { sample, boundary, direction, gain: false };
         let mut shapes = cascade::Shape::proposed(sample, direction).into_iter();
         let shape = shapes.find(|shape| shape.ring == ring).expect("the ring is one that is proposed");
-        let walk = cascade::fit(&scheme, options, shape).unwrap();
-        let chunk = walk.tuning(&job, machine.multiprocessors).unwrap().chunk as u32;
-        let time = model.both(direction, &Walk::Cascade(walk), Block::Cascade(shape.into()), &job, chunk).time;
+        let fit = cascade::fit(&scheme, options, shape).unwrap();
+        let chunk = fit.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
+        let time = model.launch(direction, &fit, shape.into(), &job, chunk).time;
         let best = measured.iter().map(|&(_, time)| time).fold(f64::INFINITY, f64::min);
         // Of one that was not measured, the worse of its neighbours.
         let below = measured.iter().rfind(|&&(height, _)| height <= chunk);
@@ -498,13 +498,13 @@ fn two_levels_are_predicted() {
         let scheme = crate::tests::scheme(name);
         let boundary = Boundary::WholeSymmetric;
         let model = Model { machine: &machine, scheme: &scheme, boundary, sample };
-        let array = stream::Array { address: 0, pitch: width.into(), stride: 0 };
+        let array = level::Array { address: 0, pitch: width.into(), stride: 0 };
         let job = Job { coarse: Some([array; 3]), ..Job::image(array, [array; 4], width, height) };
         let options = Options { sample, boundary, direction, gain: false };
         let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
-            let walk = cascade::fit(&scheme, options, shape).unwrap();
-            let chunk = walk.tuning(&job, machine.multiprocessors).unwrap().chunk as u32;
-            let time = model.both(direction, &Walk::Cascade(walk), Block::Cascade(shape.into()), &job, chunk).time;
+            let fit = cascade::fit(&scheme, options, shape).unwrap();
+            let chunk = fit.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
+            let time = model.launch(direction, &fit, shape.into(), &job, chunk).time;
             println!("{name} {} {width}x{height} ring {}: chunk {chunk}, {time:.1} µs", direction.name(), shape.ring);
             time
         });
@@ -615,11 +615,11 @@ fn all_levels_are_predicted() {
         let shapes: Vec<pyramid::Shape> = shapes.filter(|shape| shape.side == side as u32).collect();
         assert_eq!(shapes.len(), 2, "for few images and for many");
         for &(levels, batch, measured) in cases {
-            let array = stream::Array { address: 0, pitch: side.into(), stride: i64::from(side) * i64::from(side) };
+            let array = level::Array { address: 0, pitch: side.into(), stride: i64::from(side) * i64::from(side) };
             let job = Job { levels, batch, ..Job::image(array, [array; 4], side, side) };
             let predict = |shape: &pyramid::Shape| {
-                let walk = Walk::Pyramid(pyramid::fit(&scheme, options, *shape).unwrap());
-                model.both(direction, &walk, Block::Pyramid((*shape).into()), &job, levels as u32).time
+                let fit = pyramid::fit(&scheme, options, *shape).unwrap();
+                model.launch(direction, &fit, (*shape).into(), &job, levels as u32).time
             };
             let predicted: Vec<f64> = shapes.iter().map(predict).collect();
             let line = format!(

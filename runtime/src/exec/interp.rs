@@ -56,7 +56,7 @@ impl Interpreter {
         let scratch = |region: &Option<_>| region.map(|(scalar, len)| Buffer::undefined(scalar, len));
         let mut arrays = Arrays { source, target, scratch: program.regions.0.iter().map(scratch).collect() };
         for launch in &list.launches {
-            let Made { kernel, info, walk } = &program.kernels[launch.kernel];
+            let Made { kernel, info, fit } = &program.kernels[launch.kernel];
             let failed = |reason: String| PlanError::Kernel { kernel: kernel.name.clone(), reason };
             let mut args = Vec::new();
             let mut written = Vec::new();
@@ -78,8 +78,8 @@ impl Interpreter {
                     }
                 });
             }
-            if let (Some(placed), Some(walk)) = (&launch.placed, walk) {
-                let values = placed.arguments(walk, address);
+            if let (Some(placed), Some(fit)) = (&launch.placed, fit) {
+                let values = placed.arguments(&**fit, address);
                 let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays".into()))?;
                 args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = interp::Arg::Scalar(v));
             }

@@ -1,7 +1,7 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks.
 
 use super::{Fit, RESIDENT_IN_PAIRS, VECTOR};
-use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
@@ -138,22 +138,13 @@ impl Fit {
     }
 
     /// [`SIGNAL_ALIGNED`], and [`BANDS_ALIGNED`] for the bands of both levels.
-    fn aligned(&self, job: &Job) -> i32 {
+    pub(super) fn aligned(&self, job: &Job) -> i32 {
         let columns = i64::from(self.shape.columns);
         let is = |array: &Array, samples: i64| job.is_aligned(array, self.options.sample, samples, 0);
         let [ll, first @ ..] = &job.bands;
         let coarse = job.coarse.iter().flatten().chain([ll]);
         let bands = first.iter().all(|band| is(band, columns / 2)) && { coarse }.all(|band| is(band, columns / 4));
         i32::from(is(&job.signal, self.vector())) * SIGNAL_ALIGNED + i32::from(bands) * BANDS_ALIGNED
-    }
-
-    /// The tuning of a legal job on a device with so many multiprocessors.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
-        self.accepts(job)?;
-        Ok(Tuning { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: 0 })
     }
 
     /// Row pairs of the second level that chunks must have at least: a grid has only so many rows of blocks.
@@ -163,7 +154,7 @@ impl Fit {
 
     /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then
     /// begin where all others do in memory.
-    fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
+    pub(super) fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
         let duration = |chunk: &i32| self.duration(job, *chunk, multiprocessors);
         let best = heights.min_by(|a, b| duration(a).total_cmp(&duration(b))).unwrap_or(1);

@@ -30,8 +30,11 @@
 
 mod analysis;
 mod launch;
+mod schedule;
 mod strip;
 mod synthesis;
+
+pub use schedule::Schedule;
 
 use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects, zeros};
 use super::{Arithmetic, Direction, Options, ScheduleError};

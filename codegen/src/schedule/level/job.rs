@@ -52,9 +52,9 @@ pub struct Planes {
     pub parity: i32,
 }
 
-/// Arguments of the parameters of the same names.
+/// Arguments of a launch that depend on its job: of the parameters of the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
+pub struct Arguments {
     /// Row pairs a warp walks down.
     pub chunk: i32,
     /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`].
@@ -165,7 +165,7 @@ impl Job {
         start % (samples * bytes) == 0 && steps.iter().all(|(matters, step)| !matters || step % samples == 0)
     }
 
-    /// [`Tuning::skew`], for so many columns a lane.
+    /// [`Arguments::skew`], for so many columns a lane.
     pub(in crate::schedule) fn skew(&self, sample: Scalar, columns: u32) -> i32 {
         let past = |array: &Array, samples: u32| (array.address / sample.bytes() as u64 % u64::from(samples)) as i32;
         let bands = self.bands.iter().rev().fold(0, |skew, band| skew << SKEW_BITS | past(band, columns / 2));

@@ -19,7 +19,7 @@ pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use dots::Dots;
 pub(super) use down::DelayLine;
-pub use job::{Array, Job, MAX_BATCH, MAX_SIDE, Planes, Tuning};
+pub use job::{Arguments, Array, Job, MAX_BATCH, MAX_SIDE, Planes};
 pub(super) use row::{Form, Row, word, zeros};
 pub(super) use shift::Runs;
 pub(super) use sink::Sink;
@@ -253,8 +253,8 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
     Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))
 }
 
-/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. Its `accepts` says which launches are legal, its
-/// `tuning` gives `chunk`, `aligned` and `skew`.
+/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. What depends
+/// on the job (`chunk`, `aligned` and `skew`), its [`Fit::arguments`](super::Fit::arguments) gives.
 ///
 /// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
 /// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.

@@ -2,7 +2,7 @@
 
 use super::Fit;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, Tuning};
+use crate::schedule::level::Job;
 use lifting_dsl::Boundary;
 
 impl Fit {
@@ -37,14 +37,5 @@ impl Fit {
             ));
         }
         Ok(())
-    }
-
-    /// The tuning of a legal job.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
-        self.accepts(job)?;
-        Ok(Tuning { chunk: job.levels, aligned: 0, skew: 0 })
     }
 }

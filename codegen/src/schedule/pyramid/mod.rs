@@ -21,6 +21,9 @@
 
 mod launch;
 mod line;
+mod schedule;
+
+pub use schedule::Schedule;
 
 use super::level::{Axis, Border, Order, Params, cell_of};
 use super::{Arithmetic, Direction, Options, ScheduleError};
@@ -216,7 +219,12 @@ struct Pyramid<'a> {
 /// # Errors
 /// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = fit(scheme, options, shape)?;
+    Ok(write(&fit(scheme, options, shape)?, scheme, order))
+}
+
+/// The kernel of a fit.
+fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &format!("pyramid_{}", shape.side)));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -231,7 +239,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let len = shape.side * plan.pitch() as u32;
     let arrays = ["image", "lifted"].map(|name| b.shared(name, cell_of(plan.arith), len));
     let sides = [params.width, params.height].map(Expr::from);
-    let pyramid = Pyramid { plan: &plan, params: &params, arrays, sides };
+    let pyramid = Pyramid { plan, params: &params, arrays, sides };
     let signal = [params.signal, params.signal_pitch, params.signal_stride];
     let bands = [params.bands[0], params.band_pitches[0], params.band_strides[0]];
     let (from, to) = match options.direction {
@@ -270,7 +278,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let launch = Launch { block: [32, shape.warps(), 1], grid: [params.batch.into(), 1.into(), 1.into()] };
     let mut kernel = builder.finish(launch);
     kernel.min_blocks = plan.min_blocks;
-    Ok(kernel)
+    kernel
 }
 
 impl Pyramid<'_> {

@@ -1,7 +1,7 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::{Fit, RowAlignment};
-use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
 
@@ -60,19 +60,6 @@ impl Fit {
         Ok(())
     }
 
-    /// The tuning of a legal job on a device with so many multiprocessors.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
-        self.accepts(job)?;
-        Ok(Tuning {
-            chunk: self.chunk(job, multiprocessors),
-            aligned: self.aligned(job),
-            skew: job.skew(self.options.sample, self.shape.columns),
-        })
-    }
-
     /// How many times each sample is read where chunks have this height: rows and columns of the halo are read by
     /// neighbours, too.
     pub fn reads(&self, chunk: i32) -> f64 {
@@ -83,11 +70,6 @@ impl Fit {
     /// Whether the kernel takes aligned rows only.
     pub fn is_for_aligned(&self) -> bool {
         self.shape.is_aligned()
-    }
-
-    /// Which rows the kernel takes.
-    pub fn rows(&self) -> RowAlignment {
-        self.shape.rows
     }
 
     /// Registers that a thread's delay line takes; what else a thread holds comes on top.
@@ -110,7 +92,7 @@ impl Fit {
     /// second-level cache. Shorter still where the image is too small to occupy the device: all walks of it take a time
     /// that grows with n·(1 + halo/chunk), for n row pairs of strips a multiprocessor, and the last walk one that grows
     /// with its length; the sum is least at a chunk that grows with √(n·halo).
-    fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
+    pub(super) fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(multiprocessors.max(1));
         let occupying = (OCCUPYING * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
@@ -135,7 +117,7 @@ impl Fit {
         std::iter::once(own).chain(others).find(|&w| !is_idle(w)).unwrap_or(1) as u32
     }
 
-    fn aligned(&self, job: &Job) -> i32 {
+    pub(super) fn aligned(&self, job: &Job) -> i32 {
         job.aligned(self.options.sample, self.shape.columns)
     }
 }
@@ -149,8 +131,9 @@ mod tests {
     use super::super::{Shape, fit};
     use super::*;
     use crate::ir::Scalar;
+    use crate::schedule::Fit as _;
     use crate::schedule::Options;
-    use crate::schedule::level::{Array, MAX_BATCH};
+    use crate::schedule::level::{Arguments, Array, MAX_BATCH};
     use lifting_dsl::testing;
 
     fn legall(direction: Direction, boundary: Boundary) -> Fit {
@@ -189,7 +172,7 @@ mod tests {
     #[test]
     fn large_images_take_short_chunks_and_small_ones_shorter_ones() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
-        let chunk = |w, h| walk.tuning(&job(w, h), 132).unwrap().chunk;
+        let chunk = |w, h| walk.arguments(&job(w, h), 132).unwrap().chunk;
         assert_eq!(chunk(8192, 8192), 10);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
@@ -218,25 +201,25 @@ mod tests {
     #[test]
     fn alignment_looks_at_addresses_pitches_and_parity() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
-        let tuning = |job: &Job| walk.tuning(job, 132).unwrap();
+        let arguments = |job: &Job| walk.arguments(job, 132).unwrap();
         let whole = job(64, 64);
-        assert_eq!(tuning(&whole), Tuning { chunk: 1, aligned: SIGNAL_ALIGNED | BANDS_ALIGNED, skew: 0 });
+        assert_eq!(arguments(&whole), Arguments { chunk: 1, aligned: SIGNAL_ALIGNED | BANDS_ALIGNED, skew: 0 });
         let mut moved = whole;
         moved.signal.address += 6;
-        assert_eq!((tuning(&moved).aligned, tuning(&moved).skew), (BANDS_ALIGNED, 3));
+        assert_eq!((arguments(&moved).aligned, arguments(&moved).skew), (BANDS_ALIGNED, 3));
         // At an odd origin, the sample after the first is the first of a pair.
         moved.signal.address = 2;
         moved.parity[0] = 1;
-        assert_eq!(tuning(&moved).aligned & SIGNAL_ALIGNED, SIGNAL_ALIGNED);
-        assert_eq!(tuning(&Job { signal: Array { pitch: 65, ..whole.signal }, ..whole }).aligned, BANDS_ALIGNED);
-        assert_eq!(tuning(&Job { signal: Array { stride: 3, ..whole.signal }, ..whole }).aligned, 3);
-        assert_eq!(tuning(&Job { signal: Array { stride: 3, ..whole.signal }, batch: 2, ..whole }).aligned, 2);
+        assert_eq!(arguments(&moved).aligned & SIGNAL_ALIGNED, SIGNAL_ALIGNED);
+        assert_eq!(arguments(&Job { signal: Array { pitch: 65, ..whole.signal }, ..whole }).aligned, BANDS_ALIGNED);
+        assert_eq!(arguments(&Job { signal: Array { stride: 3, ..whole.signal }, ..whole }).aligned, 3);
+        assert_eq!(arguments(&Job { signal: Array { stride: 3, ..whole.signal }, batch: 2, ..whole }).aligned, 2);
         let mut bands = whole;
         bands.bands[3].address += 2;
-        assert_eq!(tuning(&bands).aligned, SIGNAL_ALIGNED);
+        assert_eq!(arguments(&bands).aligned, SIGNAL_ALIGNED);
         let walk = legall(Direction::Inverse, Boundary::WholeSymmetric);
         bands.bands[0].address += 6;
-        assert_eq!(walk.tuning(&bands, 132).unwrap().skew, 3 << 6 | 1 << 24);
+        assert_eq!(walk.arguments(&bands, 132).unwrap().skew, 3 << 6 | 1 << 24);
     }
 
     #[test]

@@ -29,8 +29,11 @@
 mod input;
 mod launch;
 mod output;
+mod schedule;
 
-pub use super::level::{Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED, Tuning};
+pub use schedule::Schedule;
+
+pub use super::level::{Arguments, Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED};
 pub(super) use output::{store_band, store_band_at, store_signal, store_signal_at};
 
 use super::level::{
@@ -104,6 +107,9 @@ impl<'a> std::ops::Deref for Strip<'a> {
 /// How a scheme walks: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
+    /// What was asked for.
+    asked: Options,
+    /// The same, with a border rule that is like it and simpler where none is ever asked.
     options: Options,
     shape: Shape,
     arith: Arithmetic,
@@ -159,6 +165,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     // A rule that is never asked extends nothing, as `zero` does.
     let steps = options.direction.steps(scheme);
     let is_local = axis.actions.iter().all(is_local);
+    let asked = options;
     let options = if is_local { Options { boundary: Boundary::Zero, ..options } } else { options };
     let border = if is_local { Border::Untouched } else { Border::of(options.boundary, &steps) };
     axis.check_walk(border, &steps, &refuse)?;
@@ -171,7 +178,7 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
     if descent.registers > MAX_REGISTERS {
         return Err(refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS));
     }
-    Ok(Fit { options, shape, arith, border, axis, descent, left, useful })
+    Ok(Fit { asked, options, shape, arith, border, axis, descent, left, useful })
 }
 
 /// The kernel of one level, both axes.
@@ -179,10 +186,15 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
 /// # Errors
 /// As [`fit`], and if the ring of a block is larger than its shared memory.
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = fit(scheme, options, shape)?;
-    let Fit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = plan;
+    write(&fit(scheme, options, shape)?, scheme, order)
+}
+
+/// The kernel of a fit.
+fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+    let (options, shape) = (plan.asked, plan.shape);
+    let Fit { arith, border, left, useful, descent: Descent { above, delay, .. }, .. } = *plan;
     let right = 32 - left - useful;
-    let slot_len = slot_len(&plan);
+    let slot_len = slot_len(plan);
     let ring_bytes =
         i64::from(shape.warps) * i64::from(shape.ring) * i64::from(slot_len) * options.sample.bytes() as i64;
     let refuse = ScheduleError::limit("stream", scheme);
@@ -247,7 +259,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };
         let from = b.let_("from_pair", Scalar::I32, Expr::from(first) - above as i32);
         let to = b.let_("to_pair", Scalar::I32, Expr::from(stop) + delay as i32);
-        walk_down(b, &strip, &plan, order, (from, to), first);
+        walk_down(b, &strip, plan, order, (from, to), first);
     });
 
     let grid = [(strips + (shape.warps as i32 - 1)) / shape.warps as i32, chunks, params.batch.into()];

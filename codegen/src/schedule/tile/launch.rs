@@ -2,7 +2,7 @@
 
 use super::Fit;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, MAX_CHUNKS, Tuning};
+use crate::schedule::level::{Job, MAX_CHUNKS};
 
 impl Fit {
     /// Whether the kernel may be launched on this job.
@@ -22,15 +22,5 @@ impl Fit {
             job.check_alignment("tile", self.options.sample, self.shape.columns, true)?;
         }
         Ok(())
-    }
-
-    /// The tuning of a legal job.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
-        self.accepts(job)?;
-        let aligned = job.aligned(self.options.sample, self.shape.columns);
-        Ok(Tuning { chunk: self.shape.rows as i32 / 2, aligned, skew: 0 })
     }
 }

@@ -28,8 +28,10 @@
 mod across;
 mod down;
 mod launch;
+mod schedule;
 mod shape;
 
+pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{
@@ -168,8 +170,12 @@ struct Tile<'a> {
 /// # Errors
 /// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = fit(scheme, options, shape)?;
-    let Fit { arith, left, useful, .. } = plan;
+    Ok(write(&fit(scheme, options, shape)?, scheme, order))
+}
+
+/// The kernel of a fit.
+fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+    let Fit { options, shape, arith, left, useful, .. } = *plan;
     let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" }));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -198,7 +204,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let (held_pairs, _) = plan.held_pairs(across_first);
     let shared = b.shared("cells", cell_of(arith), (2 * held_pairs * 32 * c) as u32);
     let cells = Cells { shared, arith, columns: c, split, base: None };
-    let tile = Tile { frame: &frame, plan: &plan, cells, first, across_first };
+    let tile = Tile { frame: &frame, plan, cells, first, across_first };
     if across_first {
         tile.across(b);
         b.barrier();
@@ -212,5 +218,5 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let grid = [tiles(end_x, plan.columns() as i32), tiles((end_y + 1) >> 1, pairs), params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
-    Ok(kernel)
+    kernel
 }

@@ -1,7 +1,7 @@
 //! What a launch needs besides the arrays: whether it is legal, how long chunks are, what is aligned.
 
 use super::Fit;
-use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED, Tuning};
+use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED};
 use crate::schedule::{Options, ScheduleError};
 use lifting_dsl::Boundary;
 
@@ -29,7 +29,7 @@ impl Fit {
     }
 
     /// The third axis of a legal job.
-    fn planes(&self, job: &Job) -> Result<Planes, ScheduleError> {
+    pub(super) fn planes(&self, job: &Job) -> Result<Planes, ScheduleError> {
         let Options { sample, boundary, .. } = self.options;
         let refuse = |what: String| Err(ScheduleError::Launch { schedule: "volume", what });
         let Some(planes) = job.planes else { return refuse("it is of images, not of volumes".into()) };
@@ -112,16 +112,6 @@ impl Fit {
         Ok(planes)
     }
 
-    /// The tuning of a legal job on a device with so many multiprocessors.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job, multiprocessors: u32) -> Result<Tuning, ScheduleError> {
-        let planes = self.planes(job)?;
-        let chunk = self.chunk(job, &planes, multiprocessors);
-        Ok(Tuning { chunk, aligned: self.aligned(job, &planes), skew: 0 })
-    }
-
     /// Plane pairs that chunks must have at least: a grid has only so many blocks in z.
     pub fn least_chunk(job: &Job) -> i32 {
         let most = (MAX_BLOCKS / i64::from(job.batch)).max(1);
@@ -129,7 +119,7 @@ impl Fit {
     }
 
     /// [`SIGNAL_ALIGNED`] and [`BANDS_ALIGNED`]: rows begin at multiples of a lane's vector in every plane.
-    fn aligned(&self, job: &Job, planes: &Planes) -> i32 {
+    pub(super) fn aligned(&self, job: &Job, planes: &Planes) -> i32 {
         let (sample, columns) = (self.options.sample, self.shape.columns);
         let high = Job { bands: planes.high, ..*job }.aligned(sample, columns);
         let [signal, low, others] = planes.steps;
@@ -141,7 +131,7 @@ impl Fit {
 
     /// Plane pairs that a block walks: so many that the last one ends as early as may be. Of what is left at the end of the axis blocks walk less, and as they come last, they fill
     /// what the long ones leave of the last wave.
-    fn chunk(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
+    pub(super) fn chunk(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
         let (pairs, least) = (pairs(planes), Fit::least_chunk(job));
         let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
         let time = |chunk: i32| self.duration(job, chunk, multiprocessors);

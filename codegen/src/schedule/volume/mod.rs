@@ -28,8 +28,10 @@
 mod forward;
 mod inverse;
 mod launch;
+mod schedule;
 mod shape;
 
+pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{
@@ -154,11 +156,6 @@ impl Fit {
     /// Plane pairs that a block walks beyond its chunk.
     pub fn halo_pairs(&self) -> i64 {
         self.descent.halo_pairs()
-    }
-
-    /// Which rows the kernel takes: [`RowAlignment::Whole`] are those whose bands' sectors it stores whole.
-    pub fn takes(&self) -> RowAlignment {
-        self.shape.takes()
     }
 
     /// Whether steps along rows find what they read beyond a border among a lane's own columns, so that nothing need
@@ -550,7 +547,12 @@ impl Walk<'_> {
 /// # Errors
 /// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = &fit(scheme, options, shape)?;
+    Ok(write(&fit(scheme, options, shape)?, scheme))
+}
+
+/// The kernel of a fit.
+fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
     let name = options.kernel_name(scheme, &shape.takes().kernel("volume"));
     let mut builder = Builder::new(name);
     let b = &mut builder;
@@ -619,5 +621,5 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
     ];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks.max(1);
-    Ok(kernel)
+    kernel
 }

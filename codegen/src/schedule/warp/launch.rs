@@ -2,7 +2,7 @@
 
 use super::Fit;
 use crate::schedule::ScheduleError;
-use crate::schedule::level::{Job, RowAlignment, Runs, Tuning};
+use crate::schedule::level::{Job, RowAlignment, Runs};
 
 /// Blocks in y.
 const MAX_BLOCKS: i64 = 65535;
@@ -36,25 +36,9 @@ impl Fit {
         Ok(())
     }
 
-    /// Which rows the kernel takes.
-    pub fn takes(&self) -> RowAlignment {
-        self.shape.takes
-    }
-
     /// Blocks below one another.
     fn blocks(&self, job: &Job) -> i64 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
         (pairs + self.pairs - 1) / self.pairs
-    }
-
-    /// The tuning of a legal job: a block a warp.
-    ///
-    /// # Errors
-    /// As [`Fit::accepts`].
-    pub fn tuning(&self, job: &Job) -> Result<Tuning, ScheduleError> {
-        self.accepts(job)?;
-        let aligned = job.aligned(self.options.sample, self.shape.columns);
-        let skew = job.skew(self.options.sample, self.shape.columns);
-        Ok(Tuning { chunk: self.pairs as i32, aligned, skew })
     }
 }

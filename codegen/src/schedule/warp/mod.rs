@@ -23,9 +23,11 @@
 //! and stored one by one.
 
 mod launch;
+mod schedule;
 mod shape;
 
 pub use super::level::RowAlignment;
+pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{
@@ -303,7 +305,12 @@ impl Fit {
 /// # Errors
 /// As [`fit`].
 pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    let plan = fit(scheme, options, shape)?;
+    Ok(write(&fit(scheme, options, shape)?, scheme, order))
+}
+
+/// The kernel of a fit.
+fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
     let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
     let b = &mut builder;
     b.doc(match options.direction {
@@ -336,7 +343,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
         let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
         let [loaded, stored] = shape.forms(options.direction);
         let slab = Slab::declare_as(b, "block", &frame.lanes.held, steps, (first.into(), pairs), loaded);
-        Tile { frame: &frame, slab, plan: &plan }.lift(b, order, stored);
+        Tile { frame: &frame, slab, plan }.lift(b, order, stored);
     });
     let strip = plan.columns() as i32;
     // The last vector of a row may begin in the columns after the last.
@@ -344,7 +351,7 @@ pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> 
     let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
     let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
     kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
-    Ok(kernel)
+    kernel
 }
 
 /// The block at hand.

@@ -9,8 +9,7 @@
 //! launch but what warps execute, in synthesis of some wavelets, where rows begin anywhere, in batches, and where
 //! launches are small.
 
-use lifting_codegen::schedule::stream::RowAlignment;
-use lifting_planner::{Launch, Made, Walk};
+use lifting_planner::{Launch, Made};
 
 /// The most blocks of a cluster that all devices with clusters run.
 const MOST: u32 = 8;
@@ -19,11 +18,11 @@ const WAVES: u32 = 7;
 
 /// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
 pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
-    let Some(Walk::Warp(block)) = &made.walk else { return 1 };
+    let gains = made.fit.as_ref().is_some_and(|fit| fit.gains_by_clusters());
     let [beside, below, images] = launch.grid;
     let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
     let is_large = images == 1 && beside.saturating_mul(below) >= wave.saturating_mul(WAVES);
-    if launch.overlaps || !is_large || block.takes() != RowAlignment::Whole || !block.is_limited_by_memory() {
+    if launch.overlaps || !is_large || !gains {
         return 1;
     }
     (1..=MOST).rev().find(|n| beside.is_multiple_of(*n)).unwrap_or(1)
@@ -45,7 +44,7 @@ mod tests {
         let problem = Problem::new(crate::catalogue::find(name).unwrap(), geometry);
         let machine = Machine::default();
         let multiprocessors = machine.multiprocessors;
-        let tuning = Tuning::new(Schedule::Warp, machine, "sm_90".into());
+        let tuning = Tuning::new(Schedule::WARP, machine, "sm_90".into());
         let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
         let program = Program::new(&problem, sample, &strides, &strides, &tuning).unwrap();
         [&program.forward, &program.inverse[0]].map(|list| {

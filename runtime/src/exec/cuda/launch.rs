@@ -139,9 +139,9 @@ impl Loaded {
                 }
             };
         }
-        if let (Some(placed), Some(walk)) = (&launch.placed, &self.program.kernels[launch.kernel].walk) {
+        if let (Some(placed), Some(fit)) = (&launch.placed, &self.program.kernels[launch.kernel].fit) {
             let address = |array| self.array::<T>(array, at).0;
-            let settled = placed.arguments(walk, address).ok_or(CudaError::Misaligned { bytes: size_of::<T>() })?;
+            let settled = placed.arguments(&**fit, address).ok_or(CudaError::Misaligned { bytes: size_of::<T>() })?;
             values[placed.at..].iter_mut().zip(settled).for_each(|(value, v)| *value = v as u64);
         }
         Ok(Arguments { values })
@@ -397,7 +397,7 @@ mod tests {
             let mut programs = vec![Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()];
             // Levels of storage types with three axes are in f32 between their passes, and stay apart.
             let storage = matches!(sample, SampleType::F16 | SampleType::Bf16);
-            let both = programs[0].kernels.iter().any(|made| made.walk.is_some());
+            let both = programs[0].kernels.iter().any(|made| made.fit.is_some());
             assert_eq!(both, !storage, "{name} on {sample}");
             if problem.scheme.domain() == lifting_dsl::Domain::Real {
                 programs.push(Program::adjoint(&problem, sample, &strides, &strides, &tuning).unwrap());

@@ -18,8 +18,7 @@ use crate::error::PlanError;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Access, Kernel, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
-use lifting_codegen::schedule::stream::RowAlignment;
-use lifting_planner::{Arg, Array, Launch, List, Made, Program, Walk};
+use lifting_planner::{Arg, Array, Launch, List, Made, Program};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 
@@ -209,11 +208,9 @@ impl Versions {
     }
 
     /// Whether a launch is of a kernel whose blocks all load what the level before leaves after all else, so that they
-    /// may load the rest before that level has ended. Where blocks at a border gather samples one by one, these are
-    /// waited for, and do not.
+    /// may load the rest before that level has ended.
     fn loads_by_time(&self, launch: &Launch) -> bool {
-        let walk = self.kernels[launch.kernel].walk.as_ref();
-        walk.is_some_and(|walk| matches!(walk, Walk::Warp(_)) && walk.rows() == RowAlignment::Whole)
+        self.kernels[launch.kernel].fit.as_ref().is_some_and(|fit| fit.loads_by_time())
     }
 
     /// Bytes of what a launch transforms, where that is known.
@@ -277,7 +274,7 @@ mod tests {
     #[test]
     fn launches_overlap_where_kernels_wait() {
         let waiting = |side: usize, arch: &str, variable: Option<&str>| {
-            let mut program = program("cdf97", SampleType::F32, Schedule::Warp, &[side, side], 5);
+            let mut program = program("cdf97", SampleType::F32, Schedule::WARP, &[side, side], 5);
             let (target, samples) = (target(arch), side * side);
             let extent = Extent::of(&target, samples, variable.map(OsStr::new));
             let overlaps = arrange(&mut program, extent, MULTIPROCESSORS);
@@ -323,8 +320,8 @@ mod tests {
         let mut early = 0;
         for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16), ("dd137", SampleType::I16)] {
             for (shape, levels) in shapes {
-                for schedule in [Schedule::Auto, Schedule::Warp, Schedule::Separate] {
-                    if schedule == Schedule::Warp && shape.len() != 2 {
+                for schedule in [Schedule::Auto, Schedule::WARP, Schedule::Separate] {
+                    if schedule == Schedule::WARP && shape.len() != 2 {
                         continue;
                     }
                     let plain = program(name, sample, schedule, shape, levels);

@@ -43,7 +43,7 @@ const CASES: [Case; 8] = [
     // 46341² is the first square beyond 2³¹ samples.
     case("legall53", false, &[46341, 46342], 2),
     Case { schedule: Schedule::Separate, ..case("dd137", false, &[46342, 46341], 1) },
-    Case { schedule: Schedule::Stream, ..case("dd137", false, &[46342, 46341], 1) },
+    Case { schedule: Schedule::STREAM, ..case("dd137", false, &[46342, 46341], 1) },
     // More than 2³¹ bytes.
     case("cdf97", true, &[23201, 23205], 2),
     Case { batch: true, ..case("legall53", false, &[2113, 1024, 1001], 1) },

@@ -1,0 +1,118 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, strip};
+use crate::ir::{Kernel, Scalar};
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// Two levels at once: warps walk down strips of columns, with no low band between the levels in memory.
+pub struct Schedule;
+
+/// Depths of the ring that are measured where plans are tuned; and heights of chunks with the fastest of them, as parts
+/// of what is predicted.
+const RINGS: [u32; 4] = [3, 4, 6, 10];
+const PARTS: [f64; 6] = [0.5, 0.7, 0.85, 1.2, 1.5, 2.0];
+
+/// The numbers of shapes.
+const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("ring", 2, 64), Field::CHUNK];
+
+impl Shape {
+    /// The kernel's shape.
+    fn of_any(shape: schedule::Shape) -> Shape {
+        let [columns, ring] = shape.values();
+        Shape { columns, ring }
+    }
+}
+
+/// As plans have it, with chunks as tall as suits the device.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { columns, ring } = shape;
+        schedule::Shape::new(&Schedule, &[columns, ring, 0])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "cascade"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::TwoLevels
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [columns, ring, chunk] = shape.values();
+        write!(f, "cascade, {columns} columns a lane, ring of {ring}, chunks of {chunk} row pairs")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Whole]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        _rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape))?))
+    }
+
+    fn proposed(
+        &self,
+        _scheme: &Scheme,
+        options: Options,
+        _job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        Ok(Shape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
+    }
+
+    fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        Ok(Shape::for_sample(options.sample, options.direction).into())
+    }
+
+    /// Those that are considered, and lanes of 16 bytes, or of 32, with other rings.
+    fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
+        let wide = considered.iter().map(|shape| Shape::of_any(*shape).columns);
+        let mut columns: Vec<u32> = wide.flat_map(|columns| [columns / 2, columns, columns * 2]).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let others =
+            columns.into_iter().flat_map(|columns| RINGS.map(|ring| schedule::Shape::from(Shape { columns, ring })));
+        considered.iter().copied().chain(others).collect()
+    }
+
+    fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
+        let chunk = |part: f64| (f64::from(fastest.chunk()) * part).round().max(1.0) as u32;
+        PARTS.map(|part| fastest.with_chunk(chunk(part))).into()
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        RowAlignment::Whole
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(strip::kernel(self, scheme, order))
+    }
+
+    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        self.accepts(job)?;
+        Ok(Arguments { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: 0 })
+    }
+
+    fn least_chunk(&self, job: &Job) -> i32 {
+        Fit::least_chunk(job)
+    }
+}

@@ -1,0 +1,96 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, write};
+use crate::ir::Kernel;
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// All levels at once: blocks hold an image in shared memory.
+pub struct Schedule;
+
+/// The numbers of shapes.
+const FIELDS: &[Field] =
+    &[Field::new("side", 2, 1024), Field::new("pairs", 1, 1024), Field::new("pairs_of_others", 1, 1024)];
+
+impl Shape {
+    /// The kernel's shape.
+    fn of_any(shape: schedule::Shape) -> Shape {
+        let [side, first, others] = shape.values();
+        Shape { side, pairs: [first, others] }
+    }
+}
+
+/// As plans have it.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { side, pairs: [first, others] } = shape;
+        schedule::Shape::new(&Schedule, &[side, first, others])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "pyramid"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::AllLevels
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [side, first, others] = shape.values();
+        write!(f, "pyramid, images of up to {side} samples a side, {first} pairs a thread, then {others}")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Any]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        _rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape))?))
+    }
+
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        _job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// That for the largest images.
+    fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        let mut shapes = Shape::proposed(scheme, options)?;
+        Ok(shapes.pop().expect("a shape is proposed").into())
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        RowAlignment::Any
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(write(self, scheme, order))
+    }
+
+    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        self.accepts(job)?;
+        Ok(Arguments { chunk: job.levels, aligned: 0, skew: 0 })
+    }
+}

@@ -1,0 +1,214 @@
+//! The shape of a schedule's blocks as plans, wisdom and recipes have it: a name and a few named numbers.
+
+use super::{Schedule, schedule};
+use std::fmt;
+
+/// The most numbers that a shape has.
+const MOST: usize = 6;
+
+/// One number of the shapes of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What wisdom calls it.
+    pub name: &'static str,
+    /// The least that makes sense.
+    pub least: u32,
+    /// The most that makes sense.
+    pub most: u32,
+}
+
+impl Field {
+    /// A number between two others, these included.
+    pub const fn new(name: &'static str, least: u32, most: u32) -> Field {
+        Field { name, least, most }
+    }
+
+    /// 0 or 1.
+    pub const fn flag(name: &'static str) -> Field {
+        Field::new(name, 0, 1)
+    }
+
+    /// How far a walk goes between its halos, in pairs of rows or of planes. In a shape, 0 leaves it to the schedule.
+    pub const CHUNK: Field = Field::new("chunk", 1, 1 << 20);
+    /// Columns a lane.
+    pub const COLUMNS: Field = Field::new("columns", 1, 64);
+    /// Warps a block of threads.
+    pub const WARPS: Field = Field::new("warps", 1, 32);
+}
+
+/// A schedule, and the numbers that say how large its blocks are. What each means, the schedule's own `Shape` says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    schedule: &'static dyn Schedule,
+    values: [u32; MOST],
+}
+
+/// Why there is no shape of that name and numbers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// No schedule has that name.
+    #[error("there is no schedule `{0}`")]
+    Schedule(String),
+    /// A number is missing.
+    #[error("a shape of `{schedule}` has a number `{field}`")]
+    Missing {
+        /// The schedule.
+        schedule: &'static str,
+        /// The number.
+        field: &'static str,
+    },
+    /// A number that the schedule does not know.
+    #[error("a shape of `{schedule}` has no number `{field}`")]
+    Unknown {
+        /// The schedule.
+        schedule: &'static str,
+        /// The number.
+        field: String,
+    },
+    /// A number that no kernel has.
+    #[error("its {field} is {value}, and {least} to {most} make sense")]
+    Senseless {
+        /// The number.
+        field: &'static str,
+        /// What it is.
+        value: u32,
+        /// The least that makes sense.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
+}
+
+impl Shape {
+    /// A shape of a schedule, from its numbers in the order of [`Schedule::fields`].
+    ///
+    /// # Panics
+    /// If they are not as many.
+    pub fn new(schedule: &'static dyn Schedule, numbers: &[u32]) -> Shape {
+        assert_eq!(schedule.fields().len(), numbers.len(), "the numbers of a shape of `{}`", schedule.name());
+        let mut values = [0; MOST];
+        values[..numbers.len()].copy_from_slice(numbers);
+        Shape { schedule, values }
+    }
+
+    /// A shape by the name of a schedule of [`SCHEDULES`](super::SCHEDULES) and the names of all its numbers.
+    ///
+    /// # Errors
+    /// If there is no such schedule, or a number is missing, unknown or senseless.
+    pub fn named<'a>(name: &str, numbers: impl Iterator<Item = (&'a str, u32)>) -> Result<Shape, ShapeError> {
+        let of = schedule(name).ok_or_else(|| ShapeError::Schedule(name.to_owned()))?;
+        let (schedule, mut found) = (of.name(), [None; MOST]);
+        for (number, value) in numbers {
+            let index = of.fields().iter().position(|field| field.name == number);
+            let index = index.ok_or_else(|| ShapeError::Unknown { schedule, field: number.to_owned() })?;
+            found[index] = Some(value);
+        }
+        let mut shape = Shape { schedule: of, values: [0; MOST] };
+        for ((field, value), found) in of.fields().iter().zip(&mut shape.values).zip(found) {
+            *value = found.ok_or(ShapeError::Missing { schedule, field: field.name })?;
+        }
+        shape.check()?;
+        Ok(shape)
+    }
+
+    /// Whether a kernel could be like that; the schedule itself checks more.
+    ///
+    /// # Errors
+    /// The first number that makes no sense.
+    pub fn check(&self) -> Result<(), ShapeError> {
+        let is_sane = |(field, value): (&Field, u32)| (field.least..=field.most).contains(&value);
+        match self.schedule.fields().iter().zip(self.values).find(|one| !is_sane(*one)) {
+            None => Ok(()),
+            Some((&Field { name: field, least, most }, value)) => {
+                Err(ShapeError::Senseless { field, value, least, most })
+            }
+        }
+    }
+
+    /// The schedule whose shape this is.
+    pub fn schedule(&self) -> &'static dyn Schedule {
+        self.schedule
+    }
+
+    /// The numbers with their names.
+    pub fn numbers(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+        self.schedule.fields().iter().map(|field| field.name).zip(self.values)
+    }
+
+    /// The first so many numbers.
+    pub(super) fn values<const N: usize>(&self) -> [u32; N] {
+        std::array::from_fn(|i| self.values[i])
+    }
+
+    /// A number, if shapes of the schedule have it.
+    pub fn get(&self, name: &str) -> Option<u32> {
+        self.numbers().find(|(field, _)| *field == name).map(|(_, value)| value)
+    }
+
+    /// With another value of a number, if shapes of the schedule have it.
+    pub fn with(mut self, name: &str, value: u32) -> Shape {
+        if let Some(index) = self.schedule.fields().iter().position(|field| field.name == name) {
+            self.values[index] = value;
+        }
+        self
+    }
+
+    /// The pairs of rows or planes that were said to be walked; 0 leaves them to the schedule.
+    pub fn chunk(&self) -> u32 {
+        self.get(Field::CHUNK.name).unwrap_or(0)
+    }
+
+    /// With other chunks, where they can be chosen.
+    pub fn with_chunk(self, chunk: u32) -> Shape {
+        self.with(Field::CHUNK.name, chunk)
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_struct(self.schedule.name());
+        self.numbers().for_each(|(name, value)| {
+            list.field(name, &value);
+        });
+        list.finish()
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.schedule.describe(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::SCHEDULES;
+
+    /// All shapes have room for their numbers, which have names of their own.
+    #[test]
+    fn names_and_numbers_make_a_shape() {
+        for &schedule in SCHEDULES {
+            let least: Vec<u32> = schedule.fields().iter().map(|field| field.least).collect();
+            let shape = Shape::new(schedule, &least);
+            assert_eq!(Shape::named(schedule.name(), shape.numbers()), Ok(shape));
+            assert!(schedule.fields().iter().all(|field| shape.get(field.name) == Some(field.least)), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_shape_is_told() {
+        let numbers = [("columns", 4), ("warps", 2), ("ring", 8), ("chunk", 3)];
+        let stream = Shape::named("stream", numbers.into_iter()).unwrap();
+        assert_eq!(stream.to_string(), "stream, 4 columns a lane, 2 warps, ring of 8, chunks of 3 row pairs");
+        assert_eq!(format!("{stream:?}"), "stream { columns: 4, warps: 2, ring: 8, chunk: 3 }");
+        let error = |name, numbers: &[(&'static str, u32)]| {
+            Shape::named(name, numbers.iter().copied()).expect_err("it is none").to_string()
+        };
+        assert_eq!(error("torrent", &numbers), "there is no schedule `torrent`");
+        assert_eq!(error("stream", &numbers[1..]), "a shape of `stream` has a number `columns`");
+        assert_eq!(error("stream", &[("rows", 3)]), "a shape of `stream` has no number `rows`");
+        let none = [("columns", 4), ("warps", 2), ("ring", 8), ("chunk", 0)];
+        assert_eq!(error("stream", &none), "its chunk is 0, and 1 to 1048576 make sense");
+    }
+}

@@ -1,0 +1,132 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, write};
+use crate::ir::{Kernel, Scalar};
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// Warps walk down strips of columns, rows in flight in shared memory.
+pub struct Schedule;
+
+/// Warps a block and depths of the ring that are measured where plans are tuned.
+const TRIED: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
+/// Heights of chunks that are measured with the fastest of them.
+const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
+
+/// The numbers of shapes.
+const FIELDS: &[Field] = &[Field::COLUMNS, Field::WARPS, Field::new("ring", 2, 64), Field::CHUNK];
+
+impl Shape {
+    /// The kernel's shape for such rows.
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+        let [columns, warps, ring] = shape.values();
+        Shape { columns, warps, ring, min_blocks: 0, rows }
+    }
+
+    /// The usual shape, and lanes of half as many columns, which need fewer registers.
+    fn proposed(sample: Scalar) -> impl Iterator<Item = Shape> {
+        let usual = Shape::for_sample(sample);
+        // A lane's vector is 8 or 16 bytes of at least 2 samples.
+        let is_legal = move |columns: &u32| *columns >= 2 && *columns as usize * sample.bytes() >= 8;
+        let columns = [usual.columns, usual.columns / 2].into_iter().filter(is_legal);
+        columns.map(move |columns| Shape { columns, ..usual })
+    }
+}
+
+/// As plans have it, with chunks as tall as suits the device.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { columns, warps, ring, .. } = shape;
+        schedule::Shape::new(&Schedule, &[columns, warps, ring, 0])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "stream"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Plane
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [columns, warps, ring, chunk] = shape.values();
+        write!(f, "stream, {columns} columns a lane, {warps} warps, ring of {ring}, chunks of {chunk} row pairs")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+    }
+
+    /// With as many warps a block as strips fill.
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        let suited = |shape: Shape| {
+            let alignments = schedule::Schedule::alignments(self).iter();
+            let mut fits = alignments.filter_map(|&rows| fit(scheme, options, shape.for_rows(rows)).ok());
+            let warps = fits.find(|fit| fit.accepts(job).is_ok()).map_or(shape.warps, |fit| fit.warps(job));
+            Shape { warps, ..shape }.into()
+        };
+        Ok(Shape::proposed(options.sample).map(suited).collect())
+    }
+
+    fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        Ok(Shape::for_sample(options.sample).into())
+    }
+
+    fn trials(&self, considered: &[schedule::Shape], sample: Scalar) -> Vec<schedule::Shape> {
+        let others =
+            Shape::proposed(sample).flat_map(|shape| TRIED.map(|(warps, ring)| Shape { warps, ring, ..shape }));
+        others.map(schedule::Shape::from).chain(considered.iter().copied()).collect()
+    }
+
+    fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
+        CHUNKS.map(|chunk| fastest.with_chunk(chunk)).into()
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        self.shape.rows
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        write(self, scheme, order)
+    }
+
+    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        self.accepts(job)?;
+        Ok(Arguments {
+            chunk: self.chunk(job, multiprocessors),
+            aligned: self.aligned(job),
+            skew: job.skew(self.options.sample, self.shape.columns),
+        })
+    }
+
+    fn least_chunk(&self, job: &Job) -> i32 {
+        Fit::least_chunk(job)
+    }
+}

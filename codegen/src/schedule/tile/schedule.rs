@@ -1,0 +1,94 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, write};
+use crate::ir::Kernel;
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// Blocks hand a tile from one axis to the other through shared memory.
+pub struct Schedule;
+
+/// The numbers of shapes.
+const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("rows", 2, 512), Field::new("pairs", 1, 256), Field::WARPS];
+
+impl Shape {
+    /// The kernel's shape for such rows.
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+        let [columns, rows_of_tile, pairs, warps] = shape.values();
+        Shape { columns, rows: rows_of_tile, pairs, warps, min_blocks: 0, aligned: rows != RowAlignment::Any }
+    }
+}
+
+/// As plans have it.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { columns, rows, pairs, warps, .. } = shape;
+        schedule::Shape::new(&Schedule, &[columns, rows, pairs, warps])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "tile"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Plane
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [columns, rows, pairs, warps] = shape.values();
+        write!(f, "tile, {columns} columns a lane, {rows} rows, {pairs} row pairs a thread, {warps} warps")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Aligned, RowAlignment::Any]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+    }
+
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        _job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        Ok(Shape::proposed(scheme, options)?[0].into())
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        if self.shape.aligned { RowAlignment::Aligned } else { RowAlignment::Any }
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(write(self, scheme, order))
+    }
+
+    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        self.accepts(job)?;
+        let aligned = job.aligned(self.options.sample, self.shape.columns);
+        Ok(Arguments { chunk: self.shape.rows as i32 / 2, aligned, skew: 0 })
+    }
+}

@@ -1,0 +1,108 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, write};
+use crate::ir::Kernel;
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// All three axes at once: blocks walk along the last one with a tile of a plane.
+pub struct Schedule;
+
+/// Lengths of chunks that are measured with the fastest shape where plans are tuned.
+const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
+
+/// The numbers of shapes.
+const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("pairs", 1, 64), Field::WARPS, Field::CHUNK];
+
+impl Shape {
+    /// The kernel's shape for such rows: whole ones where its stores are whole sectors at no cost.
+    fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
+        let [columns, pairs, warps] = shape.values();
+        let (aligned, whole_sectors) = (rows.is_aligned(), rows == RowAlignment::Whole);
+        Shape { columns, pairs, warps, min_blocks: 0, aligned, whole_sectors }
+    }
+}
+
+/// As plans have it, with chunks as long as suits the device.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { columns, pairs, warps, .. } = shape;
+        schedule::Shape::new(&Schedule, &[columns, pairs, warps, 0])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "volume"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Volume
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [columns, pairs, warps, chunk] = shape.values();
+        write!(f, "volume, {columns} columns a lane, {pairs} row pairs a thread, {warps} warps, ")?;
+        write!(f, "chunks of {chunk} plane pairs")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Whole, RowAlignment::Aligned, RowAlignment::Any]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+    }
+
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        _job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        Ok(Shape::proposed(scheme, options)?[0].into())
+    }
+
+    fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
+        CHUNKS.map(|chunk| fastest.with_chunk(chunk)).into()
+    }
+}
+
+impl schedule::Fit for Fit {
+    /// [`RowAlignment::Whole`] are those whose bands' sectors it stores whole.
+    fn alignment(&self) -> RowAlignment {
+        self.shape.takes()
+    }
+
+    fn kernel(&self, scheme: &Scheme, _order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(write(self, scheme))
+    }
+
+    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        let planes = self.planes(job)?;
+        let chunk = self.chunk(job, &planes, multiprocessors);
+        Ok(Arguments { chunk, aligned: self.aligned(job, &planes), skew: 0 })
+    }
+
+    fn least_chunk(&self, job: &Job) -> i32 {
+        Fit::least_chunk(job)
+    }
+}

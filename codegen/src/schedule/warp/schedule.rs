@@ -1,0 +1,135 @@
+//! The schedule as plans see it.
+
+use super::{Fit, Shape, fit, write};
+use crate::ir::{Kernel, Scalar};
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// Blocks that a warp holds in registers, halo and all.
+pub struct Schedule;
+
+/// Warps a block of threads that are measured where plans are tuned.
+const TRIED: [u32; 4] = [1, 2, 4, 8];
+
+/// The numbers of shapes.
+const FIELDS: &[Field] =
+    &[Field::COLUMNS, Field::new("rows", 2, 512), Field::WARPS, Field::flag("whole_sectors"), Field::flag("packed")];
+
+impl Shape {
+    /// The kernel's shape for such rows.
+    fn of_any(shape: schedule::Shape, takes: RowAlignment) -> Shape {
+        let [columns, rows, warps, whole_sectors, packed] = shape.values();
+        let [whole_sectors, packed] = [whole_sectors, packed].map(|flag| flag != 0);
+        Shape { columns, rows, warps, min_blocks: 0, whole_sectors, packed, takes }
+    }
+}
+
+/// As plans have it.
+impl From<Shape> for schedule::Shape {
+    fn from(shape: Shape) -> schedule::Shape {
+        let Shape { columns, rows, warps, whole_sectors, packed, .. } = shape;
+        schedule::Shape::new(&Schedule, &[columns, rows, warps, whole_sectors.into(), packed.into()])
+    }
+}
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "warp"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Plane
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &schedule::Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shape { columns, rows, warps, whole_sectors, packed, .. } = Shape::of_any(*shape, RowAlignment::Any);
+        let stores = if whole_sectors { ", whole sectors" } else { "" };
+        let pairs = if packed { ", in pairs" } else { "" };
+        write!(f, "warp, {columns} columns a lane{pairs}, {rows} rows, {warps} warps{stores}")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &RowAlignment::ALL
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: schedule::Shape,
+        rows: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
+    }
+
+    /// Samples stand in pairs where they can. Where rows begin anywhere, the taller shapes for these, too.
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        job: &Job,
+        multiprocessors: u32,
+    ) -> Result<Vec<schedule::Shape>, ScheduleError> {
+        let shapes = Shape::proposed(scheme, options)?;
+        let (pairs, singles): (Vec<_>, Vec<_>) = shapes.into_iter().partition(|shape| shape.packed);
+        let rows_of = |shape: &Shape| {
+            let met = schedule::Shape::from(*shape).meet(scheme, options, job, multiprocessors);
+            met.ok().map(|(fit, _)| fit.alignment())
+        };
+        let is_paired = singles.is_empty() || pairs.iter().any(|shape| rows_of(shape).is_some());
+        let mut taken = if is_paired { pairs } else { singles };
+        let samples = [job.width, job.height, job.batch].map(i64::from).iter().product();
+        let taller = |shape: &Shape| shape.for_rows_anywhere(scheme, options, rows_of(shape)?, samples);
+        taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
+        Ok(taken.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
+        Shape::of(scheme, options).map(schedule::Shape::from)
+    }
+
+    /// Those that are considered, and the paper's.
+    fn trials(&self, considered: &[schedule::Shape], _sample: Scalar) -> Vec<schedule::Shape> {
+        let shapes = considered.iter().copied().chain([Shape::paper().into()]);
+        shapes.flat_map(|shape| TRIED.map(|warps| shape.with(Field::WARPS.name, warps))).collect()
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        self.shape.takes
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(write(self, scheme, order))
+    }
+
+    /// A block a warp.
+    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        self.accepts(job)?;
+        let aligned = job.aligned(self.options.sample, self.shape.columns);
+        let skew = job.skew(self.options.sample, self.shape.columns);
+        Ok(Arguments { chunk: self.pairs as i32, aligned, skew })
+    }
+
+    /// Blocks store parts of sectors where that costs more than the kernel for all rows does.
+    fn yields(&self) -> bool {
+        self.breaks_sectors()
+    }
+
+    /// Where blocks at a border gather samples one by one, these are waited for, and do not.
+    fn loads_by_time(&self) -> bool {
+        self.shape.takes == RowAlignment::Whole
+    }
+
+    fn gains_by_clusters(&self) -> bool {
+        self.shape.takes == RowAlignment::Whole && self.is_limited_by_memory()
+    }
+}
