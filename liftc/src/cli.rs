@@ -3,13 +3,10 @@
 // Help is shown as it stands: what looks like a link is an index.
 #![allow(rustdoc::broken_intra_doc_links)]
 
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_dsl::body::Factor;
 use lifting_dsl::factor::Precision;
-use lifting_dsl::suggest::did_you_mean;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -376,7 +373,14 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub batch: Option<usize>,
     /// Numbers of levels
-    #[arg(short, long, value_name = "N", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=32)
+    )]
     pub levels: Vec<u32>,
     /// Analysis, synthesis, or both
     #[arg(long, value_enum, default_value = "both")]
@@ -408,7 +412,13 @@ pub struct BenchArgs {
     /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as
     /// `-w cdf97
     /// --shape 4096x4096 -l 1,5`; `#` begins a comment
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch"
+        ]
+    )]
     pub suite: Option<PathBuf>,
     /// Say nothing but the table and errors
     #[arg(short, long)]
@@ -525,10 +535,10 @@ pub struct FactorArgs {
     #[arg(long, value_name = "TAPS", allow_hyphen_values = true, requires = "lowpass")]
     pub highpass: Option<String>,
     /// Where the low-pass filter begins, relative to 2k [default: where the bank reconstructs]
-    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1000..=1000))]
+    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = place())]
     pub lowpass_at: Option<i64>,
     /// Where the high-pass filter begins, relative to 2k [default: where the bank reconstructs]
-    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(-1000..=1000))]
+    #[arg(long, value_name = "AT", allow_negative_numbers = true, value_parser = place())]
     pub highpass_at: Option<i64>,
     /// What to make of it
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "lifting")]
@@ -561,6 +571,11 @@ pub enum Into {
     Lifting,
     /// A lattice of rotations; orthogonal banks only
     Lattice,
+}
+
+/// Where a filter may begin.
+fn place() -> clap::builder::RangedI64ValueParser<i64> {
+    clap::value_parser!(i64).range(-1000..=1000)
 }
 
 impl Into {
@@ -605,13 +620,21 @@ pub struct TransformArgs {
     #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
     pub wavelet: Option<String>,
     /// Number of levels, one for all transformed axes or one for each, as in 3,3,1 [default: 1]
-    #[arg(short, long, value_name = "N", value_delimiter = ',', conflicts_with = "inverse")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        conflicts_with = "inverse",
+        value_parser = clap::value_parser!(u32).range(0..=32)
+    )]
     pub levels: Vec<u32>,
     /// Undo a transform: coefficients back to the picture or array that they came from
     #[arg(long)]
     pub inverse: bool,
     /// Stop the inverse at this level: 0 is full size, 1 half, 2 a quarter
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
     pub level: Option<u32>,
     /// What steps read beyond the border [default: the profile's or the wavelet's own]
     #[arg(long, value_name = "RULE", conflicts_with = "inverse", value_parser = boundary_values())]
@@ -749,71 +772,6 @@ fn named<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// Border rules as others call them, and what to say.
-const FOREIGN_RULES: [(&[&str], &str); 6] = [
-    (
-        &["reflect", "symw", "mirror", "reflect101", "reflect-101", "whole", "ws"],
-        "`whole-symmetric` is what PyWavelets and numpy call `reflect`: the border sample is not repeated",
-    ),
-    (
-        &["symmetric", "sym", "symh", "half-symmetric", "hs", "half-sample-symmetric"],
-        "`symmetric` of PyWavelets and numpy repeats the border sample, and is not among these rules; \
-         `whole-symmetric`, their \
-         `reflect`, does not repeat it",
-    ),
-    (
-        &["periodization", "per", "wrap", "circular", "ppd", "cyclic"],
-        "`periodic` is what PyWavelets calls `periodization`",
-    ),
-    (
-        &["constant", "replicate", "nearest", "clamp", "spd", "sp0"],
-        "`edge` repeats the border sample, as `constant` of PyWavelets and `edge` of numpy",
-    ),
-    (&["zpd", "zeros", "none", "zero-padding"], "`zero` reads zeros beyond the border"),
-    (
-        &["smooth", "antisymmetric", "antireflect", "asym", "asymh", "asymw", "sp1"],
-        "there is no such rule here: `whole-symmetric` is the one for smooth signals",
-    ),
-];
-
-/// Makes clap's errors better: no far-fetched guesses, and the rule that is meant where others call it otherwise.
-pub fn mend(error: &mut clap::Error) {
-    let said = |error: &clap::Error, kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        _ => None,
-    };
-    for (invalid, guess) in [
-        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
-        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
-        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-    ] {
-        let Some(word) = said(error, invalid) else { continue };
-        let near = |guess: &String| is_near(word.trim_start_matches('-'), guess.trim_start_matches('-'));
-        match error.remove(guess) {
-            Some(ContextValue::String(text)) if near(&text) => error.insert(guess, ContextValue::String(text)),
-            Some(ContextValue::Strings(mut texts)) => {
-                texts.retain(near);
-                if texts.is_empty() { None } else { error.insert(guess, ContextValue::Strings(texts)) }
-            }
-            _ => None,
-        };
-    }
-    let of_boundary = said(error, ContextKind::InvalidArg).is_some_and(|arg| arg.starts_with("--boundary"));
-    if let (true, Some(word)) = (of_boundary, said(error, ContextKind::InvalidValue)) {
-        let word = word.to_lowercase().replace('_', "-");
-        if let Some((_, tip)) = FOREIGN_RULES.iter().find(|(names, _)| names.contains(&word.as_str())) {
-            error.remove(ContextKind::SuggestedValue);
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(*tip)]));
-        }
-    }
-}
-
-/// Whether a word may be meant to be that name: few letters differ, or it is the beginning.
-pub fn is_near(word: &str, name: &str) -> bool {
-    let begins = word.len() >= 3 && name.starts_with(word);
-    begins || did_you_mean(word, [name]).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -822,17 +780,5 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn guesses_are_near() {
-        for (word, name) in [("lvels", "levels"), ("pict", "picture"), ("transfrom", "transform"), ("cehck", "check")] {
-            assert!(is_near(word, name), "{word} {name}");
-        }
-        for (word, name) in
-            [("verbose", "version"), ("colour", "color-of-nothing"), ("x", "explain"), ("compile", "explain")]
-        {
-            assert!(!is_near(word, name), "{word} {name}");
-        }
     }
 }

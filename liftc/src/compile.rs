@@ -37,13 +37,10 @@ pub fn run(args: &CompileArgs) -> Outcome {
         .help("say --emit ir, or leave --schedule away"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-    // There is no such command, but many programs have one.
     if let [word, rest @ ..] = &args.wavelets[..]
-        && ["compile", "build", "emit"].contains(&word.as_str())
+        && let Some(failure) = foreign_command(word, rest)
     {
-        let wavelet = rest.first().map_or("dd137", String::as_str);
-        return Err(usage(format!("no command or wavelet `{word}`: liftc compiles the wavelets that it is given"))
-            .help(format!("liftc {wavelet} -o kernels/")));
+        return Err(failure);
     }
     for word in &args.wavelets {
         match wavelet::resolve(word) {
@@ -86,6 +83,27 @@ pub fn run(args: &CompileArgs) -> Outcome {
         files.add(&product.path, |w| w.write_all(product.text.as_bytes()))?;
     }
     files.commit()
+}
+
+/// What is to be said of a command that many programs have, and this one does not.
+fn foreign_command(word: &str, rest: &[String]) -> Option<Failure> {
+    let first = |otherwise| rest.first().map_or(otherwise, String::as_str);
+    let (why, help) = match word {
+        "compile" | "build" | "emit" | "generate" => {
+            (": liftc compiles the wavelets that it is given", format!("liftc {} -o kernels/", first("dd137")))
+        }
+        "forward" | "dwt" | "wavedec" | "decompose" | "analyze" | "analyse" | "encode" | "compress" => {
+            ("", format!("liftc transform {} -w dd137 -l 3 -o coeffs.npy", first("photo.png")))
+        }
+        "inverse" | "idwt" | "waverec" | "reconstruct" | "synthesize" | "synthesise" | "decode" | "decompress" => {
+            ("", format!("liftc transform {} --inverse -o back.png", first("coeffs.npy")))
+        }
+        "info" | "print" | "describe" => ("", format!("liftc show {}", first("dd137"))),
+        "draw" | "figure" => ("", format!("liftc plot {0} -o {0}.svg", first("dd137"))),
+        "version" => ("", "liftc --version".into()),
+        _ => return None,
+    };
+    Some(usage(format!("no command or wavelet `{word}`{why}")).help(help))
 }
 
 /// The command that a word was probably meant to be.

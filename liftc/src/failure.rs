@@ -48,6 +48,16 @@ pub fn usage(message: impl fmt::Display) -> Failure {
     Failure::Usage(Report { message: message.to_string(), help: None })
 }
 
+/// A text that is no JSON.
+pub fn no_json(error: &serde_json::Error) -> Failure {
+    let (line, column) = (error.line(), error.column());
+    let why = match error.classify() {
+        serde_json::error::Category::Eof => "it ends too early".into(),
+        _ => error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+    };
+    input(format!("is no JSON, from line {line}, column {column} on: {why}"))
+}
+
 impl Failure {
     /// Says what to do.
     pub fn help(mut self, help: impl fmt::Display) -> Failure {

@@ -18,6 +18,7 @@ mod inspect;
 mod interrupt;
 mod kernels;
 pub mod media;
+mod mend;
 mod output;
 mod plot;
 mod shell;
@@ -34,10 +35,11 @@ use std::process::ExitCode;
 
 /// Runs the command line, shows what goes wrong, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(mut e) => {
-            cli::mend(&mut e);
+        Err(e) => {
+            let e = mend::mend(e, &args);
             // Help and version are asked for; a closed pipe is nobody's fault.
             let _ = e.print();
             let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);

@@ -153,7 +153,10 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 
 /// Creates a directory and its parents.
 pub fn create_folder(path: &Path) -> Outcome {
-    fs::create_dir_all(path).map_err(|e| input(format!("{}: cannot create the directory: {}", path.display(), why(&e))))
+    fs::create_dir_all(path).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => input(format!("{}: is a file, and a directory is needed", path.display())),
+        _ => input(format!("{}: cannot create the directory: {}", path.display(), why(&e))),
+    })
 }
 
 /// Refuses outputs that are an input, or each other.

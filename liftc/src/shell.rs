@@ -3,7 +3,7 @@
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::{Outcome, input};
-use crate::output::{create_folder, print, write_file};
+use crate::output::{create_folder, print, why, write_file};
 use clap::CommandFactory;
 use clap_mangen::Man;
 
@@ -33,6 +33,6 @@ pub fn man(args: &ManArgs) -> Outcome {
 
 fn page(man: &Man) -> Outcome<String> {
     let mut text = Vec::new();
-    man.render(&mut text).map_err(|e| input(format!("the manual cannot be written: {e}")))?;
+    man.render(&mut text).map_err(|e| input(format!("the manual cannot be written: {}", why(&e))))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,7 +1,7 @@
 //! Wavelets as the command line names them: `dd137`, `my.lift`, `my.lift#db2`.
 
 use crate::failure::{Failure, Outcome, input, usage};
-use crate::output::why;
+use crate::output::{input_name, is_standard, why};
 use lifting::{Scheme, catalogue};
 use lifting_dsl::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -40,15 +40,36 @@ fn word(text: &str) -> Word<'_> {
         Some((path, name)) if path.ends_with(".lift") => (path, Some(name)),
         _ => (text, None),
     };
-    // A name never has a separator; a file of the catalogue's name needs its extension or a `./`.
-    if path.ends_with(".lift") || path.contains(['/', '\\']) {
+    // A name never has a separator, unless it is a pair of lengths (`9/7`); a file of the catalogue's name needs its
+    // extension or a `./`.
+    let pair = lengths(path).is_some() && !Path::new(path).exists();
+    if is_standard(Path::new(path)) || path.ends_with(".lift") || path.contains(['/', '\\']) && !pair {
         Word::File(path.into(), name)
     } else {
         Word::Catalogue(text)
     }
 }
 
-/// Reads a `.lift` file.
+/// What people mean by lengths of filters, where the catalogue counts vanishing moments or has several.
+const LENGTHS: [(&[&str], &str); 3] = [
+    (
+        &["5/3", "5_3", "53", "cdf5/3", "cdf53", "cdf-5/3", "legall", "le_gall", "legall5/3"],
+        "the 5/3 of JPEG 2000 is legall53; in real numbers it is cdf2_2",
+    ),
+    (
+        &["9/7", "9_7", "97", "cdf9/7", "cdf9_7", "cdf-9/7", "bior9/7", "daubechies9/7"],
+        "the 9/7 of JPEG 2000 is cdf97; bior4.4 is PyWavelets' form of it, daubechies97 and ccsds97m are of integers",
+    ),
+    (&["13/7", "13_7", "137", "dd13/7"], "the (13,7) of VC-2 is dd137"),
+];
+
+/// What to say of a name that is a pair of lengths.
+fn lengths(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    LENGTHS.iter().find(|(names, _)| names.contains(&name.as_str())).map(|(_, help)| *help)
+}
+
+/// Reads a `.lift` file, or the standard input.
 pub fn read(path: &Path) -> Outcome<Source> {
     read_text(path, "a .lift file").map_err(|f| match f {
         // Whoever names a picture here has not seen the language.
@@ -62,14 +83,18 @@ pub fn read(path: &Path) -> Outcome<Source> {
 /// Reads a text; `what` it should be, as in "a file of numbers".
 pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
     use std::io::Read;
-    let at = |f: Failure| f.at(path.display());
+    let at = |f: Failure| f.at(input_name(path));
     let cannot = |e: std::io::Error| at(input(format!("cannot read: {}", why(&e))));
-    let file = std::fs::File::open(path).map_err(cannot)?;
-    if file.metadata().map_err(cannot)?.is_dir() {
-        return Err(at(input(format!("is a directory, not {what}"))));
-    }
     let mut bytes = Vec::new();
-    file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if is_standard(path) {
+        std::io::stdin().lock().take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(cannot)?;
+        if file.metadata().map_err(cannot)?.is_dir() {
+            return Err(at(input(format!("is a directory, not {what}"))));
+        }
+        file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    }
     if bytes.len() as u64 > MAX_TEXT {
         return Err(at(input(format!("is longer than {} MiB: it cannot be {what}", MAX_TEXT >> 20))));
     }
@@ -77,7 +102,7 @@ pub fn read_text(path: &Path, what: &str) -> Outcome<Source> {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
         at(input(format!("is not text in UTF-8 (line {line}), so it cannot be {what}")))
     })?;
-    Ok(Source { name: path.display().to_string(), text })
+    Ok(Source { name: input_name(path), text })
 }
 
 /// Compiles a text; `wanted` picks one of its wavelets.
@@ -106,13 +131,18 @@ pub fn resolve(text: &str) -> Outcome<Named> {
     match word(text) {
         Word::File(path, name) => compile(read(&path)?, name),
         Word::Catalogue(name) => {
+            if let Some(help) = lengths(name) {
+                return Err(input(format!("no wavelet `{name}` in the catalogue")).help(help));
+            }
             let Some(entry) = lifting_filters::find(name) else {
                 let error = catalogue::find(name).err().map_or_else(String::new, |e| e.to_string());
-                let there = Path::new(name).exists();
-                let help = if there {
-                    format!("for the file, write ./{name}")
-                } else {
-                    "`liftc list` prints the catalogue".into()
+                let path = Path::new(name);
+                let help = match path.extension() {
+                    Some(_) if path.is_file() => {
+                        format!("to transform it: liftc transform {name} -w dd137 -o coeffs.npy")
+                    }
+                    _ if path.exists() => format!("for the file, write ./{name}"),
+                    _ => "`liftc list` prints the catalogue".into(),
                 };
                 return Err(input(error.replace("; `liftc list` prints its names", "")).help(help));
             };

@@ -121,6 +121,6 @@ fn what_cannot_be_compiled() {
     bench.run("dd137 --emit fortran -o out").fails(2, "invalid value 'fortran'");
     bench.run("filters/dd137.lift --emit scheme -o filters").fails(2, "it is an input");
     bench.run("dd137 dd137 -o .").fails(2, "two outputs would have this name");
-    bench.run("dd137 -o filters/dd137.lift").fails(1, "cannot create the directory");
+    bench.run("dd137 -o filters/dd137.lift").fails(1, "dd137.lift: is a file, and a directory is needed");
     bench.run("dd137 -o - --check").fails(2, "--check compares files");
 }

@@ -210,6 +210,74 @@ fn archives_of_something_else() {
     refused(read_npz(&archive(&[("../../a.npy", b"\x93NUMPY")])), "cut short");
 }
 
+/// What other programs zip, and what decoders call it.
+#[test]
+fn archives_of_other_kinds() {
+    let good = archive(&[("a.npy", &npy_of("<i2", "False", "(40, 50)", &[7; 4000]))]);
+    let edited = |edit: &dyn Fn(&mut [u8], usize)| {
+        let mut file = good.clone();
+        for (signature, offset) in [(*b"PK\x03\x04", 6), (*b"PK\x01\x02", 8)] {
+            let at = file.windows(4).position(|w| w == signature).unwrap() + offset;
+            edit(&mut file, at);
+        }
+        file
+    };
+    // Flags, and behind them the method.
+    refused(read_npz(&edited(&|file, at| file[at] |= 1)), "an archive with a password");
+    for method in [12, 14, 93, 95] {
+        refused(read_npz(&edited(&|file, at| file[at + 2] = method)), "a: is compressed in a way that numpy does not");
+    }
+    refused(read_npz(&good[..good.len() / 2]), "it is cut short or spoilt");
+    let mut spoilt = good.clone();
+    let data = spoilt.windows(5).position(|w| w == b"a.npy").unwrap() + 5;
+    spoilt[data..data + 8].fill(0xff);
+    refused(read_npz(&spoilt), "a: is spoilt: what is compressed in it cannot be unpacked");
+}
+
+#[test]
+fn files_of_other_kinds() {
+    for (start, name) in [
+        (&b"GIF89a......"[..], "is a GIF, which is not read"),
+        (b"RIFF....WEBPVP8 ", "is a WebP, WAV or AVI file"),
+        (b"BM............", "is a BMP"),
+        (b"\xff\x4f\xff\x51\0\0\0\0", "is a JPEG 2000 codestream"),
+        (b"SIMPLE  =    T", "is a FITS file"),
+        (b"\x1f\x8b\x08\0\0\0\0\0", "is compressed by gzip"),
+        (b"hello, world", "is no file that can be transformed"),
+    ] {
+        refused(read_image(start), name);
+    }
+}
+
+#[test]
+fn tiffs_of_other_kinds() {
+    let file = tiff_file(false, 3, false, false);
+    assert!(read_image(&file).is_ok());
+    let with = |tag: u16, value: u16| {
+        let mut file = file.clone();
+        let entry = [&tag.to_le_bytes()[..], &[4, 0, 1, 0, 0, 0]].concat();
+        let at = file.windows(entry.len()).position(|w| w == entry).unwrap() + entry.len();
+        file[at..at + 2].copy_from_slice(&value.to_le_bytes());
+        file
+    };
+    refused(read_image(&with(259, 50000)), "a compression that is not read (its number is 50000)");
+    refused(read_image(&with(259, 34925)), "a compression that is not read (its number is 34925)");
+    refused(read_image(&with(262, 8)), "a TIFF of colours that are not read (CIELab)");
+    refused(read_image(&with(262, 6)), "luma and chroma (YCbCr)");
+
+    // Inks become light, of which black takes its part.
+    let mut cmyk = tiff_file(false, 4, false, false);
+    let photometric = [6, 1, 4, 0, 1, 0, 0, 0, 2];
+    let at = cmyk.windows(9).position(|w| w == photometric).unwrap();
+    cmyk[at + 8] = 5;
+    cmyk[1000..1004].copy_from_slice(&[255, 0, 51, 0]);
+    cmyk[1004..1008].copy_from_slice(&[0, 0, 0, 204]);
+    let array = read_image(&cmyk).unwrap();
+    assert_eq!(array.notes, ["CMYK is read as RGB, without its profile"]);
+    assert_eq!(array.shape, [20, 20, 3]);
+    assert_eq!(array.data.native_bytes()[..6], [0, 255, 204, 51, 51, 51]);
+}
+
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut crc = u32::MAX;
     for byte in kind.iter().chain(data) {

@@ -79,7 +79,8 @@ fn bit_maps_text_and_alpha() {
         assert_eq!(bench.read(&format!("back-{name}")), file, "{name}");
     }
     bench.write("text.pgm", b"P2 3 1 # plain\n500 0 500 250\n");
-    bench.run("transform text.pgm -w dd137 -o c.npy").ok();
+    let run = bench.run("transform text.pgm -w dd137 -o c.npy").ok();
+    assert!(run.stderr.contains("its samples are text (P2), and come back as bytes (P5)"), "{}", run.stderr);
     bench.run("transform c.npy --inverse -o back.pgm").ok();
     assert_eq!(bench.read("back.pgm"), b"P5\n3 1\n500\n\x00\x00\x01\xf4\x00\xfa");
     // Other formats cannot say what is white.
@@ -171,7 +172,12 @@ fn nothing_overflows_in_silence() {
     bench.run("transform large.npy -w cdf97 --sample f32 -o c.npy").fails(1, "holds 1e300, which does not fit f32");
     bench.run("transform large.npy -w cdf97 --sample f16 -o c.npy").fails(1, "which does not fit f16 samples");
     let run = bench.run("transform nan.npy -w cdf97 -o c.npy").ok();
-    assert!(run.stderr.contains("1 samples are NaN or infinite, and so become"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 sample is NaN or infinite, and so becomes"), "{}", run.stderr);
+    // On the way back, too.
+    let run = bench.run("transform c.npy --inverse -o back.npy").ok();
+    assert!(run.stderr.contains("samples are NaN or infinite"), "{}", run.stderr);
+    let run = bench.run("transform c.npy --inverse --level 1 -o half.npy").ok();
+    assert!(run.stderr.contains("NaN or infinite"), "{}", run.stderr);
     bench.write("edge.npy", f8(&[1.7e308, -1.7e308, 1.7e308, -1.7e308]));
     let run = bench.run("transform edge.npy -w cdf97 -o c.npy").ok();
     assert!(run.stderr.contains("beyond the range of f64"), "{}", run.stderr);
@@ -222,9 +228,14 @@ fn what_pictures_lose_is_said() {
         [file, chunk(b"IDAT", &[&data[..], &adler].concat()), chunk(b"IEND", &[])].concat()
     };
     let palette = chunk(b"PLTE", &[1, 2, 3, 4, 5, 6]);
+    let animated = chunk(b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0]);
+    // A name, a method, and four bytes, stored.
+    let profile = chunk(b"iCCP", b"p\0\0\x78\x01\x01\x04\0\xfb\xff\0\0\0\0\0\x04\0\x01");
     let turned = chunk(b"eXIf", b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
     for (name, file, said) in [
-        ("bits.png", png(1, 0, &[], 0x40), "samples of 1 bits are read as 8"),
+        ("bits.png", png(1, 0, &[], 0x40), "samples of 1 bit are read as 8"),
+        ("animated.png", png(1, 0, &[animated], 0x40), "of an animation its first picture is read"),
+        ("profile.png", png(1, 0, &[profile], 0x40), "its ICC colour profile is left behind"),
         ("palette.png", png(1, 3, &[palette], 0x40), "colours of its palette are read as RGB"),
         ("turned.png", png(1, 0, &[turned], 0x40), "turned by 90° clockwise (orientation 6), which is not applied"),
     ] {
@@ -248,9 +259,16 @@ fn names_of_outputs_are_believed_or_refused() {
     let [a, b] = ["camera.png", "back.png"].map(|name| liftc::media::read(&bench.path(name), None).unwrap());
     assert_eq!(a, b);
 
-    // The array's name goes with it.
+    // Only a .npz has arrays with names.
+    bench
+        .run("transform camera.png --array a -w dd137 -o d.npy")
+        .fails(2, "camera.png: is no .npz, and has no array `a`");
+    bench.run("transform c.npz --inverse -o d.npy").ok();
+    bench.run("transform d.npy --array a -w dd137 -o e.npy").fails(2, "d.npy: is no .npz, and has no array `a`");
+
+    // The array's name goes with it, which may be said as numpy's file is called.
     bench.copy("brain.npz");
-    bench.run("transform brain.npz --array volume -w dd137 -o v.npz").ok();
+    bench.run("transform brain.npz --array volume.npy -w dd137 -o v.npz").ok();
     bench.run("transform v.npz --inverse -o back.npz").ok();
     let [a, b] = ["brain.npz", "back.npz"].map(|n| liftc::media::read(&bench.path(n), Some("volume")).unwrap());
     assert_eq!(a, b);

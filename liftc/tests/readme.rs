@@ -2,7 +2,16 @@
 
 mod common;
 
-use common::{Bench, data_file, npy};
+use common::{Bench, Run, data_file, npy};
+
+/// A line of several commands, with `liftc` in the path.
+fn in_a_shell(bench: &Bench, line: &str) -> Run {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_liftc")).parent().unwrap();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder.to_owned()].into_iter().chain(std::env::split_paths(&others))).unwrap();
+    let mut command = std::process::Command::new("sh");
+    Run::from(command.args(["-c", line]).current_dir(bench.path("")).env("PATH", path).output().unwrap())
+}
 
 #[test]
 fn the_readmes_commands_run() {
@@ -19,15 +28,19 @@ fn the_readmes_commands_run() {
     let lines = blocks
         .flat_map(str::lines)
         .filter(|line| !["cargo test", "cargo install", "cargo add"].iter().any(|other| line.starts_with(other)))
-        .map(|line| line.strip_prefix("cargo run --release -p liftc -- ").or(line.strip_prefix("liftc ")).unwrap());
-    let lines: Vec<&str> = lines.map(|l| l.split('#').next().unwrap()).collect();
+        .map(|line| line.split('#').next().unwrap());
+    let lines: Vec<&str> = lines.collect();
     assert!(lines.len() > 9, "{lines:?}");
     for line in lines {
-        let run = bench.run(line);
+        let run = match line.strip_prefix("cargo run --release -p liftc -- ").or(line.strip_prefix("liftc ")) {
+            Some(words) => bench.run(words),
+            None => in_a_shell(&bench, line),
+        };
         assert_eq!(run.code, 0, "{line}: {}", run.stderr);
     }
     let picture = |name: &str| image::load_from_memory(&bench.read(name)).unwrap();
     assert_eq!(picture("chelsea.png"), picture("back.png"));
+    assert_eq!(picture("chelsea.png"), picture("piped.png"));
     // The error that it shows is the one that is given.
     let shown = bench.run("check my.lift");
     for line in readme.split("```").find(|b| b.contains("╰────")).unwrap().lines().skip(1) {

@@ -186,6 +186,18 @@ fn what_is_said_on_the_command_line_reaches_the_inverse() {
 }
 
 #[test]
+fn rules_that_are_not_the_formats_are_said() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    let run =
+        |rule: &str| bench.run(&format!("transform camera.png -w legall53 --profile jpeg2000 {rule} -o c.npy")).ok();
+    let said = "the border rule of jpeg2000 is whole-symmetric: with zero, coefficients are not jpeg2000's";
+    assert!(run("--boundary zero").stderr.contains(said), "{}", run("--boundary zero").stderr);
+    assert_eq!(run("--boundary whole-symmetric").stderr, "");
+    assert_eq!(run("").stderr, "");
+}
+
+#[test]
 fn levels_origins_and_axes_of_the_library() {
     let bench = Bench::new();
     let sidecar = || serde_json::from_slice::<serde_json::Value>(&bench.read("c.npy.json")).unwrap();

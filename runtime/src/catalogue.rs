@@ -77,7 +77,7 @@ fn similar(name: &str) -> Vec<String> {
         .iter()
         .filter_map(|entry| {
             let names = std::iter::once(entry.name).chain(entry.aliases.iter().copied());
-            names.filter_map(score).min().map(|s| (s, entry.name))
+            names.filter_map(|name| score(name).map(|s| (s, name))).min()
         })
         .collect();
     scored.sort();
@@ -103,6 +103,9 @@ mod tests {
     fn typing_errors_are_forgiven() {
         assert_eq!(find("dd173").unwrap_err().similar[0], "dd137");
         assert_eq!(find("cdf79").unwrap_err().similar[0], "cdf97");
+        // As it was spelt, whatever the catalogue calls it.
+        assert_eq!(find("haarr").unwrap_err().similar, ["haar"]);
+        assert_eq!(find("bior9.9").unwrap_err().similar[0], "bior3_9");
         assert!(find("db").unwrap_err().similar.contains(&"db2".to_owned()));
         for far in ["nothing-like-it", "xyz", "q", "foo", "bar", "ab", "lena.png", ""] {
             assert_eq!(find(far).unwrap_err().similar, [""; 0], "{far}");

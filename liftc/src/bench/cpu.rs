@@ -22,7 +22,8 @@ impl Runner {
     /// With all threads if nothing is said.
     pub fn new(threads: Option<u16>) -> Outcome<Runner> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
-        Ok(Runner { pool: pool.map_err(|e| input(format!("the threads cannot be started: {e}")))? })
+        let few = |_| input("the system does not give so many threads").help("take fewer: --threads N");
+        Ok(Runner { pool: pool.map_err(few)? })
     }
 }
 

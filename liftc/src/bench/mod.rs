@@ -15,10 +15,12 @@ mod stats;
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::figure;
+use crate::mend::mend;
 use crate::output::{check_distinct, print, why, write_file};
 pub(crate) use case::{Case, default_sample};
 use clap::Parser;
 use lifting::{Device, Schedule};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// A direction that is timed.
@@ -119,7 +121,8 @@ fn suite(path: &Path) -> Outcome<Vec<Case>> {
             continue;
         }
         let at = |failure: Failure| failure.at(format!("{}, line {}", path.display(), number + 1));
-        let said = Cli::try_parse_from(["liftc", "bench"].iter().chain(&words));
+        let words: Vec<OsString> = ["liftc", "bench"].iter().chain(&words).map(OsString::from).collect();
+        let said = Cli::try_parse_from(&words).map_err(|e| mend(e, &words));
         let args = match said.map(|cli| cli.command) {
             Ok(Some(Command::Bench(args))) => args,
             Ok(_) => return Err(at(input("this is another command"))),
@@ -147,7 +150,7 @@ fn device(args: &BenchArgs) -> Outcome<Device> {
         DeviceArg::Cpu => Ok(Device::cpu()),
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
     }
-    .map_err(input)?;
+    .map_err(|e| input(e.to_string().replace("use `Device::cpu()`", "say --device cpu")))?;
     if args.threads.is_some() && !matches!(device, Device::Cpu { .. }) {
         return Err(usage(format!("--threads is for the CPU, and this is {device}")).help("add --device cpu"));
     }

@@ -11,7 +11,7 @@ use lifting_dsl::factor::{
     Candidate, FactorError, How, Known, Options, Precision, candidates, check_orthogonal, check_pair,
 };
 use lifting_dsl::polyphase::Bank;
-use lifting_dsl::{Step, print_scheme};
+use lifting_dsl::{MAX_NAME, Step, print_scheme};
 use read::Given;
 use std::path::Path;
 
@@ -192,7 +192,10 @@ fn identifier(name: &str) -> String {
     let stem =
         Path::new(name).file_stem().filter(|_| name.contains(['/', '\\'])).map(|s| s.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '_' };
-    let text: String = stem.as_deref().unwrap_or(name).chars().map(plain).collect();
+    let text = stem.as_deref().unwrap_or(name).chars().map(plain);
+    // With a letter in front, perhaps.
+    let mut left = MAX_NAME - 1;
+    let text: String = text.take_while(|c| left.checked_sub(c.len_utf8()).inspect(|l| left = *l).is_some()).collect();
     if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("w{text}") } else { text }
 }
 

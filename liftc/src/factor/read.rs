@@ -2,7 +2,7 @@
 //! numbers.
 
 use crate::cli::FactorArgs;
-use crate::failure::{Failure, Outcome, input, usage};
+use crate::failure::{Failure, Outcome, input, no_json, usage};
 use crate::media::{self, Data};
 use crate::{warn, wavelet};
 use lifting_dsl::body::{Filter, MAX_TAPS};
@@ -219,7 +219,7 @@ fn position(text: &str) -> Outcome<i64> {
 /// `{"lowpass": […], "highpass": […], "lowpass_at": -2, …}`, or PyWavelets' `dec_lo`, `dec_hi`, `rec_lo` and `rec_hi`.
 fn of_json(text: &str) -> Outcome<Filters> {
     use serde_json::Value;
-    let value: Value = serde_json::from_str(text).map_err(|e| input(format!("is no JSON: {e}")))?;
+    let value: Value = serde_json::from_str(text).map_err(|e| no_json(&e))?;
     let Value::Object(map) = value else {
         return Err(input("is no JSON object").help("write {\"lowpass\": [1, 2], \"highpass\": [1, -2]}"));
     };

@@ -19,6 +19,11 @@ const MAX_RATIO: u64 = 4096;
 /// What is said of a colour profile.
 pub(super) const ICC: &str = "its ICC colour profile is left behind";
 
+/// What is said of samples of 1, 2 or 4 bits.
+pub(super) fn few_bits(bits: u32) -> String {
+    format!("samples of {bits} bit{} are read as 8, with white at 255", if bits == 1 { "" } else { "s" })
+}
+
 /// What is said of an orientation other than 1, by its number in EXIF and TIFF.
 pub(super) fn orientation(number: u32) -> String {
     let meant = match number {
@@ -75,7 +80,9 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     } else if magic.starts_with(b"\xff\xd8\xff") {
         ImageFormat::Jpeg
     } else {
-        return Err(input("is no file that can be transformed").help(
+        let what = foreign(&magic)
+            .map_or("is no file that can be transformed".into(), |name| format!("is {name}, which is not read"));
+        return Err(input(what).help(
             "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not \
              the name",
         ));
@@ -109,6 +116,29 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let format = if format == ImageFormat::Png { "png" } else { "jpeg" };
     let origin = Origin::Image { format: format.into(), colour, element: data.element(), maxval: None, stack: false };
     Ok(Array { shape, data, origin, notes })
+}
+
+/// What a file that begins so is, if many have such.
+fn foreign(magic: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 16] = [
+        (b"GIF8", "a GIF"),
+        (b"RIFF", "a WebP, WAV or AVI file"),
+        (b"BM", "a BMP"),
+        (b"\0\0\0\x0cjP  ", "a JPEG 2000 file"),
+        (b"\xff\x4f\xff\x51", "a JPEG 2000 codestream"),
+        (b"\xff\x0a", "a JPEG XL"),
+        (b"\0\0\0\x0cJXL ", "a JPEG XL"),
+        (b"\x76\x2f\x31\x01", "an OpenEXR file"),
+        (b"8BPS", "a Photoshop file"),
+        (b"PF\n", "a PFM"),
+        (b"Pf\n", "a PFM"),
+        (b"SIMPLE  ", "a FITS file"),
+        (b"\x89HDF", "an HDF5 file"),
+        (b"MATLAB 5", "a MATLAB file"),
+        (b"%PDF", "a PDF"),
+        (b"\x1f\x8b", "compressed by gzip"),
+    ];
+    KNOWN.iter().find(|(start, _)| magic.starts_with(start)).map(|(_, name)| *name)
 }
 
 fn decode(file: &[u8], format: ImageFormat, most: u64, notes: &mut Vec<String>) -> ImageResult<DynamicImage> {
@@ -153,7 +183,7 @@ fn png_notes(file: &[u8]) -> Vec<String> {
     if palette {
         notes.insert(0, "colours of its palette are read as RGB".into());
     } else if bits < 8 {
-        notes.insert(0, format!("samples of {bits} bits are read as 8, with white at 255"));
+        notes.insert(0, few_bits(bits.into()));
     }
     notes
 }
@@ -314,6 +344,18 @@ fn png(shape: &[usize], colour: Colour, data: Data) -> Outcome<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inks_of_a_jpeg_are_seen() {
+        // An application segment, a fill byte, and the frame: length, precision, height, width, components.
+        let jpeg = |components: u8| {
+            let head = [0xff, 0xd8, 0xff, 0xee, 0, 4, 1, 2, 0xff, 0xff, 0xc2, 0, 20, 8, 0, 1, 0, 1];
+            [&head[..], &[components, 1, 0x11, 0]].concat()
+        };
+        assert_eq!(jpeg_notes(&jpeg(4)), ["CMYK is read as RGB, without its profile"]);
+        assert_eq!(jpeg_notes(&jpeg(3)), [""; 0]);
+        assert_eq!(jpeg_notes(&jpeg(4)[..15]), [""; 0]);
+    }
 
     #[test]
     fn decoders_speak_plainly() {

@@ -322,6 +322,7 @@ pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(
     if magic != *npy::MAGIC {
         return Ok((read_kind(&magic, file, member).map_err(at)?, Vec::new()));
     }
+    no_members(member).map_err(at)?;
     let mut again = file.try_clone().map_err(unreadable)?;
     let array = npy::open(file, metadata.len()).map_err(at)?;
     let mut rest = Vec::new();
@@ -341,6 +342,7 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
     let unreadable = |e: io::Error| input(format!("cannot read: {}", why(&e)));
     let mut bytes = Vec::new();
     if magic == *npy::MAGIC {
+        no_members(member)?;
         let mut reader = BufReader::new(whole);
         let array = npy::read(&mut reader, None)?;
         reader.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -358,7 +360,16 @@ fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Out
     if magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06") {
         npz::read(file, member)
     } else {
+        no_members(member)?;
         image::read(BufReader::new(file))
+    }
+}
+
+/// Refuses to look for an array where there is only one without a name.
+fn no_members(member: Option<&str>) -> Outcome {
+    match member {
+        None => Ok(()),
+        Some(name) => Err(usage(format!("is no .npz, and has no array `{name}`")).help("leave --array away")),
     }
 }
 

@@ -93,7 +93,7 @@ fn read_data(reader: &mut dyn Read, header: Header, count: usize, vouched: bool)
     let reserve = if vouched { count } else { 0 };
     let mut data = read_elements(reader, header.element, header.big_endian, count, reserve).map_err(|e| match e {
         Stop::Short(there) => truncated(&header.shape, count as u64, there as u64),
-        Stop::Io(e) => input(format!("cannot read: {}", crate::output::why(&e))),
+        Stop::Io(e) => unreadable(&e),
     })?;
     if header.fortran_order {
         data = to_row_major(data, &header.shape);
@@ -108,6 +108,14 @@ fn array(header: Header, data: Data) -> Array {
 
 fn truncated(shape: &[usize], expected: u64, there: u64) -> Failure {
     input(format!("is cut short: shape {shape:?} has {expected} elements, but the file holds {there}"))
+}
+
+/// What the system says, or that what is packed cannot be unpacked.
+fn unreadable(error: &io::Error) -> Failure {
+    match error.raw_os_error() {
+        Some(_) => input(format!("cannot read: {}", crate::output::why(error))),
+        None => input("is spoilt: what is compressed in it cannot be unpacked"),
+    }
 }
 
 /// Why elements could not be read.
@@ -209,7 +217,7 @@ fn read_header(r: &mut dyn Read) -> Outcome<(Header, u64)> {
         match fill(r, &mut bytes) {
             Ok(got) if got == n => Ok(bytes),
             Ok(_) => Err(input("is no .npy file: its header is cut short")),
-            Err(e) => Err(input(format!("cannot read: {}", crate::output::why(&e)))),
+            Err(e) => Err(unreadable(&e)),
         }
     };
     let start = take(8)?;
@@ -272,8 +280,13 @@ fn parse_header(text: &str) -> Outcome<Header> {
         }
     }
     if shape.is_empty() || shape.len() > MAX_AXES {
-        return Err(input(format!("has {} axes: arrays of 1 to {MAX_AXES} axes can be transformed", shape.len()))
-            .help("reshape it: axes that are not transformed can be merged into one"));
+        let help = match shape.len() {
+            0 => "it is a single number, and there is nothing to transform",
+            _ => "reshape it: axes that are not transformed can be merged into one",
+        };
+        return Err(
+            input(format!("has {} axes: arrays of 1 to {MAX_AXES} axes can be transformed", shape.len())).help(help)
+        );
     }
     if let Some(axis) = shape.iter().position(|&n| n == 0) {
         return Err(input(format!("has no elements: axis {axis} of shape {shape:?} is empty")));

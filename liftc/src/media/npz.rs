@@ -1,19 +1,30 @@
 //! numpy's `.npz`: a zip archive of `.npy` files.
 
 use super::{Array, Data, Origin, npy};
-use crate::failure::{Outcome, input};
+use crate::failure::{Failure, Outcome, input};
+use crate::output::why;
 use std::io::{self, BufReader, Read, Seek, Write};
+use zip::CompressionMethod;
+use zip::result::ZipError;
+
+/// How an archive becomes one that is read.
+const ANEW: &str = "write it anew: np.savez_compressed(path, **np.load(path))";
 
 /// Reads the array called `member`, or the only one.
 pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
-    let broken = |e: zip::result::ZipError| input(format!("is no readable .npz file: {e}"));
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(broken)?;
     let mut names: Vec<String> =
         archive.file_names().flatten().filter_map(|n| Some(n.strip_suffix(".npy")?.to_owned())).collect();
     names.sort();
-    let name = match (member, names.as_slice()) {
-        (Some(name), _) if names.iter().any(|n| n == name) => name.to_owned(),
-        (Some(name), _) => {
+    // numpy takes both, too.
+    let named = |name: &str| {
+        let plain = name.strip_suffix(".npy").unwrap_or(name);
+        names.iter().find(|n| *n == name).or_else(|| names.iter().find(|n| *n == plain)).cloned()
+    };
+    let name = match (member.map(|name| named(name).ok_or(name)), names.as_slice()) {
+        (Some(Ok(name)), _) => name,
+        (Some(Err(name)), []) => return Err(input(format!("is a zip file without arrays, and has no `{name}`"))),
+        (Some(Err(name)), _) => {
             return Err(input(format!("has no array `{name}`")).help(format!("it has {}", listed(&names))));
         }
         (None, [only]) => only.clone(),
@@ -24,11 +35,30 @@ pub fn read<R: Read + Seek>(file: R, member: Option<&str>) -> Outcome<Array> {
         }
     };
     let member = archive.by_name(&format!("{name}.npy")).map_err(broken)?;
+    if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&member.compression()) {
+        return Err(
+            input(format!("{name}: is compressed in a way that numpy does not write, and that is not read")).help(ANEW)
+        );
+    }
     let mut array = npy::read(&mut BufReader::new(member), None).map_err(|f| f.at(&name))?;
     if let Origin::Array { member, .. } = &mut array.origin {
         *member = Some(name);
     }
     Ok(array)
+}
+
+/// What is wrong with an archive.
+fn broken(error: ZipError) -> Failure {
+    match error {
+        ZipError::Io(e) => input(format!("cannot read: {}", why(&e))),
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
+            input("is an archive with a password, which is not read").help("take the arrays out of it first")
+        }
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            input("is an archive of a kind that numpy does not write, and that is not read").help(ANEW)
+        }
+        _ => input("is no readable .npz file: it is cut short or spoilt"),
+    }
 }
 
 /// Writes an archive of one array, deflated as by `numpy.savez_compressed`.

@@ -34,7 +34,8 @@ struct Header {
 
 /// Whether a file that begins so is of netpbm.
 pub fn is(magic: &[u8]) -> bool {
-    matches!(magic, [b'P', b'1'..=b'7', rest @ ..] if rest.first().is_none_or(|b| b.is_ascii_whitespace() || *b == b'#'))
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'#';
+    matches!(magic, [b'P', b'1'..=b'7', rest @ ..] if rest.first().is_none_or(blank))
 }
 
 /// Reads the first picture of a file of that many bytes.
@@ -97,7 +98,12 @@ pub fn read<R: BufRead>(reader: R, bytes: u64) -> Outcome<Array> {
         _ => "pnm",
     };
     let origin = Origin::Image { format: format.into(), colour, element, maxval: Some(maxval), stack: false };
-    Ok(Array { shape, data, origin, notes: text.rest()?.into_iter().collect() })
+    let mut notes = Vec::new();
+    if kind <= 3 {
+        notes.push(format!("its samples are text (P{kind}), and come back as bytes (P{})", kind + 3));
+    }
+    notes.extend(text.rest()?);
+    Ok(Array { shape, data, origin, notes })
 }
 
 fn unreadable(e: io::Error) -> Failure {
@@ -429,7 +435,7 @@ mod tests {
             let array = parse(bytes).unwrap_or_else(|e| panic!("{shown}: {}", e.render(false, 500)));
             assert_eq!((array.shape.as_slice(), &array.data), (shape, &data), "{shown}");
             assert_eq!(array.origin.maxval(), Some(maxval), "{shown}");
-            assert_eq!(array.notes, Vec::<String>::new());
+            assert_eq!(array.notes.len(), usize::from((b'1'..=b'3').contains(&bytes[1])), "{shown}: {:?}", array.notes);
             assert!(parse(&bytes[..bytes.len() - 5]).is_err(), "{shown} cut short");
         }
     }

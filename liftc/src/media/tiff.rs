@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome, input};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use ::tiff::encoder::{TiffEncoder, TiffKind};
 use ::tiff::tags::Tag;
-use ::tiff::{ColorType, TiffError, TiffResult};
+use ::tiff::{ColorType, TiffError, TiffResult, TiffUnsupportedError};
 use std::io::{BufRead, Cursor, Seek};
 
 /// Whether a file that begins so is a TIFF.
@@ -168,7 +168,7 @@ fn read_page<R: BufRead + Seek>(
     let bits = kind.bit_depth();
     if let (1 | 2 | 4, Data::U8(v)) = (bits, &data) {
         data = expand(v, size, bits).into();
-        note(notes, &format!("samples of {bits} bits are read as 8, with white at 255"));
+        note(notes, &super::image::few_bits(bits.into()));
     }
     if let ColorType::CMYK(_) = kind {
         data = match data {
@@ -218,7 +218,28 @@ fn note(notes: &mut Vec<String>, text: &str) {
 fn undecodable(error: &TiffError, bytes: u64, most: u64) -> Failure {
     match error {
         TiffError::LimitsExceeded => too_large(bytes, most),
+        TiffError::UnsupportedError(e) => unsupported(e),
         e => input(format!("the picture cannot be decoded: {}", words(e))),
+    }
+}
+
+/// A kind of TIFF that the decoder does not have.
+fn unsupported(error: &TiffUnsupportedError) -> Failure {
+    use TiffUnsupportedError as U;
+    let compression = |number: Option<u16>| {
+        let number = number.map_or(String::new(), |n| format!(" (its number is {n})"));
+        input(format!("is a TIFF of a compression that is not read{number}"))
+            .help("write it anew: tiffcp -c zip in.tif out.tif")
+    };
+    match error {
+        U::UnsupportedCompressionMethod(method) => compression(Some(method.to_u16())),
+        U::UnknownCompressionMethod => compression(None),
+        U::InterpretationWithBits(colours, _) | U::UnsupportedInterpretation(colours) => {
+            input(format!("is a TIFF of colours that are not read ({colours:?})"))
+                .help("write it as RGB: magick in.tif -colorspace sRGB out.tif")
+        }
+        _ => input("is a TIFF of a kind that is not read")
+            .help("write it as grey or RGB: magick in.tif -colorspace sRGB -depth 8 out.tif"),
     }
 }
 

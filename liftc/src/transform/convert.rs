@@ -201,21 +201,37 @@ pub fn to_samples<T: Stored>(data: Data) -> Outcome<Converted<T>> {
     Ok(Converted { samples: samples.into(), notes })
 }
 
+/// `1 sample is`, `2 samples are`: for what follows.
+fn counted(count: usize, what: &str, [one, more]: [&str; 2]) -> String {
+    if count == 1 { format!("1 {what} {one}") } else { format!("{count} {what}s {more}") }
+}
+
+/// How many are NaN or infinite.
+fn undefined<T: Stored>(values: &[T]) -> usize {
+    if T::KIND.domain() == Domain::Integer { 0 } else { values.iter().filter(|x| !x.to_f64().is_finite()).count() }
+}
+
+/// What is to be said of samples that are NaN or infinite and stay so, if there are any.
+pub fn undefined_samples<T: Stored>(samples: &[T]) -> Option<String> {
+    let bad = undefined(samples);
+    (bad > 0).then(|| format!("{} NaN or infinite", counted(bad, "sample", ["is", "are"])))
+}
+
 /// What is to be said of coefficients that are NaN or infinite, if any are: whose fault it is depends on the samples.
 pub fn not_finite<T: Stored>(samples: &[T], coefficients: &[T]) -> Option<String> {
-    let count = |values: &[T]| values.iter().filter(|x| !x.to_f64().is_finite()).count();
-    if T::KIND.domain() == Domain::Integer {
-        return None;
-    }
-    let (bad, all) = (count(coefficients), coefficients.len());
-    match (bad, if bad > 0 { count(samples) } else { 0 }) {
+    let (bad, all) = (undefined(coefficients), coefficients.len());
+    match (bad, if bad > 0 { undefined(samples) } else { 0 }) {
         (0, _) => None,
         (_, 0) => Some(format!(
             "{bad} of {all} coefficients are beyond the range of {}, and infinite or NaN: what they describe cannot \
              come back; --sample chooses a wider type",
             T::KIND
         )),
-        (_, n) => Some(format!("{n} samples are NaN or infinite, and so become {bad} of {all} coefficients")),
+        (_, n) => Some(format!(
+            "{} NaN or infinite, and so {} {bad} of {all} coefficients",
+            counted(n, "sample", ["is", "are"]),
+            if n == 1 { "becomes" } else { "become" }
+        )),
     }
 }
 
@@ -280,11 +296,12 @@ pub fn from_samples<T: Stored>(samples: Vec<T>, element: Element, gain: f64, max
         None => element.name(),
     };
     let notes = [
-        (clamped, format!("samples were out of range for {range}, and clamped")),
-        (undefined, "samples were NaN, and became 0".into()),
-        (overflowed, format!("samples were out of range for {range}, and became infinite")),
+        (clamped, format!("out of range for {range}, and clamped")),
+        (undefined, "NaN, and became 0".into()),
+        (overflowed, format!("out of range for {range}, and became infinite")),
     ];
-    let notes = notes.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let say = |(n, what): (usize, String)| format!("{} {what}", counted(n, "sample", ["was", "were"]));
+    let notes = notes.into_iter().filter(|(n, _)| *n > 0).map(say).collect();
     Restored { data, notes }
 }
 
@@ -333,13 +350,13 @@ mod tests {
         );
         let (data, said) = back(vec![f32::NAN, f32::INFINITY, 1e30, -1e30], Element::U8, 1.0, None);
         assert_eq!(data, vec![0u8, 255, 255, 0].into());
-        assert_eq!(said, "3 samples were out of range for uint8, and clamped; 1 samples were NaN, and became 0");
+        assert_eq!(said, "3 samples were out of range for uint8, and clamped; 1 sample was NaN, and became 0");
         let (data, said) = back(vec![-1e30f64, 9.3e18, 9.2e18], Element::I64, 1.0, None);
         assert_eq!(data, vec![i64::MIN, i64::MAX, 9_200_000_000_000_000_000].into());
         assert_eq!(said, "2 samples were out of range for int64, and clamped");
         let (data, said) = back(vec![1e5f32, -2.0, f32::INFINITY], Element::F16, 1.0, None);
         assert_eq!(data, vec![f16::INFINITY, f16::from_f32(-2.0), f16::INFINITY].into());
-        assert_eq!(said, "1 samples were out of range for float16, and became infinite");
+        assert_eq!(said, "1 sample was out of range for float16, and became infinite");
     }
 
     #[test]
@@ -362,7 +379,9 @@ mod tests {
         let (_, notes) = there::<f32>(vec![1e-300f64, 0.0, f64::NAN, f64::INFINITY]);
         assert_eq!(notes, ["1 of 4 values are too small for f32 samples, and become 0"]);
         let whole = [f32::NAN, 1.0];
-        assert!(not_finite(&whole, &[f32::NAN, 0.0]).unwrap().starts_with("1 samples are NaN"));
+        assert!(not_finite(&whole, &[f32::NAN, 0.0]).unwrap().starts_with("1 sample is NaN"));
+        assert_eq!(undefined_samples(&[f64::NAN, 1.0, f64::INFINITY]).unwrap(), "2 samples are NaN or infinite");
+        assert_eq!(undefined_samples(&[7i16]), None);
         assert!(not_finite(&whole[1..], &[f32::INFINITY]).unwrap().contains("beyond the range of f32"));
         assert_eq!(not_finite(&[1.0f32], &[2.0]), None);
     }

@@ -2,7 +2,7 @@
 
 use super::convert::{self, Converted, Stored, dispatch, not_finite, to_samples};
 use super::sidecar::{Settings, Sidecar, SourceFile};
-use super::{Job, named, no_plan, note, picture};
+use super::{Job, levels_text, named, no_plan, note, picture};
 use crate::cli::{OutputFormat, TransformArgs};
 use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, ArrayFormat, image, shape_text};
@@ -162,6 +162,9 @@ fn transform<T: Stored>(
     let at = |f: crate::failure::Failure| f.at(&place);
     let plan = settings.plan::<T>(request.threads).map_err(|e| at(no_plan(&e)))?;
     let Array { data, origin, .. } = array;
+    if let Some(text) = other_rule(settings) {
+        say(&text);
+    }
     let Converted { samples, notes } = to_samples::<T>(data).map_err(at)?;
     notes.iter().for_each(|text| say(text));
     let mut coefficients = vec![T::default(); plan.coefficient_len()];
@@ -216,13 +219,13 @@ fn transform<T: Stored>(
     ))
 }
 
-/// The levels of transformed axes: one number if all have as many.
-fn levels_text(levels: &[u32]) -> String {
-    let mut levels: Vec<u32> = levels.iter().copied().filter(|&l| l > 0).collect();
-    if levels.iter().all(|l| Some(l) == levels.first()) {
-        levels.truncate(1);
-    }
-    if levels.is_empty() { "0".into() } else { levels.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
+/// Says that a border rule that is asked for is not that of the format.
+fn other_rule(settings: &Settings) -> Option<String> {
+    let (format, asked) = settings.profile.zip(settings.boundary)?;
+    let rule = settings.scheme.profile(format)?.boundary.unwrap_or(settings.scheme.boundary());
+    let format = format.name();
+    (rule != asked)
+        .then(|| format!("the border rule of {format} is {rule}: with {asked}, coefficients are not {format}'s"))
 }
 
 /// Says which axes have levels that find a single sample, or none.

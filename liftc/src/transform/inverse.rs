@@ -1,8 +1,8 @@
 //! Coefficients to data.
 
-use super::convert::{Restored, Stored, dispatch, from_samples};
+use super::convert::{Restored, Stored, dispatch, from_samples, undefined_samples};
 use super::sidecar::{self, Settings, Sidecar};
-use super::{Job, named, no_plan, note, picture};
+use super::{Job, levels_text, named, no_plan, note, picture};
 use crate::cli::TransformArgs;
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
@@ -95,6 +95,11 @@ fn transform<T: Stored>(
     let mut samples = vec![T::default(); shape.iter().product()];
     plan.inverse_to(level, &coefficients[..], &mut samples).map_err(|e| at(input(e)))?;
     drop(coefficients);
+    // Integers of a file have words of their own for them.
+    let real = origin.element().is_real() || level > 0 && matches!(formats.output, Output::Array(_));
+    if let Some(text) = undefined_samples(&samples).filter(|_| real) {
+        say(args, job, &[text]);
+    }
     match formats.output {
         Output::Array(format) => {
             let data = elements(args, job, origin, level, samples);
@@ -108,7 +113,7 @@ fn transform<T: Stored>(
     files.commit()?;
     let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
     let (output, shape) = (output_name(&job.output), shape_text(&shape));
-    Ok(format!("{output}: {shape}{resolution}, from {} × {}\n", plan.depth(), sidecar.wavelet))
+    Ok(format!("{output}: {shape}{resolution}, from {} × {}\n", levels_text(&settings.levels), sidecar.wavelet))
 }
 
 /// At full size, the elements that the data had; at a reduced one, the low band as it is.

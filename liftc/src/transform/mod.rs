@@ -168,6 +168,15 @@ fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str) -> Outcom
     }
 }
 
+/// The levels of transformed axes: one number if all have as many.
+fn levels_text(levels: &[u32]) -> String {
+    let mut levels: Vec<u32> = levels.iter().copied().filter(|&l| l > 0).collect();
+    if levels.iter().all(|l| Some(l) == levels.first()) {
+        levels.truncate(1);
+    }
+    if levels.is_empty() { "0".into() } else { levels.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
+}
+
 /// What stands against a plan, in the words of the command line.
 fn no_plan(error: &PlanError) -> Failure {
     let pad = "add --pad edge, which repeats the last sample (the inverse takes it away again)";

@@ -8,7 +8,7 @@
 use super::convert::element_of;
 use super::note;
 use crate::cli::TransformArgs;
-use crate::failure::{Failure, Outcome, input};
+use crate::failure::{Failure, Outcome, input, no_json};
 use crate::media::{Array, Origin, shape_text};
 use crate::output::{input_name, is_stream, why};
 use lifting::{Boundary, Device, Format, Layout, Pad, Plan, PlanBuilder, SampleType, Scheme, Subband, Unsampled};
@@ -232,9 +232,8 @@ impl Sidecar {
 
     /// Reads the text, which must be as it was written unless `--force` is said.
     fn parse(text: &str, place: &str, args: &TransformArgs) -> Outcome<Sidecar> {
-        let value: Value = serde_json::from_str(text).map_err(|e| {
-            input(format!("is no JSON, from line {}, column {} on: it cannot be a sidecar", e.line(), e.column()))
-        })?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|e| no_json(&e).help("it cannot be a sidecar: transform the original again"))?;
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err(input(format!("is no sidecar: its `format` is not `{FORMAT}`"))
                 .help("the inverse needs the .npy.json that `liftc transform` wrote with the coefficients"));
@@ -254,7 +253,8 @@ impl Sidecar {
         if let Some(fault) = fault {
             unless_forced(args, place, fault)?;
         }
-        serde_json::from_value(value).map_err(|e| input(format!("is not what `liftc transform` wrote: {e}")))
+        serde_json::from_value(value)
+            .map_err(|e| input(format!("is not what `liftc transform` wrote: {}", wrong_field(&e))))
     }
 
     /// The name beside the coefficients' file.
@@ -327,6 +327,24 @@ impl Sidecar {
         }
         Ok(())
     }
+}
+
+/// What is wrong with a field: what JSON has there, and what would be right.
+fn wrong_field(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if let Some(field) = text.strip_prefix("missing field ") {
+        return format!("it has no field {field}");
+    }
+    let Some((found, expected)) = text.split_once(", expected ") else { return text };
+    let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+    let expected = match expected {
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
+        "i64" => "a whole number",
+        other => other,
+    };
+    format!("it has {found} where {expected} should be")
 }
 
 /// An error that `--force` makes a remark.

@@ -29,8 +29,8 @@ impl Scheme {
         let name = name.into();
         let mut errors = Vec::new();
         let mut error = |code, message: String| errors.push(Diagnostic::error(code, message, Span::default(), ""));
-        if let Some(fault) = name_fault(&name) {
-            error("L0106", fault);
+        if let Some((code, fault)) = name_fault(&name) {
+            error(code, fault);
         }
         if steps.is_empty() {
             error("L0212", format!("wavelet `{name}` has no steps"));

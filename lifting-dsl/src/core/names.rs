@@ -1,5 +1,7 @@
 //! Names of wavelets and of constants.
 
+use crate::core::scheme::MAX_NAME;
+
 /// Words that cannot be the name of a wavelet or constant: ours and Rust's.
 #[rustfmt::skip]
 const RESERVED: [&str; 66] = [
@@ -10,12 +12,14 @@ const RESERVED: [&str; 66] = [
     "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "union",
 ];
 
-/// Why `name` cannot be the name of a wavelet or a constant.
-pub(crate) fn name_fault(name: &str) -> Option<String> {
+/// Why `name` cannot be the name of a wavelet or a constant: the error's code and its text.
+pub(crate) fn name_fault(name: &str) -> Option<(&'static str, String)> {
     if identifier(name) != Some(name.len()) {
-        Some(format!("`{}` is not an identifier", name.escape_debug()))
+        Some(("L0106", format!("`{}` is not an identifier", name.escape_debug())))
     } else if RESERVED.contains(&name) {
-        Some(format!("`{name}` is a reserved word"))
+        Some(("L0106", format!("`{name}` is a reserved word")))
+    } else if name.len() > MAX_NAME {
+        Some(("L0112", format!("a name of {} bytes: it may have {MAX_NAME}", name.len())))
     } else {
         None
     }

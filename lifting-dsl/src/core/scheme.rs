@@ -13,6 +13,10 @@ use crate::core::weight::Weight;
 
 /// A wavelet may have so many steps.
 pub const MAX_STEPS: usize = 1024;
+
+/// Longest name of a wavelet or a constant, in bytes: names of files and of functions are made of it, and compilers of
+/// C tell the first 63 letters of a name apart (C99, section 5.2.4.1).
+pub const MAX_NAME: usize = 63;
 /// Largest shift of an integer step, and largest gain shift.
 pub const MAX_SHIFT: u32 = 30;
 /// Steps may read so many indices to either side.

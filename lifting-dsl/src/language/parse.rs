@@ -329,10 +329,9 @@ impl<'a> Parser<'a> {
     fn name(&mut self, what: &str) -> Parsed<Word> {
         let token = self.expect(Kind::Ident, what)?;
         let text = self.text(token);
-        if let Some(fault) = name_fault(text) {
-            self.sink.push(
-                Diagnostic::error("L0106", fault, token.span, "not free to be a name").help("choose another name"),
-            );
+        if let Some((code, fault)) = name_fault(text) {
+            let label = if code == "L0112" { "too long" } else { "not free to be a name" };
+            self.sink.push(Diagnostic::error(code, fault, token.span, label).help("choose another name"));
         }
         Ok(Word { text: text.to_string(), span: token.span })
     }
