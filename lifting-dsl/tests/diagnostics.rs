@@ -279,6 +279,7 @@ fn long_cases() -> Vec<(&'static str, String)> {
         ("long products", body(format!("const a = 1e1000; const b = 3e1000; odd += 1{products}*even[0];"))),
         ("300 stages", body(format!("lattice {{ {} }}", "rotate(1, 2);".repeat(300)))),
         ("200 taps", body(format!("bank {{ lowpass at 0 [{}]; highpass at 0 [1]; }}", "1, ".repeat(200)))),
+        ("70 letters", body(format!("const {} = 2; odd += even[0];", "n".repeat(70)))),
         ("200 errors", body("odd += x*even[0];".repeat(200))),
     ]
 }
