@@ -2,7 +2,7 @@
 
 mod support;
 
-use lifting_codegen::back::cuda;
+use lifting_codegen::back::{Cuda, Dialect};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
@@ -219,7 +219,7 @@ fn the_text() {
     let kernel = pyramid::kernel(&legall53, options, Order::HorizontalFirst, Shape { side: 16, pairs: [2, 2] });
     let kernel = prepare(kernel.expect("it fits"));
     let info = validate(&kernel).expect("it is valid");
-    insta::assert_snapshot!(cuda::write(&[(&kernel, &info)]).expect("it can be written"));
+    insta::assert_snapshot!(Cuda.write(&[(&kernel, &info)]).expect("it can be written"));
 }
 
 /// What does not fit is refused in words.

@@ -172,6 +172,9 @@ pub struct CompileArgs {
     /// schedules make them, before any pass]
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     pub after: Option<String>,
+    /// With --emit ir: kernels as text of this language, in WAVELET.kernels.EXTENSION; of schedules that it can take
+    #[arg(long, value_name = "LANGUAGE", value_parser = dialect_words())]
+    pub dialect: Option<String>,
     /// Write nothing; fail if a file is not what would be written
     #[arg(long)]
     pub check: bool,
@@ -750,6 +753,11 @@ fn format_values() -> impl clap::builder::TypedValueParser<Value = Format> {
 fn pass_names() -> impl clap::builder::TypedValueParser<Value = String> {
     let passes = lifting_codegen::opt::PASSES;
     clap::builder::PossibleValuesParser::new(passes.map(|p| clap::builder::PossibleValue::new(p.name).help(p.about)))
+}
+
+fn dialect_words() -> impl clap::builder::TypedValueParser<Value = String> {
+    let value = |d: &dyn lifting_codegen::back::Dialect| clap::builder::PossibleValue::new(d.word()).help(d.name());
+    clap::builder::PossibleValuesParser::new(lifting_codegen::back::DIALECTS.map(value))
 }
 
 fn plan_schedules() -> impl clap::builder::TypedValueParser<Value = lifting::Schedule> {

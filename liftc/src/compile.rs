@@ -7,8 +7,9 @@ use crate::warn;
 use crate::wavelet::{self, Named};
 use clap::CommandFactory;
 use lifting::{SampleType, Scheme};
+use lifting_codegen::back::{self, Dialect};
 use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
-use lifting_codegen::ir::{self, Kernel, Scalar};
+use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
@@ -29,6 +30,10 @@ pub fn run(args: &CompileArgs) -> Outcome {
     if args.after.is_some() && args.emit.iter().any(|e| *e != Emit::Ir) {
         return Err(usage("--after shows what a pass leaves of the kernels of --emit ir")
             .help("say --emit ir, or leave --after away: files hold what all passes leave"));
+    }
+    if args.dialect.is_some() && args.emit.iter().any(|e| *e != Emit::Ir) {
+        return Err(usage("--dialect chooses what the kernels of --emit ir are written in")
+            .help("say --emit ir, or leave --dialect away: files have languages of their own"));
     }
     if !args.schedule.is_empty() && args.emit.iter().any(|e| *e != Emit::Ir) {
         return Err(usage(
@@ -186,7 +191,14 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             add("lift", lifting_dsl::print_scheme(scheme));
         }
         if wants(Emit::Ir) {
-            add("ir", kernels(args, &request).map_err(|e| at(&e))?);
+            let kernels = kernels(args, &request).map_err(|e| at(&e))?;
+            match args.dialect.as_deref().and_then(back::dialect) {
+                None => add("ir", kernels.iter().map(ir::print::kernel).collect::<Vec<_>>().join("\n")),
+                Some(dialect) => {
+                    let text = written(&request, dialect, kernels).map_err(|e| at(&e))?;
+                    add(&format!("kernels.{}", dialect.extension()), text);
+                }
+            }
         }
     }
     Ok(())
@@ -217,19 +229,32 @@ pub fn scalar(sample: SampleType) -> Scalar {
     }
 }
 
-/// All kernels of the schedules asked for, as text.
-fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleError> {
+/// Kernels as text of a language, after the passes that run on every kernel.
+fn written(request: &Request, dialect: &dyn Dialect, kernels: Vec<Kernel>) -> Result<String, EmitError> {
+    let kernels = emit::prepared(kernels)?;
+    let pairs: Vec<_> = kernels.iter().map(|(kernel, info)| (kernel, info)).collect();
+    let text = dialect.write(&pairs)?;
+    Ok(format!("{}\n{text}", request.opening(&[format!("Kernels of schedules, as {}.", dialect.name())])))
+}
+
+/// All kernels of the schedules asked for, as the pass asked for leaves them.
+fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, ScheduleError> {
     let scheme = request.scheme;
-    let text = |kernel: &Kernel| match args.after.as_deref().and_then(|name| opt::after(kernel.clone(), name)) {
-        Some(kernel) => ir::print::kernel(&kernel),
-        None => ir::print::kernel(kernel),
+    let after = |kernel: Kernel| match &args.after {
+        Some(name) => opt::after(kernel, name).expect("the command line takes names of passes"),
+        None => kernel,
     };
-    let mut texts = Vec::new();
+    let mut all = Vec::new();
     for &sample in request.samples {
         if args.schedule.is_empty() {
-            // Those of the files.
-            let [cuda, c] = [Passes::cuda(request, sample)?, Passes::c(request, sample)?];
-            texts.extend(cuda.kernels.iter().chain(&c.kernels).map(text));
+            // Those of the files; of a language only those that are for devices, or for CPUs.
+            let threads = args.dialect.as_deref().and_then(back::dialect).map(|d| d.has(Feature::Threads));
+            if threads != Some(false) {
+                all.extend(Passes::cuda(request, sample)?.kernels.into_iter().map(after));
+            }
+            if threads != Some(true) {
+                all.extend(Passes::c(request, sample)?.kernels.into_iter().map(after));
+            }
         }
         for direction in [Direction::Forward, Direction::Inverse] {
             let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
@@ -269,11 +294,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<String, ScheduleErro
                     }
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };
-                texts.extend(kernels.iter().map(text));
+                all.extend(kernels.into_iter().map(after));
             }
         }
     }
-    Ok(texts.join("\n"))
+    Ok(all)
 }
 
 /// The command that makes the file, for its first lines: what matters to the text, in a fixed order.

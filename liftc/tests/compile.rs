@@ -108,6 +108,30 @@ fn what_passes_leave() {
     bench.run("cdf97 --after dead -o -").fails(2, "say --emit ir");
 }
 
+/// Kernels of schedules are written in every language that can say them, and the help names these.
+#[test]
+fn kernels_in_dialects() {
+    let bench = Bench::new();
+    let ir = |more: &str| bench.run(&format!("cdf97 --emit ir --sample f32 -o - {more}"));
+    for (word, text) in
+        [("cuda", "extern \"C\" __global__ void"), ("c", "static void "), ("rust", "#[inline(always)]\nfn ")]
+    {
+        let written = ir(&format!("--schedule rows --dialect {word}")).ok().stdout;
+        assert_eq!(written.matches(text).count(), 4, "{written}");
+    }
+    for word in ["c", "rust"] {
+        ir(&format!("--schedule warp --dialect {word}")).fails(1, "it runs in many threads; use the `rows` schedule");
+    }
+    let help = bench.run("--help").ok().stdout;
+    for dialect in lifting_codegen::back::DIALECTS {
+        assert!(help.contains(&format!("- {}", dialect.word())) && help.contains(dialect.name()), "{help}");
+    }
+    bench.run("cdf97 --emit ir --dialect cuda -o out").ok();
+    let text = String::from_utf8(bench.read("out/cdf97.kernels.cu")).expect("text");
+    assert!(text.contains("Kernels of schedules, as CUDA C++."));
+    bench.run("cdf97 --dialect c -o -").fails(2, "say --emit ir");
+}
+
 #[test]
 fn what_cannot_be_compiled() {
     let bench = with_filters();

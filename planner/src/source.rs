@@ -2,7 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::lower::Program;
-use lifting_codegen::back::cuda;
+use lifting_codegen::back::{Cuda, Dialect};
 use std::collections::BTreeMap;
 
 /// The CUDA C++ text of all kernels of some programs, each once, in the order of their names.
@@ -16,5 +16,5 @@ pub fn source(programs: &[Program]) -> Result<String, ProgramError> {
         .map(|made| (made.kernel.name.as_str(), (&made.kernel, &made.info)))
         .collect();
     let kernels: Vec<_> = made.into_values().collect();
-    cuda::write(&kernels).map_err(|e| ProgramError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })
+    Cuda.write(&kernels).map_err(|e| ProgramError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })
 }

@@ -1,8 +1,9 @@
-//! What the tests of this workspace share: deterministic random numbers, samples, the machine's C compilers,
-//! and the catalogue, compiled.
+//! What the tests of this workspace share: deterministic random numbers, samples, the machine's compilers, the IR's
+//! suite as programs, and the catalogue, compiled.
 
 pub mod bytes;
 pub mod compilers;
+pub mod conformance;
 pub mod equals_oracle;
 pub mod random;
 pub mod samples;

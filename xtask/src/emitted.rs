@@ -2,7 +2,7 @@
 
 use crate::record::Record;
 use crate::registers::Usage;
-use lifting_codegen::back::cuda;
+use lifting_codegen::back::{Cuda, Dialect};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
@@ -365,7 +365,7 @@ fn write(
     let infos = kernels.iter().map(validate).collect::<Result<Vec<_>, _>>().map_err(|e| format!("{name}: {e:?}"))?;
     let (mut fused_texts, mut due) = (BTreeMap::new(), Vec::new());
     for pair in kernels.iter().zip(&infos) {
-        let digest = record.digest(&[&cuda::write(&[pair]).map_err(|e| format!("{name}: {e}"))?]);
+        let digest = record.digest(&[&Cuda.write(&[pair]).map_err(|e| format!("{name}: {e}"))?]);
         if is_due(&digest) {
             due.push(pair);
         }
@@ -373,7 +373,7 @@ fn write(
     }
     let fused = match &due[..] {
         [] => None,
-        due => Some(write("fused.cu", &cuda::write(due).map_err(|e| format!("{name}: {e}"))?)?),
+        due => Some(write("fused.cu", &Cuda.write(due).map_err(|e| format!("{name}: {e}"))?)?),
     };
     let c = write("c", &emit::c(request).map_err(|e| format!("{name}: {e}"))?)?;
     let rust = write("rs", &emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;

@@ -1,11 +1,8 @@
 //! Portable C99: kernels of one thread as static functions.
 
-use super::dialect::Dialect;
-use super::namer::Namer;
-use super::{Unsupported, c_like, helpers};
+use super::dialect::CLike;
 use crate::ir::valid::KernelInfo;
-use crate::ir::{Kernel, Scalar};
-use std::collections::BTreeSet;
+use crate::ir::{Feature, Kernel, Scalar};
 
 /// What every emitted C file opens with, after its description: guards against fused multiply-adds, the headers, and
 /// the assumptions about the implementation, each checked by the compiler.
@@ -43,33 +40,53 @@ pub const FLOAT_PRELUDE: &str = "\
 #endif
 ";
 
-/// The text of some kernels with the helper functions that they call, without the prelude.
-pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
-    let mut used = BTreeSet::new();
-    let mut text = String::new();
-    for (kernel, name) in kernels.iter().zip(&names) {
-        text.push('\n');
-        text += &c_like::write_kernel(*kernel, name, Dialect::C, namer, &mut used)?;
+/// Portable C99.
+#[derive(Clone, Copy, Debug)]
+pub struct C;
+
+impl CLike for C {
+    fn name(&self) -> &'static str {
+        "C99"
     }
-    let helpers = helpers::write(&used, Dialect::C);
-    Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
-}
 
-/// The prelude, with what floats need if any local of the kernels is one.
-pub fn prelude(kernels: &[(&Kernel, &KernelInfo)]) -> String {
-    let float = |s: Scalar| s.is_float();
-    let floats = kernels.iter().any(|(k, _)| k.locals.iter().any(|l| float(l.scalar)));
-    format!("{PRELUDE}{}", if floats { FLOAT_PRELUDE } else { "" })
-}
+    fn word(&self) -> &'static str {
+        "c"
+    }
 
-/// The text of some kernels: a translation unit of static functions.
-pub fn write(kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, Unsupported> {
-    let (text, _) = write_with(kernels, &mut namer())?;
-    Ok(format!("{}\n{text}", prelude(kernels)))
-}
+    fn extension(&self) -> &'static str {
+        "c"
+    }
 
-/// A namer for the file scope of a `.c`.
-pub fn namer() -> Namer {
-    Dialect::C.namer()
+    /// There is one thread.
+    fn has(&self, _: Feature) -> bool {
+        false
+    }
+
+    /// With what floats need if any local of the kernels is one.
+    fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String {
+        let floats = kernels.iter().any(|(k, _)| k.locals.iter().any(|l| l.scalar.is_float()));
+        format!("{PRELUDE}{}", if floats { FLOAT_PRELUDE } else { "" })
+    }
+
+    fn type_name(&self, s: Scalar) -> &'static str {
+        match s {
+            Scalar::Bool => "bool",
+            Scalar::I16 => "int16_t",
+            Scalar::I32 => "int32_t",
+            Scalar::I64 => "int64_t",
+            Scalar::U32 => "uint32_t",
+            Scalar::U64 => "uint64_t",
+            Scalar::F16 | Scalar::Bf16 => "uint16_t",
+            Scalar::F32 => "float",
+            Scalar::F64 => "double",
+        }
+    }
+
+    fn kernel_head(&self, _: &Kernel, name: &str) -> String {
+        format!("static void {name}(")
+    }
+
+    fn warns_of_unused(&self) -> bool {
+        true
+    }
 }

@@ -1,224 +1,204 @@
 //! CUDA C++: `extern "C"` kernels that nvcc and NVRTC compile alone, without any header.
 
-use super::dialect::Dialect;
-use super::namer::Namer;
-use super::{Unsupported, c_like, helpers};
-use crate::ir::Kernel;
-use crate::ir::valid::KernelInfo;
-use std::collections::BTreeSet;
-
-/// The text of some kernels with the helper functions that they call. `namer` names the kernels, so that whoever adds
-/// more text to the file can keep out of their way.
-pub fn write_with(kernels: &[(&Kernel, &KernelInfo)], namer: &mut Namer) -> Result<(String, Vec<String>), Unsupported> {
-    let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
-    let mut used = BTreeSet::new();
-    let mut text = String::new();
-    for (kernel, name) in kernels.iter().zip(&names) {
-        text.push('\n');
-        text += &c_like::write_kernel(*kernel, name, Dialect::Cuda, namer, &mut used)?;
-    }
-    let helpers = helpers::write(&used, Dialect::Cuda);
-    Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
-}
-
-/// The text of some kernels with the helper functions that they call: a complete translation unit.
-pub fn write(kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, Unsupported> {
-    write_with(kernels, &mut namer()).map(|(text, _)| text)
-}
-
-/// A namer for the file scope of a `.cu`.
-pub fn namer() -> Namer {
-    Dialect::Cuda.namer()
-}
-
+mod helpers;
 #[cfg(test)]
-mod tests {
-    use crate::back::{c, cuda};
-    use crate::ir::conformance::cases;
-    use crate::ir::valid::validate;
-    use crate::ir::{Kernel, ParamId, Scalar};
-    use crate::opt::{Allows, Overlap, kept, overlap};
-    use crate::schedule::{Direction, Options, level, stream, warp};
-    use lifting_dsl::{Boundary, testing};
+mod tests;
 
-    fn text(kernel: &Kernel) -> String {
-        cuda::write(&[(kernel, &validate(kernel).expect("cases are valid"))]).expect("CUDA has everything")
+use super::c_like::Helper;
+use super::dialect::CLike;
+use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar};
+
+/// CUDA C++, by nvcc or NVRTC.
+#[derive(Clone, Copy, Debug)]
+pub struct Cuda;
+
+impl CLike for Cuda {
+    fn name(&self) -> &'static str {
+        "CUDA C++"
     }
 
-    fn case(name: &str) -> crate::ir::conformance::Case {
-        cases().into_iter().find(|c| c.name == name).expect("a case of that name")
+    fn word(&self) -> &'static str {
+        "cuda"
     }
 
-    /// Asynchronous copies are helpers around one instruction each, with a plain copy for devices that have none.
-    #[test]
-    fn asynchronous_copies() {
-        insta::assert_snapshot!(text(&case("copy_async_ring").kernel));
-        let eight = text(&case("copy_async_i16_4").kernel);
-        assert!(eight.contains("cp.async.ca.shared.global [%0], [%1], 8, %2;"), "{eight}");
-        let sixteen = text(&case("copy_async_f64_2").kernel);
-        assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
+    fn extension(&self) -> &'static str {
+        "cu"
     }
 
-    /// What the next level reads is stored to be evicted last, where a device can be told so, in vectors and one by
-    /// one; other stores are as they were.
-    #[test]
-    fn kept_results() {
-        let options =
-            |sample| Options { sample, boundary: Boundary::WholeSymmetric, direction: Direction::Forward, gain: false };
-        let scheme = testing::wavelet("legall53", testing::legall53());
-        let shape = warp::Shape { columns: 4, takes: level::RowAlignment::Whole, ..warp::Shape::paper() };
-        for (sample, store) in [
-            (Scalar::I16, "st.global.L2::cache_hint.b32 [%0], %2, %1;"),
-            (Scalar::I32, "st.global.L2::cache_hint.v2.b32 [%0], {%2, %3}, %1;"),
-        ] {
-            let kernel = warp::kernel(&scheme, options(sample), level::Order::HorizontalFirst, shape).unwrap();
-            let (plain, kept) = (text(&kernel), text(&kept(kernel.clone())));
-            let stores = |text: &str, name: &str| text.matches(&format!("{name}(ll + ")).count();
-            let name = format!("store_{}x2", sample.name());
-            assert!(!plain.contains("evict_last") && stores(&plain, &name) > 0);
-            assert!(kept.contains(store) && kept.contains("#if __CUDA_ARCH__ >= 800\n    unsigned long long policy;"));
-            assert_eq!(stores(&kept, &format!("{name}_kept")), stores(&plain, &name));
-            assert_eq!(kept.matches("_streaming(").count(), plain.matches("_streaming(").count());
+    /// Warps are of 32 lanes, as the IR has them.
+    fn has(&self, _: Feature) -> bool {
+        true
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+
+    fn type_name(&self, s: Scalar) -> &'static str {
+        match s {
+            Scalar::Bool => "bool",
+            Scalar::I16 => "short",
+            Scalar::I32 => "int",
+            Scalar::I64 => "long long",
+            Scalar::U32 => "unsigned",
+            Scalar::U64 => "unsigned long long",
+            Scalar::F16 | Scalar::Bf16 => "unsigned short",
+            Scalar::F32 => "float",
+            Scalar::F64 => "double",
         }
-        insta::assert_snapshot!(
-            ["wide_i16_1_loop", "wide_f32_2_threads"].map(|name| text(&case(name).kernel)).join("\n")
-        );
     }
 
-    /// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.
-    #[test]
-    fn overlapping_kernels_wait_first() {
-        let how = Overlap { settled: Vec::new(), allows: Allows::BeforeStoring };
-        let overlapping = |kernel: Kernel| text(&overlap(kernel, &how));
-        insta::assert_snapshot!(overlapping(case("copy_async_ring").kernel));
-        // A kernel that computes much before it touches memory, in some of its threads.
-        let walk = {
-            let scheme = testing::wavelet("legall53", testing::legall53());
-            let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
-            let options = Options { sample, boundary, direction, gain: false };
-            let shape = stream::Shape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
-            stream::kernel(&scheme, options, stream::Order::HorizontalFirst, shape).expect("it is held")
+    fn kernel_head(&self, kernel: &Kernel, name: &str) -> String {
+        let threads: u32 = kernel.launch.block.iter().product();
+        let blocks = match kernel.min_blocks {
+            0 => String::new(),
+            n => format!(", {n}"),
         };
-        assert!(overlapping(walk.clone()).contains("        wait_launches();"));
-        // One of the suite overlaps as it stands.
-        let plain = cases().into_iter().filter(|case| case.name != "overlapping_launches");
-        for kernel in plain.map(|case| case.kernel).chain([walk]) {
-            let text = overlapping(kernel);
-            assert!(!text.contains("__ldg("), "{text}");
-            let kernels = text.split("extern \"C\"").skip(1);
-            for (head, body) in kernels.map(|kernel| kernel.split_once("{\n").expect("a body")) {
-                let promises = |p: &&str| p.contains("const") && p.contains("__restrict__");
-                assert_eq!(head.split(',').find(promises), None, "{head}");
-                let (before, after) = body.split_once("wait_launches();").expect("it waits");
-                // What one statement reads and writes leaves it to the end of the threads.
-                let allowed = after.matches("allow_launch();").count();
-                assert!(allowed <= 1 && !before.contains("allow_launch();"), "{text}");
-                assert!(allowed == 1 || !head.contains("legall53"), "{text}");
-                let apart = |c: char| !c.is_alphanumeric() && c != '_';
-                for name in
-                    head.split(',').filter(|p| p.contains('*')).filter_map(|p| p.split(apart).rfind(|w| !w.is_empty()))
-                {
-                    assert!(before.split(apart).all(|word| word != name), "{name}: {text}");
-                }
-            }
+        format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}(")
+    }
+
+    fn function(&self) -> &'static str {
+        "static __device__ __forceinline__"
+    }
+
+    fn called_function(&self) -> &'static str {
+        "static __device__ __noinline__"
+    }
+
+    fn restrict(&self) -> &'static str {
+        "__restrict__"
+    }
+
+    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+        Some(format!("__shared__ __align__(16) {} {name}[{len}];", self.type_name(element)))
+    }
+
+    fn special_float(&self, value: f64, s: Scalar) -> String {
+        match s {
+            Scalar::F32 => format!("__uint_as_float({:#x}u)", (value as f32).to_bits()),
+            _ => format!("__longlong_as_double({:#x}ll)", value.to_bits()),
         }
     }
 
-    /// The lines of a kernel's text that touch these arrays and may be come to before it has waited.
-    fn not_waited_for<'a>(text: &'a str, arrays: &[&str]) -> Vec<&'a str> {
-        /// An open block: whether it was waited before it, at the end of all the branches beside it, and whether one of
-        /// them is for all else.
-        struct Block {
-            before: bool,
-            beside: bool,
-            is_else: bool,
+    fn builtin(&self, b: Builtin, block: [u32; 3]) -> &'static str {
+        match b {
+            Builtin::ThreadX => "(int)threadIdx.x",
+            Builtin::ThreadY => "(int)threadIdx.y",
+            Builtin::ThreadZ => "(int)threadIdx.z",
+            Builtin::BlockX => "(int)blockIdx.x",
+            Builtin::BlockY => "(int)blockIdx.y",
+            Builtin::BlockZ => "(int)blockIdx.z",
+            Builtin::GridX => "(int)gridDim.x",
+            Builtin::GridY => "(int)gridDim.y",
+            Builtin::GridZ => "(int)gridDim.z",
+            // A warp is 32 threads consecutive in x, then y, then z.
+            Builtin::Lane if block[0].is_multiple_of(32) || block[1] * block[2] == 1 => "(int)(threadIdx.x % 32)",
+            Builtin::Lane => "(int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32)",
         }
-        let (mut waited, mut blocks, mut found) = (false, Vec::<Block>::new(), Vec::new());
-        let (_, body) =
-            text.split_once("extern \"C\"").and_then(|(_, kernel)| kernel.split_once("{\n")).expect("a kernel");
-        let uses = |line: &str, array: &str| {
-            let text = |(before, after): (&str, &str)| line.contains(&format!("{before}{array}{after}"));
-            ["(", " "].iter().any(|before| [" + ", "["].iter().any(|after| text((before, after))))
+    }
+
+    /// Operators may be contracted to fused ones; these functions are not.
+    fn float_op(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
+        Some(match (op, s) {
+            (BinOp::Add, Scalar::F32) => "__fadd_rn",
+            (BinOp::Sub, Scalar::F32) => "__fsub_rn",
+            (BinOp::Mul, Scalar::F32) => "__fmul_rn",
+            (BinOp::Div, Scalar::F32) => "__fdiv_rn",
+            (BinOp::Add, Scalar::F64) => "__dadd_rn",
+            (BinOp::Sub, Scalar::F64) => "__dsub_rn",
+            (BinOp::Mul, Scalar::F64) => "__dmul_rn",
+            (BinOp::Div, Scalar::F64) => "__ddiv_rn",
+            _ => return None,
+        })
+    }
+
+    fn min_max(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
+        let overloaded = s.is_integer() && s != Scalar::I16;
+        overloaded.then_some(if op == BinOp::Min { "min" } else { "max" })
+    }
+
+    fn converts_each(&self) -> bool {
+        false
+    }
+
+    fn reinterpret(&self, to: Scalar, text: &str) -> Option<String> {
+        match to {
+            Scalar::F32 => Some(format!("__uint_as_float({text})")),
+            Scalar::U32 => Some(format!("__float_as_uint({text})")),
+            _ => None,
+        }
+    }
+
+    fn barrier(&self) -> Option<&'static str> {
+        Some("__syncthreads();")
+    }
+
+    fn sync_warp(&self) -> Option<&'static str> {
+        Some("__syncwarp();")
+    }
+
+    fn shuffle(&self, s: Scalar, value: &str, lane: &Lane, at: &str) -> Option<String> {
+        let function = match lane {
+            Lane::Up(_) => "__shfl_up_sync",
+            Lane::Down(_) => "__shfl_down_sync",
+            Lane::Xor(_) => "__shfl_xor_sync",
+            Lane::Index(_) => "__shfl_sync",
         };
-        for line in body.lines().map(str::trim) {
-            waited |= line == "wait_launches();";
-            if !waited && arrays.iter().any(|array| uses(line, array)) {
-                found.push(line);
-            }
-            match (line.strip_prefix("} else"), line.starts_with('}'), line.ends_with('{')) {
-                (Some(rest), ..) => {
-                    let block = blocks.last_mut().expect("a block is open");
-                    block.beside &= waited;
-                    block.is_else = rest == " {";
-                    waited = block.before;
-                }
-                (None, true, _) => {
-                    let Some(block) = blocks.pop() else { break };
-                    waited = block.before || block.is_else && block.beside && waited;
-                }
-                (None, false, true) => blocks.push(Block { before: waited, beside: true, is_else: false }),
-                _ => {}
-            }
-        }
-        found
+        let narrow = if s == Scalar::I16 { "(short)" } else { "" };
+        Some(format!("{narrow}{function}(0xffffffffu, {value}, {at})"))
     }
 
-    /// What is settled is loaded before a kernel waits, in blocks inside the image and at its upper and lower edges;
-    /// nothing else is touched before.
-    #[test]
-    fn settled_arrays_are_not_waited_for() {
-        let schemes = [
-            (testing::wavelet("legall53", testing::legall53()), Scalar::I16),
-            (testing::wavelet("cdf97", testing::cdf97()), Scalar::F32),
-        ];
-        for (scheme, sample) in &schemes {
-            for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero] {
-                for takes in level::RowAlignment::ALL {
-                    let options = Options { sample: *sample, boundary, direction: Direction::Inverse, gain: false };
-                    let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
-                    let kernel =
-                        warp::kernel(scheme, options, level::Order::HorizontalFirst, shape).expect("it is held");
-                    let named = |name: &str| kernel.params.iter().position(|p| p.name == name).expect("a band");
-                    let bands = ["hl", "lh", "hh"];
-                    let settled: Vec<ParamId> = bands.iter().map(|band| ParamId(named(band) as u32)).collect();
-                    for allows in [Allows::AtOnce, Allows::AfterWaiting, Allows::BeforeStoring] {
-                        let written = |settled: &[ParamId]| {
-                            text(&overlap(kernel.clone(), &Overlap { settled: settled.to_vec(), allows }))
-                        };
-                        let (early, late) = (written(&settled), written(&[]));
-                        let what = format!("{} {boundary:?} {takes:?}: {early}", scheme.name());
-                        assert_eq!(not_waited_for(&early, &["ll", "dst"]), Vec::<&str>::new(), "{what}");
-                        assert_eq!(
-                            not_waited_for(&late, &["ll", "dst", "hl", "lh", "hh"]),
-                            Vec::<&str>::new(),
-                            "{what}"
-                        );
-                        let loads = |band: &&str| !not_waited_for(&early, &[band]).is_empty();
-                        assert_eq!(bands.iter().all(loads), takes.is_aligned(), "{what}");
-                        let at_once = early.split_once("wait_launches();").unwrap().0.contains("allow_launch();\n");
-                        assert_eq!(at_once, allows == Allows::AtOnce, "{what}");
-                        assert!(early.contains("allow_launch();\n"), "{what}");
-                    }
-                }
-            }
+    /// Left to itself the compiler unrolls strided loops until registers spill.
+    fn unrolling(&self, unroll: bool) -> Option<&'static str> {
+        Some(if unroll { "#pragma unroll" } else { "#pragma unroll 1" })
+    }
+
+    fn has_hints(&self) -> bool {
+        true
+    }
+
+    fn load(&self, cell: &str, cache: Cache) -> String {
+        match cache {
+            Cache::ReadOnly => format!("__ldg(&{cell})"),
+            Cache::Streaming => format!("__ldcs(&{cell})"),
+            Cache::Default | Cache::Kept => cell.into(),
         }
     }
 
-    /// A CPU has neither lanes nor copies that run beside it.
-    #[test]
-    fn c_refuses() {
-        use crate::ir::Stmt;
-        for (stmt, what) in [
-            (Stmt::CommitCopies, "asynchronous copies"),
-            (Stmt::WaitCopies(1), "asynchronous copies"),
-            (Stmt::SyncWarp, "synchronises a warp"),
-        ] {
-            let mut kernel = case("branches_loop").kernel;
-            // Not valid in a block of one thread; the writer does not rely on that.
-            let info = validate(&kernel).expect("a kernel of the suite");
-            kernel.body.push(stmt);
-            let error = c::write(&[(&kernel, &info)]).unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
+    fn store(&self, cell: &str, value: &str, cache: Cache) -> String {
+        match cache {
+            Cache::Streaming => format!("__stcs(&{cell}, {value});"),
+            _ => format!("{cell} = {value};"),
         }
+    }
+
+    fn helper_body(&self, helper: Helper) -> Option<String> {
+        helpers::body(helper)
+    }
+
+    fn helper_calls(&self, helper: Helper) -> Option<Helper> {
+        matches!(helper, Helper::Store { element, lanes: 2.., .. } if element.bytes() == 2).then_some(Helper::Word)
     }
 }
+
+/// What CUDA C++ adds to the words of C.
+const RESERVED: &[&str] = &[
+    "blockDim",
+    "blockIdx",
+    "cudaError_t",
+    "cudaStream_t",
+    "dim3",
+    "gridDim",
+    "max",
+    "min",
+    "threadIdx",
+    "warpSize",
+    "char1",
+    "short2",
+    "int2",
+    "int4",
+    "float2",
+    "float4",
+    "double2",
+    "longlong2",
+];

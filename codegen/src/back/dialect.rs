@@ -1,133 +1,258 @@
-//! What differs between the C-like targets.
+//! Dialects: the languages that kernels are written in.
+//!
+//! A [`Dialect`] takes kernels and gives text. One of a C-like language implements [`CLike`] in a file of its own, which
+//! says how that language spells things and what it can do; `c_like` writes statements and expressions for all of
+//! these. A line in [`DIALECTS`](super::DIALECTS) then makes it known to everything else.
 
-use super::namer::{C_RESERVED, CUDA_RESERVED, HELPERS, Namer};
-use crate::ir::{BinOp, Builtin, Scalar};
+use super::Unsupported;
+use super::c_like::Helper;
+use super::namer::Namer;
+use crate::ir::valid::KernelInfo;
+use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar};
 
-/// A C-like target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// CUDA C++, by nvcc or NVRTC.
-    Cuda,
-    /// Portable C99.
-    C,
+/// A language that kernels are written in.
+pub trait Dialect: Sync {
+    /// How errors and headings call it: `CUDA C++`.
+    fn name(&self) -> &'static str;
+
+    /// The word for it on a command line: `cuda`.
+    fn word(&self) -> &'static str;
+
+    /// What names of its files end in: `cu`.
+    fn extension(&self) -> &'static str;
+
+    /// Whether its kernels may ask for something.
+    fn has(&self, feature: Feature) -> bool;
+
+    /// A namer for the file scope, which knows the language's reserved words.
+    fn namer(&self) -> Namer;
+
+    /// What a file opens with that has these kernels, before any definition; may be nothing.
+    fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String;
+
+    /// Some kernels with the helper functions that they call, without the prelude; and the kernels' names, which
+    /// `namer` gives, so that whoever adds more text to the file can keep out of their way.
+    ///
+    /// # Errors
+    /// If the language lacks what a kernel asks for.
+    fn write_with(
+        &self,
+        kernels: &[(&Kernel, &KernelInfo)],
+        namer: &mut Namer,
+    ) -> Result<(String, Vec<String>), Unsupported>;
+
+    /// Some kernels as a complete translation unit.
+    ///
+    /// # Errors
+    /// As [`Dialect::write_with`].
+    fn write(&self, kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, Unsupported> {
+        let (text, _) = self.write_with(kernels, &mut self.namer())?;
+        Ok(match self.prelude(kernels) {
+            prelude if prelude.is_empty() => text,
+            prelude => format!("{prelude}\n{text}"),
+        })
+    }
+
+    /// Whether a kernel asks for nothing that the language lacks.
+    ///
+    /// # Errors
+    /// What it lacks, and what to do instead.
+    fn check(&self, kernel: &Kernel) -> Result<(), Unsupported> {
+        let Some(lacked) = kernel.features().into_iter().find(|f| !self.has(*f)) else { return Ok(()) };
+        let advice = match lacked {
+            Feature::Overlap => "leave pass `overlap` away",
+            _ if self.has(Feature::Threads) => "choose a schedule that does without",
+            _ => "use the `rows` schedule, which has one thread",
+        };
+        Err(self.unsupported(kernel, format!("{}; {advice}", lacked.reason())))
+    }
+
+    /// The error that says what the language lacks for a kernel.
+    fn unsupported(&self, kernel: &Kernel, what: String) -> Unsupported {
+        Unsupported { kernel: kernel.name.clone(), target: self.name(), what }
+    }
 }
 
-impl Dialect {
-    /// How errors call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Cuda => "CUDA C++",
-            Dialect::C => "C99",
-        }
+/// Where the array stands that a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Memory {
+    /// What all blocks see.
+    Global,
+    /// What the threads of a block share.
+    Shared,
+}
+
+/// How a C-like language spells what such languages spell differently. What a method does not say otherwise is C99's.
+///
+/// Methods that give `None` where a language lacks something are asked only for what [`CLike::has`] promises.
+pub trait CLike: Sync {
+    /// [`Dialect::name`].
+    fn name(&self) -> &'static str;
+
+    /// [`Dialect::word`].
+    fn word(&self) -> &'static str;
+
+    /// [`Dialect::extension`].
+    fn extension(&self) -> &'static str;
+
+    /// [`Dialect::has`].
+    fn has(&self, feature: Feature) -> bool;
+
+    /// Words that no name may be, beyond those of C and C++ and the helper functions.
+    fn reserved(&self) -> &'static [&'static str] {
+        &[]
     }
 
-    /// A namer that knows the target's reserved words.
-    pub fn namer(self) -> Namer {
-        match self {
-            Dialect::Cuda => Namer::new(&[C_RESERVED, CUDA_RESERVED, HELPERS]),
-            Dialect::C => Namer::new(&[C_RESERVED, HELPERS]),
-        }
+    /// [`Dialect::prelude`].
+    fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String {
+        let _ = kernels;
+        String::new()
     }
+
+    // Types and declarations.
 
     /// The type's spelling. `f16` and `bf16` are their bits.
-    pub fn type_name(self, s: Scalar) -> &'static str {
-        match (self, s) {
-            (_, Scalar::Bool) => "bool",
-            (_, Scalar::F32) => "float",
-            (_, Scalar::F64) => "double",
-            (Dialect::Cuda, Scalar::I16) => "short",
-            (Dialect::Cuda, Scalar::I32) => "int",
-            (Dialect::Cuda, Scalar::I64) => "long long",
-            (Dialect::Cuda, Scalar::U32) => "unsigned",
-            (Dialect::Cuda, Scalar::U64) => "unsigned long long",
-            (Dialect::Cuda, Scalar::F16 | Scalar::Bf16) => "unsigned short",
-            (Dialect::C, Scalar::I16) => "int16_t",
-            (Dialect::C, Scalar::I32) => "int32_t",
-            (Dialect::C, Scalar::I64) => "int64_t",
-            (Dialect::C, Scalar::U32) => "uint32_t",
-            (Dialect::C, Scalar::U64) => "uint64_t",
-            (Dialect::C, Scalar::F16 | Scalar::Bf16) => "uint16_t",
+    fn type_name(&self, s: Scalar) -> &'static str;
+
+    /// What stands before a kernel's parameters, up to and including the parenthesis.
+    fn kernel_head(&self, kernel: &Kernel, name: &str) -> String;
+
+    /// What stands before a helper function.
+    fn function(&self) -> &'static str {
+        "static inline"
+    }
+
+    /// What stands before a helper function that is to be called, not written out where it is called.
+    fn called_function(&self) -> &'static str {
+        "static"
+    }
+
+    /// The qualifier of pointers into a memory, with a space after it. Where it is not the same for all memories, helper
+    /// functions are written for each.
+    fn memory(&self, memory: Memory) -> &'static str {
+        let _ = memory;
+        ""
+    }
+
+    /// The qualifier for pointers that nothing else in the kernel aliases.
+    fn restrict(&self) -> &'static str {
+        "restrict"
+    }
+
+    /// The declaration of a shared array, aligned to 16 bytes.
+    fn shared_array(&self, element: Scalar, name: &str, len: u32) -> Option<String> {
+        let _ = (element, name, len);
+        None
+    }
+
+    /// Whether compilers warn of parameters and locals that are not used unless these are named in a statement.
+    fn warns_of_unused(&self) -> bool {
+        false
+    }
+
+    // Expressions.
+
+    /// What stands after an integer literal that is not an `int`.
+    fn suffix(&self, s: Scalar) -> &'static str {
+        match s {
+            Scalar::I64 => "ll",
+            Scalar::U32 => "u",
+            Scalar::U64 => "ull",
+            _ => "",
         }
     }
 
-    /// The unsigned type in which arithmetic on a signed one wraps.
-    pub fn unsigned_of(self, s: Scalar) -> &'static str {
-        self.type_name(if s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 })
+    /// A float literal that has no digits: infinities and the like.
+    fn special_float(&self, value: f64, s: Scalar) -> String {
+        let _ = s;
+        match value {
+            v if v.is_nan() => "NAN".into(),
+            v if v < 0.0 => "-INFINITY".into(),
+            _ => "INFINITY".into(),
+        }
+    }
+
+    /// A builtin, for a block of the given shape; without [`Feature::Threads`] there is one block of one thread.
+    fn builtin(&self, b: Builtin, block: [u32; 3]) -> &'static str {
+        let _ = block;
+        if matches!(b, Builtin::GridX | Builtin::GridY | Builtin::GridZ) { "1" } else { "0" }
+    }
+
+    /// The function that rounds a float operation once and is never fused with another; `None` where the operator does.
+    fn float_op(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
+        let _ = (op, s);
+        None
+    }
+
+    /// The language's own function for [`BinOp::Min`] or [`BinOp::Max`]; without one, a helper is written.
+    fn min_max(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
+        let _ = (op, s);
+        None
     }
 
     /// Whether operands of an unsigned operation are converted one by one, which compilers that warn of implicit
     /// conversions ask for; else the language converts the other operand of an unsigned one.
-    pub fn converts_each(self) -> bool {
-        self == Dialect::C
+    fn converts_each(&self) -> bool {
+        true
     }
 
-    /// The qualifier for pointers that nothing else in the kernel aliases.
-    pub fn restrict(self) -> &'static str {
-        match self {
-            Dialect::Cuda => "__restrict__",
-            Dialect::C => "restrict",
-        }
+    /// An expression with the bits of another of the same size; without one, bits are copied by `memcpy`.
+    fn reinterpret(&self, to: Scalar, text: &str) -> Option<String> {
+        let _ = (to, text);
+        None
     }
 
-    /// What stands before a helper function.
-    pub fn helper_prefix(self) -> &'static str {
-        match self {
-            Dialect::Cuda => "static __device__ __forceinline__",
-            Dialect::C => "static inline",
-        }
+    // Statements.
+
+    /// [`crate::ir::Stmt::Barrier`].
+    fn barrier(&self) -> Option<&'static str> {
+        None
     }
 
-    /// The function that rounds a float operation once and is never fused with another; `None` where the operator does.
-    pub fn float_op(self, op: BinOp, s: Scalar) -> Option<&'static str> {
-        if self == Dialect::C {
-            return None;
-        }
-        Some(match (op, s) {
-            (BinOp::Add, Scalar::F32) => "__fadd_rn",
-            (BinOp::Sub, Scalar::F32) => "__fsub_rn",
-            (BinOp::Mul, Scalar::F32) => "__fmul_rn",
-            (BinOp::Div, Scalar::F32) => "__fdiv_rn",
-            (BinOp::Add, Scalar::F64) => "__dadd_rn",
-            (BinOp::Sub, Scalar::F64) => "__dsub_rn",
-            (BinOp::Mul, Scalar::F64) => "__dmul_rn",
-            (BinOp::Div, Scalar::F64) => "__ddiv_rn",
-            _ => return None,
-        })
+    /// [`crate::ir::Stmt::SyncWarp`].
+    fn sync_warp(&self) -> Option<&'static str> {
+        None
     }
 
-    /// A float literal that has no digits: infinities and the like.
-    pub fn special_float(self, value: f64, s: Scalar) -> String {
-        match (self, s) {
-            (Dialect::Cuda, Scalar::F32) => format!("__uint_as_float({:#x}u)", (value as f32).to_bits()),
-            (Dialect::Cuda, _) => format!("__longlong_as_double({:#x}ll)", value.to_bits()),
-            (Dialect::C, _) if value.is_nan() => "NAN".into(),
-            (Dialect::C, _) if value < 0.0 => "-INFINITY".into(),
-            (Dialect::C, _) => "INFINITY".into(),
-        }
+    /// `value`, as another lane has it; `at` is the text of the distance, mask or lane.
+    fn shuffle(&self, s: Scalar, value: &str, lane: &Lane, at: &str) -> Option<String> {
+        let _ = (s, value, lane, at);
+        None
     }
 
-    /// A builtin, for a block of the given shape. On a CPU there is one block of one thread.
-    pub fn builtin(self, b: Builtin, block: [u32; 3]) -> &'static str {
-        use Builtin::*;
-        match (self, b) {
-            (Dialect::C, GridX | GridY | GridZ) => "1",
-            (Dialect::C, _) => "0",
-            (Dialect::Cuda, ThreadX) => "(int)threadIdx.x",
-            (Dialect::Cuda, ThreadY) => "(int)threadIdx.y",
-            (Dialect::Cuda, ThreadZ) => "(int)threadIdx.z",
-            (Dialect::Cuda, BlockX) => "(int)blockIdx.x",
-            (Dialect::Cuda, BlockY) => "(int)blockIdx.y",
-            (Dialect::Cuda, BlockZ) => "(int)blockIdx.z",
-            (Dialect::Cuda, GridX) => "(int)gridDim.x",
-            (Dialect::Cuda, GridY) => "(int)gridDim.y",
-            (Dialect::Cuda, GridZ) => "(int)gridDim.z",
-            // A warp is 32 threads consecutive in x, then y, then z.
-            (Dialect::Cuda, Lane) if block[0].is_multiple_of(32) || block[1] * block[2] == 1 => {
-                "(int)(threadIdx.x % 32)"
-            }
-            (Dialect::Cuda, Lane) => {
-                "(int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32)"
-            }
-        }
+    /// What stands in the line before a loop.
+    fn unrolling(&self, unroll: bool) -> Option<&'static str> {
+        let _ = unroll;
+        None
+    }
+
+    /// Whether loads and stores of global memory can be given hints.
+    fn has_hints(&self) -> bool {
+        false
+    }
+
+    /// The value of a cell in memory that is loaded with a hint.
+    fn load(&self, cell: &str, cache: Cache) -> String {
+        let _ = cache;
+        cell.into()
+    }
+
+    /// The statement that stores a value in a cell with a hint.
+    fn store(&self, cell: &str, value: &str, cache: Cache) -> String {
+        let _ = cache;
+        format!("{cell} = {value};")
+    }
+
+    /// The body of a helper function that the language has instructions for, in lines that are indented; without one,
+    /// what it does is written out.
+    fn helper_body(&self, helper: Helper) -> Option<String> {
+        let _ = helper;
+        None
+    }
+
+    /// Another helper function that [`CLike::helper_body`] calls there.
+    fn helper_calls(&self, helper: Helper) -> Option<Helper> {
+        let _ = helper;
+        None
     }
 }

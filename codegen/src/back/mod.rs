@@ -1,18 +1,34 @@
-//! Back ends: from kernels to text in CUDA C++ and C99.
+//! Back ends: from kernels to text.
 //!
 //! They emit, they do not decide: whatever a target cannot say is an [`Unsupported`] error, not something to work
-//! around here. [`namer`] gives the names, [`facts`] knows types, `c_like` writes statements and expressions for all
-//! C-like targets, `dialect` holds what differs between these, `helpers` the few functions that emitted text may call.
+//! around here. A [`Dialect`] is a language that kernels are written in; [`DIALECTS`] has all of them. Those that are
+//! C-like say in a file of their own, by [`CLike`], how they spell what `c_like` writes for all of them. [`namer`] gives
+//! the names, [`facts`] knows types, `text` has what all writers make text with.
 
-pub(crate) mod c_like;
+mod c;
+mod c_like;
+mod cuda;
 mod dialect;
 pub mod facts;
-mod helpers;
 pub mod namer;
+pub(crate) mod rust;
+mod text;
 
-pub mod c;
-pub mod cuda;
-pub mod rust;
+pub use c::C;
+pub use c_like::{Helper, Hint, write_host_expression};
+pub use cuda::Cuda;
+pub use dialect::{CLike, Dialect, Memory};
+pub use rust::Rust;
+pub use text::comment_line;
+pub(crate) use text::wrap_list;
+
+/// The dialects that there are. A new one is a file, and a line here.
+pub const DIALECTS: [&dyn Dialect; 3] = [&Cuda, &C, &Rust];
+
+/// The dialect of this word.
+pub fn dialect(word: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.into_iter().find(|dialect| dialect.word() == word)
+}
 
 /// A kernel uses something that the target does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,23 +40,4 @@ pub struct Unsupported {
     pub target: &'static str,
     /// What it lacks, and what to do instead.
     pub what: String,
-}
-
-/// Makes a line of text safe to stand in a comment: no control or text-direction characters, no end of comment, and no
-/// backslash (nor the trigraph for one) at the end, which would swallow the next line.
-pub fn comment_line(text: &str) -> String {
-    let visible = |c: char| {
-        !(c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-    };
-    let mut line: String = text.chars().map(|c| if visible(c) { c } else { ' ' }).collect();
-    line = line.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").trim_end().to_string();
-    if line.ends_with('\\') {
-        line.push('.');
-    }
-    line
-}
-
-/// Digits of a finite float that read back as the same value, with a point or an exponent.
-pub(crate) fn digits(shortest: String) -> String {
-    if shortest.contains(['.', 'e']) { shortest } else { format!("{shortest}.0") }
 }

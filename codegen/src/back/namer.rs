@@ -178,29 +178,7 @@ pub const C_RESERVED: &[&str] = &[
     "NAN",
 ];
 
-/// What CUDA C++ adds.
-pub const CUDA_RESERVED: &[&str] = &[
-    "blockDim",
-    "blockIdx",
-    "cudaError_t",
-    "cudaStream_t",
-    "dim3",
-    "gridDim",
-    "max",
-    "min",
-    "threadIdx",
-    "warpSize",
-    "char1",
-    "short2",
-    "int2",
-    "int4",
-    "float2",
-    "float4",
-    "double2",
-    "longlong2",
-];
-
-/// Names of the helper functions that emitted text may define: see `back::helpers`.
+/// Names of the helper functions that emitted text may define: see `back::c_like`.
 pub const HELPERS: &[&str] = &[
     "mirror",
     "mirror_far",
@@ -220,18 +198,82 @@ pub const HELPERS: &[&str] = &[
     "wait_launches",
 ];
 
-/// Keywords of Rust, reserved ones included, and what its prelude is usually expected to mean.
+/// Words that no variable in Rust may be called: keywords, and what the text around kernels defines.
 pub const RUST_RESERVED: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "bool", "box", "break", "char", "const", "continue", "crate", "do",
-    "dyn", "else", "enum", "extern", "f16", "f32", "f64", "false", "final", "fn", "for", "gen", "i16", "i32", "i64",
-    "i8", "if", "impl", "in", "isize", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
-    "pub", "ref", "return", "self", "Self", "static", "str", "struct", "super", "trait", "true", "try", "type",
-    "typeof", "u16", "u32", "u64", "u8", "unsafe", "unsized", "use", "usize", "virtual", "where", "while", "yield",
+    "abstract",
+    "as",
+    "async",
+    "await",
+    "become",
+    "bf16_to_f32",
+    "bool",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "f16_to_f32",
+    "f32",
+    "f32_to_bf16",
+    "f32_to_f16",
+    "f64",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "i16",
+    "i32",
+    "i64",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mirror",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "struct",
+    "super",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "u16",
+    "u32",
+    "u64",
+    "union",
+    "unsafe",
+    "unsized",
+    "use",
+    "usize",
+    "virtual",
+    "where",
+    "while",
+    "wrap",
+    "yield",
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::back::{Cuda, Dialect};
 
     #[test]
     fn names_are_unique_where_they_are_visible() {
@@ -249,7 +291,7 @@ mod tests {
 
     #[test]
     fn reserved_and_impossible_names_are_avoided() {
-        let mut n = Namer::new(&[C_RESERVED, CUDA_RESERVED]);
+        let mut n = Cuda.namer();
         assert_eq!(n.name("register"), "register_1");
         assert_eq!(n.name("int"), "int_1");
         assert_eq!(n.name("min"), "min_1");

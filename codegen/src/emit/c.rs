@@ -3,7 +3,7 @@
 use super::passes::margin;
 use super::template::Template;
 use super::{EmitError, Passes, Request};
-use crate::back;
+use crate::back::{C, Dialect};
 use crate::ir::Scalar;
 use lifting_dsl::Boundary;
 
@@ -113,13 +113,13 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
     let kernels = super::prepared(passes.into_iter().flat_map(|p| p.kernels))?;
     let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
-    let (text, names) = back::c::write_with(&kernels, &mut back::c::namer())?;
+    let (text, names) = C.write_with(&kernels, &mut C.namer())?;
     let t = request.template();
 
     let mut out =
         request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
     out.push('\n');
-    out += &back::c::prelude(&kernels);
+    out += &C.prelude(&kernels);
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out += &super::shape(&t);

@@ -2,8 +2,7 @@
 
 use super::c::{DEVICE_DOC, common, docs, periodic_check, prototypes, sample_type};
 use super::{EmitError, Emitted, Passes, Request};
-use crate::back;
-use crate::back::c_like::write_host_expression;
+use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
 
@@ -59,10 +58,10 @@ fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> 
         }
     }
     params.push("cudaStream_t stream".into());
-    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &kernel.launch.grid[i]));
+    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &Cuda, &kernel.launch.grid[i]));
     let [bx, by, bz] = kernel.launch.block;
-    let head = back::c_like::wrap_list(&format!("static int launch_{name}("), &params, ")");
-    let call = back::c_like::wrap_list(
+    let head = wrap_list(&format!("static int launch_{name}("), &params, ")");
+    let call = wrap_list(
         &format!("    {name}<<<dim3((unsigned)blocks_x, (unsigned)blocks_y, (unsigned)blocks_z), dim3({bx}, {by}, {bz}), 0, stream>>>("),
         &args,
         ");",
@@ -92,7 +91,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     }
     let kernels = super::prepared(kernels)?;
     let all: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
-    let (text, names) = back::cuda::write_with(&all, &mut back::cuda::namer())?;
+    let (text, names) = Cuda.write_with(&all, &mut Cuda.namer())?;
     let t = request.template();
 
     let mut schedule = vec![match request.scheme.stages(request.boundary) {
@@ -103,7 +102,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     for ((kernel, info), name) in all.iter().zip(&names) {
         let [x, y, z] = kernel.launch.block;
         let shared = info.shared_bytes;
-        let [gx, gy, gz] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &kernel.launch.grid[i]));
+        let [gx, gy, gz] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &Cuda, &kernel.launch.grid[i]));
         schedule.push(format!("{name}: {x} x {y} x {z} threads, {shared} bytes of shared memory,"));
         schedule.push(format!("    blocks ({gx}, {gy}, {gz})"));
     }

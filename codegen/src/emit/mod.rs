@@ -110,8 +110,11 @@ pub struct Emitted {
     pub replaced: Vec<String>,
 }
 
-/// The kernels as they are written, with what back ends need to know of them.
-fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel, KernelInfo)>, EmitError> {
+/// Kernels as they are written, with what back ends need to know of them.
+///
+/// # Errors
+/// If one breaks the rules of the IR.
+pub fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel, KernelInfo)>, EmitError> {
     let prepare = |kernel| {
         let kernel = crate::opt::prepare(kernel);
         let info = validate(&kernel).map_err(EmitError::Invalid)?;

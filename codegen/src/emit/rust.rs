@@ -4,7 +4,7 @@
 
 use super::passes::margin;
 use super::{EmitError, Passes, Request};
-use crate::back;
+use crate::back::rust;
 use lifting_dsl::Boundary;
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
         for ((kernel, info), name) in super::prepared(kernels)?.iter().zip(names) {
             transforms.push('\n');
             let name = format!("{name}_{}", sample.name());
-            transforms += &back::rust::write_kernel((kernel, info), &name, &mut helpers)?;
+            transforms += &rust::write_kernel((kernel, info), &name, &mut helpers)?;
         }
         transforms.push('\n');
         let t = request

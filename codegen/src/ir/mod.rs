@@ -53,12 +53,15 @@
 
 pub mod build;
 pub mod conformance;
+mod feature;
 pub mod interp;
 pub mod launch;
 pub mod path;
 pub mod print;
 pub mod valid;
 pub mod visit;
+
+pub use feature::{Feature, WARP};
 
 /// Scalar types. `F16` and `Bf16` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,45 +1,8 @@
 //! Expressions, with as few parentheses as precedence and the compilers' warnings allow.
 
-use super::Writer;
-use crate::back::dialect::Dialect;
-use crate::back::digits;
-use crate::back::helpers::Helper;
+use super::{Helper, Writer};
+use crate::back::text::{self, Grammar, Prec, Text};
 use crate::ir::*;
-
-/// Binding strength, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Prec {
-    Select,
-    LogicalOr,
-    LogicalAnd,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Equality,
-    Relation,
-    Shift,
-    Sum,
-    Product,
-    Unary,
-    Primary,
-}
-
-/// A written expression.
-pub(super) struct Text {
-    pub(super) text: String,
-    prec: Prec,
-}
-
-impl Text {
-    pub(super) fn new(text: impl Into<String>, prec: Prec) -> Text {
-        Text { text: text.into(), prec }
-    }
-
-    /// In parentheses if it binds more weakly than asked for.
-    pub(super) fn at(self, min: Prec) -> String {
-        if self.prec < min { format!("({})", self.text) } else { self.text }
-    }
-}
 
 impl Writer<'_> {
     /// Whether an operation must be computed in unsigned arithmetic.
@@ -73,7 +36,7 @@ impl Writer<'_> {
                     let (a, b) = (self.unsigned_leaf(a, t), self.plain(b));
                     join(BinOp::Shl, a, b)
                 }
-                (Expr::Unary(_, a), Scalar::I16) => negated(self.expr(a)),
+                (Expr::Unary(_, a), Scalar::I16) => self.expr(a).negated(),
                 _ => self.unsigned(e),
             };
             return Text::new(format!("({}){}", self.dialect.type_name(t), u.at(Prec::Unary)), Prec::Unary);
@@ -91,7 +54,7 @@ impl Writer<'_> {
                 Text::new(text, if text.starts_with('(') { Prec::Unary } else { Prec::Primary })
             }
             Expr::Unary(UnOp::Not, a) => Text::new(format!("!{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
-            Expr::Unary(UnOp::Neg, a) => negated(self.expr(a)),
+            Expr::Unary(UnOp::Neg, a) => self.expr(a).negated(),
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
             Expr::Select(c, a, b) => {
                 let c = self.expr(c).at(Prec::LogicalOr);
@@ -124,9 +87,9 @@ impl Writer<'_> {
             return Text::new(format!("{function}({a}, {b})"), Prec::Primary);
         }
         if matches!(op, Min | Max) {
-            if self.dialect == Dialect::Cuda && t.is_integer() && t != Scalar::I16 {
+            if let Some(function) = self.dialect.min_max(op, t) {
                 let (a, b) = (self.operand(a, t).text, self.operand(b, t).text);
-                return Text::new(format!("{}({a}, {b})", if op == Min { "min" } else { "max" }), Prec::Primary);
+                return Text::new(format!("{function}({a}, {b})"), Prec::Primary);
             }
             return self.call(if op == Min { Helper::Min(t) } else { Helper::Max(t) }, &[a, b]);
         }
@@ -206,7 +169,7 @@ impl Writer<'_> {
         if let (true, Scalar::I16) = (self.wraps(e), t) {
             // Sign-extended, as conversion to a wider unsigned type does.
             let text = self.expr(e).at(Prec::Unary);
-            return Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary);
+            return Text::new(format!("({}){text}", self.unsigned_of(t)), Prec::Unary);
         }
         match e {
             Expr::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) if self.wraps(e) => {
@@ -221,7 +184,7 @@ impl Writer<'_> {
                 let (a, b) = (self.unsigned(a), self.plain(b));
                 join(BinOp::Shl, a, b)
             }
-            Expr::Unary(UnOp::Neg, a) if self.wraps(e) => negated(self.unsigned(a)),
+            Expr::Unary(UnOp::Neg, a) if self.wraps(e) => self.unsigned(a).negated(),
             Expr::Cast(Scalar::I32, a) if self.facts.type_of(a) == Scalar::I16 => self.unsigned_leaf(a, t),
             Expr::Lit(Literal::Int(v, s)) if *v >= 0 => {
                 let unsigned = if *s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 };
@@ -231,9 +194,14 @@ impl Writer<'_> {
         }
     }
 
+    /// The unsigned type in which arithmetic on a signed one wraps.
+    fn unsigned_of(&self, s: Scalar) -> &'static str {
+        self.dialect.type_name(if s == Scalar::I64 { Scalar::U64 } else { Scalar::U32 })
+    }
+
     fn unsigned_leaf(&mut self, e: &Expr, t: Scalar) -> Text {
         let text = self.expr(e).at(Prec::Unary);
-        Text::new(format!("({}){text}", self.dialect.unsigned_of(t)), Prec::Unary)
+        Text::new(format!("({}){text}", self.unsigned_of(t)), Prec::Unary)
     }
 
     /// Whether `unsigned(e)` is unsigned without a cast on `e` as a whole.
@@ -249,54 +217,24 @@ impl Writer<'_> {
 
     fn literal(&mut self, l: &Literal) -> Text {
         let d = self.dialect;
-        let text = match *l {
-            Literal::Bool(b) => b.to_string(),
+        match *l {
             // The one value of the type that has no literal.
-            Literal::Int(v, Scalar::I32) if v == i64::from(i32::MIN) => "(-2147483647 - 1)".into(),
-            Literal::Int(i64::MIN, Scalar::I64) => "(-9223372036854775807ll - 1)".into(),
-            Literal::Int(v, Scalar::I64) => format!("{v}ll"),
-            Literal::Int(v, Scalar::U32) => format!("{v}u"),
-            Literal::Int(v, Scalar::U64) => format!("{v}ull"),
-            Literal::Int(v, _) => v.to_string(),
-            Literal::F32(x) if x.is_finite() => format!("{}f", digits(format!("{x:?}"))),
-            Literal::F64(x) if x.is_finite() => digits(format!("{x:?}")),
-            Literal::F32(x) => d.special_float(x.into(), Scalar::F32),
-            Literal::F64(x) => d.special_float(x, Scalar::F64),
-        };
-        let prec = if text.starts_with('-') { Prec::Unary } else { Prec::Primary };
-        Text::new(text, prec)
+            Literal::Int(v, Scalar::I32) if v == i64::from(i32::MIN) => Text::new("(-2147483647 - 1)", Prec::Primary),
+            Literal::Int(i64::MIN, s @ Scalar::I64) => {
+                Text::new(format!("(-9223372036854775807{} - 1)", d.suffix(s)), Prec::Primary)
+            }
+            Literal::Int(_, s) => text::literal(*l, d.suffix(s), String::new, ()),
+            Literal::F32(x) => text::literal(*l, "f", || d.special_float(x.into(), Scalar::F32), ()),
+            Literal::F64(x) => text::literal(*l, "", || d.special_float(x, Scalar::F64), ()),
+            Literal::Bool(_) => text::literal(*l, "", String::new, ()),
+        }
     }
-}
-
-/// `-a`, and `-(-a)` rather than `--a`.
-fn negated(a: Text) -> Text {
-    let a = if a.text.starts_with('-') { format!("({})", a.text) } else { a.at(Prec::Unary) };
-    Text::new(format!("-{a}"), Prec::Unary)
 }
 
 /// Joins two operands. A shift's or a bitwise operator's operands get parentheses where another operator would be
 /// read wrongly, and is warned about.
 fn join(op: BinOp, a: Text, b: Text) -> Text {
-    use BinOp::*;
-    let (symbol, prec) = match op {
-        Add => ("+", Prec::Sum),
-        Sub => ("-", Prec::Sum),
-        Mul => ("*", Prec::Product),
-        Div => ("/", Prec::Product),
-        Rem => ("%", Prec::Product),
-        Shl => ("<<", Prec::Shift),
-        Shr => (">>", Prec::Shift),
-        Lt => ("<", Prec::Relation),
-        Le => ("<=", Prec::Relation),
-        Gt => (">", Prec::Relation),
-        Ge => (">=", Prec::Relation),
-        Eq => ("==", Prec::Equality),
-        Ne => ("!=", Prec::Equality),
-        And => ("&", Prec::BitAnd),
-        Or => ("|", Prec::BitOr),
-        Xor => ("^", Prec::BitXor),
-        Min | Max | Pack { .. } => unreachable!("these are calls"),
-    };
+    let (symbol, prec) = Grammar::C.operator(op, false).expect("what is a call is written before");
     let chained = a.prec == prec;
     let (left, right) = match prec {
         Prec::Sum => (Prec::Sum, Prec::Product),
@@ -310,12 +248,11 @@ fn join(op: BinOp, a: Text, b: Text) -> Text {
 
 /// Joins two conditions.
 fn join_logical(op: BinOp, a: Text, b: Text) -> Text {
-    let (symbol, prec) = match op {
-        BinOp::And => ("&&", Prec::LogicalAnd),
-        BinOp::Or => ("||", Prec::LogicalOr),
+    let (symbol, prec) = match Grammar::C.operator(op, true) {
+        Some((symbol, prec @ (Prec::LogicalAnd | Prec::LogicalOr))) => (symbol, prec),
         // On bool, exclusive or is inequality.
-        op => return join(if op == BinOp::Xor { BinOp::Ne } else { op }, a, b),
+        _ => return join(if op == BinOp::Xor { BinOp::Ne } else { op }, a, b),
     };
-    let left = if a.prec == prec { prec } else { Prec::BitOr };
-    Text::new(format!("{} {symbol} {}", a.at(left), b.at(Prec::BitOr)), prec)
+    let left = if a.prec == prec { prec } else { Prec::COr };
+    Text::new(format!("{} {symbol} {}", a.at(left), b.at(Prec::COr)), prec)
 }

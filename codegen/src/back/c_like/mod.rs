@@ -11,110 +11,138 @@
 //! itself, as a cast in the IR asks, so such a cast is not written.
 
 mod expr;
+mod helpers;
 
 use super::Unsupported;
-use super::comment_line;
-use super::dialect::Dialect;
+use super::dialect::{CLike, Dialect, Memory};
 use super::facts::{Facts, assigned_in};
-use super::helpers::Helper;
-use super::namer::Namer;
+use super::namer::{C_RESERVED, HELPERS, Namer};
+use super::text::{Lines, Prec, Text, comment_line, wrap_list};
 use crate::ir::valid::KernelInfo;
 use crate::ir::*;
-use expr::{Prec, Text};
 use std::collections::BTreeSet;
 
+pub use helpers::{Helper, Hint};
+
+impl<L: CLike> Dialect for L {
+    fn name(&self) -> &'static str {
+        CLike::name(self)
+    }
+
+    fn word(&self) -> &'static str {
+        CLike::word(self)
+    }
+
+    fn extension(&self) -> &'static str {
+        CLike::extension(self)
+    }
+
+    fn has(&self, feature: Feature) -> bool {
+        CLike::has(self, feature)
+    }
+
+    fn namer(&self) -> Namer {
+        Namer::new(&[C_RESERVED, self.reserved(), HELPERS])
+    }
+
+    fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String {
+        CLike::prelude(self, kernels)
+    }
+
+    fn write_with(
+        &self,
+        kernels: &[(&Kernel, &KernelInfo)],
+        namer: &mut Namer,
+    ) -> Result<(String, Vec<String>), Unsupported> {
+        let names: Vec<String> = kernels.iter().map(|(k, _)| namer.name(&k.name)).collect();
+        let mut used = BTreeSet::new();
+        let mut text = String::new();
+        for ((kernel, info), name) in kernels.iter().zip(&names) {
+            self.check(kernel)?;
+            text.push('\n');
+            text += &write_kernel((kernel, info), name, self, namer, &mut used)?;
+        }
+        let helpers = helpers::write(&used, self);
+        Ok((format!("{helpers}{}", text.strip_prefix('\n').unwrap_or(&text)), names))
+    }
+}
+
 /// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller.
-pub fn write_kernel(
-    (kernel, info): (&Kernel, &KernelInfo),
+fn write_kernel(
+    pair: (&Kernel, &KernelInfo),
     name: &str,
-    dialect: Dialect,
+    dialect: &dyn CLike,
     namer: &mut Namer,
     helpers: &mut BTreeSet<Helper>,
 ) -> Result<String, Unsupported> {
-    let mut w = Writer {
-        kernel,
-        facts: Facts::of(kernel, info),
-        dialect,
-        namer,
-        helpers,
-        params: Vec::new(),
-        shared: vec![String::new(); kernel.shared.len()],
-        locals: vec![String::new(); kernel.locals.len()],
-        out: String::new(),
-        indent: 0,
-    };
-    w.check_launch()?;
+    let mut w = Writer::new(pair, dialect, namer, helpers);
     w.namer.open();
     let result = w.function(name);
     w.namer.close();
-    result.map(|()| w.out)
+    result.map(|()| w.lines.out)
 }
 
 /// Writes an expression over a kernel's scalar parameters, as a launch shape has them, for host code in which the
 /// parameters go by their own names.
-pub fn write_host_expression((kernel, info): (&Kernel, &KernelInfo), e: &Expr) -> String {
-    let mut helpers = BTreeSet::new();
-    let mut namer = Dialect::C.namer();
-    let mut w = Writer {
-        kernel,
-        facts: Facts::of(kernel, info),
-        dialect: Dialect::Cuda,
-        namer: &mut namer,
-        helpers: &mut helpers,
-        params: kernel.params.iter().map(|p| p.name.clone()).collect(),
-        shared: Vec::new(),
-        locals: Vec::new(),
-        out: String::new(),
-        indent: 0,
-    };
+pub fn write_host_expression(pair: (&Kernel, &KernelInfo), dialect: &dyn CLike, e: &Expr) -> String {
+    let (mut helpers, mut namer) = (BTreeSet::new(), Namer::new(&[]));
+    let mut w = Writer::new(pair, dialect, &mut namer, &mut helpers);
+    w.params = pair.0.params.iter().map(|p| p.name.clone()).collect();
     w.expr(e).text
 }
 
 struct Writer<'a> {
     kernel: &'a Kernel,
     facts: Facts<'a>,
-    dialect: Dialect,
+    dialect: &'a dyn CLike,
     namer: &'a mut Namer,
     helpers: &'a mut BTreeSet<Helper>,
     params: Vec<String>,
     shared: Vec<String>,
     locals: Vec<String>,
-    out: String,
-    indent: usize,
+    lines: Lines,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(
+        (kernel, info): (&'a Kernel, &'a KernelInfo),
+        dialect: &'a dyn CLike,
+        namer: &'a mut Namer,
+        helpers: &'a mut BTreeSet<Helper>,
+    ) -> Writer<'a> {
+        Writer {
+            kernel,
+            facts: Facts::of(kernel, info),
+            dialect,
+            namer,
+            helpers,
+            params: Vec::new(),
+            shared: vec![String::new(); kernel.shared.len()],
+            locals: vec![String::new(); kernel.locals.len()],
+            lines: Lines::default(),
+        }
+    }
+
     fn unsupported<T>(&self, what: &str) -> Result<T, Unsupported> {
         Err(Unsupported { kernel: self.kernel.name.clone(), target: self.dialect.name(), what: what.into() })
     }
 
-    fn check_launch(&self) -> Result<(), Unsupported> {
-        let one = |e: &Expr| matches!(e, Expr::Lit(Literal::Int(1, _)));
-        let single = self.kernel.launch.block == [1; 3] && self.kernel.launch.grid.iter().all(one);
-        if self.dialect == Dialect::C && !single {
-            return self.unsupported("it runs in many threads; use the `rows` schedule, which has one");
-        }
-        if self.dialect == Dialect::C && !self.kernel.shared.is_empty() {
-            return self.unsupported("it has shared arrays; use the `rows` schedule");
-        }
-        Ok(())
+    /// What the dialect spells for a feature that it has.
+    fn spelled<T>(&self, text: Option<T>, feature: Feature) -> Result<T, Unsupported> {
+        text.map_or_else(|| self.unsupported(feature.reason()), Ok)
     }
 
     fn line(&mut self, text: &str) {
-        for _ in 0..self.indent {
-            self.out.push_str("    ");
-        }
-        self.out.push_str(text);
-        self.out.push('\n');
+        self.lines.line(text);
     }
 
     fn function(&mut self, name: &str) -> Result<(), Unsupported> {
         let d = self.dialect;
         for doc in &self.kernel.docs {
-            self.out += &format!("// {}\n", comment_line(doc));
+            self.lines.out += &format!("// {}\n", comment_line(doc));
         }
         for p in self.kernel.params.iter().filter(|p| !p.doc.is_empty()) {
-            self.out += &format!("//   {}: {}\n", comment_line(&p.name), comment_line(&p.doc));
+            self.lines.out += &format!("//   {}: {}\n", comment_line(&p.name), comment_line(&p.doc));
         }
         let mut params = Vec::new();
         for p in &self.kernel.params {
@@ -126,31 +154,21 @@ impl Writer<'_> {
                     // Data that others may still be writing is not constant.
                     let changes = self.facts.overlaps() && access != Access::Write;
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
-                    format!("{constness}{} *{restrict}{name}", d.type_name(s))
+                    format!("{}{constness}{} *{restrict}{name}", d.memory(Memory::Global), d.type_name(s))
                 }
             });
             self.params.push(name);
         }
-        let head = match d {
-            Dialect::Cuda => {
-                let threads: u32 = self.kernel.launch.block.iter().product();
-                let blocks = match self.kernel.min_blocks {
-                    0 => String::new(),
-                    n => format!(", {n}"),
-                };
-                format!("extern \"C\" __global__ void __launch_bounds__({threads}{blocks}) {name}(")
-            }
-            Dialect::C => format!("static void {name}("),
-        };
-        self.out += &wrap_list(&head, &params, ")");
-        self.out += "\n{\n";
-        self.indent = 1;
+        self.lines.out += &wrap_list(&d.kernel_head(self.kernel, name), &params, ")");
+        self.lines.out += "\n{\n";
+        self.lines.indent = 1;
         for (i, s) in self.kernel.shared.iter().enumerate() {
             let name = self.namer.name(&s.name);
-            self.line(&format!("__shared__ __align__(16) {} {name}[{}];", d.type_name(s.scalar), s.len));
+            let declared = self.spelled(d.shared_array(s.scalar, &name, s.len), Feature::Shared)?;
+            self.line(&declared);
             self.shared[i] = name;
         }
-        if d == Dialect::C {
+        if d.warns_of_unused() {
             for i in 0..self.params.len() {
                 if !self.facts.is_param_used(ParamId(i as u32)) {
                     self.line(&format!("(void){};", self.params[i]));
@@ -159,15 +177,15 @@ impl Writer<'_> {
         }
         let kernel = self.kernel;
         self.statements(&kernel.body)?;
-        self.out += "}\n";
+        self.lines.out += "}\n";
         Ok(())
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<(), Unsupported> {
         self.namer.open();
-        self.indent += 1;
+        self.lines.indent += 1;
         let result = self.statements(body);
-        self.indent -= 1;
+        self.lines.indent -= 1;
         self.namer.close();
         result
     }
@@ -210,7 +228,7 @@ impl Writer<'_> {
             Some(v) => self.line(&format!("{constness}{t} {name} = {v};")),
             None => self.line(&format!("{t} {name}{len};")),
         }
-        if self.dialect == Dialect::C && !self.facts.is_read(id) {
+        if self.dialect.warns_of_unused() && !self.facts.is_read(id) {
             self.line(&format!("(void){name};"));
         }
         self.locals[id.0 as usize] = name;
@@ -233,9 +251,15 @@ impl Writer<'_> {
                 let place = self.place(dst);
                 self.line(&format!("{place} = {value};"));
             }
-            Stmt::Barrier if self.dialect == Dialect::Cuda => self.line("__syncthreads();"),
-            Stmt::Barrier => return self.unsupported("it has a barrier; use the `rows` schedule"),
-            Stmt::CopyAsync { shared, at, global, index, lanes, valid } if self.dialect == Dialect::Cuda => {
+            Stmt::Barrier => {
+                let text = self.spelled(self.dialect.barrier(), Feature::Barriers)?;
+                self.line(text);
+            }
+            Stmt::SyncWarp => {
+                let text = self.spelled(self.dialect.sync_warp(), Feature::Warps)?;
+                self.line(text);
+            }
+            Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
                 let helper = Helper::CopyAsync(self.facts.element(Space::Shared(*shared)), *lanes);
                 self.helpers.insert(helper);
                 let to = self.address(self.array(Space::Shared(*shared)).to_string(), at);
@@ -243,18 +267,10 @@ impl Writer<'_> {
                 let valid = self.plain(valid).text;
                 self.line(&format!("{}({to}, {from}, {valid});", helper.name()));
             }
-            Stmt::CommitCopies if self.dialect == Dialect::Cuda => self.nullary(Helper::CommitCopies),
-            Stmt::WaitCopies(n) if self.dialect == Dialect::Cuda => self.nullary(Helper::WaitCopies(*n)),
-            Stmt::SyncWarp if self.dialect == Dialect::Cuda => self.line("__syncwarp();"),
-            Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) => {
-                return self.unsupported("it has asynchronous copies to shared memory; use the `rows` schedule");
-            }
-            Stmt::SyncWarp => return self.unsupported("it synchronises a warp; use the `rows` schedule"),
-            Stmt::WaitLaunches if self.dialect == Dialect::Cuda => self.nullary(Helper::WaitLaunches),
-            Stmt::AllowLaunch if self.dialect == Dialect::Cuda => self.nullary(Helper::AllowLaunch),
-            Stmt::WaitLaunches | Stmt::AllowLaunch => {
-                return self.unsupported("it overlaps with other launches; leave pass `overlap` away");
-            }
+            Stmt::CommitCopies => self.nullary(Helper::CommitCopies),
+            Stmt::WaitCopies(n) => self.nullary(Helper::WaitCopies(*n)),
+            Stmt::WaitLaunches => self.nullary(Helper::WaitLaunches),
+            Stmt::AllowLaunch => self.nullary(Helper::AllowLaunch),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond).text;
                 self.line(&format!("if ({cond}) {{"));
@@ -323,9 +339,8 @@ impl Writer<'_> {
         let i = self.namer.name(&self.facts.local(var).name);
         let next = step.map_or_else(|| format!("++{i}"), |s| format!("{i} += {s}"));
         self.locals[var.0 as usize] = i.clone();
-        if self.dialect == Dialect::Cuda {
-            // Left to itself the compiler unrolls strided loops until registers spill.
-            self.line(if unroll { "#pragma unroll" } else { "#pragma unroll 1" });
+        if let Some(text) = self.dialect.unrolling(unroll) {
+            self.line(text);
         }
         self.line(&format!("for ({t} {i} = {from}; {i} < {to}; {next}) {{"));
         self.block(body)?;
@@ -381,11 +396,7 @@ impl Writer<'_> {
     fn load_one(&mut self, space: Space, index: &Expr, cache: Cache) -> String {
         let index = self.plain(index).text;
         let cell = format!("{}[{index}]", self.array(space));
-        match self.hint(space, cache) {
-            Cache::ReadOnly => format!("__ldg(&{cell})"),
-            Cache::Streaming => format!("__ldcs(&{cell})"),
-            Cache::Default | Cache::Kept => cell,
-        }
+        self.dialect.load(&cell, self.hint(space, cache))
     }
 
     fn load(&mut self, dst: &Place, space: Space, index: &Expr, lanes: u32, cache: Cache) -> Result<(), Unsupported> {
@@ -398,8 +409,8 @@ impl Writer<'_> {
         let Place::Elem(id, first) = dst else {
             return self.unsupported("a wide load needs a register array");
         };
-        let cache = self.hint(space, cache);
-        let helper = Helper::Load(self.facts.element(space), lanes, cache.into());
+        let (element, hint, memory) = (self.facts.element(space), self.hint(space, cache).into(), self.memory(space));
+        let helper = Helper::Load { element, lanes, hint, memory };
         self.helpers.insert(helper);
         let from = self.address(self.array(space).to_string(), index);
         let to = self.address(self.locals[id.0 as usize].clone(), first);
@@ -413,10 +424,19 @@ impl Writer<'_> {
     }
 
     fn hint(&self, space: Space, cache: Cache) -> Cache {
-        match (self.dialect, space) {
-            (Dialect::Cuda, Space::Global(_)) => cache,
+        match space {
+            Space::Global(_) if self.dialect.has_hints() => cache,
             _ => Cache::Default,
         }
+    }
+
+    /// Where an array stands, if pointers say that.
+    fn memory(&self, space: Space) -> Option<Memory> {
+        let differ = self.dialect.memory(Memory::Global) != self.dialect.memory(Memory::Shared);
+        differ.then_some(match space {
+            Space::Global(_) => Memory::Global,
+            Space::Shared(_) => Memory::Shared,
+        })
     }
 
     fn store(&mut self, space: Space, index: &Expr, values: &[Expr], cache: Cache) -> Result<(), Unsupported> {
@@ -427,13 +447,12 @@ impl Writer<'_> {
         {
             let index = self.plain(index).text;
             let cell = format!("{}[{index}]", self.array(space));
-            match cache {
-                Cache::Streaming => self.line(&format!("__stcs(&{cell}, {value});")),
-                _ => self.line(&format!("{cell} = {value};")),
-            }
+            let statement = self.dialect.store(&cell, value, cache);
+            self.line(&statement);
             return Ok(());
         }
-        let helper = Helper::Store(self.facts.element(space), values.len() as u32, cache.into());
+        let (element, lanes, memory) = (self.facts.element(space), values.len() as u32, self.memory(space));
+        let helper = Helper::Store { element, lanes, hint: cache.into(), memory };
         self.helpers.insert(helper);
         let to = self.address(self.array(space).to_string(), index);
         self.line(&format!("{}({to}, {});", helper.name(), texts.join(", ")));
@@ -441,43 +460,12 @@ impl Writer<'_> {
     }
 
     fn shuffle(&mut self, src: &Expr, lane: &Lane) -> Result<String, Unsupported> {
-        if self.dialect == Dialect::C {
-            return self.unsupported("it has a warp shuffle; use the `rows` schedule");
-        }
-        let narrow = self.facts.type_of(src) == Scalar::I16;
+        let scalar = self.facts.type_of(src);
         let src = self.expr(src).text;
-        let (function, n) = match lane {
-            Lane::Up(n) => ("__shfl_up_sync", n.to_string()),
-            Lane::Down(n) => ("__shfl_down_sync", n.to_string()),
-            Lane::Xor(n) => ("__shfl_xor_sync", n.to_string()),
-            Lane::Index(e) => ("__shfl_sync", self.plain(e).text),
+        let at = match lane {
+            Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) => n.to_string(),
+            Lane::Index(e) => self.plain(e).text,
         };
-        Ok(match narrow {
-            true => format!("(short){function}(0xffffffffu, {src}, {n})"),
-            false => format!("{function}(0xffffffffu, {src}, {n})"),
-        })
+        self.spelled(self.dialect.shuffle(scalar, &src, lane, &at), Feature::Shuffles)
     }
-}
-
-/// `head` and a comma-separated list and `tail`, broken before column 120 and indented.
-pub fn wrap_list(head: &str, items: &[String], tail: &str) -> String {
-    let one = format!("{head}{}{tail}", items.join(", "));
-    if one.chars().count() <= 120 {
-        return one;
-    }
-    let mut out = head.to_string();
-    let mut column = 0;
-    for (i, item) in items.iter().enumerate() {
-        let text = format!("{item}{}", if i + 1 < items.len() { "," } else { tail });
-        if i == 0 || column + 1 + text.chars().count() > 120 {
-            out += "\n    ";
-            column = 4;
-        } else {
-            out.push(' ');
-            column += 1;
-        }
-        column += text.chars().count();
-        out += &text;
-    }
-    out
 }

@@ -11,7 +11,7 @@ use super::overlap::{self, Extent};
 use crate::error::PlanError;
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
-use lifting_codegen::back::cuda;
+use lifting_codegen::back::{Cuda, Dialect};
 use lifting_planner::{Arg, Array, Launch, List, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -93,7 +93,8 @@ impl Loaded {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
         }
-        let (source, names) = cuda::write_with(&list, &mut cuda::namer())
+        let (source, names) = Cuda
+            .write_with(&list, &mut Cuda.namer())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
         let compiled = match &target {
             Some(target) => Some(cache::compiled(&source, target)?),
@@ -415,7 +416,7 @@ mod tests {
                 let written = overlap::written(&program, &overlaps).unwrap();
                 let kernels: Vec<_> = written.iter().map(|(kernel, info)| (kernel, info)).collect();
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
-                let (source, names) = cuda::write_with(&kernels, &mut cuda::namer()).unwrap();
+                let (source, names) = Cuda.write_with(&kernels, &mut Cuda.namer()).unwrap();
                 for architecture in [SM_90, SM_75] {
                     let target = Target::of(architecture).unwrap();
                     let compiled =

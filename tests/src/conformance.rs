@@ -1,0 +1,159 @@
+//! The IR's conformance suite as a program: the text that runs cases beside the kernels that a dialect writes, in C and
+//! in Rust, and what holds the program's output to what is expected.
+
+use crate::bytes;
+use lifting_codegen::back::Dialect;
+use lifting_codegen::ir::conformance::{Case, cases};
+use lifting_codegen::ir::interp::Arg;
+use lifting_codegen::ir::valid::{KernelInfo, validate};
+use lifting_codegen::ir::{Access, Kernel, Param, ParamKind, Scalar};
+
+/// Cases that a dialect can be asked to write, with its text of their kernels.
+pub struct Suite {
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// The names of their kernels.
+    pub names: Vec<String>,
+    /// What the dialect writes, the prelude included.
+    pub text: String,
+}
+
+impl Suite {
+    /// All cases whose kernels ask for nothing that the dialect lacks.
+    ///
+    /// # Panics
+    /// If the dialect refuses one of these, or writes one that asks for something that it lacks.
+    pub fn of(dialect: &dyn Dialect) -> Suite {
+        let (cases, refused): (Vec<Case>, Vec<Case>) =
+            cases().into_iter().partition(|case| case.kernel.features().iter().all(|f| dialect.has(*f)));
+        for case in refused {
+            let info = validate(&case.kernel).expect("cases are valid");
+            let error = dialect.write(&[(&case.kernel, &info)]).expect_err(&case.name).to_string();
+            assert!(error.contains(dialect.name()), "{error}");
+        }
+        let infos: Vec<KernelInfo> = cases.iter().map(|c| validate(&c.kernel).expect("cases are valid")).collect();
+        let kernels: Vec<(&Kernel, &KernelInfo)> = cases.iter().map(|c| &c.kernel).zip(&infos).collect();
+        let written = dialect.write_with(&kernels, &mut dialect.namer());
+        let (text, names) = written.unwrap_or_else(|e| panic!("{e}"));
+        Suite { text: format!("{}{text}", dialect.prelude(&kernels)), cases, names }
+    }
+
+    /// Holds the output of the program to what is expected.
+    ///
+    /// # Panics
+    /// At the first difference.
+    pub fn check(&self, output: &[u8]) {
+        let mut rest = output;
+        for case in &self.cases {
+            let mut take = |arg: &Arg| match arg {
+                Arg::Buffer(b) => {
+                    let (head, tail) = rest.split_at(b.len() * b.scalar().bytes());
+                    rest = tail;
+                    Arg::Buffer(bytes::to_buffer(b.scalar(), head))
+                }
+                arg => arg.clone(),
+            };
+            let args: Vec<Arg> = case.args.iter().map(&mut take).collect();
+            case.check(&args).unwrap_or_else(|e| panic!("{e}"));
+        }
+        assert!(rest.is_empty(), "the program writes more than the cases have");
+    }
+
+    /// A program in C that runs all cases, each by the statement that `launch` gives for it and for the function that
+    /// calls its kernel.
+    pub fn c_program(&self, launch: impl Fn(&Case, &str) -> String) -> String {
+        let mut out = format!("{}\n#include <stdio.h>\n#include <math.h>\n", self.text);
+        let mut calls = String::new();
+        for (case, name) in self.cases.iter().zip(&self.names) {
+            let (mut args, mut fills, mut writes) = (Vec::new(), String::new(), String::new());
+            for (i, (param, arg)) in case.kernel.params.iter().zip(&case.args).enumerate() {
+                let (data, array) = (data(param, arg), format!("{name}_a{i}"));
+                let s = scalar(param);
+                out += &format!("static {} {array}[{}];\n", c_type(s), (data.len() / s.bytes()).max(1));
+                if !data.is_empty() {
+                    fills += &format!("    static const unsigned char b{i}[] = {{{}}};\n", bytes::list(&data));
+                    fills += &format!("    memcpy({array}, b{i}, sizeof b{i});\n");
+                }
+                if arg.buffer().is_some() {
+                    args.push(array.clone());
+                    writes += &format!("    fwrite({array}, 1, {}, stdout);\n", data.len());
+                } else {
+                    args.push(format!("{array}[0]"));
+                }
+            }
+            out += &format!("static void call_{name}(void)\n{{\n    {name}({});\n}}\n", args.join(", "));
+            let launch = launch(case, &format!("call_{name}"));
+            out += &format!("static void run_{name}(void)\n{{\n{fills}    {launch}\n{writes}}}\n");
+            calls += &format!("    run_{name}();\n");
+        }
+        out + &format!("int main(void)\n{{\n{calls}    return 0;\n}}\n")
+    }
+
+    /// A program in Rust that runs all cases.
+    pub fn rust_program(&self) -> String {
+        let mut out = format!(
+            "use std::io::Write;\n\n{}\n\
+             fn values<T, const N: usize>(bytes: &[u8], value: fn([u8; N]) -> T) -> Vec<T> {{\n    \
+                 bytes.chunks_exact(N).map(|c| value(c.try_into().unwrap())).collect()\n}}\n",
+            self.text
+        );
+        let mut calls = String::new();
+        for (case, name) in self.cases.iter().zip(&self.names) {
+            let (mut args, mut fills, mut writes) = (Vec::new(), String::new(), String::new());
+            for (i, (param, arg)) in case.kernel.params.iter().zip(&case.args).enumerate() {
+                let data = bytes::list(&data(param, arg));
+                let s = scalar(param);
+                let t = match s {
+                    Scalar::F16 | Scalar::Bf16 => "u16",
+                    s => s.name(),
+                };
+                let (mutable, borrow) = match param.kind {
+                    ParamKind::Pointer(_, Access::Read) => ("", "&"),
+                    ParamKind::Pointer(..) => ("mut ", "&mut "),
+                    ParamKind::Scalar(_) => ("", ""),
+                };
+                fills += &format!("    let {mutable}a{i} = values(&[{data}], {t}::from_ne_bytes);\n");
+                if arg.buffer().is_some() {
+                    args.push(format!("{borrow}a{i}"));
+                    writes += &format!("    a{i}.iter().for_each(|x| out.extend(x.to_ne_bytes()));\n");
+                } else {
+                    args.push(format!("a{i}[0]"));
+                }
+            }
+            out +=
+                &format!("fn run_{name}(out: &mut Vec<u8>) {{\n{fills}    {name}({});\n{writes}}}\n", args.join(", "));
+            calls += &format!("    run_{name}(&mut out);\n");
+        }
+        out + &format!(
+            "fn main() {{\n    let mut out = Vec::new();\n{calls}    std::io::stdout().write_all(&out).unwrap();\n}}\n"
+        )
+    }
+}
+
+fn scalar(param: &Param) -> Scalar {
+    let (ParamKind::Pointer(s, _) | ParamKind::Scalar(s)) = param.kind;
+    s
+}
+
+/// The bytes of an argument.
+fn data(param: &Param, arg: &Arg) -> Vec<u8> {
+    match arg {
+        Arg::Buffer(b) => bytes::of_buffer(b),
+        arg => bytes::of_scalar(arg, scalar(param)),
+    }
+}
+
+/// The type in C; `f16` and `bf16` are their bits.
+pub fn c_type(s: Scalar) -> &'static str {
+    match s {
+        Scalar::I16 => "int16_t",
+        Scalar::I32 => "int32_t",
+        Scalar::I64 => "int64_t",
+        Scalar::U32 => "uint32_t",
+        Scalar::U64 => "uint64_t",
+        Scalar::F16 | Scalar::Bf16 => "uint16_t",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::Bool => "bool",
+    }
+}
