@@ -253,12 +253,17 @@ fn common_shapes_are_one_loop() {
     for (isa, one_loop) in sets().zip(["rows in one loop, sse2", "rows in one loop, avx2", "rows in one loop, avx512"])
     {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
-            for wavelet in ["legall53", "dd137"] {
-                assert_eq!(schedule::<i16>(wavelet, &[2, 160], boundary, isa), one_loop);
+            for wavelet in ["legall53", "dd137", "dd97", "fidelity", "daubechies97"] {
+                assert_eq!(schedule::<i16>(wavelet, &[2, 170], boundary, isa), one_loop);
             }
             for wavelet in ["cdf97", "cdf2_2"] {
                 assert_eq!(schedule::<f32>(wavelet, &[2, 160], boundary, isa), one_loop);
+                assert_eq!(schedule::<f16>(wavelet, &[2, 160], boundary, isa), one_loop);
+                assert_eq!(schedule::<bf16>(wavelet, &[2, 160], boundary, isa), one_loop);
             }
+        }
+        for wavelet in ["haar", "db2", "db4"] {
+            assert_eq!(schedule::<f32>(wavelet, &[160, 160], Boundary::Periodic, isa), one_loop);
         }
         assert_ne!(schedule::<f32>("cdf97", &[90, 90], Boundary::Zero, isa), one_loop);
     }
@@ -267,16 +272,35 @@ fn common_shapes_are_one_loop() {
 #[test]
 fn rows_in_one_loop_are_the_oracles() {
     let mut random = Random(4);
-    for scheme in schemes(&["legall53", "dd137", "haar_vc2_0", "dd97"]) {
-        for _ in 0..60 {
+    for scheme in schemes(&["legall53", "dd137", "haar_vc2_0", "dd97", "fidelity", "daubechies97"]) {
+        for _ in 0..50 {
             let shape = wide(&mut random);
             check::<i16>(problem(&scheme, &mut random, &[&shape]), &mut random);
         }
     }
-    for scheme in schemes(&["cdf97", "cdf2_2", "cdf2_4", "cdf3_5", "db4"]) {
-        for _ in 0..60 {
+    for scheme in schemes(&["cdf97", "cdf2_2", "cdf2_4", "cdf3_5", "db2", "db4", "haar"]) {
+        for _ in 0..50 {
             let shape = wide(&mut random);
             check::<f32>(problem(&scheme, &mut random, &[&shape]), &mut random);
+        }
+    }
+    for scheme in schemes(&["cdf97", "cdf2_2"]) {
+        for _ in 0..25 {
+            let shape = wide(&mut random);
+            check::<f16>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            check::<bf16>(problem(&scheme, &mut random, &[&shape]), &mut random);
+        }
+    }
+    // Weights that fit 16 bits, sums that do not, on either side of the sample or one.
+    let text = "
+        wavelet heavy { domain integer; odd -= (30000*(even[0] + even[1]) + 8) >> 14; even += (5000*odd[-1] + odd[0]) >> 13; }
+        wavelet wrong { domain integer; even += (32767*odd[0] - 32767*odd[-1]) >> 15; odd += (20000*even[1] + 3) >> 16; }
+        wavelet far { domain integer; odd -= (even[-2] + 7*even[3] + 1) >> 3; even += (odd[-3] - odd[1] + 5*odd[0]) >> 2; }
+    ";
+    for scheme in lifting_dsl::compile(text).unwrap().schemes {
+        for _ in 0..30 {
+            let shape = wide(&mut random);
+            check::<i16>(problem(&scheme, &mut random, &[&shape]), &mut random);
         }
     }
 }

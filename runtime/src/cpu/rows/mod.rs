@@ -38,7 +38,7 @@ const MAX_LEVELS: usize = 64;
 const SMALL: usize = 1 << 15;
 
 /// Bytes of samples from which on they do not stay in the caches: results are stored past them.
-const LARGE: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
+const LARGE: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// All levels of a problem that row programs can take.
 #[derive(Debug)]

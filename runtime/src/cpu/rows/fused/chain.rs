@@ -11,19 +11,24 @@
 use super::vector::{Bits, Vector};
 
 /// The most samples on either side of one that a step updates.
-pub(super) const MAX_SIDES: usize = 2;
+pub(super) const MAX_SIDES: usize = 4;
 
 /// The most steps.
-pub(super) const MAX_STEPS: usize = 4;
+pub(super) const MAX_STEPS: usize = 5;
 
-/// Room for what is delayed.
-const MAX_SLOTS: usize = 8;
+/// The most samples that a step reads.
+const MAX_READS: usize = 2 * MAX_SIDES;
 
-/// A step in numbers: `target ∓= (Σ weight·(pair of samples) + rounding) >> shift`.
+/// Room for what is delayed along columns.
+const MAX_SLOTS: usize = 18;
+
+/// A step in numbers: `target ∓= (Σ weight·sample + rounding) >> shift`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weights {
-    /// Of the nearest samples on either side first.
-    pub weights: [f64; MAX_SIDES],
+    /// Of the samples to the left and right, nearest first.
+    pub weights: [[Option<f64>; 2]; MAX_SIDES],
+    /// Whether samples to the left and right are summed before they are multiplied.
+    pub summed: bool,
     pub rounding: f64,
     pub shift: u32,
     /// Of integers; real weights are negative instead, which gives the same bits.
@@ -34,6 +39,8 @@ pub(super) struct Weights {
 pub(super) trait Op<V>: Copy {
     /// Samples on either side.
     const SIDES: usize;
+    /// Whether samples are multiplied after the last step (before the first one, in synthesis).
+    const SCALES: bool;
     /// # Safety
     /// The machine has the instructions.
     unsafe fn new(step: &Weights) -> Self;
@@ -41,7 +48,7 @@ pub(super) trait Op<V>: Copy {
     ///
     /// # Safety
     /// The machine has the instructions.
-    unsafe fn apply(self, target: V, last: &[V; MAX_SLOTS]) -> V;
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V;
 }
 
 /// All steps.
@@ -55,7 +62,7 @@ pub(super) trait Chain<V: Vector>: Copy {
     unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self;
     /// # Safety
     /// The machine has the instructions.
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_SLOTS]) -> V;
+    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V;
 
     /// Registers that a line along columns delays.
     const DOWN: usize = Self::SIDES - 1 + Self::STEPS * (2 * Self::SIDES - 1);
@@ -71,7 +78,7 @@ pub(super) trait Chain<V: Vector>: Copy {
     #[inline(always)]
     unsafe fn run<L: Line<V>>(&self, t: V, u: V, line: &mut L) -> (V, V) {
         let (mut target, mut new) = (t, u);
-        let mut last = [u; MAX_SLOTS];
+        let mut last = [u; MAX_READS];
         // SAFETY: by the caller's promise.
         unsafe {
             if Self::SIDES > 1 {
@@ -93,7 +100,7 @@ pub(super) trait Line<V> {
     ///
     /// # Safety
     /// The machine has the instructions.
-    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_SLOTS];
+    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_READS];
 }
 
 /// A line along columns: what is delayed are registers.
@@ -104,8 +111,8 @@ pub(super) struct Down<V> {
 
 impl<V: Vector> Line<V> for Down<V> {
     #[inline(always)]
-    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_SLOTS] {
-        let mut last = [new; MAX_SLOTS];
+    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_READS] {
+        let mut last = [new; MAX_READS];
         for k in 0..depth {
             last[k + 1] = self.slots[self.at + k];
             self.slots[self.at + k] = last[k];
@@ -123,8 +130,8 @@ pub(super) struct Across<'a, V> {
 
 impl<V: Vector> Line<V> for Across<'_, V> {
     #[inline(always)]
-    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_SLOTS] {
-        let mut last = [new; MAX_SLOTS];
+    unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_READS] {
+        let mut last = [new; MAX_READS];
         for k in 1..depth + 1 {
             // SAFETY: passed on from the caller.
             last[k] = unsafe { new.after(self.slots[self.at], k) };
@@ -135,31 +142,83 @@ impl<V: Vector> Line<V> for Across<'_, V> {
     }
 }
 
-/// `N` steps of real numbers, each of one weight.
+/// `N` steps of a kind.
 #[derive(Clone, Copy)]
-pub(super) struct Real<V, const N: usize>([V; N]);
+pub(super) struct All<O, const N: usize>([O; N]);
 
-impl<V: Vector, const N: usize> Chain<V> for Real<V, N> {
+impl<V: Vector, O: Op<V>, const N: usize> Chain<V> for All<O, N> {
     const STEPS: usize = N;
-    const SIDES: usize = 1;
-    const SCALES: bool = true;
+    const SIDES: usize = O::SIDES;
+    const SCALES: bool = O::SCALES;
 
     #[inline(always)]
     unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
         // SAFETY: by the caller's promise.
         unsafe {
-            let mut all = [V::splat(0.0); N];
-            for (weight, step) in all.iter_mut().zip(steps) {
-                *weight = V::splat(step.weights[0]);
+            let mut all = [O::new(&steps[0]); N];
+            for step in 1..N {
+                all[step] = O::new(&steps[step]);
             }
-            Real(all)
+            All(all)
         }
     }
 
     #[inline(always)]
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_SLOTS]) -> V {
+    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
-        unsafe { target.add(self.0[step].mul(last[1].add(last[0]))) }
+        unsafe { self.0[step].apply(target, last) }
+    }
+}
+
+/// `target += w·(a + b)`
+#[derive(Clone, Copy)]
+pub(super) struct Summed<V>(V);
+
+impl<V: Vector> Op<V> for Summed<V> {
+    const SIDES: usize = 1;
+    const SCALES: bool = true;
+    #[inline(always)]
+    unsafe fn new(step: &Weights) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe { Summed(V::splat(step.weights[0][0].unwrap_or_default())) }
+    }
+    #[inline(always)]
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe { target.add(self.0.mul(last[1].add(last[0]))) }
+    }
+}
+
+/// `target += v·a + w·b`, of which one may not be there: then it is replaced by 0, and multiplied by −1, since −0
+/// changes no sum.
+#[derive(Clone, Copy)]
+pub(super) struct Single<V> {
+    weights: [V; 2],
+    masks: [V; 2],
+}
+
+impl<V: Vector> Op<V> for Single<V> {
+    const SIDES: usize = 1;
+    const SCALES: bool = true;
+    #[inline(always)]
+    unsafe fn new(step: &Weights) -> Self {
+        let [left, right] = step.weights[0];
+        // SAFETY: by the caller's promise.
+        unsafe {
+            Single {
+                weights: [V::splat(left.unwrap_or(-1.0)), V::splat(right.unwrap_or(-1.0))],
+                masks: [V::mask(left.is_some()), V::mask(right.is_some())],
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let left = self.weights[0].mul(last[1].and(self.masks[0]));
+            let right = self.weights[1].mul(last[0].and(self.masks[1]));
+            target.add(left.add(right))
+        }
     }
 }
 
@@ -170,7 +229,7 @@ pub(super) struct Two<A, B>(A, B);
 impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     const STEPS: usize = 2;
     const SIDES: usize = A::SIDES;
-    const SCALES: bool = false;
+    const SCALES: bool = A::SCALES;
 
     #[inline(always)]
     unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
@@ -179,7 +238,7 @@ impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     }
 
     #[inline(always)]
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_SLOTS]) -> V {
+    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
         unsafe {
             match step {
@@ -194,7 +253,7 @@ impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
 #[inline(always)]
 unsafe fn average<V: Bits>(a: V, b: V) -> V {
     // SAFETY: by the caller's promise.
-    unsafe { a.and(b).add(a.xor(b).shr(1)) }
+    unsafe { a.and(b).add(a.xor(b).half()) }
 }
 
 #[inline(always)]
@@ -209,12 +268,13 @@ pub(super) struct Half<const SUBTRACT: bool>;
 
 impl<V: Bits, const SUBTRACT: bool> Op<V> for Half<SUBTRACT> {
     const SIDES: usize = 1;
+    const SCALES: bool = false;
     #[inline(always)]
     unsafe fn new(_: &Weights) -> Self {
         Half
     }
     #[inline(always)]
-    unsafe fn apply(self, target: V, last: &[V; MAX_SLOTS]) -> V {
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
         unsafe { update::<V, SUBTRACT>(target, average(last[0], last[1])) }
     }
@@ -226,64 +286,65 @@ pub(super) struct Quarter<V, const SUBTRACT: bool>(V);
 
 impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
     const SIDES: usize = 1;
+    const SCALES: bool = false;
     #[inline(always)]
     unsafe fn new(_: &Weights) -> Self {
         // SAFETY: by the caller's promise.
         unsafe { Quarter(V::splat(1.0)) }
     }
     #[inline(always)]
-    unsafe fn apply(self, target: V, last: &[V; MAX_SLOTS]) -> V {
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
         unsafe {
             let half = average(last[0], last[1]);
-            update::<V, SUBTRACT>(target, half.shr(1).add(half.and(self.0)))
+            update::<V, SUBTRACT>(target, half.half().add(half.and(self.0)))
         }
     }
 }
 
-/// Any step on 16-bit integers whose arithmetic fits 16 bits: see [`Narrow`](super::super::axis::Narrow).
+/// Any step on 16-bit integers with weights of 16 bits: samples to the left and right are multiplied and summed in one
+/// instruction, in 32 bits, of which the lower 16 of the result are kept.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<V, const SIDES: usize> {
+pub(super) struct Dot<V, const SIDES: usize> {
+    /// Of the left in even lanes, of the right in odd ones.
     weights: [V; SIDES],
     rounding: V,
-    mask: V,
     shift: u32,
     /// −1 to subtract, 0 to add.
     sign: V,
 }
 
-impl<V: Bits, const SIDES: usize> Op<V> for Narrow<V, SIDES> {
+impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
     const SIDES: usize = SIDES;
+    const SCALES: bool = false;
     #[inline(always)]
     unsafe fn new(step: &Weights) -> Self {
         // SAFETY: by the caller's promise.
         unsafe {
             let mut weights = [V::splat(0.0); SIDES];
-            for (to, weight) in weights.iter_mut().zip(step.weights) {
-                *to = V::splat(weight);
+            for (to, pair) in weights.iter_mut().zip(step.weights) {
+                let [left, right] = pair.map(Option::unwrap_or_default);
+                *to = V::splat_pairs(left as i16 as u16 as u32 | (right as i16 as u16 as u32) << 16);
             }
-            Narrow {
+            Dot {
                 weights,
-                rounding: V::splat(step.rounding),
-                mask: V::splat(f64::from((1u32 << step.shift) - 1)),
+                rounding: V::splat_pairs(step.rounding as i32 as u32),
                 shift: step.shift,
                 sign: V::splat(if step.subtract { -1.0 } else { 0.0 }),
             }
         }
     }
     #[inline(always)]
-    unsafe fn apply(self, target: V, last: &[V; MAX_SLOTS]) -> V {
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
         unsafe {
-            let (mut highs, mut lows) = (V::splat(0.0), self.rounding);
-            for (side, weight) in self.weights.iter().enumerate() {
-                let (a, b) = (last[SIDES - 1 - side], last[SIDES + side]);
-                let high = a.shr(self.shift).add(b.shr(self.shift));
-                let low = a.and(self.mask).add(b.and(self.mask));
-                highs = highs.add(weight.mul(high));
-                lows = lows.add(weight.mul(low));
+            let mut sums = [self.rounding; 2];
+            for side in 0..SIDES {
+                let (low, high) = V::zip(last[SIDES + side], last[SIDES - 1 - side]);
+                sums[0] = sums[0].add_pairs(low.dot(self.weights[side]));
+                sums[1] = sums[1].add_pairs(high.dot(self.weights[side]));
             }
-            let delta = highs.add(lows.shr(self.shift));
+            let delta = V::low_halves(sums[0], sums[1], self.shift);
             target.add(delta.xor(self.sign).sub(self.sign))
         }
     }

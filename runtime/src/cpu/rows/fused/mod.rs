@@ -19,7 +19,8 @@ use super::level::Chunk;
 use super::view::Grid;
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
-use chain::{Chain, Half, MAX_SIDES, MAX_STEPS, Narrow, Quarter, Real, Two, Weights};
+use chain::{All, Chain, Dot, Half, MAX_STEPS, Quarter, Single, Summed, Two, Weights};
+use half::{bf16, f16};
 use kernels::{BUFFERS, Event, Kernel, ROWS};
 use lifting_dsl::Boundary;
 use std::any::{Any, TypeId};
@@ -76,19 +77,19 @@ pub(super) struct Run {
 impl Fused {
     /// `None` if there is no such loop for samples `T`.
     pub fn new<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, down: &Axis<W>) -> Option<Fused> {
-        let mut sides = None;
         let mut steps = Vec::new();
         for step in &across.steps {
             let Kind::Lift(lift) = &step.kind else { return None };
-            let (step_sides, weights) = symmetric(lift, &step.taps)?;
-            if *sides.get_or_insert(step_sides) != step_sides {
-                return None;
-            }
-            steps.push(weights);
+            steps.push(weights(lift, &step.taps)?);
         }
+        let sides = steps.iter().map(Weights::sides).max()?;
         let target = across.steps.first()?.target;
         let alternate = across.steps.iter().enumerate().all(|(k, step)| step.target == (target + k) % 2);
-        let exact = matches!(across.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
+        let exact = match across.boundary {
+            Boundary::Periodic => true,
+            Boundary::WholeSymmetric => steps.iter().all(Weights::symmetric),
+            Boundary::Zero | Boundary::Edge => false,
+        };
         if !alternate || !exact || steps.len() > MAX_STEPS || down.steps.len() != steps.len() {
             return None;
         }
@@ -102,7 +103,7 @@ impl Fused {
         if none != [None; 2] {
             return None;
         }
-        let wanted = Wanted { steps: &steps, sides: sides?, analysis, late: across.phase(0) != last, n: across.n };
+        let wanted = Wanted { steps: &steps, sides, analysis, late: across.phase(0) != last, n: across.n };
         let loops = find::<T>(isa, wanted)?;
         let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
         let place = |i: isize| {
@@ -235,41 +236,48 @@ fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
     real.or_else(|| weight.downcast_ref::<i32>().map(|&x| f64::from(x)))
 }
 
-/// Samples on either side, and weights, if those of the left and the right are the same.
-fn symmetric<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<(usize, Weights)> {
-    let sides = taps.len() / 2;
+/// The weights of a step, if loops have its sums.
+fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
+    let mut weights = Weights {
+        rounding: number::<W>(&lift.rounding)?,
+        shift: lift.shift,
+        subtract: lift.subtract && !W::REAL,
+        summed: matches!(lift.groups[..], [(_, 2)]),
+        ..Weights::default()
+    };
     let mut at = 0;
-    let mut found = [[None; 2]; MAX_SIDES];
-    for (group, (weight, count)) in lift.groups.iter().enumerate() {
-        let weight = match &lift.narrow {
-            Some(narrow) => f64::from(narrow.weights[group]),
-            None if W::REAL => number::<W>(weight)?,
-            None => return None,
-        };
+    for (weight, count) in &lift.groups {
+        let weight = number::<W>(weight)?;
+        let weight = if W::REAL && lift.subtract { -weight } else { weight };
         for tap in &taps[at..at + count] {
             let side = (tap.unsigned_abs() - 1) / 2;
-            *found.get_mut(side)?.get_mut((*tap > 0) as usize)? = Some(weight);
+            let to = weights.weights.get_mut(side)?.get_mut((*tap > 0) as usize)?;
+            // Taps are distinct, or else their weights are not one number.
+            if to.replace(weight).is_some() {
+                return None;
+            }
         }
         at += count;
     }
-    // Products of reals are summed in their order.
-    if sides == 0 || taps.len() % 2 == 1 || W::REAL && lift.groups.len() > 1 {
-        return None;
-    }
-    let mut weights = Weights {
-        rounding: lift.narrow.as_ref().map_or(0.0, |narrow| f64::from(narrow.rounding)),
-        shift: lift.shift,
-        subtract: lift.subtract && !W::REAL,
-        ..Weights::default()
+    let sides = weights.sides();
+    let fits = match W::REAL {
+        // Sums of reals have an order: there are those of one pair, and of two products.
+        true => sides == 1 && (weights.summed || lift.groups.iter().all(|group| group.1 == 1)),
+        false => lift.shift <= 16 && weights.weights.as_flattened().iter().flatten().all(|w| w.abs() < 32768.0),
     };
-    for (side, pair) in found.iter().enumerate().take(sides) {
-        let [Some(left), Some(right)] = *pair else { return None };
-        if left != right {
-            return None;
-        }
-        weights.weights[side] = if W::REAL && lift.subtract { -left } else { left };
+    (fits && sides > 0).then_some(weights)
+}
+
+impl Weights {
+    /// Samples on either side, at most.
+    fn sides(&self) -> usize {
+        self.weights.iter().rposition(|pair| *pair != [None; 2]).map_or(0, |side| side + 1)
     }
-    Some((sides, weights))
+
+    /// Whether a line that is mirrored is lifted as one that goes on.
+    fn symmetric(&self) -> bool {
+        self.weights.iter().all(|[left, right]| left == right)
+    }
 }
 
 /// Orders stores past the caches before what other threads see of this one.
@@ -288,27 +296,28 @@ fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
 
 #[cfg(target_arch = "x86_64")]
 fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
-    let t = TypeId::of::<T>();
-    let find = match isa {
-        Isa::Avx512 => [avx512::reals, avx512::integers],
-        Isa::Avx2 => [avx2::reals, avx2::integers],
-        Isa::Baseline => [baseline::reals, baseline::integers],
+    let (f32s, f16s, bf16s, i16s) = match isa {
+        Isa::Avx512 => (avx512::f32 as Find, avx512::f16 as Find, avx512::bf16 as Find, avx512::i16 as Find),
+        Isa::Avx2 => (avx2::f32 as Find, avx2::f16 as Find, avx2::bf16 as Find, avx2::i16 as Find),
+        Isa::Baseline => (baseline::f32 as Find, baseline::f16 as Find, baseline::bf16 as Find, baseline::i16 as Find),
     };
-    if t == TypeId::of::<f32>() {
-        find[0](wanted)
-    } else if t == TypeId::of::<i16>() {
-        find[1](wanted)
-    } else {
-        None
-    }
+    let all = [
+        (TypeId::of::<f32>(), f32s),
+        (TypeId::of::<f16>(), f16s),
+        (TypeId::of::<bf16>(), bf16s),
+        (TypeId::of::<i16>(), i16s),
+    ];
+    all.iter().find(|(t, _)| *t == TypeId::of::<T>()).and_then(|(_, find)| find(wanted))
 }
+
+/// Looks for the loops of a type of samples.
+type Find = fn(Wanted<'_>) -> Option<Loop>;
 
 impl Wanted<'_> {
     /// Whether step `k` is `x ∓= (a + b + rounding) >> shift`.
     fn is(&self, k: usize, subtract: bool, rounding: f64, shift: u32) -> bool {
         let step = &self.steps[k];
-        self.sides == 1
-            && (step.weights[0], step.rounding, step.shift, step.subtract) == (1.0, rounding, shift, subtract)
+        step.weights[0] == [Some(1.0); 2] && (step.rounding, step.shift, step.subtract) == (rounding, shift, subtract)
     }
 }
 
@@ -354,28 +363,45 @@ macro_rules! set {
                 })
             }
 
-            pub fn reals(wanted: Wanted<'_>) -> Option<Loop> {
-                match (wanted.sides, wanted.steps.len()) {
-                    (1, 2) => of::<$f32, f32, Real<$f32, 2>>(wanted),
-                    (1, 4) => of::<$f32, f32, Real<$f32, 4>>(wanted),
+            pub fn f32(wanted: Wanted<'_>) -> Option<Loop> {
+                let single = wanted.steps.iter().all(|step| !step.summed);
+                match (wanted.steps.len(), single) {
+                    (2, true) => of::<$f32, f32, All<Single<$f32>, 2>>(wanted),
+                    (3, true) => of::<$f32, f32, All<Single<$f32>, 3>>(wanted),
+                    (5, true) => of::<$f32, f32, All<Single<$f32>, 5>>(wanted),
+                    _ => summed_pairs::<f32>(wanted),
+                }
+            }
+
+            pub fn f16(wanted: Wanted<'_>) -> Option<Loop> {
+                summed_pairs::<half::f16>(wanted)
+            }
+
+            pub fn bf16(wanted: Wanted<'_>) -> Option<Loop> {
+                summed_pairs::<half::bf16>(wanted)
+            }
+
+            fn summed_pairs<S: Storage<$f32>>(wanted: Wanted<'_>) -> Option<Loop> {
+                match (wanted.steps.len(), wanted.steps.iter().all(|step| step.summed)) {
+                    (2, true) => of::<$f32, S, All<Summed<$f32>, 2>>(wanted),
+                    (4, true) => of::<$f32, S, All<Summed<$f32>, 4>>(wanted),
                     _ => None,
                 }
             }
 
-            pub fn integers(wanted: Wanted<'_>) -> Option<Loop> {
+            pub fn i16(wanted: Wanted<'_>) -> Option<Loop> {
                 type V = $i16;
-                if wanted.steps.len() != 2 {
-                    return None;
-                }
-                if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) {
-                    return of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted);
-                }
-                if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) {
-                    return of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted);
-                }
-                match wanted.sides {
-                    1 => of::<V, i16, Two<Narrow<V, 1>, Narrow<V, 1>>>(wanted),
-                    2 => of::<V, i16, Two<Narrow<V, 2>, Narrow<V, 2>>>(wanted),
+                match (wanted.steps.len(), wanted.sides) {
+                    (2, 1) if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) => {
+                        of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted)
+                    }
+                    (2, 1) if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) => {
+                        of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted)
+                    }
+                    (2, 1) => of::<V, i16, All<Dot<V, 1>, 2>>(wanted),
+                    (2, 2) => of::<V, i16, All<Dot<V, 2>, 2>>(wanted),
+                    (2, 3..) => of::<V, i16, All<Dot<V, 4>, 2>>(wanted),
+                    (4, 1) => of::<V, i16, All<Dot<V, 1>, 4>>(wanted),
                     _ => None,
                 }
             }

@@ -5,6 +5,8 @@
 
 #![allow(clippy::missing_safety_doc, reason = "one promise for all: the machine has the set, and pointers are valid")]
 
+use half::{bf16, f16};
+
 /// Samples side by side, as many as a register has.
 pub(super) trait Vector: Copy {
     type Lane: Copy + 'static;
@@ -19,7 +21,10 @@ pub(super) trait Vector: Copy {
     unsafe fn sub(self, other: Self) -> Self;
     /// Of integers, the low half.
     unsafe fn mul(self, other: Self) -> Self;
-    /// All lanes moved up by `k`, from 1 to 3; the first `k` are the last of `before`.
+    /// All bits set, or none.
+    unsafe fn mask(on: bool) -> Self;
+    unsafe fn and(self, other: Self) -> Self;
+    /// All lanes moved up by `k`, from 1 to 7 (of reals, 1); the first `k` are the last of `before`.
     unsafe fn after(self, before: Self, k: usize) -> Self;
     /// Even and odd lanes of two registers.
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
@@ -56,10 +61,67 @@ macro_rules! own_lane {
 
 own_lane!(i16, f32);
 
-/// Vectors of integers.
-pub(super) trait Bits: Vector {
-    unsafe fn and(self, other: Self) -> Self;
+/// Vectors of reals, which may be stored in 16 bits.
+pub(super) trait Reals: Vector<Lane = f32> {
+    unsafe fn load_f16(from: *const f16) -> Self;
+    unsafe fn store_f16(self, to: *mut f16);
+}
+
+impl<V: Reals> Storage<V> for f16 {
+    #[inline(always)]
+    unsafe fn load(from: *const f16) -> V {
+        unsafe { V::load_f16(from) }
+    }
+    #[inline(always)]
+    unsafe fn store(value: V, to: *mut f16) {
+        unsafe { value.store_f16(to) }
+    }
+    #[inline(always)]
+    unsafe fn stream(value: V, to: *mut f16) {
+        unsafe { value.store_f16(to) }
+    }
+}
+
+impl<V: Reals> Storage<V> for bf16 {
+    #[inline(always)]
+    unsafe fn load(from: *const bf16) -> V {
+        let mut lanes = [0.0; 16];
+        unsafe {
+            for (i, lane) in lanes.iter_mut().enumerate().take(V::LANES) {
+                *lane = from.add(i).read_unaligned().to_f32();
+            }
+            V::load(lanes.as_ptr())
+        }
+    }
+    #[inline(always)]
+    unsafe fn store(value: V, to: *mut bf16) {
+        let mut lanes = [0.0; 16];
+        unsafe {
+            value.store(lanes.as_mut_ptr());
+            for (i, lane) in lanes.iter().enumerate().take(V::LANES) {
+                *to.add(i) = bf16::from_f32(*lane);
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn stream(value: V, to: *mut bf16) {
+        unsafe { Self::store(value, to) }
+    }
+}
+
+/// Vectors of 16-bit integers.
+pub(super) trait Bits: Vector<Lane = i16> {
     unsafe fn xor(self, other: Self) -> Self;
-    /// Shifted right, the sign kept.
-    unsafe fn shr(self, by: u32) -> Self;
+    /// Shifted right by 1, the sign kept.
+    unsafe fn half(self) -> Self;
+    /// The same 32 bits in all pairs of lanes.
+    unsafe fn splat_pairs(bits: u32) -> Self;
+    /// Lanes of both in pairs, in an order that `low_halves` undoes.
+    unsafe fn zip(a: Self, b: Self) -> (Self, Self);
+    /// The products of each pair of lanes, summed in 32 bits.
+    unsafe fn dot(self, weights: Self) -> Self;
+    /// Sums of 32 bits.
+    unsafe fn add_pairs(self, other: Self) -> Self;
+    /// The lower halves of numbers of 32 bits, shifted right.
+    unsafe fn low_halves(a: Self, b: Self, shift: u32) -> Self;
 }
