@@ -1,8 +1,9 @@
 //! The CPU executor.
 //!
 //! Transforms out of place along one or two axes are row programs (`rows`): one pass over the data, both axes while
-//! rows are in cache. What these do not take goes axis by axis, in place, lines in bundles (`pass`), steps on bundles
-//! (`lift`). Both give the oracle's bits; the recipe says which it is.
+//! rows are in cache; those along three take planes (`rows::volume`). What these do not take goes axis by axis, in
+//! place, lines in bundles (`pass`), steps on bundles (`lift`). All give the oracle's bits; the recipe says which it
+//! is.
 
 mod adjoint;
 mod copy;
@@ -47,6 +48,8 @@ pub(crate) struct Cpu<T: Sample> {
     levels: Vec<Level>,
     /// The faster way, where there is one.
     rows: Option<rows::Program<T>>,
+    /// And where three axes have one.
+    volume: Option<rows::Volume<T>>,
     threads: usize,
     size: WorkspaceSize,
 }
@@ -112,6 +115,11 @@ impl<T: Sample> Cpu<T> {
             size.lines = size.lines.max(rows.work()?);
             size.low = rows.low()?;
         }
+        let volume = rows::Volume::new(&problem, isa, threads);
+        if let Some(volume) = &volume {
+            size.lines = size.lines.max(volume.work());
+            size.low = size.low.max(volume.low());
+        }
         let adjoints = Adjoint::new(problem.scheme.steps())
             .and_then(|analysis| Some([analysis, Adjoint::new(&problem.scheme.inverse_steps())?]));
         Some(Cpu {
@@ -123,6 +131,7 @@ impl<T: Sample> Cpu<T> {
             ),
             levels,
             rows,
+            volume,
             threads,
             size,
             problem,
@@ -266,9 +275,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             schedule,
         };
         let levels = self.levels.iter().enumerate();
-        match &self.rows {
-            Some(rows) => levels.map(|(j, level)| pass(j, &level.axes, rows.name(j))).collect(),
-            None => levels.flat_map(|(j, level)| level.axes.iter().map(move |&a| pass(j, &[a], "lines"))).collect(),
+        match (&self.rows, &self.volume) {
+            (_, Some(volume)) => levels.map(|(j, level)| pass(j, &level.axes, volume.name())).collect(),
+            (Some(rows), _) => levels.map(|(j, level)| pass(j, &level.axes, rows.name(j))).collect(),
+            (None, None) => {
+                levels.flat_map(|(j, level)| level.axes.iter().map(move |&a| pass(j, &[a], "lines"))).collect()
+            }
         }
     }
 
@@ -280,7 +292,8 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
-            if let Some(rows) = &self.rows {
+            let volume = self.volume.as_ref().filter(|volume| volume.takes(&src.strides, &dst.strides));
+            if self.rows.is_some() || volume.is_some() {
                 let Workspace { lines, low, padded, .. } = workspace;
                 let mut src = src;
                 if self.problem.pads() {
@@ -288,7 +301,11 @@ impl<T: Sample> Executor<T> for Cpu<T> {
                     copy::copy(src, whole, self.threads);
                     src = whole.as_const();
                 }
-                rows.run(rows::Way::Analysis, 0, src, dst, lines, low);
+                match (&self.rows, volume) {
+                    (Some(rows), _) => rows.run(rows::Way::Analysis, 0, src, dst, lines, low),
+                    (None, Some(volume)) => volume.run(rows::Way::Analysis, 0, src, dst, lines, low),
+                    (None, None) => {}
+                }
                 return Ok(());
             }
             copy::copy(src, dst, self.threads);
@@ -333,12 +350,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             let whole = packed(padded.as_mut_ptr(), (src.rank, src.shape));
             // SAFETY: `padded` has the geometry's size; the rest is passed on from the caller.
             unsafe {
-                match &self.rows {
-                    Some(rows) => {
-                        let Workspace { lines, low, .. } = workspace;
-                        rows.run(rows::Way::Synthesis, 0, src, whole, lines, low);
-                    }
-                    None => {
+                let Workspace { lines, low, .. } = workspace;
+                let volume = self.volume.as_ref().filter(|volume| volume.takes(&src.strides, &whole.strides));
+                match (&self.rows, volume) {
+                    (Some(rows), _) => rows.run(rows::Way::Synthesis, 0, src, whole, lines, low),
+                    (None, Some(volume)) => volume.run(rows::Way::Synthesis, 0, src, whole, lines, low),
+                    (None, None) => {
                         copy::copy(src, whole, self.threads);
                         self.synthesise(0, Kind::Transform, whole, workspace);
                     }
@@ -351,6 +368,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         if let Some(rows) = self.rows.as_ref().filter(|rows| rows.levels() > level) {
             // SAFETY: passed on from the caller.
             unsafe { rows.run(rows::Way::Synthesis, level, src, dst, &mut workspace.lines, &mut workspace.low) };
+            return Ok(());
+        }
+        let volume = self.volume.as_ref().filter(|volume| volume.levels() > level);
+        if let Some(volume) = volume.filter(|volume| volume.takes(&src.strides, &dst.strides)) {
+            // SAFETY: passed on from the caller.
+            unsafe { volume.run(rows::Way::Synthesis, level, src, dst, &mut workspace.lines, &mut workspace.low) };
             return Ok(());
         }
         let low = self.window(level, src.ptr.cast_mut(), src.strides);

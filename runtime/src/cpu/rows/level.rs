@@ -201,6 +201,11 @@ impl<W: Arithmetic> Level<W> {
                 None => {
                     let to = (front + ARRIVE as isize).min(chunk.rows.1);
                     for row in front.max(chunk.rows.0)..to {
+                        if let (Some(run), Some(fused)) = (run, &self.fused) {
+                            let (from, to, ring) = (&work.from[0], &work.to[0], memory.ring);
+                            fused.line(run, chunk.blocks, self.blocks(), row, from, to, ring);
+                            continue;
+                        }
                         for block in chunk.blocks.0..chunk.blocks.1 {
                             work.alone(row, block);
                         }

@@ -17,6 +17,7 @@ mod fused;
 mod level;
 mod ops;
 mod view;
+mod volume;
 
 use super::Shared;
 use super::isa::Isa;
@@ -30,6 +31,7 @@ use lifting_dsl::geometry::Layout;
 use lifting_planner::Problem;
 use rayon::prelude::*;
 use view::{Grid, Rows};
+pub(super) use volume::Volume;
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;
@@ -139,11 +141,11 @@ impl<T: Sample> Program<T> {
                     gain: if analysis { (gain, 0) } else { (0, gain) },
                     fused: None,
                 };
-                if let (Some(across), Some(down)) = (&level.across, &level.down)
-                    && level.across_first == analysis
+                if let Some(across) = &level.across
+                    && (level.down.is_none() || level.across_first == analysis)
                     && gain == 0
                 {
-                    level.fused = Fused::new::<T, _>(isa, analysis, across, down);
+                    level.fused = Fused::new::<T, _>(isa, analysis, across, level.down.as_ref());
                 }
                 let (copy, staging) = level.scratch();
                 (program.copy, program.staging) = (program.copy.max(copy), program.staging.max(staging));

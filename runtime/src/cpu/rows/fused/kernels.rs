@@ -47,6 +47,8 @@ pub(super) struct Event {
     /// Lanes of the first register that are before the first result, so that registers are stored where lines of the
     /// cache begin.
     pub skip: usize,
+    /// Registers along a row that are made, of a row alone.
+    pub range: (usize, usize),
 }
 
 /// A compiled loop.
@@ -80,8 +82,18 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Registers of head, middle and tail in a range that begins at 0 or after the head, and ends before the tail or
+    /// with it.
+    #[inline(always)]
+    fn lengths(&self, (begin, end): (usize, usize)) -> [usize; 3] {
+        let head = self.warm + (begin == 0) as usize;
+        [head, self.full.min(end) - begin.max(1), self.vectors.min(end).saturating_sub(self.full)]
+    }
+}
+
 /// Registers of columns whose state a level of `n` samples keeps, at most.
-pub(super) fn columns<V: Vector, C: Chain<V>>(n: usize) -> usize {
+pub(super) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
     let place = Place::new::<V, C>(n, V::LANES - 1, true);
     place.vectors + place.warm
 }
@@ -122,19 +134,23 @@ fn fetch<S>(from: *const S) {
     let _ = from;
 }
 
-/// Analysis of four rows. `LATE`: the first sample of a row is not a result of the last step.
+/// Analysis of `R` rows: of four, or along one alone. `LATE`: the first sample of a row is not a result of the last
+/// step.
 ///
 /// # Safety
 /// Rows and bands are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(level: &Level, event: &Event) {
+pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
+    level: &Level,
+    event: &Event,
+) {
     let (n, skip, pair) = (level.n, event.skip, 2 * V::LANES);
     let place = Place::new::<V, C>(n, skip, LATE);
-    let (first, head_pairs) = (place.first, place.warm + 1);
+    let first = place.first;
     // SAFETY: `first` is where rows and buffers were made for.
     unsafe {
-        let mut segments = [[std::ptr::null::<S>(); ROWS]; 3];
-        for r in 0..ROWS {
+        let mut segments = [[std::ptr::null::<S>(); R]; 3];
+        for r in 0..R {
             let row: *const S = event.from[r][0].cast();
             let head = event.buffers.cast::<S>().add(2 * r * BUFFER * V::LANES);
             let tail = head.add(BUFFER * V::LANES);
@@ -151,23 +167,27 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
             segments[1][r] = row.offset(first + pair as isize);
             segments[2][r] = tail;
         }
-        let lengths = [head_pairs, place.full - 1, place.vectors - place.full];
+        let lengths = place.lengths(event.range);
+        if R == 1 && event.range.0 > 0 {
+            let begin = event.from[0][0].cast::<S>().offset(first + (event.range.0 * pair) as isize);
+            (segments[0][0], segments[1][0]) = (begin.sub(place.warm * pair), begin);
+        }
         let to = event.to.map(|bands| bands.map(|band| band.cast::<S>()));
         let counts = [(n + 1 - LATE as usize) / 2, (n + LATE as usize) / 2];
         let next = event.next.map(|rows| rows.map(|bands| bands[0].cast::<S>()));
 
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
-        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; ROWS];
-        let mut late = [V::splat(0.0); ROWS];
+        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
+        let mut late = [V::splat(0.0); R];
         let mut state: *mut V::Lane = event.state.cast();
-        let mut at = -(skip as isize);
+        let mut at = (event.range.0 * V::LANES) as isize - skip as isize;
         for segment in 0..3 {
             let (rows, whole) = (segments[segment], segment == 1);
             let warm = if segment == 0 { place.warm } else { 0 };
             for i in 0..lengths[segment] {
-                let mut x = [[V::splat(0.0); 2]; ROWS];
-                for r in 0..ROWS {
+                let mut x = [[V::splat(0.0); 2]; R];
+                for r in 0..R {
                     let from = rows[r].add(i * pair);
                     let (t, u) = V::split(S::load(from), S::load(from.add(V::LANES)));
                     let (last, mut other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
@@ -185,6 +205,17 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
                         fetch(from);
                         fetch(from.add(V::LANES));
                     }
+                }
+                if R == 1 {
+                    for band in 0..2 {
+                        if whole {
+                            put(x[0][band], to[0][band].offset(at), event.stream[0][band]);
+                        } else {
+                            partial(x[0][band], to[0][band], at, counts[band]);
+                        }
+                    }
+                    at += V::LANES as isize;
+                    continue;
                 }
                 for band in 0..2 {
                     let mut line = Down::load(state, C::DOWN);
@@ -212,12 +243,16 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
     }
 }
 
-/// Synthesis of four rows. `LATE`: the first sample of a row is not a result of the last step.
+/// Synthesis of `R` rows: of four, or along one alone. `LATE`: the first sample of a row is not a result of the last
+/// step.
 ///
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(level: &Level, event: &Event) {
+pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
+    level: &Level,
+    event: &Event,
+) {
     let (n, skip, lanes) = (level.n, event.skip, V::LANES);
     let place = Place::new::<V, C>(n, skip, LATE);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
@@ -226,8 +261,8 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
     let end = first + (2 * place.full * lanes) as isize;
     // SAFETY: `first` is where bands and buffers were made for.
     unsafe {
-        let mut segments = [[[std::ptr::null::<S>(); 2]; ROWS]; 3];
-        for r in 0..ROWS {
+        let mut segments = [[[std::ptr::null::<S>(); 2]; R]; 3];
+        for r in 0..R {
             let buffers = event.buffers.cast::<S>().add(2 * r * BUFFER * lanes);
             let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
             let tails = [buffers.add(BUFFER * lanes), buffers.add(3 * BUFFER / 2 * lanes)];
@@ -253,7 +288,13 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                 *tails[band].add(at as usize / 2) = *event.from[r][band].cast::<S>().add(level.right[i]);
             }
         }
-        let lengths = [place.warm + 1, place.full - 1, place.vectors - place.full];
+        let lengths = place.lengths(event.range);
+        if R == 1 && event.range.0 > 0 {
+            for band in 0..2 {
+                let begin = segments[1][0][band].add((event.range.0 - 1) * lanes);
+                (segments[0][0][band], segments[1][0][band]) = (begin.sub(place.warm * lanes), begin);
+            }
+        }
         let to = event.to.map(|rows| rows[0].cast::<S>());
         let next = event.next.map(|rows| {
             rows.map(|bands| [bands[0].cast::<S>().offset(first / 2), bands[1].cast::<S>().offset(first / 2)])
@@ -261,16 +302,20 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
 
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
-        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; ROWS];
-        let mut late = [V::splat(0.0); ROWS];
+        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
+        let mut late = [V::splat(0.0); R];
         let mut state: *mut V::Lane = event.state.cast();
-        let mut at = -2 * skip as isize;
+        let mut at = 2 * ((event.range.0 * lanes) as isize - skip as isize);
         for segment in 0..3 {
             let (rows, whole) = (segments[segment], segment == 1);
             let warm = if segment == 0 { place.warm } else { 0 };
             for i in 0..lengths[segment] {
-                let mut x = [[V::splat(0.0); 2]; ROWS];
+                let mut x = [[V::splat(0.0); 2]; R];
                 for band in 0..2 {
+                    if R == 1 {
+                        x[0][band] = S::load(rows[0][band].add(i * lanes));
+                        continue;
+                    }
                     let mut line = Down::load(state, C::DOWN);
                     for p in 0..2 {
                         line.at = 0;
@@ -289,7 +334,7 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                         fetch(band.add((i + 1) * lanes));
                     }
                 }
-                for r in 0..ROWS {
+                for r in 0..R {
                     let [mut t, mut u] = x[r];
                     if C::SCALES {
                         (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
@@ -314,6 +359,69 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                     at += 2 * lanes as isize;
                 }
             }
+        }
+    }
+}
+
+/// The lanes of samples `0..count` of a row, where lane 0 is sample `at`; others are anything.
+#[inline(always)]
+unsafe fn some<V: Vector, S: Storage<V>>(from: *const S, at: isize, count: usize) -> V {
+    let mut lanes = std::mem::MaybeUninit::<[u64; 32]>::zeroed();
+    let (first, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
+    // SAFETY: lanes of the register, and samples that there are.
+    unsafe {
+        for lane in first..end {
+            *lanes.as_mut_ptr().cast::<S>().offset(lane) = *from.offset(at + lane);
+        }
+        S::load(lanes.as_ptr().cast())
+    }
+}
+
+/// Four rows, along columns alone: samples `0..event.range.1`, one band.
+///
+/// # Safety
+/// Rows are valid, and the machine has the instructions.
+#[inline(always)]
+pub(super) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
+    level: &Level,
+    event: &Event,
+) {
+    let count = event.range.1;
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let from = event.from.map(|rows| rows[0].cast::<S>());
+        let to = event.to.map(|rows| rows[0].cast::<S>());
+        let chain = C::new(&level.steps);
+        let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
+        let mut state: *mut V::Lane = event.state.cast();
+        for i in 0..(count + event.skip).div_ceil(V::LANES) {
+            let at = (i * V::LANES) as isize - event.skip as isize;
+            let whole = at >= 0 && at as usize + V::LANES <= count;
+            let mut line = Down::load(state, C::DOWN);
+            for p in 0..2 {
+                line.at = 0;
+                let (t, u) = (from[2 * p], from[2 * p + 1]);
+                let (mut t, mut u): (V, V) = match whole {
+                    true => (S::load(t.offset(at)), S::load(u.offset(at))),
+                    false => (some(t, at, count), some(u, at, count)),
+                };
+                if C::SCALES && !ANALYSIS {
+                    (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
+                }
+                let (mut last, mut other) = chain.run(t, u, &mut line);
+                if C::SCALES && ANALYSIS {
+                    (last, other) = (last.mul(factors[0]), other.mul(factors[1]));
+                }
+                if whole {
+                    put(last, to[2 * p].offset(at), event.stream[0][0]);
+                    put(other, to[2 * p + 1].offset(at), event.stream[1][0]);
+                } else {
+                    partial(last, to[2 * p], at, count);
+                    partial(other, to[2 * p + 1], at, count);
+                }
+            }
+            line.store(state, C::DOWN);
+            state = state.add(C::DOWN * V::LANES);
         }
     }
 }

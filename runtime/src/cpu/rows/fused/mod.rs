@@ -16,7 +16,7 @@ mod x86;
 
 use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
-use super::view::Grid;
+use super::view::{Grid, Rows};
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
 use chain::{All, Chain, Dot, Half, MAX_STEPS, Quarter, Single, Summed, Two, Weights};
@@ -61,6 +61,15 @@ struct Wanted<'a> {
     /// Whether the first sample of a row is not a result of the last step.
     late: bool,
     n: usize,
+    along: Along,
+}
+
+/// What a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Along {
+    Rows,
+    Columns,
+    Both,
 }
 
 /// How a level is executed.
@@ -76,7 +85,22 @@ pub(super) struct Run {
 
 impl Fused {
     /// `None` if there is no such loop for samples `T`.
-    pub fn new<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, down: &Axis<W>) -> Option<Fused> {
+    pub fn new<T: 'static, W: Arithmetic>(
+        isa: Isa,
+        analysis: bool,
+        across: &Axis<W>,
+        down: Option<&Axis<W>>,
+    ) -> Option<Fused> {
+        // Both axes are lifted by the same steps, if they are long enough to be lifted.
+        if down.is_some_and(|down| down.steps.len() != across.steps.len()) {
+            return None;
+        }
+        let along = if down.is_some() { Along::Both } else { Along::Rows };
+        Fused::along::<T, W>(isa, analysis, across, along)
+    }
+
+    /// The same for one axis, along rows or along columns.
+    pub fn along<T: 'static, W: Arithmetic>(isa: Isa, analysis: bool, across: &Axis<W>, along: Along) -> Option<Fused> {
         let mut steps = Vec::new();
         for step in &across.steps {
             let Kind::Lift(lift) = &step.kind else { return None };
@@ -90,7 +114,7 @@ impl Fused {
             Boundary::WholeSymmetric => steps.iter().all(Weights::symmetric),
             Boundary::Zero | Boundary::Edge => false,
         };
-        if !alternate || !exact || steps.len() > MAX_STEPS || down.steps.len() != steps.len() {
+        if !alternate || !exact || steps.len() > MAX_STEPS {
             return None;
         }
         // Results of the last step, and the others; or what the first step updates, and the others.
@@ -103,7 +127,7 @@ impl Fused {
         if none != [None; 2] {
             return None;
         }
-        let wanted = Wanted { steps: &steps, sides, analysis, late: across.phase(0) != last, n: across.n };
+        let wanted = Wanted { steps: &steps, sides, analysis, late: across.phase(0) != last, n: across.n, along };
         let loops = find::<T>(isa, wanted)?;
         let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
         let place = |i: isize| {
@@ -223,9 +247,114 @@ impl Fused {
             buffers,
             state,
             skip: run.skip,
+            range: (0, usize::MAX),
         };
         // SAFETY: passed on from the caller.
         unsafe { (loops.kernel)(&self.level, &event) }
+    }
+}
+
+impl Fused {
+    /// A row alone, or the part of it that is `blocks` of so many.
+    ///
+    /// # Safety
+    /// As for [`Fused::arrive`].
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn line<W, S, D>(
+        &self,
+        run: &Run,
+        (begin, end): (usize, usize),
+        blocks: usize,
+        row: isize,
+        from: &[Rows<S>; 2],
+        to: &[Rows<D>; 2],
+        memory: *mut W,
+    ) {
+        let Fused { loops, analysis, size, last, phase, level, .. } = self;
+        let registers = (level.n.div_ceil(2) + run.skip).div_ceil(loops.lanes);
+        let read = |band: usize| from[band].at(row, 0).cast_const().cast();
+        let write = |band: usize| -> *mut u8 { to[band].at(row, 0).cast() };
+        let (from, to) = match analysis {
+            true => ([read(0); 2], [write(*last), write(1 - last)]),
+            false => ([read(*phase), read(1 - phase)], [write(0); 2]),
+        };
+        let lead = run.skip * size * if *analysis { 1 } else { 2 };
+        let stream = [0, 1].map(|band| {
+            let low = *analysis && (last + band) % 2 == 0;
+            let aligned = (to[band] as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
+            run.stream[!low as usize] && aligned
+        });
+        let event = Event {
+            from: [from; ROWS],
+            next: None,
+            to: [to; ROWS],
+            stream: [stream; 2],
+            buffers: memory.cast(),
+            state: memory.cast(),
+            skip: run.skip,
+            range: (registers * begin / blocks, registers * end / blocks),
+        };
+        // SAFETY: passed on from the caller.
+        unsafe { (loops.kernel)(level, &event) }
+    }
+}
+
+impl Fused {
+    /// Samples of the work type that buffers of a row along columns take, and those that are delayed.
+    pub fn columns_memory(&self, samples: usize) -> Option<(usize, usize)> {
+        let nowhere = samples.checked_add(256)? / 64 * 64;
+        Some((nowhere, (samples / self.loops.lanes + 4).checked_mul(self.loops.state * self.loops.lanes)?))
+    }
+
+    /// Lanes before the first sample of a row that begins there.
+    pub fn skip<D>(&self, to: *mut D) -> usize {
+        to as usize / self.size % self.loops.lanes
+    }
+
+    /// A result depends on so many rows on either side.
+    pub fn reach(&self) -> isize {
+        self.loops.reach as isize
+    }
+
+    /// Row `front + r − back` is result `r`.
+    pub fn back(&self) -> isize {
+        self.loops.back as isize
+    }
+
+    /// Four rows along columns: samples `0..count`. What is delayed is so much longer.
+    ///
+    /// # Safety
+    /// Rows are valid for `count` samples, and so is the memory, which is `skip`'s: it has to be the same for all rows
+    /// that are lifted together. Results that are `None` are not stored.
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn columns<W, S>(
+        &self,
+        from: [*const S; ROWS],
+        to: [Option<*mut S>; ROWS],
+        count: usize,
+        skip: usize,
+        stream: [bool; 2],
+        nowhere: *mut W,
+        state: *mut W,
+    ) -> usize {
+        let Fused { loops, level, size, .. } = self;
+        let lead = skip * size;
+        let to: [*mut u8; ROWS] = to.map(|to| to.map_or(nowhere.cast::<u8>().wrapping_add(lead), |to| to.cast()));
+        let aligned = |to: *mut u8| (to as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
+        let stream = [0, 1].map(|row| stream[row] && aligned(to[row]) && aligned(to[row + 2]));
+        let event = Event {
+            from: from.map(|from| [from.cast(); 2]),
+            next: None,
+            to: to.map(|to| [to; 2]),
+            stream: stream.map(|stream| [stream; 2]),
+            buffers: nowhere.cast(),
+            state: state.cast(),
+            skip,
+            range: (0, count),
+        };
+        // SAFETY: passed on from the caller.
+        unsafe { (loops.kernel)(level, &event) };
+        (count + skip).div_ceil(loops.lanes) * loops.state * loops.lanes
     }
 }
 
@@ -330,37 +459,57 @@ macro_rules! set {
             use x86::{$f32, $i16};
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(
+            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
                 level: &kernels::Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
-                unsafe { kernels::analysis::<V, S, C, LATE>(level, event) }
+                unsafe { kernels::analysis::<V, S, C, LATE, R>(level, event) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool>(
+            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
                 level: &kernels::Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
-                unsafe { kernels::synthesis::<V, S, C, LATE>(level, event) }
+                unsafe { kernels::synthesis::<V, S, C, LATE, R>(level, event) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::columns::<V, S, C, ANALYSIS>(level, event) }
             }
 
             fn of<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
-                let kernel: Kernel = match (wanted.analysis, wanted.late) {
-                    (true, false) => analysis::<V, S, C, false>,
-                    (true, true) => analysis::<V, S, C, true>,
-                    (false, false) => synthesis::<V, S, C, false>,
-                    (false, true) => synthesis::<V, S, C, true>,
+                let kernel: Kernel = match (wanted.along, wanted.analysis, wanted.late) {
+                    (Along::Both, true, false) => analysis::<V, S, C, false, ROWS>,
+                    (Along::Both, true, true) => analysis::<V, S, C, true, ROWS>,
+                    (Along::Both, false, false) => synthesis::<V, S, C, false, ROWS>,
+                    (Along::Both, false, true) => synthesis::<V, S, C, true, ROWS>,
+                    (Along::Rows, true, false) => analysis::<V, S, C, false, 1>,
+                    (Along::Rows, true, true) => analysis::<V, S, C, true, 1>,
+                    (Along::Rows, false, false) => synthesis::<V, S, C, false, 1>,
+                    (Along::Rows, false, true) => synthesis::<V, S, C, true, 1>,
+                    (Along::Columns, true, _) => columns::<V, S, C, true>,
+                    (Along::Columns, false, _) => columns::<V, S, C, false>,
                 };
-                kernels::long_enough::<V, C>(wanted.n).then(|| Loop {
-                    kernel,
-                    lanes: V::LANES,
-                    state: 2 * C::DOWN * kernels::columns::<V, C>(wanted.n),
-                    back: C::BACK,
-                    reach: C::REACH,
-                })
+                let state = match wanted.along {
+                    Along::Rows => 0,
+                    Along::Columns => C::DOWN,
+                    Along::Both if kernels::long_enough::<V, C>(wanted.n) => {
+                        2 * C::DOWN * kernels::columns_of::<V, C>(wanted.n)
+                    }
+                    Along::Both => return None,
+                };
+                if wanted.along == Along::Rows && !kernels::long_enough::<V, C>(wanted.n) {
+                    return None;
+                }
+                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH })
             }
 
             pub fn f32(wanted: Wanted<'_>) -> Option<Loop> {
