@@ -1,7 +1,7 @@
 //! Two levels in one launch, on the interpreter against the oracle.
 
-mod support;
-
+use crate::support::{catalogue, compiled, pattern, ran_or_names_a_limit, types, wavelets};
+use crate::with_samples;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
@@ -13,7 +13,6 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, compiled, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Pass kernels on the interpreter against the oracle: every border rule, awkward sizes, both parities, every sample
 //! type, both directions, batches and pitches.
 
-mod support;
-
+use crate::support::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
+use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::schedule::{
@@ -13,7 +13,6 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// The pass schedules; that of whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,15 +1,12 @@
 //! The streaming schedule on the interpreter against the oracle, one level of both axes.
 
-mod level;
-mod support;
-
-use level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
+use crate::level::{Case, Made, SMALL, Schedule, check_type, lattices, must, runs_or_names_a_limit, sizes};
+use crate::support::{catalogue, types, wavelets};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::stream::{self, Order, RowAlignment, Shape};
 use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, types, wavelets};
 
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {

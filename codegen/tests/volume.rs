@@ -1,7 +1,7 @@
 //! The volume schedule on the interpreter against the oracle, one level of all three axes.
 
-mod support;
-
+use crate::support::{catalogue, pattern, ran_or_names_a_limit, types, wavelets};
+use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Scalar, valid::validate};
 use lifting_codegen::schedule::level::{Array, Job, Planes};
@@ -12,7 +12,6 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, pattern, ran_or_names_a_limit, types, wavelets};
 
 /// One launch. Axes are z, y, x.
 #[derive(Clone, Copy, Debug)]

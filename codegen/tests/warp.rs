@@ -1,9 +1,7 @@
 //! The register-block schedule on the interpreter against the oracle, one level of both axes.
 
-mod level;
-mod support;
-
-use level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, sizes};
+use crate::level::{Case, Made, SMALL, Schedule, lattices, must, runs_or_names_a_limit, sizes};
+use crate::support::{self, catalogue, compiled, types, wavelets};
 use lifting_codegen::cost;
 use lifting_codegen::ir::{Kernel, Scalar};
 use lifting_codegen::schedule::level::{Array, Job, Order};
@@ -12,7 +10,6 @@ use lifting_codegen::schedule::{Direction, Fit as _, Options, ScheduleError};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
-use support::{catalogue, compiled, types, wavelets};
 
 impl Schedule for Shape {
     fn make(&self, scheme: &Scheme, options: Options, order: Order) -> Result<Made, ScheduleError> {

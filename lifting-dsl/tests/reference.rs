@@ -1,6 +1,6 @@
 //! `docs/language.md` against the language: its examples, its grammar, its limits and its index of codes.
 //!
-//! `UPDATE=1 cargo test -p lifting-dsl --test reference` writes the index anew, from `src/language/codes.md`.
+//! `UPDATE=1 cargo test -p lifting-dsl --test suite reference` writes the index anew, from `src/language/codes.md`.
 
 use lifting_dsl::body::{Factor, MAX_STAGES, MAX_TAPS};
 use lifting_dsl::parse::MAX_DEPTH;

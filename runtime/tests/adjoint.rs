@@ -1,12 +1,10 @@
 //! The adjoint on the CPU and on interpreted kernels: bit for bit what the oracle gives, for every border rule, level, layout, origin, order of axes
 //! and stride; and an adjoint it is.
 
-mod support;
-
+use crate::support::noise;
 use lifting::{Boundary, Device, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, compile, f16};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use support::noise;
 
 /// No step reads symmetrically, and scalings stand between them.
 fn skew() -> Scheme {

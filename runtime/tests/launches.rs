@@ -1,14 +1,12 @@
 //! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
 //! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
 
-mod support;
-
+use crate::support::noise;
 use lifting::{
     Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, f16,
 };
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use support::noise;
 
 fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()

@@ -1,13 +1,11 @@
 //! Plans against the oracle: same bits for every border rule, layout, origin, order of axes, sample type and stride.
 
-mod support;
-
+use crate::support::noise;
 use lifting::{
     Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16,
 };
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-use support::noise;
 
 fn scheme(name: &str) -> Scheme {
     catalogue::find(name).unwrap()

@@ -1,13 +1,11 @@
 //! Which schedules plans choose, and that all of them give the same: recipes are asserted without running anything, what they launch is
 //! interpreted and held against the CPU, bit for bit.
 
-mod support;
-
+use crate::support::noise;
 use lifting::{
     Boundary, Choice, Device, Direction, Layout, Plan, PlanBuilder, PlanError, Reason, Recipe, Sample, Schedule,
     Scheme, Way, bf16, catalogue, f16,
 };
-use support::noise;
 
 fn recipe<T: Sample>(name: &str, shape: &[usize], set: impl Fn(PlanBuilder<T>) -> PlanBuilder<T>) -> Recipe {
     let wavelet = catalogue::find(name).unwrap();

@@ -1,7 +1,7 @@
 //! `ARCHITECTURE.md` and `docs/` against the tree: what they name exists, what they should name is there, and the
 //! tables of `docs/performance.md` are those of `docs/figures/`.
 //!
-//! `UPDATE=1 cargo test -p lifting-tests --test architecture` writes the tables anew.
+//! `UPDATE=1 cargo test -p lifting-tests --test suite architecture` writes the tables anew.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -87,6 +87,26 @@ fn every_room_is_named_and_every_file_says_what_it_is_for() {
             assert!(read(file).starts_with("//! "), "{file} does not open with what it is for");
         }
     }
+}
+
+/// Where tests are one program, a file that nobody names would never be compiled.
+#[test]
+fn every_file_of_tests_is_in_a_program() {
+    let mut suites = 0;
+    for room in rooms().iter().filter(|r| root().join(r).join("tests/suite.rs").exists()) {
+        let suite = read(&format!("{room}/tests/suite.rs"));
+        let manifest = read(&format!("{room}/Cargo.toml"));
+        for file in std::fs::read_dir(root().join(room).join("tests")).unwrap().map(|e| e.unwrap().path()) {
+            let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+            let named = name == "suite"
+                || suite.contains(&format!("\nmod {name};\n"))
+                || manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            let source = file.extension().is_some_and(|e| e == "rs");
+            assert!(named || !source, "{room}/tests/suite.rs does not name {name}");
+        }
+        suites += 1;
+    }
+    assert!(suites > 0);
 }
 
 /// The width of text in documents.

@@ -40,7 +40,7 @@ mod hostile {
     mod core {}
     mod lifting {}
 
-    other::lifting! {
+    super::other::lifting! {
         #[cfg(all())]
         #[deny(missing_docs)]
         pub wavelet haar {

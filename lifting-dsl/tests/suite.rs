@@ -1,0 +1,9 @@
+//! The language's tests as one program: `cargo test -p lifting-dsl --test suite language`.
+
+mod diagnostics;
+mod hostile;
+mod language;
+mod lattice;
+mod layers;
+mod reference;
+mod spectral;

@@ -1,0 +1,10 @@
+//! The tests of plans as one program, `allocation.rs` apart, which counts what its process allocates:
+//! `cargo test -p lifting --test suite plan`.
+
+mod adjoint;
+mod huge;
+mod launches;
+mod plan;
+mod schedules;
+mod support;
+mod wisdom;

@@ -1,0 +1,16 @@
+//! What needs more than one crate, as one program: `cargo test -p lifting-tests --test suite catalogue`.
+
+mod adjoint;
+mod architecture;
+mod c_conformance;
+mod c_equals_oracle;
+mod catalogue;
+mod exact;
+mod macro_functions;
+mod macros;
+mod outside;
+mod pywavelets;
+mod random_schemes;
+mod reference;
+mod rust_equals_oracle;
+mod volumes;
