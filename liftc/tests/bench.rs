@@ -1,8 +1,6 @@
 //! `liftc bench`: what is printed, written and drawn, and what it says about silly input.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use serde_json::Value;
 
 /// Small and once: what is looked at is not how long it takes.

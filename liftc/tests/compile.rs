@@ -1,8 +1,6 @@
 //! The main job, with the real binary: texts to a directory, to the standard output, and checked.
 
-mod common;
-
-use common::{Bench, data_file};
+use crate::common::{Bench, data_file};
 
 fn with_filters() -> Bench {
     let bench = Bench::new();

@@ -1,8 +1,6 @@
 //! `liftc explain`: what is printed and drawn.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 /// Reads far on one side only, and updates the even phase first.
 const SKEWED: &str = "\

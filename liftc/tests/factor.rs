@@ -1,8 +1,6 @@
 //! `liftc factor`: banks by name, as taps and from files, and what is said of those that cannot be factored.
 
-mod common;
-
-use common::{Bench, npy};
+use crate::common::{Bench, npy};
 use lifting_dsl::body::Filter;
 use lifting_dsl::factor::Known;
 use lifting_dsl::float::Float;

@@ -1,8 +1,6 @@
 //! `check`, `list`, `show`, and how errors of the language look.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 const BROKEN: &str = "\
 /// A wavelet with mistakes.

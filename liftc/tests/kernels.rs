@@ -1,8 +1,6 @@
 //! `liftc kernels`: which kernels are written, under which names, and what is said of silly input.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 /// Names of the kernels in a text.
 fn names(text: &str) -> Vec<String> {

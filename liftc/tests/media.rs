@@ -1,8 +1,6 @@
 //! What files say of themselves, through the real binary: it comes back, or it is said that it does not.
 
-mod common;
-
-use common::{Bench, npy, npy_i16};
+use crate::common::{Bench, npy, npy_i16};
 use liftc::media::{Colour, Data, tiff as ours};
 
 /// Samples of a fixed pattern, up to `most`.

@@ -1,8 +1,6 @@
 //! Silly input of every kind: a clear message, the right exit code, and never a panic.
 
-mod common;
-
-use common::{Bench, npy, npy_i16};
+use crate::common::{Bench, npy, npy_i16};
 
 #[test]
 fn files_that_are_not_what_they_should_be() {

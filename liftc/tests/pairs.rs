@@ -1,9 +1,7 @@
 //! Coefficients and their sidecar belong together: whatever happens to either, a wrong pair is never taken for a right
 //! one.
 
-mod common;
-
-use common::{Bench, npy, npy_i16};
+use crate::common::{Bench, npy, npy_i16};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -230,7 +228,7 @@ fn a_limit_on_files_is_an_error_and_not_an_end() {
     let line = "ulimit -f 20; exec \"$0\" transform two.npy -w dd137 -l 2 -o c.npy";
     let mut command = std::process::Command::new("sh");
     command.current_dir(bench.path("")).args(["-c", line, env!("CARGO_BIN_EXE_liftc")]);
-    common::Run::from(command.output().unwrap()).fails(1, "c.npy: cannot write: File too large");
+    crate::common::Run::from(command.output().unwrap()).fails(1, "c.npy: cannot write: File too large");
     assert_eq!(temporary(&bench), 0);
     assert_eq!(which(&bench, 300, &["one.npy", "two.npy"]), Some(0));
 }

@@ -1,8 +1,6 @@
 //! `liftc plot`: figures that are what they should be, to the pixel where that can be said.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 fn picture(bench: &Bench, name: &str) -> image::RgbImage {
     image::load_from_memory(&bench.read(name)).unwrap().into_rgb8()

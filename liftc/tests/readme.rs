@@ -1,8 +1,6 @@
 //! The commands of README.md, run as they stand there.
 
-mod common;
-
-use common::{Bench, Run, data_file, npy};
+use crate::common::{Bench, Run, data_file, npy};
 
 /// A line of several commands, with `liftc` in the path.
 fn in_a_shell(bench: &Bench, line: &str) -> Run {

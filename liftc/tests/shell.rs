@@ -1,9 +1,7 @@
 //! `liftc completions` and `liftc man`.
 
-mod common;
-
+use crate::common::Bench;
 use clap::CommandFactory;
-use common::Bench;
 
 #[test]
 fn completions_name_every_command() {

@@ -1,8 +1,6 @@
 //! `liftc show`: what is printed, and its numbers against ones that were computed elsewhere.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use serde_json::Value;
 
 fn json(bench: &Bench, line: &str) -> Value {

@@ -1,8 +1,6 @@
 //! `liftc transform` on pipes: `-`, FIFOs and devices, in and out.
 
-mod common;
-
-use common::{Bench, npy, npy_i16};
+use crate::common::{Bench, npy, npy_i16};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -20,7 +18,7 @@ impl Piped {
     }
 
     fn fails(self, code: i32, message: &str) {
-        common::Run { code: self.code, stdout: String::new(), stderr: self.stderr }.fails(code, message);
+        crate::common::Run { code: self.code, stdout: String::new(), stderr: self.stderr }.fails(code, message);
     }
 }
 

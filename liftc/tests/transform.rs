@@ -1,8 +1,6 @@
 //! `liftc transform`, the real binary: what goes in comes back.
 
-mod common;
-
-use common::{Bench, data_file, npy, npy_i16};
+use crate::common::{Bench, data_file, npy, npy_i16};
 use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb, Rgba};
 
 /// Pixels of a fixed pattern that uses the whole range.
