@@ -11,6 +11,7 @@ pub mod cost;
 pub mod describe;
 pub mod emit;
 pub mod ir;
+pub mod machine;
 pub mod opt;
 pub mod schedule;
 pub mod window;

@@ -3,10 +3,10 @@
 use crate::kernels::Tuning;
 use crate::list::{Arg, Array, Launch, List};
 use crate::lower::Program;
-use crate::model::Machine;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use lifting_codegen::ir::{Kernel, ParamKind, Scalar};
+use lifting_codegen::machine::Machine;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::sample::SampleType;
 

@@ -2,11 +2,11 @@
 
 use crate::error::ProgramError;
 use crate::lower::work_of;
-use crate::model::Machine;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, print};
+use lifting_codegen::machine::Machine;
 use lifting_codegen::opt;
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};

@@ -41,9 +41,9 @@ mod wisdom;
 
 pub use error::ProgramError;
 pub use kernels::{Made, Only, Tuning};
+pub use lifting_codegen::machine::Machine;
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
 pub use lower::{Program, scalar_of};
-pub use model::Machine;
 pub use problem::{Dims, MAX_RANK, Problem, contiguous};
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};

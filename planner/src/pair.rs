@@ -9,12 +9,7 @@ use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::schedule::level::{self, Job, Order, Planes};
 use lifting_codegen::schedule::{Direction, Extent, Fit, ScheduleError, Shape};
 use lifting_dsl::geometry::split;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays there
-/// in any case, more does not fit.
-const KEPT: RangeInclusive<usize> = 1 << 20..=1 << 25;
 
 /// The levels of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,7 +252,7 @@ impl Lowering<'_> {
             schedule,
         });
         let is_on_its_way = matches!(writes[0].array, Array::Scratch(Region::Low(_)));
-        let kept = is_on_its_way && KEPT.contains(&(pair.left() * bytes));
+        let kept = is_on_its_way && self.kernels.tuning.machine.keeps(pair.left() * bytes);
         let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis; and those of all levels one array of bands.
         let is_all = matches!(pair.span, Span::All(_));
@@ -309,10 +304,10 @@ mod tests {
     use super::*;
     use crate::kernels::Tuning;
     use crate::lower::Program;
-    use crate::model::Machine;
     use crate::problem::Problem;
     use crate::schedule::Schedule;
     use lifting_codegen::ir::print;
+    use lifting_codegen::machine::Machine;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
 

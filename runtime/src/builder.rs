@@ -370,7 +370,7 @@ impl<T: Sample> PlanBuilder<'_, T> {
         let packed = [contiguous(&problem.source_shape), contiguous(problem.geometry.shape())];
         let (data, coefficients) = self.expected(&problem)?;
         let strided = [data.strides.to_vec(), coefficients.strides.to_vec()];
-        let machine = Machine { multiprocessors: multiprocessors.max(1), ..Machine::default() };
+        let machine = Machine::default().with_multiprocessors(multiprocessors);
         let tuning = Tuning::new(self.schedule, machine, String::new());
         let has_adjoint = problem.check_adjoint().is_ok();
         let mut programs = Vec::new();

@@ -2,16 +2,14 @@
 //!
 //! The time of a launch is a constant, and of two terms more than the larger and less than the sum ([`together`]). What
 //! limits large images is throughput, of memory and of instructions. What limits small ones is the time of one walk or
-//! block from its first row to its last; it grows with how many share a multiprocessor. Constants are fitted to what
-//! was measured (`h200`), as the tests show; of passes through shared memory they are estimates. What is measured on a
-//! device (`PlanBuilder::tune`) stands above all this.
-
-mod h200;
+//! block from its first row to its last; it grows with how many share a multiprocessor. Constants are the [`Machine`]'s,
+//! fitted to what was measured on it, as the tests show; of passes through shared memory they are estimates. What is
+//! measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use crate::kernels::PassWay;
-use h200::*;
 use lifting_codegen::action::Action;
 use lifting_codegen::ir::Scalar;
+use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{Job, RowAlignment};
 use lifting_codegen::schedule::{
     Along, Direction, Fit, Shape, Sides, cascade, lattice, pyramid, stream, tile, volume, warp,
@@ -19,22 +17,6 @@ use lifting_codegen::schedule::{
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Domain, Scheme, Step};
 use std::any::Any;
-
-/// What a plan runs on, as far as the model knows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Machine {
-    /// How many there are; at least 1.
-    pub multiprocessors: u32,
-    /// 32-bit registers of a multiprocessor.
-    pub registers: u32,
-}
-
-impl Default for Machine {
-    /// An H100 or H200; what the interpreter stands for.
-    fn default() -> Machine {
-        Machine { multiprocessors: 132, registers: 65536 }
-    }
-}
 
 /// More than the larger of two and less than their sum: the higher the power, the less the smaller counts.
 fn together(power: f64, a: f64, b: f64) -> f64 {
@@ -101,11 +83,11 @@ pub(crate) struct Model<'a> {
 
 impl Model<'_> {
     fn memory(&self, bytes: f64) -> f64 {
-        bytes / (BANDWIDTH * f64::from(self.machine.multiprocessors))
+        self.machine.memory(bytes)
     }
 
     fn issue(&self, instructions: f64) -> f64 {
-        instructions / (ISSUE * f64::from(self.machine.multiprocessors))
+        self.machine.issue(instructions)
     }
 
     fn actions(&self, direction: Direction) -> Vec<Action> {
@@ -114,32 +96,38 @@ impl Model<'_> {
 
     /// Reading and writing so many samples once.
     pub fn copy(&self, samples: usize) -> Cost {
+        let c = self.machine.constants();
         let bytes = 2.0 * (samples * self.sample.bytes()) as f64;
-        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + self.memory(bytes) }
+        Cost { launches: 1, bytes, time: c.launch.latency + self.memory(bytes) }
     }
 
     /// One axis of `length` samples in a level of `samples`, between arrays of two types.
     pub fn pass(&self, direction: Direction, samples: usize, length: usize, way: PassWay, sides: Sides) -> Cost {
+        let c = self.machine.constants();
         let steps = self.actions(direction);
         let [operations, accesses] = work(&steps);
         let bytes = (samples * (sides.signal.bytes() + sides.bands.bytes())) as f64;
         let window = || Window::derive(&steps, self.boundary);
         let (moved, issue, walk) = match way {
             PassWay { rows, registers: true } => {
-                let around = if rows { PASS_OVERHEAD_INSTRUCTIONS } else { 6.0 };
+                let around = if rows { c.pass.overhead_instructions } else { 6.0 };
                 let issue = self.issue(samples as f64 * (around + operations / 2.0));
                 let pairs = (length / 2).min(10) + (window().kept() / 2) as usize;
-                (bytes * PASS_TRAFFIC, issue, PASS_RAMP + if rows { 0.0 } else { pairs as f64 * PASS_ROW_PAIR_LATENCY })
+                (
+                    bytes * c.pass.traffic,
+                    issue,
+                    c.pass.ramp + if rows { 0.0 } else { pairs as f64 * c.pass.row_pair_latency },
+                )
             }
             PassWay { rows, registers: false } => {
-                let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * PASS_STALL;
+                let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * c.pass.stall;
                 let height = 16.max(window().kept() as usize);
                 let windows = if rows { 0 } else { length.min(256).div_ceil(height) };
-                (bytes, issue, PASS_RAMP + windows as f64 * PASS_WINDOW_LATENCY)
+                (bytes, issue, c.pass.ramp + windows as f64 * c.pass.window_latency)
             }
         };
-        let lines = samples as f64 / length as f64 * PASS_LINE_TIME / f64::from(self.machine.multiprocessors);
-        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + self.memory(moved).hypot(issue).max(walk).max(lines) }
+        let lines = samples as f64 / length as f64 * c.pass.line_time / f64::from(self.machine.multiprocessors);
+        Cost { launches: 1, bytes, time: c.launch.latency + self.memory(moved).hypot(issue).max(walk).max(lines) }
     }
 
     /// One axis of a level of `samples`, by blocks of whole vectors, of types of so many bytes on the two sides.
@@ -151,94 +139,98 @@ impl Model<'_> {
         block: lattice::Shape,
         sides: Sides,
     ) -> Cost {
+        let c = self.machine.constants();
         let [from, to] = [sides.signal.bytes(), sides.bands.bytes()];
         let stages = direction.stages(self.scheme, self.boundary).map_or(0, |stages| stages.len()) as f64;
         let bytes = (samples * (from + to)) as f64;
         // Columns that do not fill a sector share it with other blocks, which find it in the second-level cache.
         let wasted = match along {
             Along::Row => 0.0,
-            Along::Column => (SECTOR / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
+            Along::Column => (c.launch.sector / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
         };
         // A stage has six operations a pair; what it hands over goes through shared memory.
-        let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * PASS_STALL;
-        let time = self.memory(bytes * (1.0 + SECTOR_REREAD_COST * wasted)).hypot(issue).max(PASS_RAMP);
-        Cost { launches: 1, bytes, time: LAUNCH_LATENCY + time }
+        let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * c.pass.stall;
+        let time = self.memory(bytes * (1.0 + c.launch.sector_reread_cost * wasted)).hypot(issue).max(c.pass.ramp);
+        Cost { launches: 1, bytes, time: c.launch.latency + time }
     }
 
     /// Several axes in one launch.
     pub fn launch(&self, direction: Direction, fit: &dyn Fit, blocks: Shape, job: &Job, chunk: u32) -> Cost {
+        let c = self.machine.constants();
         let depth = job.planes.map_or(1, |planes| planes.depth);
         let samples = f64::from(job.width) * f64::from(job.height) * f64::from(depth) * f64::from(job.batch);
         let aligned = fit.alignment().is_aligned();
         let any: &dyn Any = fit;
         let inverse = usize::from(direction == Direction::Inverse);
         let (demand, power, (more_work, longer, slower)) = if let Some(walk) = any.downcast_ref() {
-            let slower = if aligned { 1.0 } else { STREAM_UNALIGNED[inverse] };
-            (self.walking(direction, walk, blocks, job, chunk), STREAM_POWER, (1.0, 1.0, slower))
+            let slower = if aligned { 1.0 } else { c.stream.unaligned[inverse] };
+            (self.walking(direction, walk, blocks, job, chunk), c.stream.power, (1.0, 1.0, slower))
         } else if let Some(shape) = any.downcast_ref() {
             let rows = match fit.alignment() {
                 RowAlignment::Whole => (1.0, 1.0, 1.0),
-                RowAlignment::Aligned => (WARP_ALIGNED_INSTRUCTIONS[inverse], 1.0, 1.0),
+                RowAlignment::Aligned => (c.warp.aligned_instructions[inverse], 1.0, 1.0),
                 RowAlignment::Image if number(blocks, "packed") == 1 => {
-                    (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_PAIRS_LATENCY, 1.0)
+                    (c.warp.image_instructions[inverse], c.warp.unaligned_pairs_latency, 1.0)
                 }
-                RowAlignment::Image => (WARP_IMAGE_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[0], 1.0),
-                RowAlignment::Any => (WARP_UNALIGNED_INSTRUCTIONS[inverse], WARP_UNALIGNED_LATENCY[1], 1.0),
+                RowAlignment::Image => (c.warp.image_instructions[inverse], c.warp.unaligned_latency[0], 1.0),
+                RowAlignment::Any => (c.warp.unaligned_instructions[inverse], c.warp.unaligned_latency[1], 1.0),
             };
-            (self.in_blocks(direction, shape, blocks, job, chunk), WARP_POWER, rows)
+            (self.in_blocks(direction, shape, blocks, job, chunk), c.warp.power, rows)
         } else if let Some(tile) = any.downcast_ref() {
-            let slower = if aligned { 1.0 } else { TILE_UNALIGNED[inverse] };
-            (self.in_tiles(direction, tile, blocks, job), TILE_POWER, (1.0, 1.0, slower))
+            let slower = if aligned { 1.0 } else { c.tile.unaligned[inverse] };
+            (self.in_tiles(direction, tile, blocks, job), c.tile.power, (1.0, 1.0, slower))
         } else if let Some(volume) = any.downcast_ref() {
-            let slower = if aligned { 1.0 } else { TILE_UNALIGNED[inverse] };
+            let slower = if aligned { 1.0 } else { c.tile.unaligned[inverse] };
             let demand = self.in_volumes(direction, volume, blocks, (job, samples), chunk);
-            (demand, VOLUME_POWER, (1.0, 1.0, slower))
+            (demand, c.volume.power, (1.0, 1.0, slower))
         } else if let Some(walk) = any.downcast_ref() {
-            (self.in_cascades(direction, walk, blocks, (job, chunk)), CASCADE_POWER, (1.0, 1.0, 1.0))
+            (self.in_cascades(direction, walk, blocks, (job, chunk)), c.cascade.power, (1.0, 1.0, 1.0))
         } else if let Some(shape) = any.downcast_ref() {
-            (self.in_pyramids(direction, shape, blocks, job), PYRAMID_POWER, (1.0, 1.0, 1.0))
+            (self.in_pyramids(direction, shape, blocks, job), c.pyramid.power, (1.0, 1.0, 1.0))
         } else {
             let demand = Demand { moved: 1.0, instructions: 0.0, latency: 0.0 };
             (demand, 1.0, (1.0, 1.0, 1.0))
         };
         let bytes = samples * self.sample.bytes() as f64 * (demand.moved + 1.0);
         let issue = self.issue(samples * demand.instructions * more_work);
-        let throughput = together(THROUGHPUT_POWER, self.memory(bytes), issue);
+        let throughput = together(c.launch.throughput_power, self.memory(bytes), issue);
         Cost {
             launches: 1,
             bytes,
-            time: LAUNCH_LATENCY + slower * together(power, throughput, longer * demand.latency),
+            time: c.launch.latency + slower * together(power, throughput, longer * demand.latency),
         }
     }
 
     /// By `stream`.
     fn walking(&self, direction: Direction, walk: &stream::Fit, blocks: Shape, job: &Job, chunk: u32) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
-        let registers = OTHER_REGISTERS + walk.registers();
+        let registers = c.launch.other_registers + walk.registers();
         let (bytes, reads) = (self.sample.bytes(), walk.reads(chunk as i32));
-        let narrow = if (number(blocks, "columns") as usize * bytes) < 16 { STREAM_NARROW_INSTRUCTIONS } else { 1.0 };
-        let stall = registers as f64 / STREAM_REGISTERS_AT_FULL_ISSUE
-            * if registers > MOST_REGISTERS { SPILL_FACTOR } else { 1.0 };
-        let again = STREAM_REREAD_COST[usize::from(direction == Direction::Inverse)];
-        let pair = STREAM_ROW_PAIR_LATENCY
-            + STREAM_OPERATION_LATENCY * operations
-            + STREAM_COLUMN_LATENCY * 16.0 / bytes as f64;
+        let narrow = if (number(blocks, "columns") as usize * bytes) < 16 { c.stream.narrow_instructions } else { 1.0 };
+        let stall = registers as f64 / c.stream.registers_at_full_issue
+            * if registers > c.launch.most_registers { c.launch.spill_factor } else { 1.0 };
+        let again = c.stream.reread_cost[usize::from(direction == Direction::Inverse)];
+        let pair = c.stream.row_pair_latency
+            + c.stream.operation_latency * operations
+            + c.stream.column_latency * 16.0 / bytes as f64;
         let pairs = row_pairs(job).min(f64::from(chunk)) + walk.halo_pairs() as f64;
         let shared = self.warps(job, walk.strip_columns(), chunk).min(self.resident(registers));
         Demand {
             moved: 1.0 + (reads - 1.0) * again,
             instructions: reads
                 * lifted(job, walk.strip_columns())
-                * idle(job, walk.strip_columns(), 2 * i64::from(chunk), STREAM_IDLE_POWER)
-                * (STREAM_OVERHEAD_INSTRUCTIONS + operations)
+                * idle(job, walk.strip_columns(), 2 * i64::from(chunk), c.stream.idle_power)
+                * (c.stream.overhead_instructions + operations)
                 * stall
                 * narrow,
-            latency: (STREAM_LATENCY + pairs * pair) * (1.0 + STREAM_OCCUPANCY_LATENCY * shared),
+            latency: (c.stream.latency + pairs * pair) * (1.0 + c.stream.occupancy_latency * shared),
         }
     }
 
     /// By `warp`.
     fn in_blocks(&self, direction: Direction, shape: &warp::Fit, blocks: Shape, job: &Job, chunk: u32) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
         let [columns, rows, packed] = ["columns", "rows", "packed"].map(|name| number(blocks, name));
         let lane = columns as usize / 2 * self.sample.bytes();
@@ -246,48 +238,50 @@ impl Model<'_> {
         // Of a lane, in each row: of two bands, or of the image.
         let (stores, tiny) = match (direction, lane) {
             (Direction::Inverse, _) => (1.0, 0.0),
-            (Direction::Forward, ..8) => (2.0, WARP_PARTIAL_SECTOR_COST),
+            (Direction::Forward, ..8) => (2.0, c.warp.partial_sector_cost),
             (Direction::Forward, _) => (2.0, 0.0),
         };
         let packed = packed as usize;
         let samples = f64::from(rows) * columns;
-        let latency = samples * WARP_SAMPLE_LATENCY[packed] + shape.rows() as f64 * stores * WARP_STORE_LATENCY[packed];
+        let latency =
+            samples * c.warp.sample_latency[packed] + shape.rows() as f64 * stores * c.warp.store_latency[packed];
         let each = (2.0 * f64::from(chunk) / shape.rows() as f64).max(1.0);
         let shared = self.warps(job, shape.columns(), chunk);
-        let work = WARP_OPERATION_INSTRUCTIONS[packed] * operations + WARP_OVERHEAD_INSTRUCTIONS[packed] / columns;
+        let work = c.warp.operation_instructions[packed] * operations + c.warp.overhead_instructions[packed] / columns;
         let is_gathered = matches!(shape.alignment(), RowAlignment::Image | RowAlignment::Any);
-        let gathered = if is_gathered { (columns / WARP_GATHER_COLUMNS[packed]).max(1.0) } else { 1.0 };
-        let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), WARP_IDLE_POWER);
-        let unsure = if i64::from(rows) - shape.rows() > WARP_FITTED_HALO_ROWS { WARP_LONG_HALO } else { 1.0 };
+        let gathered = if is_gathered { (columns / c.warp.gather_columns[packed]).max(1.0) } else { 1.0 };
+        let lifted = lifted(job, shape.columns()) * idle(job, shape.columns(), shape.rows(), c.warp.idle_power);
+        let unsure = if i64::from(rows) - shape.rows() > c.warp.fitted_halo_rows { c.warp.long_halo } else { 1.0 };
         Demand {
             moved: 1.0 + tiny,
-            instructions: reads * lifted * work * WARP_STALL * unsure,
-            latency: latency * each * (gathered + WARP_OCCUPANCY_LATENCY[packed] * shared) * unsure,
+            instructions: reads * lifted * work * c.warp.stall * unsure,
+            latency: latency * each * (gathered + c.warp.occupancy_latency[packed] * shared) * unsure,
         }
     }
 
     /// By `tile`.
     fn in_tiles(&self, direction: Direction, tile: &tile::Fit, blocks: Shape, job: &Job) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
         let [across, down] = tile.rounds().map(|n| n as f64);
-        let stores = if direction == Direction::Forward { TILE_SCALAR_STORE_INSTRUCTIONS } else { 1.0 };
-        let lonely = if across < 2.0 { TILE_SINGLE_ROUND_STALL } else { 1.0 };
-        let slower = if direction == Direction::Forward { TILE_SCALAR_STORE_LATENCY } else { 1.0 };
-        let latency = (TILE_VERTICAL_LATENCY * down
-            + TILE_HORIZONTAL_LATENCY * across * f64::from(number(blocks, "columns")))
+        let stores = if direction == Direction::Forward { c.tile.scalar_store_instructions } else { 1.0 };
+        let lonely = if across < 2.0 { c.tile.single_round_stall } else { 1.0 };
+        let slower = if direction == Direction::Forward { c.tile.scalar_store_latency } else { 1.0 };
+        let latency = (c.tile.vertical_latency * down
+            + c.tile.horizontal_latency * across * f64::from(number(blocks, "columns")))
             * slower;
         // Each tile is a warp's strip and chunk, but of so many warps.
         let tiles = self.warps(job, tile.columns(), (tile.rows() / 2) as u32);
-        let shared = (tiles * f64::from(number(blocks, "warps"))).min(TILE_RESIDENT_WARPS);
+        let shared = (tiles * f64::from(number(blocks, "warps"))).min(c.tile.resident_warps);
         Demand {
             moved: 1.0,
             instructions: tile.reads()
-                * idle(job, tile.columns(), tile.rows(), TILE_IDLE_POWER)
-                * (TILE_OVERHEAD_INSTRUCTIONS + operations)
-                * TILE_STALL
+                * idle(job, tile.columns(), tile.rows(), c.tile.idle_power)
+                * (c.tile.overhead_instructions + operations)
+                * c.tile.stall
                 * stores
                 * lonely,
-            latency: latency * (1.0 + TILE_OCCUPANCY_LATENCY * shared),
+            latency: latency * (1.0 + c.tile.occupancy_latency * shared),
         }
     }
 
@@ -300,12 +294,13 @@ impl Model<'_> {
         (job, samples): (&Job, f64),
         chunk: u32,
     ) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
         let multiprocessors = self.machine.multiprocessors;
         let steps = volume.duration(job, chunk as i32, multiprocessors) as f64;
         let threads = f64::from(32 * number(blocks, "warps"));
-        let around = VOLUME_OVERHEAD_INSTRUCTIONS[usize::from(direction == Direction::Inverse)];
-        let each = (volume.pairs_a_step() * operations + around).max(VOLUME_STEP_INSTRUCTIONS) * VOLUME_STALL;
+        let around = c.volume.overhead_instructions[usize::from(direction == Direction::Inverse)];
+        let each = (volume.pairs_a_step() * operations + around).max(c.volume.step_instructions) * c.volume.stall;
         let resident = f64::from(multiprocessors) * volume.resident() as f64;
         Demand { moved: 1.0, instructions: resident * threads * steps * each / samples, latency: 0.0 }
     }
@@ -318,19 +313,20 @@ impl Model<'_> {
         blocks: Shape,
         (job, chunk): (&Job, u32),
     ) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
         let bytes = (number(blocks, "columns") as usize * self.sample.bytes()) as f64;
         let inverse = usize::from(direction == Direction::Inverse);
-        let real = if inverse == 1 && self.scheme.domain() == Domain::Real { CASCADE_REAL_PART } else { 1.0 };
+        let real = if inverse == 1 && self.scheme.domain() == Domain::Real { c.cascade.real_part } else { 1.0 };
         let step = match walk.is_packed() {
             true if walk.is_busy() => {
-                CASCADE_PAIRS_LATENCY[inverse] * bytes * (operations / CASCADE_PAIRS_OPERATIONS).max(1.0)
+                c.cascade.pairs_latency[inverse] * bytes * (operations / c.cascade.pairs_operations).max(1.0)
             }
-            true => CASCADE_SHORT_PAIRS_LATENCY[inverse] * bytes,
-            false => CASCADE_OPERATION_LATENCY[inverse] * operations * real + CASCADE_BYTE_LATENCY[inverse] * bytes,
+            true => c.cascade.short_pairs_latency[inverse] * bytes,
+            false => c.cascade.operation_latency[inverse] * operations * real + c.cascade.byte_latency[inverse] * bytes,
         };
         Demand {
-            moved: 1.0 + (walk.reads(chunk as i32) - 1.0) * CASCADE_REREAD_COST,
+            moved: 1.0 + (walk.reads(chunk as i32) - 1.0) * c.cascade.reread_cost,
             instructions: 0.0,
             latency: walk.duration(job, chunk as i32, self.machine.multiprocessors) * step,
         }
@@ -338,6 +334,7 @@ impl Model<'_> {
 
     /// By `pyramid`: a block is as long as its level after level, however small the image is.
     fn in_pyramids(&self, direction: Direction, shape: &pyramid::Fit, blocks: Shape, job: &Job) -> Demand {
+        let c = self.machine.constants();
         let [operations, _] = work(&self.actions(direction));
         let [side, first, others] = ["side", "pairs", "pairs_of_others"].map(|name| number(blocks, name));
         let pairs = [first, others];
@@ -345,20 +342,20 @@ impl Model<'_> {
         let each = f64::from(side * side) / threads;
         let [first, others] = [0, 1].map(|i| (f64::from(pairs[i]), shape.lifted()[i] as f64 * operations));
         let levels = f64::from(job.levels);
-        let latency = |(_, lifting): (f64, f64)| 2.0 * (PYRAMID_PASS_LATENCY + PYRAMID_OPERATION_LATENCY * lifting);
+        let latency = |(_, lifting): (f64, f64)| 2.0 * (c.pyramid.pass_latency + c.pyramid.operation_latency * lifting);
         let issued = |(pairs, lifting): (f64, f64)| {
-            2.0 * (PYRAMID_PASS_INSTRUCTIONS
-                + PYRAMID_PAIR_INSTRUCTIONS * pairs
-                + PYRAMID_OPERATION_INSTRUCTIONS * lifting)
+            2.0 * (c.pyramid.pass_instructions
+                + c.pyramid.pair_instructions * pairs
+                + c.pyramid.operation_instructions * lifting)
         };
-        let of_thread = PYRAMID_SAMPLE_INSTRUCTIONS * each
+        let of_thread = c.pyramid.sample_instructions * each
             + issued(first)
-            + (levels - 1.0) * PYRAMID_ACTIVE_THREADS * issued(others);
+            + (levels - 1.0) * c.pyramid.active_threads * issued(others);
         Demand {
             moved: 1.0,
             instructions: threads * of_thread / (f64::from(job.width) * f64::from(job.height)),
-            latency: PYRAMID_LATENCY
-                + PYRAMID_SAMPLE_LATENCY * each
+            latency: c.pyramid.latency
+                + c.pyramid.sample_latency * each
                 + latency(first)
                 + (levels - 1.0) * latency(others),
         }

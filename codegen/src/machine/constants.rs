@@ -1,0 +1,238 @@
+//! What the constants of a device's file are.
+//!
+//! Names end in what a constant is: `latency` in microseconds, `instructions` and `stall` as factors or numbers of what
+//! threads issue, `cost` as a part of what reading or writing costs first, `power` as an exponent. Of two, the first is
+//! of analysis and the second of synthesis, where nothing else is said.
+
+use super::file::{Section, Value};
+
+/// The tables of a file: a structure each, whose fields are the lines of its section, no more and no less.
+macro_rules! tables {
+    ($($(#[$about:meta])* $section:ident: $table:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* })*) => {
+        $($(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $table { $($(#[$doc])* pub $field: $type,)* })*
+
+        /// All constants of a device, by what they are for.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Constants { $($(#[$about])* pub $section: $table,)* }
+
+        impl Constants {
+            /// The sections that a file has besides `device`.
+            pub(super) const SECTIONS: &[&str] = &[$(stringify!($section)),*];
+
+            pub(super) fn read(mut section: impl FnMut(&str) -> Result<Section, String>) -> Result<Constants, String> {
+                Ok(Constants {
+                    $($section: {
+                        let mut section = section(stringify!($section))?;
+                        let table = $table { $($field: <$type as Value>::of(section.take(stringify!($field))?)?,)* };
+                        section.finish()?;
+                        table
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+tables! {
+    /// Of any launch.
+    launch: Launch {
+        /// Microseconds from one launch of a graph to the next.
+        latency: f64,
+        /// How memory and instructions make a throughput: the power of the norm of both.
+        throughput_power: f64,
+        /// Bytes that memory moves at least.
+        sector: f64,
+        /// What it costs to read a sector again: the second-level cache has it.
+        sector_reread_cost: f64,
+        /// Registers of a thread besides its delay line or block: nvcc finds 32 to 56.
+        other_registers: i64,
+        /// Most registers of a thread; beyond, they spill.
+        most_registers: i64,
+        /// By how much all takes longer then.
+        spill_factor: f64,
+        /// Bytes of a low band on its way to the next level that is worth keeping in the second-level cache: less stays
+        /// there in any case.
+        kept_least: u64,
+        /// The share of that cache that it may take: more does not fit.
+        kept_share: f64,
+    }
+
+    /// Passes along one axis.
+    pass: Pass {
+        /// Microseconds until the first row is there, and the last one gone.
+        ramp: f64,
+        /// Microseconds a row pair of a walk down columns takes where nothing else limits it.
+        row_pair_latency: f64,
+        /// Microseconds a window of `vertical` takes to load, lift and store.
+        window_latency: f64,
+        /// By how much instructions of a pass through shared memory take longer than their issue slots: it waits at
+        /// barriers.
+        stall: f64,
+        /// By how much a pass in registers moves more than it should: its halo.
+        traffic: f64,
+        /// Microseconds of a multiprocessor that a line takes at least, however short it is.
+        line_time: f64,
+        /// Instructions a sample of a strip of a row in registers besides lifting: a vector a lane has to pay for all
+        /// addresses and tests.
+        overhead_instructions: f64,
+    }
+
+    /// `stream`.
+    stream: Stream {
+        /// How throughput and the latency of a walk make a time.
+        power: f64,
+        /// Instructions a sample besides lifting.
+        overhead_instructions: f64,
+        /// Registers of a thread at which an instruction takes its issue slot and no more: the more there are, the fewer
+        /// warps hide latency.
+        registers_at_full_issue: f64,
+        /// What it costs to read a row or column again; synthesis reads rows of four arrays.
+        reread_cost: [f64; 2],
+        /// Microseconds of a walk besides its row pairs.
+        latency: f64,
+        /// Of a row pair.
+        row_pair_latency: f64,
+        /// Of each operation of lifting in it.
+        operation_latency: f64,
+        /// Of each column of a lane of 16 bytes: that lanes of 8 are faster anywhere was not seen.
+        column_latency: f64,
+        /// By how much a walk takes longer for each warp that shares its multiprocessor.
+        occupancy_latency: f64,
+        /// By how much lanes whose vectors are 8 bytes instead of 16 take more instructions.
+        narrow_instructions: f64,
+        /// Batches of images that do not fill walks: by which power of what is left idle they take longer, besides what
+        /// strips are.
+        idle_power: f64,
+        /// By how much rows that begin anywhere, which go through shared memory, are slower.
+        unaligned: [f64; 2],
+    }
+
+    /// `warp`. Of two, the first is of single samples and the second of pairs, where nothing else is said.
+    warp: Warp {
+        /// How throughput and the latency of a block make a time. It hides better than that of walks: all loads of a
+        /// block are in flight at once, and other warps compute meanwhile.
+        power: f64,
+        /// Instructions of a lane's row besides lifting.
+        overhead_instructions: [f64; 2],
+        /// What an operation of lifting counts.
+        operation_instructions: [f64; 2],
+        /// By how much instructions take longer than their issue slots.
+        stall: f64,
+        /// Microseconds of a block for each of a lane's samples.
+        sample_latency: [f64; 2],
+        /// Of each store.
+        store_latency: [f64; 2],
+        /// By how much a block takes longer for each warp of its multiprocessor.
+        occupancy_latency: [f64; 2],
+        /// Rows of halo up to which the above was fitted.
+        fitted_halo_rows: i64,
+        /// By how much blocks with more are taken to be slower, so that `stream` goes first.
+        long_halo: f64,
+        /// Analysis that stores less than 8 bytes a lane and band: what parts of sectors cost of a write.
+        partial_sector_cost: f64,
+        /// Batches of images that do not fill blocks: by which power of what is left idle they take longer.
+        idle_power: f64,
+        /// By how much blocks take more instructions where rows end in parts of vectors (analysis, synthesis).
+        aligned_instructions: [f64; 2],
+        /// The same where bands begin anywhere.
+        image_instructions: [f64; 2],
+        /// The same where all rows do.
+        unaligned_instructions: [f64; 2],
+        /// By how much a block takes longer from its first load to its last store where bands begin anywhere, and where
+        /// all rows do: more so at borders, where samples go one by one.
+        unaligned_latency: [f64; 2],
+        /// The same of samples that stand in pairs, where bands begin anywhere.
+        unaligned_pairs_latency: f64,
+        /// Columns of a lane beyond which a block at a border takes longer in proportion where bands begin anywhere, or
+        /// all rows: it loads them one by one.
+        gather_columns: [f64; 2],
+    }
+
+    /// `tile`, whose threads wait at the barrier, for one another.
+    tile: Tile {
+        /// How throughput and the latency of a tile make a time.
+        power: f64,
+        /// Instructions besides lifting: nearly all there is.
+        overhead_instructions: f64,
+        /// By how much instructions take longer than their issue slots.
+        stall: f64,
+        /// By how much analysis, which stores samples one by one, takes more of them.
+        scalar_store_instructions: f64,
+        /// And by how much each tile then takes longer.
+        scalar_store_latency: f64,
+        /// By how much threads with one pair of rows a warp take longer, as they wait for themselves, too.
+        single_round_stall: f64,
+        /// Microseconds of a row pair along columns.
+        vertical_latency: f64,
+        /// Of each column of a lane along a pair of rows.
+        horizontal_latency: f64,
+        /// By how much a tile takes longer for each warp that shares its multiprocessor.
+        occupancy_latency: f64,
+        /// Warps of a multiprocessor at most, with the registers that threads of a tile have.
+        resident_warps: f64,
+        /// Batches of images that do not fill tiles: by which power of what is left idle they take longer.
+        idle_power: f64,
+        /// By how much rows that begin anywhere are slower.
+        unaligned: [f64; 2],
+    }
+
+    /// `volume`, which waits at barriers. Measured of the 9/7 in f32, at 512³ and 256³.
+    volume: Volume {
+        /// How throughput and latency make a time.
+        power: f64,
+        /// Instructions of a thread for a pair of planes besides lifting.
+        overhead_instructions: [f64; 2],
+        /// By how much they take longer than their issue slots.
+        stall: f64,
+        /// However little is lifted, a pair of planes takes as long as so many instructions: of the 5/3 in i16 and i32
+        /// as long as of the 9/7.
+        step_instructions: f64,
+    }
+
+    /// `cascade`.
+    cascade: Cascade {
+        /// How throughput and latency make a time.
+        power: f64,
+        /// Microseconds of a step of four rows, for each operation.
+        operation_latency: [f64; 2],
+        /// For each byte of a lane's columns.
+        byte_latency: [f64; 2],
+        /// The part of that which an operation of synthesis takes in floating-point arithmetic.
+        real_part: f64,
+        /// Of what is read again, how much counts.
+        reread_cost: f64,
+        /// Of samples in pairs: microseconds of a step for each byte of a lane's columns. More than was measured, by a
+        /// twentieth and a quarter, as are the launches of blocks of such samples that these are compared with.
+        pairs_latency: [f64; 2],
+        /// Up to so many operations.
+        pairs_operations: f64,
+        /// The same where the halo is short, as measured.
+        short_pairs_latency: [f64; 2],
+    }
+
+    /// `pyramid`, which adds throughput and latency.
+    pyramid: Pyramid {
+        /// How they make a time.
+        power: f64,
+        /// Microseconds of a block besides what it lifts.
+        latency: f64,
+        /// Of each of a thread's samples on the way.
+        sample_latency: f64,
+        /// Of a pass along an axis.
+        pass_latency: f64,
+        /// Of each operation in it.
+        operation_latency: f64,
+        /// Instructions of a thread for a sample on its way.
+        sample_instructions: f64,
+        /// For a pass besides lifting.
+        pass_instructions: f64,
+        /// For each of its pairs.
+        pair_instructions: f64,
+        /// What an operation of lifting counts.
+        operation_instructions: f64,
+        /// The share of threads that take part in a level after the first.
+        active_threads: f64,
+    }
+}

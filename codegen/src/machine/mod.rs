@@ -1,0 +1,153 @@
+//! What predictions know of a device: facts, and constants that were fitted to what was measured on it.
+//!
+//! A device is a file of this folder and a line of [`FILES`]. What its constants mean, [`Constants`] says; `cargo xtask
+//! fit` makes the file of another device from measurements.
+
+mod constants;
+mod file;
+
+pub use constants::{Cascade, Constants, Launch, Pass, Pyramid, Stream, Tile, Volume, Warp};
+use file::Value;
+use std::sync::{Arc, LazyLock};
+
+/// The files of devices; the first is what others are taken for.
+pub const FILES: &[(&str, &str)] = &[("h200.toml", include_str!("h200.toml"))];
+
+static DEVICES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
+    let read = |(name, text): &(&str, &str)| Machine::read(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    FILES.iter().map(read).collect()
+});
+
+/// A device, as far as predictions know it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// How many there are; at least 1.
+    pub multiprocessors: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+    /// Bytes of the second-level cache.
+    pub l2: u64,
+    /// Bytes that the memory moves in a microsecond, for each multiprocessor.
+    pub bandwidth: f64,
+    /// Instructions of single threads that a multiprocessor issues in a microsecond.
+    pub issue: f64,
+    name: Arc<str>,
+    constants: Arc<Constants>,
+}
+
+impl Default for Machine {
+    /// What the interpreter stands for: the first device that there is a file of.
+    fn default() -> Machine {
+        DEVICES[0].clone()
+    }
+}
+
+impl Machine {
+    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with its own
+    /// multiprocessors (at least 1), registers of each, and bytes of the second-level cache; memory and instructions
+    /// are taken to be as fast for each multiprocessor.
+    pub fn of(name: &str, multiprocessors: u32, registers: u32, l2: u64) -> Machine {
+        match DEVICES.iter().find(|device| &*device.name == name && device.multiprocessors == multiprocessors) {
+            Some(device) => device.clone(),
+            None => Machine { registers, l2, ..Machine::default().with_multiprocessors(multiprocessors) },
+        }
+    }
+
+    /// The same with another number of multiprocessors, at least 1.
+    pub fn with_multiprocessors(self, multiprocessors: u32) -> Machine {
+        Machine { multiprocessors: multiprocessors.max(1), ..self }
+    }
+
+    /// Reads a device's file.
+    ///
+    /// # Errors
+    /// If a line is missing, unknown, there twice, or no such value.
+    pub fn read(text: &str) -> Result<Machine, String> {
+        let mut sections = file::sections(text)?;
+        let known = |name: &&String| name.as_str() != "device" && !Constants::SECTIONS.contains(&name.as_str());
+        if let Some(name) = sections.keys().find(known) {
+            return Err(format!("there is no section [{name}]"));
+        }
+        let mut section = |name: &str| sections.remove(name).ok_or_else(|| format!("section [{name}] is missing"));
+        let mut device = section("device")?;
+        let multiprocessors = u32::of(device.take("multiprocessors")?)?;
+        let machine = Machine {
+            name: String::of(device.take("name")?)?.into(),
+            multiprocessors,
+            registers: u32::of(device.take("registers")?)?,
+            l2: u64::of(device.take("l2")?)?,
+            bandwidth: f64::of(device.take("bandwidth")?)? / f64::from(multiprocessors),
+            issue: f64::of(device.take("issue")?)?,
+            constants: Arc::new(Constants::read(&mut section)?),
+        };
+        device.finish()?;
+        let positive = machine.multiprocessors > 0 && machine.bandwidth > 0.0 && machine.issue > 0.0;
+        if positive { Ok(machine) } else { Err("multiprocessors, bandwidth and issue must be more than 0".into()) }
+    }
+
+    /// The device's name, as its driver has it; of one that there is no file of, the name of the one it is taken for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What was fitted.
+    pub fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    /// Whether so many bytes on their way to the next launch are worth keeping in the second-level cache.
+    pub fn keeps(&self, bytes: usize) -> bool {
+        let launch = &self.constants.launch;
+        bytes as u64 >= launch.kept_least && bytes as f64 <= launch.kept_share * self.l2 as f64
+    }
+
+    /// Microseconds that the memory takes to move so many bytes.
+    pub fn memory(&self, bytes: f64) -> f64 {
+        bytes / (self.bandwidth * f64::from(self.multiprocessors))
+    }
+
+    /// Microseconds that all multiprocessors take to issue so many instructions of single threads.
+    pub fn issue(&self, instructions: f64) -> f64 {
+        instructions / (self.issue * f64::from(self.multiprocessors))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_says_goes_first() {
+        for device in DEVICES.iter() {
+            let same = Machine::of(device.name(), device.multiprocessors, 0, 0);
+            assert_eq!(&same, device, "what its file says goes first");
+        }
+        let other = Machine::of("another", 0, 1 << 16, 2 << 20);
+        assert_eq!((other.multiprocessors, other.l2), (1, 2 << 20));
+        assert_eq!([(1 << 20) - 1, 1 << 20, 2 << 20].map(|bytes| other.keeps(bytes)), [false, true, false]);
+        assert_eq!(other.constants(), Machine::default().constants());
+    }
+
+    #[test]
+    fn broken_files_are_refused() {
+        let (_, text) = FILES[0];
+        let cases = [
+            ("multiprocessors = 132", "", "section [device] has no line `multiprocessors = …`"),
+            ("multiprocessors = 132", "multiprocessors = 0", "must be more than 0"),
+            ("multiprocessors = 132", "multiprocessors = many", "many is no whole number that fits"),
+            ("[launch]", "[launched]", "there is no section [launched]"),
+            ("[launch]", "[stream]", "section [stream] is there twice"),
+            ("ramp = 3.0", "ramp = 3.0\nramp = 3.0", "`ramp` is there twice"),
+            ("ramp = 3.0", "slope = 3.0\nramp = 3.0", "section [pass] has a line `slope`, which nothing reads"),
+            ("ramp = 3.0", "ramp = nan", "nan is no number"),
+            ("[0.68, 1.0]", "[0.68]", "[0.68] is no list of 2 numbers"),
+            ("ramp = 3.0", "ramp", "`ramp` is neither [section] nor name = value"),
+            ("[device]", "ramp = 1.0\n[device]", "values stand in sections"),
+            ("\"NVIDIA H200\"", "NVIDIA H200", "NVIDIA H200 is no text in quotes"),
+        ];
+        for (old, new, message) in cases {
+            let error = Machine::read(&text.replacen(old, new, 1)).unwrap_err();
+            assert!(error.contains(message), "{old} → {new}: {error}");
+        }
+    }
+}
