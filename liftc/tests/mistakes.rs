@@ -311,7 +311,7 @@ fn wavelets_from_the_standard_input() {
         let mut child = command.spawn().unwrap();
         let text = b"wavelet w { domain real; odd -= even[0]; }";
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), text).unwrap();
-        let run = common::Run::from(child.wait_with_output().unwrap());
+        let run = crate::common::Run::from(child.wait_with_output().unwrap());
         assert_eq!(run.code, code, "{line}: {}", run.stderr);
         assert!(run.stdout.contains(message) || run.stderr.contains(message), "{line}: {}{}", run.stdout, run.stderr);
     }

@@ -2,9 +2,9 @@
 
 mod adjoint;
 mod architecture;
-mod c_conformance;
 mod c_equals_oracle;
 mod catalogue;
+mod conformance;
 mod exact;
 mod macro_functions;
 mod macros;
@@ -13,4 +13,5 @@ mod pywavelets;
 mod random_schemes;
 mod reference;
 mod rust_equals_oracle;
+mod toy_dialect;
 mod volumes;
