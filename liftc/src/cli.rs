@@ -5,9 +5,11 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
+use lifting_codegen::schedule::{self, SCHEDULES};
 use lifting_dsl::body::Factor;
 use lifting_dsl::factor::Precision;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -195,29 +197,58 @@ pub enum Emit {
     Ir,
 }
 
-/// `--schedule`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// `--schedule` of compiling: kernels of one axis, or a schedule of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Rows in shared memory (CUDA)
+    /// Rows in shared memory.
     Horizontal,
-    /// Columns in a sliding window (CUDA)
+    /// Columns in a sliding window.
     Vertical,
-    /// Rows and columns on a CPU (C)
+    /// Rows and columns on a CPU.
     Rows,
-    /// Both axes in one pass: warps walk down strips of columns
-    Stream,
-    /// Both axes in one pass: warps hold blocks in registers
-    Warp,
-    /// Both axes in one pass: blocks hand tiles from one axis to the other through shared memory
-    Tile,
-    /// Two levels of both axes in one pass: warps walk down strips of columns
-    Cascade,
-    /// All levels of both axes of a small image in one pass: blocks hold an image in shared memory
-    Pyramid,
-    /// All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane
-    Volume,
-    /// Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here
+    /// Whole rows or columns of lattices.
     Lattice,
+    /// Several axes in one launch.
+    Launch(&'static dyn schedule::Schedule),
+}
+
+impl Schedule {
+    fn name(self) -> &'static str {
+        match self {
+            Schedule::Horizontal => "horizontal",
+            Schedule::Vertical => "vertical",
+            Schedule::Rows => "rows",
+            Schedule::Lattice => "lattice",
+            Schedule::Launch(schedule) => schedule.name(),
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Schedule::Horizontal => "Rows in shared memory (CUDA)",
+            Schedule::Vertical => "Columns in a sliding window (CUDA)",
+            Schedule::Rows => "Rows and columns on a CPU (C)",
+            Schedule::Lattice => {
+                "Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here"
+            }
+            Schedule::Launch(schedule) => schedule.about(),
+        }
+    }
+}
+
+impl ValueEnum for Schedule {
+    fn value_variants<'a>() -> &'a [Schedule] {
+        static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
+            let passes = [Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
+            let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
+            passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()).help(self.about()))
+    }
 }
 
 /// What `liftc` does besides compiling.

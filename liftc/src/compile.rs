@@ -12,10 +12,7 @@ use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, cascade, horizontal, lattice, pyramid, rows, stream, tile, vertical, volume,
-    warp,
-};
+use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, vertical};
 use lifting_dsl::suggest::did_you_mean;
 use std::path::{Path, PathBuf};
 
@@ -265,32 +262,11 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
                     }
                     Schedule::Vertical => vec![vertical::kernel(scheme, options)?],
                     Schedule::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
-                    Schedule::Stream => {
-                        let shape = stream::Shape::for_sample(sample);
-                        vec![stream::kernel(scheme, options, Order::HorizontalFirst, shape)?]
-                    }
-                    Schedule::Warp => {
-                        let shape = warp::Shape::of(scheme, options)?;
-                        vec![warp::kernel(scheme, options, Order::HorizontalFirst, shape)?]
-                    }
-                    Schedule::Tile => {
-                        // The shape for large images, for any rows.
-                        let shape = tile::Shape::proposed(scheme, options)?[0];
-                        vec![tile::kernel(scheme, options, Order::HorizontalFirst, shape)?]
-                    }
-                    Schedule::Cascade => {
-                        let shape = cascade::Shape::for_sample(sample, direction);
-                        vec![cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?]
-                    }
-                    Schedule::Pyramid => {
-                        // For the largest images.
-                        let shape = pyramid::Shape::proposed(scheme, options)?.pop().expect("a shape is proposed");
-                        vec![pyramid::kernel(scheme, options, Order::HorizontalFirst, shape)?]
-                    }
-                    Schedule::Volume => {
-                        // The shape for large volumes, for any rows.
-                        let shape = volume::Shape::proposed(scheme, options)?[0];
-                        vec![volume::kernel(scheme, options, shape)?]
+                    Schedule::Launch(schedule) => {
+                        // The shape for large images, for any rows where there is a kernel for these.
+                        let shape = schedule.usual(scheme, options)?;
+                        let rows = *schedule.alignments().last().expect("a schedule takes some rows");
+                        vec![schedule.fit(scheme, options, shape, rows)?.kernel(scheme, Order::HorizontalFirst)?]
                     }
                     Schedule::Lattice => lattice::pair(scheme, options, [1024, 1024])?.into(),
                 };

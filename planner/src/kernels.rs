@@ -33,7 +33,7 @@ pub enum Only {
 pub struct Tuning {
     /// What the plan was told to take.
     pub schedule: Schedule,
-    /// What launches of several axes may be by: [`SCHEDULES`].
+    /// What launches of several axes may be by: [`SCHEDULES`], and what the plan was told to take besides.
     pub schedules: Vec<&'static dyn schedule::Schedule>,
     /// What it runs on.
     pub machine: Machine,
@@ -52,9 +52,13 @@ pub struct Tuning {
 impl Tuning {
     /// What is chosen on a machine about which nothing is known but what the model says.
     pub fn new(schedule: Schedule, machine: Machine, device: String) -> Tuning {
+        let own = match schedule {
+            Schedule::Launch(own) if !SCHEDULES.contains(&own) => Some(own),
+            _ => None,
+        };
         Tuning {
             schedule,
-            schedules: SCHEDULES.to_vec(),
+            schedules: SCHEDULES.iter().copied().chain(own).collect(),
             machine,
             device,
             wisdom: Arc::default(),

@@ -6,10 +6,9 @@ use lifting_codegen::back::{Cuda, Dialect};
 use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
-use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{
-    Direction, Options, ScheduleError, Sides, adjoint, cascade, horizontal, lattice, pyramid, registers, stream, tile,
-    vertical, volume, warp,
+    Direction, Options, SCHEDULES, Schedule, ScheduleError, Sides, adjoint, horizontal, lattice, registers, vertical,
+    warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::collections::BTreeMap;
@@ -55,6 +54,9 @@ fn variants(index: usize, scheme: &Scheme, full: bool) -> Vec<(Boundary, Vec<Sca
     vec![(Boundary::ALL[index % 4], vec![samples[index / 4 % samples.len()]])]
 }
 
+/// The schedule that is validated of more wavelets than others, and with gains.
+const WARP: &dyn Schedule = &warp::Schedule;
+
 /// Integer wavelets with the most taps, of which only blocks of `warp` are validated, in 16 bits: they need the most
 /// registers.
 const WIDE: [&str; 2] = ["fidelity", "cdsy62"];
@@ -71,68 +73,22 @@ fn stand_for_all<'a>(scheme: &Scheme, boundary: Boundary, samples: &'a [Scalar])
     }
 }
 
-/// One for each shape, which its name tells, for whole rows; for other rows one of the first shape, and the taller one
-/// that it has there.
-fn warp_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let make = |shape: warp::Shape| {
-        let mut kernel = warp::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-        let pairs = if shape.packed { "p" } else { "" };
-        kernel.name = format!("{}_{}x{}{pairs}", kernel.name, shape.columns, shape.rows);
-        Ok(kernel)
-    };
-    match warp::Shape::proposed(scheme, options) {
-        Ok(shapes) => {
-            let of_rows = |takes: warp::RowAlignment| {
-                let all = shapes.iter().map(move |&shape| warp::Shape { takes, ..shape });
-                all.into_iter().find(|&shape| warp::fit(scheme, options, shape).is_ok())
-            };
-            let others = [warp::RowAlignment::Aligned, warp::RowAlignment::Image, warp::RowAlignment::Any]
-                .into_iter()
-                .filter_map(of_rows);
-            let anywhere = [warp::RowAlignment::Image, warp::RowAlignment::Any].into_iter().filter_map(of_rows);
-            let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, shape.takes, i64::MAX));
-            let others = others.chain(tall);
-            // Where samples can stand in pairs they do.
-            let packed = shapes[0].packed;
-            let whole = shapes.iter().filter(|shape| shape.packed == packed);
-            let whole = whole.map(|&shape| warp::Shape { takes: warp::RowAlignment::Whole, ..shape });
-            whole.chain(others).map(make).collect()
-        }
+/// Those of a schedule that stand for all of its kernels.
+fn kernels_of(schedule: &dyn Schedule, scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    match schedule.specimens(scheme, options) {
+        Ok(specimens) => specimens.iter().map(|specimen| specimen.kernel(scheme, options)).collect(),
         Err(e) => vec![Err(e)],
     }
 }
 
-/// Two levels in one launch, where border rules are extensions, in the first shape, which its name tells: others have
-/// another ring, and are the same otherwise. And those with wider lanes, which are measured where plans are tuned.
-fn cascade_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let first = cascade::Shape::for_sample(options.sample, options.direction);
-    let wide = cascade::Shape { columns: 2 * first.columns, ..first };
-    let wide = (options.sample == Scalar::I16 && THREE.contains(&scheme.name())).then_some(wide);
-    let make = |shape: cascade::Shape| {
-        let mut kernel = cascade::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-        kernel.name = format!("{}_{}x{}", kernel.name, shape.columns, shape.ring);
-        Ok(kernel)
-    };
-    if options.boundary == Boundary::WholeSymmetric {
-        [first].into_iter().chain(wide).map(make).collect()
-    } else {
-        Vec::new()
-    }
-}
-
-/// For the largest images, few of them and many, which the name tells.
-fn pyramid_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let make = |shape: pyramid::Shape| {
-        let mut kernel = pyramid::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-        kernel.name = format!("{}_{}x{}", kernel.name, shape.pairs[0], shape.pairs[1]);
-        Ok(kernel)
-    };
-    match pyramid::Shape::proposed(scheme, options) {
-        Ok(shapes) => {
-            let largest = shapes.iter().map(|shape| shape.side).max();
-            shapes.into_iter().filter(|shape| Some(shape.side) == largest).map(make).collect()
-        }
-        Err(e) => vec![Err(e)],
+/// Whether kernels of a schedule are compiled for such options: some take long, and differ little from others.
+fn is_compiled(schedule: &dyn Schedule, scheme: &Scheme, options: Options, full: bool) -> bool {
+    let is_symmetric = options.boundary == Boundary::WholeSymmetric;
+    match schedule.name() {
+        // Those of 64 bits take longest to compile of all, and are of the same text.
+        "cascade" => is_symmetric && (full || options.sample.bytes() <= 4),
+        "stream" => is_symmetric || scheme.stages(options.boundary).is_some(),
+        _ => true,
     }
 }
 
@@ -144,50 +100,6 @@ fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec
     let kinds = ["_warp_whole_", "_cascade_forward_"];
     let of_kind = |kind: &str| made.iter().flatten().find(|kernel| kernel.name.contains(kind));
     kinds.into_iter().filter(|_| stands_for_all).filter_map(of_kind).map(|kernel| Ok(kept(kernel))).collect()
-}
-
-/// One for each kind of rows.
-fn stream_kernels(scheme: &Scheme, options: Options) -> [Result<Kernel, ScheduleError>; 3] {
-    let shape = stream::Shape::for_sample(options.sample);
-    let rows = [stream::RowAlignment::Whole, stream::RowAlignment::Aligned, stream::RowAlignment::Any];
-    rows.map(|rows| stream::kernel(scheme, options, Order::HorizontalFirst, shape.for_rows(rows)))
-}
-
-/// One for each shape, which its name tells, for aligned rows and for any.
-fn tile_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let make = |shape: tile::Shape| {
-        let mut kernel = tile::kernel(scheme, options, Order::HorizontalFirst, shape)?;
-        kernel.name = format!("{}_{}x{}x{}", kernel.name, shape.columns, shape.rows, shape.pairs);
-        Ok(kernel)
-    };
-    match tile::Shape::proposed(scheme, options) {
-        Ok(shapes) => shapes
-            .into_iter()
-            .flat_map(|shape| [true, false].map(|aligned| make(tile::Shape { aligned, ..shape })))
-            .collect(),
-        Err(e) => vec![Err(e)],
-    }
-}
-
-/// One for each shape, which its name tells, for aligned rows, with whole sectors and without, and for any.
-fn volume_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
-    let make = |shape: volume::Shape| {
-        let mut kernel = volume::kernel(scheme, options, shape)?;
-        kernel.name = format!("{}_{}x{}x{}", kernel.name, shape.columns, shape.pairs, shape.warps);
-        Ok(kernel)
-    };
-    match volume::Shape::proposed(scheme, options) {
-        Ok(shapes) => shapes
-            .into_iter()
-            .flat_map(|shape| {
-                let rows = [(true, true), (true, false), (false, false)];
-                rows.map(|(aligned, whole_sectors)| volume::Shape { aligned, whole_sectors, ..shape })
-            })
-            .filter(|shape| !shape.whole_sectors || options.direction == Direction::Forward)
-            .map(make)
-            .collect(),
-        Err(e) => vec![Err(e)],
-    }
 }
 
 /// Along rows, aligned, long and short, and not; along columns, as many a lane as can be, and as few.
@@ -219,20 +131,15 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
 
 /// Those of all schedules but `warp`.
 fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
-    let mut made = tile_kernels(scheme, options);
-    made.extend(volume_kernels(scheme, options));
-    made.extend(pyramid_kernels(scheme, options));
-    if full || options.sample.bytes() <= 4 {
-        // Those of 64 bits take longest to compile of all, and are of the same text.
-        made.extend(cascade_kernels(scheme, options));
-    }
+    let others = SCHEDULES.iter().filter(|schedule| schedule.name() != WARP.name());
+    let compiled = others.filter(|schedule| is_compiled(**schedule, scheme, options, full));
+    let mut made: Vec<_> = compiled.flat_map(|schedule| kernels_of(*schedule, scheme, options)).collect();
     if scheme.domain() == Domain::Real {
         made.push(adjoint::kernel(scheme, options));
     }
     let stages = scheme.stages(options.boundary).is_some();
     // The others take long to compile, and differ little from one border rule to the next.
     if stages || options.boundary == Boundary::WholeSymmetric {
-        made.extend(stream_kernels(scheme, options));
         made.extend(register_kernels(scheme, options));
     }
     if stages {
@@ -258,10 +165,12 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
         for direction in [Direction::Forward, Direction::Inverse] {
             let boundary = if full { request.boundary } else { border_rule(request) };
             let options = Options { sample, boundary, direction, gain: false };
-            let mut made = warp_kernels(request.scheme, options);
+            let mut made = kernels_of(WARP, request.scheme, options);
             if request.gain {
                 // Few plans have gains.
-                made.extend(warp_kernels(request.scheme, Options { gain: true, ..options }).into_iter().map(gained));
+                made.extend(
+                    kernels_of(WARP, request.scheme, Options { gain: true, ..options }).into_iter().map(gained),
+                );
             }
             if full || !WIDE.contains(&request.scheme.name()) {
                 made.extend(other_kernels(request.scheme, options, full));

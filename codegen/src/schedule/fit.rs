@@ -32,10 +32,37 @@ impl Extent {
     }
 }
 
+/// A kernel that real compilers are asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Specimen {
+    /// Its shape.
+    pub shape: Shape,
+    /// The rows that it takes.
+    pub rows: RowAlignment,
+    /// What is added to its name, if anything.
+    pub suffix: String,
+}
+
+impl Specimen {
+    /// The kernel, under a name of its own.
+    ///
+    /// # Errors
+    /// The limit that stands against it.
+    pub fn kernel(&self, scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError> {
+        let fit = self.shape.schedule().fit(scheme, options, self.shape, self.rows)?;
+        let mut kernel = fit.kernel(scheme, Order::HorizontalFirst)?;
+        kernel.name += &self.suffix;
+        Ok(kernel)
+    }
+}
+
 /// How launches go through a level, or through several: all axes of it in one pass. See [`SCHEDULES`](super::SCHEDULES).
 pub trait Schedule: Send + Sync {
     /// What recipes, wisdom and commands call it.
     fn name(&self) -> &'static str;
+
+    /// What it does, in a line, for help texts.
+    fn about(&self) -> &'static str;
 
     /// What a launch transforms.
     fn extent(&self) -> Extent;
@@ -75,6 +102,17 @@ pub trait Schedule: Send + Sync {
         job: &Job,
         multiprocessors: u32,
     ) -> Result<Vec<Shape>, ScheduleError>;
+
+    /// Shapes and rows whose kernels stand for all where real compilers are asked, and what tells each from others of its
+    /// name.
+    ///
+    /// # Errors
+    /// If no shape holds the scheme.
+    fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let shape = self.usual(scheme, options)?;
+        let of_rows = |&rows: &RowAlignment| Specimen { shape, rows, suffix: String::new() };
+        Ok(self.alignments().iter().map(of_rows).collect())
+    }
 
     /// The shape for large images, or volumes, whose rows begin anywhere.
     ///

@@ -3,7 +3,7 @@
 use super::{Fit, Shape, fit, strip};
 use crate::ir::{Kernel, Scalar};
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +38,10 @@ impl From<Shape> for schedule::Shape {
 impl schedule::Schedule for Schedule {
     fn name(&self) -> &'static str {
         "cascade"
+    }
+
+    fn about(&self) -> &'static str {
+        "Two levels of both axes in one pass: warps walk down strips of columns"
     }
 
     fn extent(&self) -> Extent {
@@ -75,6 +79,18 @@ impl schedule::Schedule for Schedule {
         _multiprocessors: u32,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// The usual shape: others have another ring, and are the same otherwise. Of 16-bit integers, also one with wider
+    /// lanes, which is measured where plans are tuned.
+    fn specimens(&self, _scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let usual = Shape::for_sample(options.sample, options.direction);
+        let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ..usual });
+        let specimen = |shape: Shape| {
+            let suffix = format!("_{}x{}", shape.columns, shape.ring);
+            Specimen { shape: shape.into(), rows: RowAlignment::Whole, suffix }
+        };
+        Ok([usual].into_iter().chain(wide).map(specimen).collect())
     }
 
     fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {

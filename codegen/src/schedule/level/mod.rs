@@ -44,7 +44,7 @@ pub enum Order {
 
 impl Order {
     /// Whether a direction lifts rows before columns. Analysis undoes nothing: the plan's first axis first. Synthesis starts with the axis that came last.
-    pub(super) fn across_first(self, direction: Direction) -> bool {
+    pub fn across_first(self, direction: Direction) -> bool {
         (self == Order::HorizontalFirst) == (direction == Direction::Forward)
     }
 }
@@ -262,30 +262,47 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
 /// Of a volume, bands have a third letter, for high along z: `lll, hll, lhl, hhl, llh, hlh, lhh, hhh`. `depth` follows `height`, `parity_z` `parity_y`, and
 /// `src_plane, lll_plane, band_plane` the pitches; what is said of ll is said of lll.
 pub struct Params {
-    pub(super) signal: ParamId,
-    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two levels, [`Params::declare_twice`]; of all, one array.
-    pub(super) bands: Vec<ParamId>,
-    pub(super) width: ParamId,
-    pub(super) height: ParamId,
-    pub(super) parity: [ParamId; 2],
-    pub(super) signal_pitch: ParamId,
-    pub(super) band_pitches: [ParamId; 2],
-    pub(super) deep: Option<Deep>,
-    pub(super) signal_stride: ParamId,
-    pub(super) band_strides: [ParamId; 2],
-    pub(super) batch: ParamId,
-    pub(super) chunk: ParamId,
-    pub(super) aligned: ParamId,
-    pub(super) skew: ParamId,
-    pub(super) gain: Option<ParamId>,
+    /// The image, or the volume.
+    pub signal: ParamId,
+    /// ll, hl, lh, hh: index = 2·(vertically high) + (horizontally high); of a volume, + 4·(high along z). Of two
+    /// levels, [`Params::declare_twice`]; of all, one array.
+    pub bands: Vec<ParamId>,
+    /// Columns.
+    pub width: ParamId,
+    /// Rows.
+    pub height: ParamId,
+    /// Positions of the first column and row, modulo 2.
+    pub parity: [ParamId; 2],
+    /// Samples from row to row of the signal.
+    pub signal_pitch: ParamId,
+    /// The same of ll, and of the other bands.
+    pub band_pitches: [ParamId; 2],
+    /// What a volume has besides.
+    pub deep: Option<Deep>,
+    /// Samples from image to image of the signal.
+    pub signal_stride: ParamId,
+    /// The same of ll, and of the other bands.
+    pub band_strides: [ParamId; 2],
+    /// Images.
+    pub batch: ParamId,
+    /// [`Arguments::chunk`].
+    pub chunk: ParamId,
+    /// [`Arguments::aligned`].
+    pub aligned: ParamId,
+    /// [`Arguments::skew`].
+    pub skew: ParamId,
+    /// Bits of headroom, of kernels that take a gain.
+    pub gain: Option<ParamId>,
 }
 
 /// What a volume has and an image has not.
-pub(super) struct Deep {
-    pub(super) depth: ParamId,
-    pub(super) parity: ParamId,
-    /// Of the signal, lll and the other bands.
-    pub(super) planes: [ParamId; 3],
+pub struct Deep {
+    /// Planes.
+    pub depth: ParamId,
+    /// Position of the first plane, modulo 2.
+    pub parity: ParamId,
+    /// Samples from plane to plane: of the signal, lll and the other bands.
+    pub planes: [ParamId; 3],
 }
 
 /// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z).
@@ -337,22 +354,22 @@ pub(super) const SKEW_BITS: i32 = 6;
 
 impl Params {
     /// Of an image.
-    pub(super) fn declare(b: &mut Builder, options: Options) -> Params {
+    pub fn declare(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::Image)
     }
 
     /// Of an image and two levels: the bands are ll of the second, hl, lh, hh of the first, then of the second.
-    pub(super) fn declare_twice(b: &mut Builder, options: Options) -> Params {
+    pub fn declare_twice(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::TwoLevels)
     }
 
     /// Of an image and all levels that are left: the only array besides the image is that of the bands, and `chunk` is the number of levels.
-    pub(super) fn declare_all(b: &mut Builder, options: Options) -> Params {
+    pub fn declare_all(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::AllLevels)
     }
 
     /// Of a volume.
-    pub(super) fn declare_deep(b: &mut Builder, options: Options) -> Params {
+    pub fn declare_deep(b: &mut Builder, options: Options) -> Params {
         Params::of(b, options, Extent::Volume)
     }
 
@@ -452,7 +469,7 @@ impl Params {
     }
 
     /// Offsets of an image of the batch: signal, ll, the other bands.
-    pub(super) fn offsets(&self, b: &mut Builder, image: &Expr) -> [LocalId; 3] {
+    pub fn offsets(&self, b: &mut Builder, image: &Expr) -> [LocalId; 3] {
         let strides = [
             ("signal_base", self.signal_stride),
             ("ll_base", self.band_strides[0]),

@@ -3,7 +3,7 @@
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +34,10 @@ impl From<Shape> for schedule::Shape {
 impl schedule::Schedule for Schedule {
     fn name(&self) -> &'static str {
         "pyramid"
+    }
+
+    fn about(&self) -> &'static str {
+        "All levels of both axes of a small image in one pass: blocks hold an image in shared memory"
     }
 
     fn extent(&self) -> Extent {
@@ -71,6 +75,17 @@ impl schedule::Schedule for Schedule {
         _multiprocessors: u32,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// For the largest images, few of them and many.
+    fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let shapes = Shape::proposed(scheme, options)?;
+        let largest = shapes.iter().map(|shape| shape.side).max();
+        let specimen = |shape: Shape| {
+            let suffix = format!("_{}x{}", shape.pairs[0], shape.pairs[1]);
+            Specimen { shape: shape.into(), rows: RowAlignment::Any, suffix }
+        };
+        Ok(shapes.into_iter().filter(|shape| Some(shape.side) == largest).map(specimen).collect())
     }
 
     /// That for the largest images.

@@ -49,6 +49,10 @@ impl schedule::Schedule for Schedule {
         "stream"
     }
 
+    fn about(&self) -> &'static str {
+        "Both axes in one pass: warps walk down strips of columns"
+    }
+
     fn extent(&self) -> Extent {
         Extent::Plane
     }

@@ -3,7 +3,7 @@
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -33,6 +33,10 @@ impl From<Shape> for schedule::Shape {
 impl schedule::Schedule for Schedule {
     fn name(&self) -> &'static str {
         "tile"
+    }
+
+    fn about(&self) -> &'static str {
+        "Both axes in one pass: blocks hand tiles from one axis to the other through shared memory"
     }
 
     fn extent(&self) -> Extent {
@@ -70,6 +74,19 @@ impl schedule::Schedule for Schedule {
         _multiprocessors: u32,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// One for each shape, for aligned rows and for any.
+    fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let of_shape = |shape: Shape| {
+            let suffix = format!("_{}x{}x{}", shape.columns, shape.rows, shape.pairs);
+            [RowAlignment::Aligned, RowAlignment::Any].map(|rows| Specimen {
+                shape: shape.into(),
+                rows,
+                suffix: suffix.clone(),
+            })
+        };
+        Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {

@@ -3,7 +3,7 @@
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use crate::schedule::{self, Direction, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +37,10 @@ impl From<Shape> for schedule::Shape {
 impl schedule::Schedule for Schedule {
     fn name(&self) -> &'static str {
         "volume"
+    }
+
+    fn about(&self) -> &'static str {
+        "All three axes of a volume in one pass: blocks walk along the last one with a tile of a plane"
     }
 
     fn extent(&self) -> Extent {
@@ -75,6 +79,18 @@ impl schedule::Schedule for Schedule {
         _multiprocessors: u32,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// One for each shape, for aligned rows, with whole sectors and without, and for any.
+    fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let forward = options.direction == Direction::Forward;
+        let of_shape = |shape: Shape| {
+            let suffix = format!("_{}x{}x{}", shape.columns, shape.pairs, shape.warps);
+            let rows = schedule::Schedule::alignments(self).iter().copied();
+            let rows = rows.filter(move |&rows| forward || rows != RowAlignment::Whole);
+            rows.map(move |rows| Specimen { shape: shape.into(), rows, suffix: suffix.clone() })
+        };
+        Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {

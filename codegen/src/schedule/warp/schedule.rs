@@ -3,7 +3,7 @@
 use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Extent, Field, Options, ScheduleError};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +38,10 @@ impl From<Shape> for schedule::Shape {
 impl schedule::Schedule for Schedule {
     fn name(&self) -> &'static str {
         "warp"
+    }
+
+    fn about(&self) -> &'static str {
+        "Both axes in one pass: warps hold blocks in registers"
     }
 
     fn extent(&self) -> Extent {
@@ -89,6 +93,28 @@ impl schedule::Schedule for Schedule {
         let taller = |shape: &Shape| shape.for_rows_anywhere(scheme, options, rows_of(shape)?, samples);
         taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
         Ok(taken.into_iter().map(schedule::Shape::from).collect())
+    }
+
+    /// One for each shape, for whole rows; for other rows one of the first shape that takes them, and the taller one that
+    /// it has there.
+    fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
+        let shapes = Shape::proposed(scheme, options)?;
+        let of_rows = |takes: RowAlignment| {
+            let mut all = shapes.iter().map(|&shape| Shape { takes, ..shape });
+            all.find(|&shape| fit(scheme, options, shape).is_ok())
+        };
+        let others = [RowAlignment::Aligned, RowAlignment::Image, RowAlignment::Any].into_iter().filter_map(of_rows);
+        let anywhere = [RowAlignment::Image, RowAlignment::Any].into_iter().filter_map(of_rows);
+        let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, shape.takes, i64::MAX));
+        // Where samples can stand in pairs they do.
+        let whole = shapes.iter().filter(|shape| shape.packed == shapes[0].packed);
+        let whole = whole.map(|&shape| Shape { takes: RowAlignment::Whole, ..shape });
+        let specimen = |shape: Shape| {
+            let pairs = if shape.packed { "p" } else { "" };
+            let suffix = format!("_{}x{}{pairs}", shape.columns, shape.rows);
+            Specimen { shape: shape.into(), rows: shape.takes, suffix }
+        };
+        Ok(whole.chain(others).chain(tall).map(specimen).collect())
     }
 
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
