@@ -711,7 +711,7 @@ impl Lowering<'_> {
         let wanted = if shape.chunk() == 0 { arguments.chunk } else { shape.chunk() as i32 };
         let chunk = wanted.max(fit.least_chunk(job)) as u32;
         let shape = shape.with_chunk(chunk);
-        let Cost { launches: each, bytes, time } = self.model().launch(direction, &*fit, shape, job, chunk);
+        let Cost { launches: each, bytes, time } = self.model().launch(&*fit, job, chunk);
         let times = *count as f64;
         let cost = Cost { launches: count * each, bytes: times * bytes, time: times * time };
         Ok(Built { shape, chunk, rows: fit.alignment(), cost, aligned: arguments.aligned == 3 })

@@ -6,6 +6,8 @@
 use lifting::{Device, Plan, PlanError, Reason, Sample, Schedule, catalogue};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, Space};
+use lifting_codegen::machine::Machine;
+use lifting_codegen::schedule::demand::Demand;
 use lifting_codegen::schedule::level::{Arguments, Job, MAX_BATCH, Order, Params, RowAlignment};
 use lifting_codegen::schedule::{
     self, Arithmetic, Direction, Extent, Field, Fit, Options, ScheduleError, Shape, step_value,
@@ -20,6 +22,9 @@ use std::sync::Arc;
 struct Squares;
 
 const SQUARES: Schedule = Schedule::Launch(&Squares);
+
+/// Where sample (i, j) of a square stands: array and index.
+type At<'a> = dyn Fn(i32, i32) -> (ParamId, Expr) + 'a;
 
 /// What is derived of a scheme.
 #[derive(Debug)]
@@ -103,6 +108,11 @@ impl Fit for SquaresFit {
         Ok(Arguments { chunk: 1, aligned: 0, skew: 0 })
     }
 
+    /// All samples once, and few instructions.
+    fn demand(&self, _job: &Job, _chunk: u32, _machine: &Machine) -> Demand {
+        Demand { moved: 1.0, instructions: 20.0 + self.steps.len() as f64, latency: 1.0, power: 2.0, slower: 1.0 }
+    }
+
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
         let Options { sample, direction, .. } = self.options;
         let mut builder = Builder::new(self.options.kernel_name(scheme, "squares"));
@@ -129,7 +139,7 @@ impl Fit for SquaresFit {
                 let (index, other) = ((2 * i + j) as usize, usize::from(i + j > 0));
                 (params.bands[index], at(bases[1 + other], params.band_pitches[other], y.into(), x.into()))
             };
-            let (from, to): (&dyn Fn(i32, i32) -> _, &dyn Fn(i32, i32) -> _) = match direction {
+            let (from, to): (&At, &At) = match direction {
                 Direction::Forward => (&signal, &band),
                 Direction::Inverse => (&band, &signal),
             };

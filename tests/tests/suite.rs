@@ -9,6 +9,7 @@ mod exact;
 mod macro_functions;
 mod macros;
 mod outside;
+mod own_schedule;
 mod pywavelets;
 mod random_schemes;
 mod reference;

@@ -3,11 +3,12 @@
 //! A schedule proposes [`Shape`]s for a level. A shape that suits a scheme gives a [`Fit`], or names the limit that
 //! stands against it. A fit has a kernel, and the arguments of its launches.
 
+use super::demand::Demand;
 use super::level::{Arguments, Job, Order, RowAlignment};
 use super::{Field, Options, ScheduleError, Shape};
 use crate::ir::{Kernel, Scalar};
+use crate::machine::Machine;
 use lifting_dsl::Scheme;
-use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -134,7 +135,7 @@ pub trait Schedule: Send + Sync {
 }
 
 /// A schedule's shape for a scheme: what is derived before any code is written.
-pub trait Fit: Any + fmt::Debug + Send + Sync {
+pub trait Fit: fmt::Debug + Send + Sync {
     /// Which rows the kernel takes.
     fn alignment(&self) -> RowAlignment;
 
@@ -155,6 +156,9 @@ pub trait Fit: Any + fmt::Debug + Send + Sync {
         let _ = job;
         1
     }
+
+    /// What a launch for a job that it can run asks of a device, with chunks of so many pairs.
+    fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand;
 
     /// Whether the kernel for all rows was measured to be faster where it can run.
     fn yields(&self) -> bool {

@@ -13,6 +13,7 @@ mod shape;
 pub mod adjoint;
 pub mod cascade;
 pub mod copy;
+pub mod demand;
 pub mod horizontal;
 pub mod lattice;
 pub mod pyramid;

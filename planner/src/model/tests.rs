@@ -2,7 +2,7 @@
 
 use super::*;
 use lifting_codegen::schedule::level::{self, RowAlignment};
-use lifting_codegen::schedule::{Fit, Options, Shape};
+use lifting_codegen::schedule::{Options, Shape, cascade, pyramid, stream, tile, warp};
 
 /// Microseconds of one level at each of [`SIZES`].
 type Times = [f64; 9];
@@ -218,7 +218,7 @@ fn the_model_chooses_what_was_measured_to_be_fast() {
             }
             let mut taken = (f64::INFINITY, 0.0);
             for (fit, shape, chunk, measured) in candidates {
-                let predicted = model.launch(direction, &*fit, shape, &job, chunk).time;
+                let predicted = model.launch(&*fit, &job, chunk).time;
                 let off = predicted / measured;
                 let line = format!("{name} {} {} {width}x{height}: {shape}", sample.name(), direction.name());
                 println!("{line}: {predicted:.2} µs, measured {measured}: {off:.2}");
@@ -327,7 +327,7 @@ fn odd_images_are_predicted() {
             let proposed = shapes.into_iter().chain(taller).filter_map(|shape| {
                 let taken = taken(&shape)?;
                 let chunk = taken.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
-                let time = model.launch(direction, &taken, shape.into(), &job, chunk).time;
+                let time = model.launch(&taken, &job, chunk).time;
                 Some((time, Shape::from(shape), taken.alignment(), shape.packed))
             });
             // Where samples can stand in pairs they do.
@@ -336,8 +336,7 @@ fn odd_images_are_predicted() {
             let shape = stream::Shape::for_sample(sample);
             let fit = stream::fit(&scheme, options, shape.for_rows(RowAlignment::Any)).unwrap();
             let chunk = if sample == Scalar::F32 { 10 } else { 16 }.min(height as u32 / 128);
-            let streamed = Shape::from(shape).with_chunk(chunk);
-            let other = model.launch(direction, &fit, streamed, &job, chunk).time;
+            let other = model.launch(&fit, &job, chunk).time;
             let line = format!(
                 "{name} {} {} {width}x{height} by {pitch}: {blocks}, {takes:?}",
                 sample.name(),
@@ -469,7 +468,7 @@ fn chunks_are_as_high_as_was_measured_to_be_fast() {
         let shape = shapes.find(|shape| shape.ring == ring).expect("the ring is one that is proposed");
         let fit = cascade::fit(&scheme, options, shape).unwrap();
         let chunk = fit.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
-        let time = model.launch(direction, &fit, shape.into(), &job, chunk).time;
+        let time = model.launch(&fit, &job, chunk).time;
         let best = measured.iter().map(|&(_, time)| time).fold(f64::INFINITY, f64::min);
         // Of one that was not measured, the worse of its neighbours.
         let below = measured.iter().rfind(|&&(height, _)| height <= chunk);
@@ -504,7 +503,7 @@ fn two_levels_are_predicted() {
         let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
             let fit = cascade::fit(&scheme, options, shape).unwrap();
             let chunk = fit.arguments(&job, machine.multiprocessors).unwrap().chunk as u32;
-            let time = model.launch(direction, &fit, shape.into(), &job, chunk).time;
+            let time = model.launch(&fit, &job, chunk).time;
             println!("{name} {} {width}x{height} ring {}: chunk {chunk}, {time:.1} µs", direction.name(), shape.ring);
             time
         });
@@ -619,7 +618,7 @@ fn all_levels_are_predicted() {
             let job = Job { levels, batch, ..Job::image(array, [array; 4], side, side) };
             let predict = |shape: &pyramid::Shape| {
                 let fit = pyramid::fit(&scheme, options, *shape).unwrap();
-                model.launch(direction, &fit, (*shape).into(), &job, levels as u32).time
+                model.launch(&fit, &job, levels as u32).time
             };
             let predicted: Vec<f64> = shapes.iter().map(predict).collect();
             let line = format!(

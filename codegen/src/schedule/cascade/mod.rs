@@ -29,6 +29,7 @@
 //! not symmetric.
 
 mod analysis;
+mod cost;
 mod launch;
 mod schedule;
 mod strip;

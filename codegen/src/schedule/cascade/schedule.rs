@@ -2,6 +2,8 @@
 
 use super::{Fit, Shape, fit, strip};
 use crate::ir::{Kernel, Scalar};
+use crate::machine::Machine;
+use crate::schedule::demand::Demand;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
@@ -130,5 +132,9 @@ impl schedule::Fit for Fit {
 
     fn least_chunk(&self, job: &Job) -> i32 {
         Fit::least_chunk(job)
+    }
+
+    fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
+        self.demand(job, chunk, machine)
     }
 }

@@ -26,6 +26,7 @@ pub(super) use sink::Sink;
 pub(super) use slab::Slab;
 pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 
+use super::demand::work;
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
@@ -174,6 +175,12 @@ impl Axis {
     pub(super) fn reflects(&self, boundary: Boundary, border: Border, columns: u32) -> bool {
         let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns as i32));
         (boundary, border) == (Boundary::WholeSymmetric, Border::Extend) && self.actions.iter().all(near)
+    }
+
+    /// Instructions of lifting for a pair of samples.
+    pub(super) fn operations(&self) -> f64 {
+        let [operations, _] = work(&self.actions);
+        operations + (self.first.len() + self.last.len()) as f64
     }
 
     /// How many scalings stand between lifting steps.

@@ -19,6 +19,7 @@
 //!
 //! Low bands are rounded to the type of the samples from level to level, as they are when they go through memory.
 
+mod cost;
 mod launch;
 mod line;
 mod schedule;

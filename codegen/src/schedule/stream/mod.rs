@@ -26,6 +26,7 @@
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 
+mod cost;
 mod input;
 mod launch;
 mod output;

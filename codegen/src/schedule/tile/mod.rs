@@ -26,6 +26,7 @@
 //! lifting would not keep is restored after each step.
 
 mod across;
+mod cost;
 mod down;
 mod launch;
 mod schedule;

@@ -2,6 +2,8 @@
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
+use crate::machine::Machine;
+use crate::schedule::demand::Demand;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
@@ -107,5 +109,9 @@ impl schedule::Fit for Fit {
         self.accepts(job)?;
         let aligned = job.aligned(self.options.sample, self.shape.columns);
         Ok(Arguments { chunk: self.shape.rows as i32 / 2, aligned, skew: 0 })
+    }
+
+    fn demand(&self, job: &Job, _chunk: u32, machine: &Machine) -> Demand {
+        self.demand(job, machine)
     }
 }

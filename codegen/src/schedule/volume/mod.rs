@@ -25,6 +25,7 @@
 //! After Nguyen, Satish, Chhugani, Kim & Dubey 2010, "3.5-D Blocking Optimization for Stencil Computations on Modern
 //! CPUs and GPUs" (a tile in two axes streams along the third one), with the lifting steps' lags for the time steps.
 
+mod cost;
 mod forward;
 mod inverse;
 mod launch;

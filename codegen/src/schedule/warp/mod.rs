@@ -22,6 +22,7 @@
 //! shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded
 //! and stored one by one.
 
+mod cost;
 mod launch;
 mod schedule;
 mod shape;

@@ -2,6 +2,8 @@
 
 use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
+use crate::machine::Machine;
+use crate::schedule::demand::Demand;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
@@ -157,5 +159,9 @@ impl schedule::Fit for Fit {
 
     fn gains_by_clusters(&self) -> bool {
         self.shape.takes == RowAlignment::Whole && self.is_limited_by_memory()
+    }
+
+    fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
+        self.demand(job, chunk, machine)
     }
 }
