@@ -188,8 +188,9 @@ pub fn check_distinct(inputs: &[&Path], outputs: &[&Path]) -> Outcome {
             continue;
         }
         if written.contains(&id) {
-            return Err(usage(format!("{}: two outputs would have this name", output.display()))
-                .help("take the inputs one by one, each with its own -o"));
+            return Err(usage(format!("{}: two outputs would have this name", output.display())).help(
+                "give each a name of its own; inputs of one name can be taken one by one, each with its own -o",
+            ));
         }
         written.push(id);
     }

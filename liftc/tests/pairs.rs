@@ -116,6 +116,7 @@ fn edited_sidecars_are_found_out() {
     bench.write("c.npy.json", value.to_string()).run("transform c.npy --inverse -o b.npy").ok();
     bench.write("c.npy.json", serde_json::to_vec_pretty(&value).unwrap());
     bench.run("transform c.npy --inverse -o b.npy").ok();
+    bench.run("transform c.npy.json --inverse -o b.npy").fails(1, "which has no coefficients: transform c.npy");
     // The checksum is what the documentation says.
     let coefficients = bench.read("c.npy");
     let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(samples(&coefficients, 12)));

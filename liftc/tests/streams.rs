@@ -95,6 +95,10 @@ fn every_kind_of_input() {
         // Others read it as the array that it is.
         assert!(npyz::NpyFile::new(&streamed.bytes[..]).is_ok());
     }
+    if std::path::Path::new("/dev/zero").exists() {
+        // It has no end.
+        bench.run("transform /dev/zero -w dd137 -o c.npy").fails(1, "/dev/zero: is no file that can be transformed");
+    }
     pipe(&bench, "transform - -w dd137 -o -", b"").fails(1, "standard input: is empty");
     pipe(&bench, "transform - -w dd137 -o -", b"no picture at all").fails(1, "standard input: is no file that can be");
     let cut = npy_i16("(100,)", 0..50);

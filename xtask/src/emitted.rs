@@ -219,7 +219,7 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
             emitted.push(write((folder, record), &name, &request, (in_plans, full))?);
         }
     }
-    let (file, source) = ("orthogonal.lift", include_str!("../../lifting-dsl/tests/orthogonal.lift"));
+    let (file, source) = ("orthogonal.lift", include_str!("orthogonal.lift"));
     for (name, samples) in LATTICES {
         let emitted_name = format!("{name}-lattice-periodic");
         if !emitted_name.contains(only) {

@@ -16,6 +16,13 @@ const MAX_DECODED: u64 = 4 << 30;
 /// what a short file claims is not believed.
 const MAX_RATIO: u64 = 4096;
 
+/// So many bytes tell what a file is.
+pub const MAGIC_BYTES: u64 = 8;
+/// The first bytes of a PNG.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// The first bytes of a JPEG.
+const JPEG: &[u8] = b"\xff\xd8\xff";
+
 /// What is said of a colour profile.
 pub(super) const ICC: &str = "its ICC colour profile is left behind";
 
@@ -66,7 +73,7 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let bytes = reader.seek(io::SeekFrom::End(0)).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
     let mut magic = Vec::new();
-    reader.by_ref().take(8).read_to_end(&mut magic).map_err(unreadable)?;
+    reader.by_ref().take(MAGIC_BYTES).read_to_end(&mut magic).map_err(unreadable)?;
     reader.rewind().map_err(unreadable)?;
     let most = bytes.saturating_mul(MAX_RATIO).saturating_add(4 << 20).min(MAX_DECODED.max(2 * bytes));
     if pnm::is(&magic) {
@@ -75,18 +82,8 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     if tiff::is(&magic) {
         return tiff::read(reader, bytes, most);
     }
-    let format = if magic.starts_with(b"\x89PNG\r\n\x1a\n") {
-        ImageFormat::Png
-    } else if magic.starts_with(b"\xff\xd8\xff") {
-        ImageFormat::Jpeg
-    } else {
-        let what = foreign(&magic)
-            .map_or("is no file that can be transformed".into(), |name| format!("is {name}, which is not read"));
-        return Err(input(what).help(
-            "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not \
-             the name",
-        ));
-    };
+    known(&magic)?;
+    let format = if magic.starts_with(PNG) { ImageFormat::Png } else { ImageFormat::Jpeg };
     let mut whole = Vec::new();
     reader.read_to_end(&mut whole).map_err(unreadable)?;
     let mut notes = if format == ImageFormat::Png { png_notes(&whole) } else { jpeg_notes(&whole) };
@@ -116,6 +113,22 @@ pub fn read<R: BufRead + Seek>(mut reader: R) -> Outcome<Array> {
     let format = if format == ImageFormat::Png { "png" } else { "jpeg" };
     let origin = Origin::Image { format: format.into(), colour, element: data.element(), maxval: None, stack: false };
     Ok(Array { shape, data, origin, notes })
+}
+
+/// Whether a file that begins so is a picture that is read.
+///
+/// # Errors
+/// If not: with what it is, if that is known.
+pub fn known(magic: &[u8]) -> Outcome {
+    if magic.starts_with(PNG) || magic.starts_with(JPEG) || pnm::is(magic) || tiff::is(magic) {
+        return Ok(());
+    }
+    let what = foreign(magic)
+        .map_or("is no file that can be transformed".into(), |name| format!("is {name}, which is not read"));
+    Err(input(what).help(
+        "pictures in PNG, JPEG, TIFF, PGM, PPM, PBM or PAM, and arrays in .npy or .npz; the content decides, not the \
+         name",
+    ))
 }
 
 /// What a file that begins so is, if many have such.

@@ -319,7 +319,7 @@ pub fn read_with_rest(path: &Path, member: Option<&str>, most: u64) -> Outcome<(
     }
     let magic = magic(&mut file).map_err(at)?;
     file.rewind().map_err(unreadable)?;
-    if magic != *npy::MAGIC {
+    if !magic.starts_with(npy::MAGIC) {
         return Ok((read_kind(&magic, file, member).map_err(at)?, Vec::new()));
     }
     no_members(member).map_err(at)?;
@@ -341,12 +341,16 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
     let whole = Cursor::new(magic.clone()).chain(stream);
     let unreadable = |e: io::Error| input(format!("cannot read: {}", why(&e)));
     let mut bytes = Vec::new();
-    if magic == *npy::MAGIC {
+    if magic.starts_with(npy::MAGIC) {
         no_members(member)?;
         let mut reader = BufReader::new(whole);
         let array = npy::read(&mut reader, None)?;
         reader.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok((array, bytes));
+    }
+    // Before all of it is read: it may have no end.
+    if !is_archive(&magic) {
+        image::known(&magic)?;
     }
     whole.take(MAX_UNPACKED + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_UNPACKED {
@@ -357,12 +361,16 @@ fn read_stream(stream: &mut dyn Read, member: Option<&str>, most: u64) -> Outcom
 
 /// All but `.npy`.
 fn read_kind<R: Read + Seek>(magic: &[u8], file: R, member: Option<&str>) -> Outcome<Array> {
-    if magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06") {
+    if is_archive(magic) {
         npz::read(file, member)
     } else {
         no_members(member)?;
         image::read(BufReader::new(file))
     }
+}
+
+fn is_archive(magic: &[u8]) -> bool {
+    magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06")
 }
 
 /// Refuses to look for an array where there is only one without a name.
@@ -376,9 +384,7 @@ fn no_members(member: Option<&str>) -> Outcome {
 /// The first bytes of a file, by which it is known.
 fn magic(file: &mut dyn Read) -> Outcome<Vec<u8>> {
     let mut magic = Vec::new();
-    file.take(npy::MAGIC.len() as u64)
-        .read_to_end(&mut magic)
-        .map_err(|e| input(format!("cannot read: {}", why(&e))))?;
+    file.take(image::MAGIC_BYTES).read_to_end(&mut magic).map_err(|e| input(format!("cannot read: {}", why(&e))))?;
     if magic.is_empty() {
         return Err(input("is empty"));
     }

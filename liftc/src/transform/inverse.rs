@@ -30,7 +30,14 @@ pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
 pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
     // A stream is told what it is when that is known.
     Formats::of(args, job, ".npy")?;
-    let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES)?;
+    let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES).map_err(|f| {
+        let sidecar = job.input.extension().filter(|e| *e == "json" && job.input.is_file());
+        sidecar.map_or(f, |_| {
+            let path = job.input.with_extension("");
+            let text = format!("it may be a sidecar, which has no coefficients: transform {}", path.display());
+            input("is no array").at(input_name(&job.input)).help(text)
+        })
+    })?;
     if !matches!(array.origin, Origin::Array { .. }) {
         return Err(input("is a picture, not coefficients")
             .at(input_name(&job.input))

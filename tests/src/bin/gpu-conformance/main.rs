@@ -169,7 +169,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
         }
     }
     // Lattices, which run stage by stage under periodic.
-    let lattices = lifting_dsl::compile(include_str!("../../../../lifting-dsl/tests/orthogonal.lift"));
+    let lattices = lifting_dsl::compile(include_str!("orthogonal.lift"));
     for (w, scheme) in lattices.expect("the tests' lattices compile").schemes.into_iter().enumerate() {
         for (i, size) in even().into_iter().enumerate() {
             for schedule in Schedule::all() {
