@@ -28,7 +28,7 @@ struct Temporary {
 impl Files {
     /// Fills a file. Streams ([`is_stream`]) have no other place, and are written at once.
     pub fn add(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
-        if is_standard(path) {
+        if is_standard(path) || path == Path::new("/dev/stdout") {
             let mut out = io::BufWriter::new(io::stdout().lock());
             return write(&mut out).and_then(|()| out.flush()).map_err(|e| cannot_write(path, &e));
         }
@@ -40,8 +40,8 @@ impl Files {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            // Pipes and devices cannot be replaced.
-            Ok(m) if !m.is_file() => {
+            // Pipes and devices cannot be replaced, and nobody would find what replaces a file that is open.
+            Ok(m) if !m.is_file() || is_open(path) => {
                 let mut out = io::BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
                 return write(&mut out).and_then(|()| out.flush());
             }
@@ -110,9 +110,18 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether it is no file but `-`, a pipe or a device: something that is read or written once, from beginning to end.
+/// Whether it is no file of its own but `-`, a pipe, a device or what is open already: something that is read or written
+/// once, from beginning to end.
 pub fn is_stream(path: &Path) -> bool {
-    is_standard(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+    is_standard(path) || is_open(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// Whether it is a name that the system gives to what is open already, be it a pipe or a file.
+fn is_open(path: &Path) -> bool {
+    let standard = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    let numbered =
+        |folder: &Path| folder == Path::new("/dev/fd") || folder.starts_with("/proc") && folder.ends_with("fd");
+    standard.iter().any(|name| path == Path::new(name)) || path.parent().is_some_and(numbered)
 }
 
 /// An input as messages call it.

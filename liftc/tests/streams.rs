@@ -175,6 +175,20 @@ fn named_pipes() {
     assert!(!bench.exists("coefficients.json"));
     // The names that systems give to what is open already.
     if std::path::Path::new("/dev/stdin").exists() {
+        // A file stays the file that it is, and nothing is put beside such a name.
+        for line in [
+            "\"$0\" transform camera.png -w dd137 -l 3 -o /dev/stdout > c.npy",
+            "\"$0\" transform camera.png -w dd137 -l 3 -o /dev/fd/3 3> c.npy",
+        ] {
+            std::fs::remove_file(bench.path("c.npy")).unwrap_or_default();
+            let mut shell = Command::new("sh");
+            let run =
+                shell.args(["-c", line, env!("CARGO_BIN_EXE_liftc")]).current_dir(bench.path("")).output().unwrap();
+            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+            assert!(!std::path::Path::new("/dev/stdout.json").exists());
+            bench.run("transform c.npy --inverse -o back.png").ok();
+            assert_eq!(pixels(&bench.read("back.png")), pixels(&bench.read("camera.png")));
+        }
         let streamed =
             pipe(&bench, "transform /dev/stdin -w dd137 -l 3 -o /dev/stdout", &bench.read("camera.png")).ok();
         assert!(streamed.stderr.contains("coefficients, 3 × dd137"), "{}", streamed.stderr);
