@@ -1,4 +1,4 @@
-//! Compilers of the machine: gcc, g++ and rustc are needed, clang is used where there is one.
+//! Compilers of the machine: gcc, g++ and rustc are needed, clang and nvcc are used where there is one.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -66,18 +66,47 @@ impl Compiler {
         None
     }
 
+    /// nvcc, and whether there is a device to run on; without one it only compiles, and says so. Without nvcc, says so
+    /// and gives none.
+    ///
+    /// # Panics
+    /// If there is no nvcc or no device, and `LIFTING_REQUIRE_GPU` is 1.
+    pub fn nvcc() -> Option<(Compiler, bool)> {
+        let lacks = |what: &str| {
+            let required = std::env::var("LIFTING_REQUIRE_GPU").is_ok_and(|v| v == "1");
+            assert!(!required, "LIFTING_REQUIRE_GPU=1, and {what}");
+            eprintln!("skipped: {what}");
+        };
+        if !exists("nvcc") {
+            lacks("nvcc is not installed");
+            return None;
+        }
+        let device = std::path::Path::new("/dev/nvidiactl").exists();
+        let target = if device { &["-arch=native"][..] } else { &["-arch=sm_90", "-c"] };
+        if !device {
+            lacks("there is no CUDA device, so what nvcc compiles is not run");
+        }
+        let options = ["-std=c++17", "-O2"].iter().chain(target);
+        Some((Compiler { command: "nvcc", options: options.map(|s| s.to_string()).collect() }, device))
+    }
+
     /// rustc.
     pub fn rustc(options: &[&str]) -> Compiler {
         let strict = ["--edition=2021", "-Dwarnings", "-Dunsafe-op-in-unsafe-fn"];
         Compiler { command: "rustc", options: strict.iter().chain(options).map(|s| s.to_string()).collect() }
     }
 
-    /// Compiles `main.c` or `main.rs` among these files, with strict warnings as errors, and links it.
+    /// Compiles `main.c`, `main.cu` or `main.rs` among these files, with strict warnings as errors, and links it.
     ///
     /// # Panics
     /// If the compiler complains; its words are in the message.
     pub fn build(&self, files: &[(&str, &str)]) -> Program {
-        self.build_units(&[if self.command == "rustc" { "main.rs" } else { "main.c" }], files)
+        let unit = match self.command {
+            "rustc" => "main.rs",
+            "nvcc" => "main.cu",
+            _ => "main.c",
+        };
+        self.build_units(&[unit], files)
     }
 
     /// Compiles these units among the files and links them.

@@ -2,11 +2,12 @@
 //! in Rust, and what holds the program's output to what is expected.
 
 use crate::bytes;
-use lifting_codegen::back::Dialect;
+use crate::compilers::Compiler;
+use lifting_codegen::back::{CLike, Cuda, Dialect};
 use lifting_codegen::ir::conformance::{Case, cases};
 use lifting_codegen::ir::interp::Arg;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
-use lifting_codegen::ir::{Access, Kernel, Param, ParamKind, Scalar};
+use lifting_codegen::ir::{Access, Kernel, Param, ParamKind, Scalar, launch};
 
 /// Cases that a dialect can be asked to write, with its text of their kernels.
 pub struct Suite {
@@ -59,17 +60,26 @@ impl Suite {
         assert!(rest.is_empty(), "the program writes more than the cases have");
     }
 
-    /// A program in C that runs all cases, each by the statement that `launch` gives for it and for the function that
-    /// calls its kernel.
-    pub fn c_program(&self, launch: impl Fn(&Case, &str) -> String) -> String {
-        let mut out = format!("{}\n#include <stdio.h>\n#include <math.h>\n", self.text);
+    /// A program in a C-like language that runs all cases. Arrays are declared with `storage` before their type. A
+    /// function calls a kernel by the statement that `call` gives for its name and arguments, and is called by the one
+    /// that `launch` gives for its own name.
+    pub fn c_program(
+        &self,
+        language: &dyn CLike,
+        storage: &str,
+        call: impl Fn(&Case, &str, &str) -> String,
+        launch: impl Fn(&Case, &str) -> String,
+    ) -> String {
+        let headers = "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n";
+        let mut out = format!("{}\n{headers}", self.text);
         let mut calls = String::new();
         for (case, name) in self.cases.iter().zip(&self.names) {
             let (mut args, mut fills, mut writes) = (Vec::new(), String::new(), String::new());
             for (i, (param, arg)) in case.kernel.params.iter().zip(&case.args).enumerate() {
                 let (data, array) = (data(param, arg), format!("{name}_a{i}"));
                 let s = scalar(param);
-                out += &format!("static {} {array}[{}];\n", c_type(s), (data.len() / s.bytes()).max(1));
+                let len = (data.len() / s.bytes()).max(1);
+                out += &format!("{storage} {} {array}[{len}];\n", language.type_name(s));
                 if !data.is_empty() {
                     fills += &format!("    static const unsigned char b{i}[] = {{{}}};\n", bytes::list(&data));
                     fills += &format!("    memcpy({array}, b{i}, sizeof b{i});\n");
@@ -81,7 +91,8 @@ impl Suite {
                     args.push(format!("{array}[0]"));
                 }
             }
-            out += &format!("static void call_{name}(void)\n{{\n    {name}({});\n}}\n", args.join(", "));
+            let call = call(case, name, &args.join(", "));
+            out += &format!("static void call_{name}(void)\n{{\n    {call}\n}}\n");
             let launch = launch(case, &format!("call_{name}"));
             out += &format!("static void run_{name}(void)\n{{\n{fills}    {launch}\n{writes}}}\n");
             calls += &format!("    run_{name}();\n");
@@ -143,17 +154,46 @@ fn data(param: &Param, arg: &Arg) -> Vec<u8> {
     }
 }
 
-/// The type in C; `f16` and `bf16` are their bits.
-pub fn c_type(s: Scalar) -> &'static str {
-    match s {
-        Scalar::I16 => "int16_t",
-        Scalar::I32 => "int32_t",
-        Scalar::I64 => "int64_t",
-        Scalar::U32 => "uint32_t",
-        Scalar::U64 => "uint64_t",
-        Scalar::F16 | Scalar::Bf16 => "uint16_t",
-        Scalar::F32 => "float",
-        Scalar::F64 => "double",
-        Scalar::Bool => "bool",
-    }
+/// The grid of a case.
+///
+/// # Panics
+/// If there is none: cases can be launched.
+pub fn grid(case: &Case) -> [u64; 3] {
+    let integer = |arg: &Arg| match arg {
+        Arg::Buffer(_) => None,
+        Arg::Scalar(v) => Some(*v),
+        // Grids do not depend on these.
+        Arg::F32(_) | Arg::F64(_) => Some(0),
+    };
+    let scalars: Vec<i64> = case.args.iter().filter_map(integer).collect();
+    launch::grid(&case.kernel, &scalars).expect("cases can be launched")
+}
+
+/// Runs all cases as CUDA C++ on the first device, compiled by nvcc; how many, or nothing where there is no device. An
+/// empty grid is not launched, all else is waited for.
+///
+/// # Panics
+/// If nvcc complains, or a result is not what is expected.
+pub fn cuda() -> Option<usize> {
+    let suite = Suite::of(&Cuda);
+    assert_eq!(suite.cases.len(), cases().len(), "CUDA C++ has everything");
+    let (nvcc, device) = Compiler::nvcc()?;
+    let program = suite.c_program(
+        &Cuda,
+        "static __device__ __managed__ __align__(16)",
+        |case, name, args| {
+            let ([x, y, z], [bx, by, bz]) = (grid(case), case.kernel.launch.block);
+            let launch = format!("{name}<<<dim3({x}, {y}, {z}), dim3({bx}, {by}, {bz})>>>({args});");
+            format!("{launch}\n    if (cudaDeviceSynchronize() != cudaSuccess) abort();")
+        },
+        |case, function| match grid(case).contains(&0) {
+            true => format!("(void){function};"),
+            false => format!("{function}();"),
+        },
+    );
+    let program = nvcc.build(&[("main.cu", &format!("#include <stdlib.h>\n{program}"))]);
+    device.then(|| {
+        suite.check(&program.run(&[]));
+        suite.cases.len()
+    })
 }

@@ -1,14 +1,16 @@
-//! Every construct of the IR that a CPU can execute, written as C99 and as Rust, and run: the suite that all executors
-//! share.
+//! Every construct of the IR, written in every dialect, compiled and run: the suite that all executors share. C99 and
+//! Rust have what a CPU can execute. CUDA C++ needs nvcc and a device; where these are not, it says so.
 
-use lifting_codegen::back::{C, Rust};
+use lifting_codegen::back::{C, DIALECTS, Rust};
+use lifting_codegen::ir::Feature;
 use lifting_tests::compilers::Compiler;
-use lifting_tests::conformance::Suite;
+use lifting_tests::conformance::{Suite, cuda};
 
 fn c(compiler: &Compiler) {
     let suite = Suite::of(&C);
     assert!(suite.cases.len() > 50, "only {} cases are serial", suite.cases.len());
-    let program = suite.c_program(|_, call| format!("{call}();"));
+    let call = |name: &str, args: &str| format!("{name}({args});");
+    let program = suite.c_program(&C, "static", |_, name, args| call(name, args), |_, name| call(name, ""));
     suite.check(&compiler.build(&[("main.c", &program)]).run(&[]));
 }
 
@@ -39,4 +41,21 @@ fn rust_by_rustc() {
     assert!(suite.cases.len() > 50, "only {} cases are serial", suite.cases.len());
     let rustc = Compiler::rustc(&["-O", "-Coverflow-checks=on"]);
     suite.check(&rustc.build(&[("main.rs", &suite.rust_program())]).run(&[]));
+}
+
+#[test]
+fn cuda_by_nvcc() {
+    cuda();
+}
+
+/// Every dialect that there is writes what it says that it can, and nothing else.
+#[test]
+fn dialects_keep_their_word() {
+    for dialect in DIALECTS {
+        let suite = Suite::of(dialect);
+        let asked: std::collections::BTreeSet<_> = suite.cases.iter().flat_map(|case| case.kernel.features()).collect();
+        for feature in Feature::ALL {
+            assert_eq!(dialect.has(feature), asked.contains(&feature), "{}: {feature:?}", dialect.name());
+        }
+    }
 }

@@ -4,13 +4,14 @@
 //! functions, types have names of their own, barriers and shuffles are calls. A few lines of C stand for the machine.
 
 use lifting_codegen::back::{CLike, Dialect, Memory};
+use lifting_codegen::ir::conformance::Case;
 use lifting_codegen::ir::valid::KernelInfo;
-use lifting_codegen::ir::{Builtin, Feature, Kernel, Lane, Scalar, interp, launch};
+use lifting_codegen::ir::{Builtin, Feature, Kernel, Lane, Scalar};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_planner::{Arg, Array, List, Machine, Problem, Program, Region, Schedule, Tuning, contiguous};
 use lifting_tests::compilers::Compiler;
-use lifting_tests::conformance::{Suite, c_type};
+use lifting_tests::conformance::{Suite, grid};
 use lifting_tests::random::Random;
 use lifting_tests::samples::TestSample;
 
@@ -231,18 +232,11 @@ fn gcc() -> Compiler {
 fn the_suite() {
     let suite = Suite::of(&Toy);
     assert_eq!(suite.cases.len(), lifting_codegen::ir::conformance::cases().len());
-    let program = suite.c_program(|case, call| {
-        let integer = |arg: &interp::Arg| match arg {
-            interp::Arg::Buffer(_) => None,
-            interp::Arg::Scalar(v) => Some(*v),
-            // Grids do not depend on these.
-            interp::Arg::F32(_) | interp::Arg::F64(_) => Some(0),
-        };
-        let scalars: Vec<i64> = case.args.iter().filter_map(integer).collect();
-        let grid = launch::grid(&case.kernel, &scalars).expect("cases can be launched");
+    let launch = |case: &Case, function: &str| {
         let block = case.kernel.launch.block.map(u64::from);
-        format!("launch({call}{}{});", numbers(grid), numbers(block))
-    });
+        format!("launch({function}{}{});", numbers(grid(case)), numbers(block))
+    };
+    let program = suite.c_program(&Toy, "static", |_, name, args| format!("{name}({args});"), launch);
     suite.check(&gcc().build(&[("main.c", &program)]).run(&[]));
 }
 
@@ -256,11 +250,11 @@ fn program_of(program: &Program, list: &List, scalar: Scalar, len: usize) -> Str
         Array::Target => "target".to_owned(),
         Array::Scratch(region) => format!("scratch{}", Region::index(region)),
     };
-    let t = c_type(scalar);
+    let t = Toy.type_name(scalar);
     out += &format!("static {t} source[{len}], target[{len}];\n");
     for (i, region) in program.regions.0.iter().enumerate() {
         if let Some((scalar, len)) = region {
-            out += &format!("UNUSED static {} scratch{i}[{len}];\n", c_type(*scalar));
+            out += &format!("UNUSED static {} scratch{i}[{len}];\n", Toy.type_name(*scalar));
         }
     }
     let mut main = String::from("    if (fread(source, sizeof source, 1, stdin) != 1) return 1;\n");

@@ -3,6 +3,7 @@
 #
 #   run.sh [PART]...        each PART with its arguments, in this order if none is given:
 #     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (120)
+#     ir                    the kernel IR's own suite, compiled by nvcc
 #     faults                what goes wrong is said, and costs nothing else
 #     bench [quick|full]    times as multiples of a copy (full)
 #     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for
@@ -18,7 +19,7 @@ mkdir -p "$out" || exit 1
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export LIFTING_CACHE_DIR=$scratch/cache
-parts='conformance|faults|bench|emitted|'
+parts='conformance|ir|faults|bench|emitted|'
 failed=()
 
 part() { # NAME COMMAND...: runs it, keeps what it says
@@ -29,7 +30,7 @@ part() { # NAME COMMAND...: runs it, keeps what it says
     echo "== $name: $((SECONDS - start)) s"
 }
 
-[ $# -gt 0 ] || set -- conformance faults bench
+[ $# -gt 0 ] || set -- conformance ir faults bench
 while [ $# -gt 0 ]; do
     name=$1 argument=
     shift
@@ -40,6 +41,7 @@ while [ $# -gt 0 ]; do
     fi
     case $name in
     conformance) part conformance "$here/bin/gpu-conformance" "${argument:-120}" ;;
+    ir) part ir "$here/bin/gpu-conformance" ir ;;
     faults) part faults "$here/bin/gpu-conformance" faults ;;
     bench)
         suite=$here/${argument:-full}.suite

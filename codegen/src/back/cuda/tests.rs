@@ -1,3 +1,5 @@
+//! What CUDA text must have: copies, hints, waits where they belong, and what C refuses of it.
+
 use crate::back::{C, Cuda, Dialect};
 use crate::ir::conformance::cases;
 use crate::ir::valid::validate;

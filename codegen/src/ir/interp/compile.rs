@@ -5,219 +5,13 @@
 //! be known beforehand is settled here: types, constants, and which reads need a check that the local has been set at
 //! all.
 
+use super::code::{Code, Dest, From, Inst, Place, Pure, Slot};
 use super::count::Operations;
 use crate::ir::Place as Target;
 use crate::ir::path::{Numbering, StmtId};
 use crate::ir::valid::{KernelInfo, Level};
-use crate::ir::{
-    BinOp, Builtin, Expr, Kernel, Lane, Literal, LocalId, ParamId, ParamKind, Scalar, SharedId, Space, Stmt, UnOp,
-};
+use crate::ir::{Builtin, Expr, Kernel, Lane, Literal, LocalId, ParamKind, Scalar, Stmt};
 use std::collections::BTreeMap;
-
-/// A register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// One cell for all threads.
-    Uniform(u32),
-    /// A cell for each thread.
-    Varying(u32),
-}
-
-impl Slot {
-    pub(super) fn is_uniform(self) -> bool {
-        matches!(self, Slot::Uniform(_))
-    }
-
-    /// The register `n` further: elements of an array follow each other.
-    pub(super) fn plus(self, n: u32) -> Slot {
-        match self {
-            Slot::Uniform(s) => Slot::Uniform(s + n),
-            Slot::Varying(s) => Slot::Varying(s + n),
-        }
-    }
-}
-
-/// Evaluates, for each active thread.
-#[derive(Clone, Debug)]
-pub(super) enum Pure {
-    Copy {
-        dst: Slot,
-        a: Slot,
-    },
-    Unary {
-        op: UnOp,
-        scalar: Scalar,
-        dst: Slot,
-        a: Slot,
-    },
-    Binary {
-        op: BinOp,
-        scalar: Scalar,
-        dst: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Select {
-        dst: Slot,
-        c: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Cast {
-        from: Scalar,
-        to: Scalar,
-        dst: Slot,
-        a: Slot,
-    },
-    Mirror {
-        dst: Slot,
-        i: Slot,
-        n: Slot,
-    },
-    Wrap {
-        dst: Slot,
-        i: Slot,
-        n: Slot,
-    },
-    Dot {
-        dst: Slot,
-        pair: Slot,
-        weights: [i8; 2],
-        sum: Slot,
-    },
-    /// Element of a register array at an index that is not a literal.
-    Elem {
-        dst: Slot,
-        array: Place,
-        index: Slot,
-    },
-    /// The element of the register array (or the scalar) has been set.
-    Check {
-        array: Place,
-    },
-}
-
-/// A scalar local, or elements of a register array from `first` on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) local: LocalId,
-    /// Register of element 0.
-    pub(super) base: Slot,
-    /// Number of elements; 1 for a scalar.
-    pub(super) len: u32,
-    /// The part of the index that is known.
-    pub(super) first: u32,
-    /// Whether it is a register array.
-    pub(super) array: bool,
-    /// Whether it is noted which elements are set.
-    pub(super) tracked: bool,
-}
-
-/// A place that is written: `index` is added to the place's `first`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dest {
-    pub(super) place: Place,
-    pub(super) index: Option<Slot>,
-}
-
-/// Which lane a shuffle reads.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum From {
-    Up(u32),
-    Down(u32),
-    Xor(u32),
-    Index(Slot),
-}
-
-/// One step of the code.
-#[derive(Clone, Debug)]
-pub(super) enum Inst {
-    /// A statement begins.
-    Begin {
-        id: StmtId,
-        operations: Operations,
-    },
-    Pure(Pure),
-    /// A local has no value.
-    Forget {
-        local: LocalId,
-    },
-    Set {
-        dest: Dest,
-        a: Slot,
-    },
-    Load {
-        space: Space,
-        index: Slot,
-        lanes: u32,
-        dest: Dest,
-    },
-    Store {
-        space: Space,
-        index: Slot,
-        values: Vec<Slot>,
-    },
-    Shuffle {
-        dest: Dest,
-        a: Slot,
-        from: From,
-    },
-    Copy {
-        shared: SharedId,
-        at: Slot,
-        global: ParamId,
-        index: Slot,
-        lanes: u32,
-        valid: Slot,
-    },
-    Commit,
-    Wait(u32),
-    SyncWarp,
-    Barrier,
-    WaitLaunches,
-    /// Of no consequence to this launch.
-    AllowLaunch,
-    If {
-        cond: Slot,
-        then: Vec<Inst>,
-        otherwise: Vec<Inst>,
-    },
-    For {
-        id: StmtId,
-        var: Slot,
-        scalar: Scalar,
-        from: Slot,
-        to: Slot,
-        step: Slot,
-        each: Operations,
-        body: Vec<Inst>,
-    },
-    While {
-        test: Vec<Inst>,
-        cond: Slot,
-        body: Vec<Inst>,
-    },
-}
-
-/// A compiled kernel.
-#[derive(Clone, Debug)]
-pub(super) struct Code {
-    pub(super) body: Vec<Inst>,
-    /// Number of uniform registers.
-    pub(super) uniform: u32,
-    /// Number of varying registers.
-    pub(super) varying: u32,
-    /// Values of uniform registers that never change.
-    pub(super) constants: Vec<(u32, u64)>,
-    /// Uniform registers of scalar parameters.
-    pub(super) params: Vec<(ParamId, u32)>,
-    /// Registers of builtins.
-    pub(super) builtins: Vec<(Builtin, Slot)>,
-    /// By local: whether it is noted which elements are set.
-    pub(super) tracked: Vec<bool>,
-    /// By local: its first register.
-    pub(super) locals: Vec<Slot>,
-}
 
 pub(super) fn compile(kernel: &Kernel, info: &KernelInfo) -> Code {
     let mut tracked = vec![false; kernel.locals.len()];
@@ -301,7 +95,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn begin(&mut self, id: StmtId, exprs: &[&Expr]) {
-        let operations = exprs.iter().map(|e| count(self.kernel, e)).sum();
+        let operations = exprs.iter().map(|e| count(self.kernel, self.info, e)).sum();
         self.out.push(Inst::Begin { id, operations });
     }
 
@@ -590,16 +384,6 @@ impl<'a> Compiler<'a> {
     }
 }
 
-impl Code {
-    /// New registers, `n` in a row.
-    fn fresh(&mut self, uniform: bool, n: u32) -> Slot {
-        let (count, make): (_, fn(u32) -> Slot) =
-            if uniform { (&mut self.uniform, Slot::Uniform) } else { (&mut self.varying, Slot::Varying) };
-        *count += n;
-        make(*count - n)
-    }
-}
-
 /// The index of a place, for counting.
 fn place_index(place: &Target) -> &Expr {
     static NONE: Expr = Expr::Lit(Literal::Bool(false));
@@ -610,71 +394,23 @@ fn place_index(place: &Target) -> &Expr {
 }
 
 /// Operations that a thread executes to evaluate an expression.
-fn count(kernel: &Kernel, e: &Expr) -> Operations {
-    fn walk(kernel: &Kernel, e: &Expr, n: &mut Operations) -> Scalar {
-        match e {
-            Expr::Lit(Literal::Int(_, s)) => *s,
-            Expr::Lit(Literal::F32(_)) => Scalar::F32,
-            Expr::Lit(Literal::F64(_)) => Scalar::F64,
-            Expr::Lit(Literal::Bool(_)) => Scalar::Bool,
-            Expr::Local(l) => kernel.locals[l.0 as usize].scalar,
-            Expr::Elem(l, i) => {
-                walk(kernel, i, n);
-                kernel.locals[l.0 as usize].scalar
-            }
-            Expr::Param(p) => match kernel.params[p.0 as usize].kind {
-                ParamKind::Scalar(s) | ParamKind::Pointer(s, _) => s,
-            },
-            Expr::Builtin(_) => Scalar::I32,
-            Expr::Unary(_, a) => {
-                let s = walk(kernel, a, n);
-                tally(s, n);
-                s
-            }
-            Expr::Binary(op, a, b) => {
-                let s = walk(kernel, a, n);
-                walk(kernel, b, n);
-                if op.is_comparison() {
-                    n.logic += 1;
-                    return Scalar::Bool;
-                }
-                tally(s, n);
-                s
-            }
-            Expr::Select(c, a, b) => {
-                walk(kernel, c, n);
-                walk(kernel, b, n);
-                n.logic += 1;
-                walk(kernel, a, n)
-            }
-            Expr::Cast(to, a) => {
-                if walk(kernel, a, n) != *to {
-                    n.cast += 1;
-                }
-                *to
-            }
-            Expr::Dot { pair, sum, .. } => {
-                walk(kernel, pair, n);
-                walk(kernel, sum, n);
-                n.integer += 1;
-                Scalar::I32
-            }
-            Expr::Mirror(a, b) | Expr::MirrorNear(a, b) | Expr::Wrap(a, b) => {
-                walk(kernel, a, n);
-                walk(kernel, b, n);
-                n.integer += Operations::FOLD;
-                Scalar::I32
-            }
-        }
-    }
-    fn tally(s: Scalar, n: &mut Operations) {
-        match s {
-            Scalar::Bool => n.logic += 1,
-            s if s.is_integer() => n.integer += 1,
-            _ => n.float += 1,
-        }
-    }
+fn count(kernel: &Kernel, info: &KernelInfo, e: &Expr) -> Operations {
     let mut n = Operations::default();
-    walk(kernel, e, &mut n);
+    e.each(&mut |e| {
+        let of = |part: &Expr| info.type_of(kernel, part);
+        match e {
+            Expr::Lit(_) | Expr::Local(_) | Expr::Elem(..) | Expr::Param(_) | Expr::Builtin(_) => {}
+            Expr::Binary(op, ..) if op.is_comparison() => n.logic += 1,
+            Expr::Unary(_, a) | Expr::Binary(_, a, _) => match of(a) {
+                Scalar::Bool => n.logic += 1,
+                s if s.is_integer() => n.integer += 1,
+                _ => n.float += 1,
+            },
+            Expr::Select(..) => n.logic += 1,
+            Expr::Cast(to, a) => n.cast += u64::from(of(a) != *to),
+            Expr::Dot { .. } => n.integer += 1,
+            Expr::Mirror(..) | Expr::MirrorNear(..) | Expr::Wrap(..) => n.integer += Operations::FOLD,
+        }
+    });
     n
 }

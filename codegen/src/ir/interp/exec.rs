@@ -1,7 +1,7 @@
 //! Walks compiled code, block by block.
 
 use super::buffer::{Arg, Buffer, Element};
-use super::compile::{Code, Dest, From, Inst, Slot};
+use super::code::{Code, Dest, From, Inst, Slot};
 use super::count::Counts;
 use super::fault::{Fault, FaultKind, Rival};
 use super::memory::{Cells, Epoch, GlobalArray, Other, Request, SharedArray, Witness};

@@ -11,6 +11,7 @@
 //! the code.
 
 mod buffer;
+mod code;
 mod compile;
 mod count;
 mod exec;
@@ -42,7 +43,7 @@ impl Default for Options {
 pub struct Program<'a> {
     kernel: &'a Kernel,
     info: &'a KernelInfo,
-    code: compile::Code,
+    code: code::Code,
 }
 
 impl<'a> Program<'a> {

@@ -1,7 +1,7 @@
 //! Registers, active masks, and the evaluation of one operation for all active threads.
 
 use super::buffer::Element;
-use super::compile::{Code, Place, Pure, Slot};
+use super::code::{Code, Place, Pure, Slot};
 use super::fault::FaultKind;
 use crate::ir::print::Names;
 use crate::ir::{BinOp, Kernel, LocalId, Scalar, UnOp};

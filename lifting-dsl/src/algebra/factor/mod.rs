@@ -6,6 +6,7 @@
 
 pub mod bank;
 pub mod candidates;
+mod euclid;
 pub mod lattice;
 pub mod lifting;
 

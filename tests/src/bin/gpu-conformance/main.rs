@@ -2,7 +2,8 @@
 //! directions × layouts × schedules over awkward sizes, from host memory, from device memory, and as graphs; arrays beyond 2³¹ bytes and samples; and faults.
 //!
 //! `gpu-conformance [SECONDS] [--device cuda|interpreter]`: stops starting new cases after that time (300) and says how many were left out. Prints the first
-//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong instead.
+//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong instead,
+//! `gpu-conformance ir` runs the IR's own suite, compiled by nvcc.
 //!
 //! Cases come in an order that makes a short time worth most: one of everything, the rest of the catalogue, what is large, then the full product.
 
@@ -283,6 +284,15 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.first().is_some_and(|a| a == "faults") {
         return faults::main(&args[1..]);
+    }
+    if args.first().is_some_and(|a| a == "ir") {
+        return match lifting_tests::conformance::cuda() {
+            Some(cases) => {
+                println!("{cases} cases\nPASS");
+                ExitCode::SUCCESS
+            }
+            None => ExitCode::from(2),
+        };
     }
     let seconds = args.iter().find_map(|a| a.parse().ok()).unwrap_or(300);
     let device = if args.iter().any(|a| a == "interpreter") { Ok(Device::Interpreter) } else { Device::cuda(0) };
