@@ -167,7 +167,8 @@ pub struct CompileArgs {
     /// Follow a format: its border rule, and functions that take its gain shift
     #[arg(long, value_name = "FORMAT", value_parser = format_values())]
     pub profile: Option<Format>,
-    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files)
+    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files `shared`,
+    /// the kernels of 2011 and no others
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
     /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as
@@ -177,9 +178,48 @@ pub struct CompileArgs {
     /// With --emit ir: kernels as text of this language, in WAVELET.kernels.EXTENSION; of schedules that it can take
     #[arg(long, value_name = "LANGUAGE", value_parser = dialect_words())]
     pub dialect: Option<String>,
+    /// How many kernels a CUDA file for any shape has
+    #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
+    pub kernels: KernelCount,
+    /// Functions for one shape each.
+    #[command(flatten)]
+    pub fixed: FixedArgs,
     /// Write nothing; fail if a file is not what would be written
     #[arg(long)]
     pub check: bool,
+}
+
+/// `--kernels`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KernelCount {
+    /// So few that nvcc is done soon, and no size is predicted to lose much
+    Few,
+    /// All that are predicted to be the fastest for some size
+    All,
+}
+
+/// Of functions for one shape each.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "CUDA functions for one shape each")]
+pub struct FixedArgs {
+    /// In the CUDA file only functions for this shape, which launch what a plan launches; several by commas or repeated
+    #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
+    pub shape: Vec<Shape>,
+    /// Numbers of levels: one for all shapes, or one for each [default: 1]
+    #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub levels: Vec<u32>,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", requires = "shape", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Axes to transform, by number from 0, the batch not counted [default: all]
+    #[arg(long, value_name = "AXES", requires = "shape", value_delimiter = ',')]
+    pub axes: Vec<usize>,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", requires = "shape", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100 [default: 132]
+    #[arg(long, value_name = "N", requires = "shape", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub multiprocessors: Option<u32>,
 }
 
 /// `--emit`.
@@ -200,6 +240,8 @@ pub enum Emit {
 /// `--schedule` of compiling: kernels of one axis, or a schedule of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
+    /// Rows and columns through shared memory, a pass an axis.
+    Shared,
     /// Rows in shared memory.
     Horizontal,
     /// Columns in a sliding window.
@@ -215,6 +257,7 @@ pub enum Schedule {
 impl Schedule {
     fn name(self) -> &'static str {
         match self {
+            Schedule::Shared => "shared",
             Schedule::Horizontal => "horizontal",
             Schedule::Vertical => "vertical",
             Schedule::Rows => "rows",
@@ -225,6 +268,7 @@ impl Schedule {
 
     fn about(self) -> &'static str {
         match self {
+            Schedule::Shared => "Rows and columns through shared memory, a pass an axis (CUDA)",
             Schedule::Horizontal => "Rows in shared memory (CUDA)",
             Schedule::Vertical => "Columns in a sliding window (CUDA)",
             Schedule::Rows => "Rows and columns on a CPU (C)",
@@ -239,7 +283,7 @@ impl Schedule {
 impl ValueEnum for Schedule {
     fn value_variants<'a>() -> &'a [Schedule] {
         static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
-            let passes = [Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
+            let passes = [Schedule::Shared, Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
             let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
             passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
         });

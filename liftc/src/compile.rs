@@ -1,12 +1,12 @@
 //! The main job: `.lift` text to CUDA, C, Rust, the scheme and the kernel IR.
 
-use crate::cli::{CompileArgs, Emit, Schedule};
+use crate::cli::{CompileArgs, Emit, KernelCount, Schedule};
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::output::{Files, check_distinct, create_folder, print, why};
 use crate::warn;
 use crate::wavelet::{self, Named};
 use clap::CommandFactory;
-use lifting::{SampleType, Scheme};
+use lifting::{Format, SampleType, Scheme};
 use lifting_codegen::back::{self, Dialect};
 use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
@@ -14,7 +14,10 @@ use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{Direction, Options, ScheduleError, horizontal, lattice, rows, vertical};
 use lifting_dsl::suggest::did_you_mean;
+use lifting_planner::emit::{self as planner, FileError};
 use std::path::{Path, PathBuf};
+
+mod fixed;
 
 /// A file to write.
 struct Product {
@@ -32,11 +35,18 @@ pub fn run(args: &CompileArgs) -> Outcome {
         return Err(usage("--dialect chooses what the kernels of --emit ir are written in")
             .help("say --emit ir, or leave --dialect away: files have languages of their own"));
     }
-    if !args.schedule.is_empty() && args.emit.iter().any(|e| *e != Emit::Ir) {
+    let shared = args.schedule == [Schedule::Shared];
+    if !args.schedule.is_empty() && !shared && args.emit.iter().any(|e| *e != Emit::Ir) {
         return Err(usage(
             "--schedule chooses among the kernels of --emit ir: CUDA, C and Rust files hold all they need",
         )
-        .help("say --emit ir, or leave --schedule away"));
+        .help("say --emit ir, or leave --schedule away; CUDA files know --schedule shared"));
+    }
+    if shared && !args.fixed.shape.is_empty() {
+        return Err(usage(
+            "--schedule shared is for functions for any shape: those for one shape launch what plans do",
+        )
+        .help("leave --schedule or --shape away"));
     }
     let (mut products, mut failures, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
     if let [word, rest @ ..] = &args.wavelets[..]
@@ -163,23 +173,47 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         };
         let wants = |what: Emit| args.emit.contains(&what);
         let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda) };
-        if declared.cuda {
-            let emitted = emit::cuda(&request).map_err(|e| match e {
+        let fixed =
+            if declared.cuda { fixed::transforms(args, &request).map_err(|e| e.at(&place))? } else { Vec::new() };
+        let mut prototypes = String::new();
+        if !fixed.is_empty() {
+            let tuning = fixed::tuning(args);
+            add("cu", planner::fixed(&request, &fixed, &tuning).map_err(|e| at(&e))?.text);
+            prototypes = planner::declarations(&request, &fixed, &tuning).map_err(|e| at(&e))?;
+        } else if declared.cuda {
+            let long = |e: EmitError| match e {
                 EmitError::Schedule(ScheduleError::Reach { .. }) => {
                     at(&e).help("say --emit c or --emit rust: these hold every wavelet")
                 }
                 e => at(&e),
-            })?;
-            for line in &emitted.replaced {
+            };
+            let (text, replaced) = if args.schedule == [Schedule::Shared] {
+                let emitted = emit::cuda(&request).map_err(long)?;
+                (emitted.text, emitted.replaced)
+            } else {
+                let count = match args.kernels {
+                    KernelCount::Few => planner::Count::Few,
+                    KernelCount::All => planner::Count::All,
+                };
+                let columns_first = args.profile == Some(Format::Jpeg2000);
+                let general = planner::General { count, columns_first, tuning: &fixed::tuning(args) };
+                let file = planner::general(&request, &general).map_err(|e| match e {
+                    FileError::Emit(e) => long(e),
+                    e => at(&e),
+                })?;
+                (file.text, file.replaced)
+            };
+            for line in &replaced {
                 eprintln!("{place}: {line}");
             }
-            add("cu", emitted.text);
+            add("cu", text);
         }
         if declared.c {
             add("c", emit::c(&request).map_err(|e| at(&e))?);
         }
         if declared.c || declared.cuda {
-            add("h", emit::header(&request, declared));
+            let declared = Declared { cuda: declared.cuda && fixed.is_empty(), ..declared };
+            add("h", emit::header_with(&request, declared, &prototypes));
         }
         if wants(Emit::Rust) {
             add("rs", emit::rust(&request).map_err(|e| at(&e))?);
@@ -261,6 +295,10 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
                         vec![horizontal::kernel(scheme, options, horizontal::Shape::default())?]
                     }
                     Schedule::Vertical => vec![vertical::kernel(scheme, options)?],
+                    Schedule::Shared => {
+                        let rows = horizontal::kernel(scheme, options, horizontal::Shape::default())?;
+                        vec![rows, vertical::kernel(scheme, options)?]
+                    }
                     Schedule::Rows => vec![rows::horizontal(scheme, options)?, rows::vertical(scheme, options)?],
                     Schedule::Launch(schedule) => {
                         // The shape for large images, for any rows where there is a kernel for these.
@@ -293,5 +331,12 @@ fn command(args: &CompileArgs, word: &str) -> String {
     if let Some(profile) = args.profile {
         words.push(format!("--profile {}", profile.name()));
     }
+    if args.schedule == [Schedule::Shared] && args.emit.contains(&Emit::Cuda) {
+        words.push("--schedule shared".into());
+    }
+    if args.kernels == KernelCount::All {
+        words.push("--kernels all".into());
+    }
+    words.extend(fixed::words(args));
     words.join(" ")
 }

@@ -28,6 +28,56 @@ fn the_readmes_command() {
     assert_eq!(std::fs::read_dir(bench.path("kernels")).unwrap().count(), 3);
 }
 
+/// Functions for one shape each: named by it, declared in the header, and nothing else in the CUDA file; the file says
+/// which command made it.
+#[test]
+fn functions_for_a_shape() {
+    let bench = Bench::new();
+    let line = "legall53 --sample i16,i32 --shape 480x640,64x48 --shape 64x48 -l 2 -o out";
+    bench.run("legall53 --emit cuda --sample i16 --shape 32x64,48x64 -l 1,3 -o each").ok();
+    let each = String::from_utf8(bench.read("each/legall53.cu")).unwrap();
+    assert!(each.contains("_forward_32x64_l1_i16(") && each.contains("_forward_48x64_l3_i16("));
+    bench.run(line).ok();
+    bench.run(&format!("{line} --check")).ok();
+    let text = |name: &str| String::from_utf8(bench.read(name)).unwrap();
+    let (cuda, header) = (text("out/legall53.cu"), text("out/legall53.h"));
+    for shape in ["480x640", "64x48"] {
+        for what in ["scratch_bytes", "forward", "inverse"] {
+            for sample in ["i16", "i32"] {
+                let function = format!("legall53_cuda_{what}_{shape}_l2_{sample}(");
+                assert_eq!(
+                    cuda.matches(&format!("extern \"C\" int {function}")).count(),
+                    usize::from(what != "scratch_bytes")
+                );
+                assert_eq!(header.matches(&function).count(), 1, "{function}");
+            }
+        }
+    }
+    assert!(!cuda.contains("legall53_cuda_forward_i16") && !header.contains("legall53_cuda_forward_i16"));
+    // The C file beside it is for any shape.
+    assert!(header.contains("int legall53_forward_i16(") && header.contains("LEGALL53_MISALIGNED = 8"));
+    let made = "liftc legall53 --emit cuda,c --sample i16,i32 --shape 480x640,64x48,64x48 -l 2\n";
+    assert!(cuda.contains(made) && cuda.contains("copies\n"), "{}", &cuda[..2000]);
+
+    let more =
+        "cdf97 --emit cuda --sample f32 --shape 20x30x4 --batch 5 --axes 0,1 -l 1 --pitch 64 --multiprocessors 20";
+    let cuda = bench.run(&format!("{more} -o -")).ok().stdout;
+    assert!(cuda.contains("int cdf97_cuda_forward_5_of_20x30x4_l1_axes0_1_pitch64_f32("), "{cuda}");
+    assert!(cuda.contains("5 x 20 x 30 x 4 samples, 1 level along axes 1, 2") && cuda.contains("20 multiprocessors"));
+
+    for (line, said) in [
+        ("legall53 --levels 2", "--shape"),
+        ("legall53 --shape 5x5,6x6,7x7 -l 1,2", "there are 3 shapes and 2 numbers of levels"),
+        ("legall53 --shape 5x5 --schedule shared", "for functions for any shape"),
+        ("legall53 --shape 0x5", "write the lengths of the axes"),
+        ("legall53 --shape 5x5 --axes 2", "axes"),
+        ("db2 --shape 63x64", "the periodic border rule needs an even number"),
+        ("legall53 --sample i32 --shape 9x9 --pitch 6", "begin at multiples of 4 bytes"),
+    ] {
+        bench.run(line).fails(2, said);
+    }
+}
+
 #[test]
 fn checking_finds_what_is_out_of_date() {
     let bench = with_filters();

@@ -240,7 +240,8 @@ fn emitted(scheme: &Scheme) -> Emitted {
     }
     match emit::cuda(&request) {
         Ok(emit::Emitted { text, .. }) => items.extend(quote! {
-            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC.
+            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC. One
+            /// pass an axis through shared memory, as `liftc --schedule shared` writes; `liftc` writes faster files.
             pub const CUDA: &::core::primitive::str = #text;
         }),
         Err(reason) => docs.push(format!(" There is no `CUDA`: {reason}.")),

@@ -71,6 +71,7 @@ impl Lowering<'_> {
         // A loop of launches over what is left; a cut axis repeats its last sample there too.
         let indices: Vec<Dim<1>> = dims.iter().map(|d| Dim { len: d.len, steps: [1], joins: false }).collect();
         let lengths: Vec<i64> = indices.iter().map(|d| d.len).collect();
+        let before = self.list.launches.len();
         for (n, _) in positions(&indices).enumerate() {
             let (mut rest, mut at) = (n as i64, [from.offset, to.offset]);
             for (dim, len) in dims.iter().zip(&lengths).rev() {
@@ -81,6 +82,7 @@ impl Lowering<'_> {
             }
             self.launch_box(kernel, [Arg::Pointer(from.array, at[0]), Arg::Pointer(to.array, at[1])], axes, extra)?;
         }
+        self.list.launches[before..].iter_mut().for_each(|launch| launch.pass = None);
         Ok(())
     }
 

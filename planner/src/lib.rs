@@ -13,14 +13,17 @@
 //! levels; `choose` settles the schedule of each, by the times that `model` predicts or by what was measured before
 //! (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says
 //! whether the layout lets it stay in registers), `pair` one over two axes or three, `copy` a copy; `view` are the
-//! strided boxes that they go through. `adjoint` does the same for gradients, which are in no hurry. `schedule` and
+//! strided boxes that they go through. `overlap` settles which launches begin before others have ended, and `cluster`
+//! which blocks run side by side. `adjoint` does the same for gradients, which are in no hurry. `schedule` and
 //! `recipe` are what people read of all this, and `range` follows intervals through a problem.
 
 #![warn(missing_docs)]
 
 mod adjoint;
 mod choose;
+mod cluster;
 mod copy;
+pub mod emit;
 mod error;
 #[cfg(test)]
 mod huge;
@@ -28,6 +31,7 @@ mod kernels;
 mod list;
 mod lower;
 mod model;
+mod overlap;
 mod pair;
 mod pass;
 mod problem;
@@ -43,7 +47,8 @@ pub use error::ProgramError;
 pub use kernels::{Made, Only, Tuning};
 pub use lifting_codegen::machine::Machine;
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
-pub use lower::{Program, scalar_of};
+pub use lower::{Program, sample_of, scalar_of};
+pub use overlap::Extent;
 pub use problem::{Dims, MAX_RANK, Problem, contiguous};
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};

@@ -96,6 +96,10 @@ pub struct Launch {
     pub beside_previous: bool,
     /// Whether it may begin before the launch before it has ended: on devices, where it pays.
     pub overlaps: bool,
+    /// Blocks beside one another that are to run as a cluster, on devices where that pays; 1: each by itself.
+    pub cluster: u32,
+    /// Index of the pass that it is part of, in its list; none of copies.
+    pub pass: Option<usize>,
     /// Whether it needs source or target to begin at a multiple of [`VECTOR`] bytes.
     pub vectors: bool,
     /// What depends on where the arrays are.

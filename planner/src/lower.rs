@@ -122,6 +122,13 @@ pub fn scalar_of(sample: SampleType) -> Scalar {
     }
 }
 
+/// The sample type of that name; none of what is never a sample.
+pub fn sample_of(scalar: Scalar) -> Option<SampleType> {
+    let all = [SampleType::I16, SampleType::I32, SampleType::I64];
+    let reals = [SampleType::F16, SampleType::Bf16, SampleType::F32, SampleType::F64];
+    all.into_iter().chain(reals).find(|&sample| scalar_of(sample) == scalar)
+}
+
 /// What a level is computed in.
 pub(crate) fn work_of(sample: Scalar) -> Scalar {
     match sample {
@@ -285,7 +292,7 @@ impl Lowering<'_> {
     }
 
     /// Analysis from one box to another, or in place if both are the same.
-    fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
+    pub(crate) fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         self.after();
         let problem = self.problem;
@@ -435,7 +442,7 @@ impl Lowering<'_> {
     }
 
     /// Synthesis from the coarsest level to `level`.
-    fn inverse(&mut self, level: u32, source: View, target: View) -> Result<List, ProgramError> {
+    pub(crate) fn inverse(&mut self, level: u32, source: View, target: View) -> Result<List, ProgramError> {
         self.list = List::default();
         self.after();
         let problem = self.problem;

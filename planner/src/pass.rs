@@ -201,6 +201,8 @@ impl Lowering<'_> {
             grid,
             beside_previous,
             overlaps: false,
+            cluster: 1,
+            pass: self.list.passes.len().checked_sub(1),
             vectors: false,
             placed: None,
         });

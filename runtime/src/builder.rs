@@ -7,6 +7,7 @@ use crate::plan::{Inner, Plan, Unsampled};
 use crate::sample::Sample;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
+use lifting_planner::emit::Fixed;
 use lifting_planner::{
     Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Wisdom, WisdomWarning, exactness, source,
 };
@@ -381,6 +382,17 @@ impl<T: Sample> PlanBuilder<'_, T> {
             }
         }
         Ok(source(&programs)?)
+    }
+
+    /// The transform as emitted files have it, under a name: what `lifting_planner::emit` makes functions of.
+    ///
+    /// # Errors
+    /// As for [`PlanBuilder::build`].
+    pub fn fixed(&self, name: &str) -> Result<Fixed, PlanError> {
+        let problem = self.sampled_problem()?;
+        let (data, coefficients) = self.expected(&problem)?;
+        let (data, coefficients) = (data.strides.to_vec(), coefficients.strides.to_vec());
+        Ok(Fixed { name: name.to_owned(), sample: T::KIND, problem, data, coefficients })
     }
 
     /// Checks all that depends on the sample type, too.

@@ -8,7 +8,7 @@ use crate::ir::Scalar;
 use lifting_dsl::Boundary;
 
 /// The C type of samples.
-pub(super) fn sample_type(s: Scalar) -> &'static str {
+pub fn sample_type(s: Scalar) -> &'static str {
     match s {
         Scalar::I16 => "int16_t",
         Scalar::I32 => "int32_t",
@@ -23,7 +23,7 @@ pub(super) fn sample_type(s: Scalar) -> &'static str {
 }
 
 /// The check that the periodic border rule asks for.
-pub(super) fn periodic_check(boundary: Boundary) -> &'static str {
+pub fn periodic_check(boundary: Boundary) -> &'static str {
     match boundary {
         Boundary::Periodic => {
             "    for (int level = 0; level < depth_of(shape); ++level) {\n        \
@@ -44,10 +44,12 @@ const FORWARD_DOC: &str = "\
 const INVERSE_DOC: &str = "\
 /* Synthesis: bands to signal. The bands are only read. Arguments and result as for @W@_@P@forward_@S@. */";
 
-const SCRATCH_DOC: &str = "\
+/// What scratch functions say of themselves.
+pub const SCRATCH_DOC: &str = "\
 /* Bytes of scratch memory that a transform of this shape needs; 0 also if the shape is not valid. */";
 
-pub(super) const DEVICE_DOC: &str = "
+/// What functions say of device memory.
+pub const DEVICE_DOC: &str = "
    All three are device memory. The work is queued on `stream`, a cudaStream_t (NULL: the default stream), and not waited for.";
 
 /// Prototypes with their comments, of the functions whose names begin with the template's prefix.
@@ -60,7 +62,7 @@ pub(super) fn prototypes(t: &Template) -> String {
 }
 
 /// A template with the placeholders that both targets fill in the same way.
-pub(super) fn common(request: &Request, sample: Scalar) -> Template {
+pub fn common(request: &Request, sample: Scalar) -> Template {
     request
         .template()
         .with("S", sample.name())
@@ -71,7 +73,7 @@ pub(super) fn common(request: &Request, sample: Scalar) -> Template {
 }
 
 /// The comments above the definitions.
-pub(super) fn docs(t: Template) -> Template {
+pub fn docs(t: Template) -> Template {
     let (forward, inverse) = (t.fill(FORWARD_DOC), t.fill(INVERSE_DOC));
     t.with("FORWARD_DOC", forward).with("INVERSE_DOC", inverse)
 }
@@ -127,7 +129,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     out += &text;
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.with("PERIODIC", periodic).fill(include_str!("geometry.c.in"));
+    out += &t.with("PERIODIC", periodic).fill(super::GEOMETRY);
     let extra = margin(request.scheme).to_string();
     for (sample, names) in request.samples.iter().zip(names.chunks(4)) {
         let call = |i: usize| format!("{}(\n                ", names[i]);

@@ -6,7 +6,8 @@ use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
 
-const STREAM: &str = ", void *stream";
+/// The parameter of functions that queue work.
+pub const STREAM: &str = ", void *stream";
 
 pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
     prototypes(&common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC))
@@ -114,7 +115,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     out += &super::shape(&t);
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.clone().with("PERIODIC", periodic).fill(include_str!("geometry.c.in"));
+    out += &t.clone().with("PERIODIC", periodic).fill(super::GEOMETRY);
     for (i, sample) in request.samples.iter().enumerate() {
         for j in 4 * i..4 * i + 4 {
             out.push('\n');

@@ -17,13 +17,13 @@ use crate::ir::{Kernel, Scalar};
 use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::{Halo, Window};
 use lifting_dsl::{Boundary, Domain, Scheme};
-use template::Template;
 
-pub use c::c;
-pub use cuda::cuda;
+pub use c::{DEVICE_DOC, SCRATCH_DOC, c, common, docs, periodic_check, sample_type};
+pub use cuda::{STREAM, cuda};
 pub use operations::Operations;
 pub use passes::Passes;
 pub use rust::rust;
+pub use template::Template;
 
 /// What to emit.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +76,11 @@ pub struct Declared {
 
 /// The header of what [`c`] and [`cuda`] emit for the same request.
 pub fn header(request: &Request, declared: Declared) -> String {
+    header_with(request, declared, "")
+}
+
+/// That header, with the prototypes of other functions at its end.
+pub fn header_with(request: &Request, declared: Declared, others: &str) -> String {
     let t = request.template();
     let guard = format!("{}_H", t.upper());
     let mut out = request.opening(&[]);
@@ -83,9 +88,10 @@ pub fn header(request: &Request, declared: Declared) -> String {
         "#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
     );
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    out += &t.fill(include_str!("shape.h.in"));
-    out.push('\n');
-    out += &t.fill(include_str!("helpers.h.in"));
+    let parts = [CODES, include_str!("message.h.in"), SHAPE, include_str!("helpers.h.in")];
+    let any = declared.c || declared.cuda;
+    let parts = if any { &parts[..] } else { &parts[..2] };
+    out += &t.fill(&parts.join("\n"));
     for sample in request.samples {
         if declared.c {
             out.push('\n');
@@ -95,6 +101,10 @@ pub fn header(request: &Request, declared: Declared) -> String {
             out.push('\n');
             out += &cuda::declarations(request, *sample);
         }
+    }
+    if !others.is_empty() {
+        out.push('\n');
+        out += others;
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     out
@@ -123,9 +133,23 @@ pub fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel
     kernels.into_iter().map(prepare).collect()
 }
 
+/// What functions return, and the shapes that they take.
+const CODES: &str = include_str!("codes.h.in");
+const SHAPE: &str = include_str!("shape.h.in");
+
+/// Levels and checks of shapes, with `@PERIODIC@` for what the border rule asks for.
+pub const LEVELS: &str = include_str!("geometry.c.in");
+/// The same with what passes along one axis need.
+const GEOMETRY: &str = concat!(include_str!("geometry.c.in"), "\n", include_str!("passes.c.in"));
+
 /// The types that header and source share. A program that includes both has them from the header.
-fn shape(t: &Template) -> String {
-    format!("#ifndef {}_H\n{}#endif\n", t.upper(), t.fill(include_str!("shape.h.in")))
+pub fn shape(t: &Template) -> String {
+    format!("#ifndef {}_H\n{}\n{}#endif\n", t.upper(), t.fill(CODES), t.fill(SHAPE))
+}
+
+/// Of these, what functions return.
+pub fn codes(t: &Template) -> String {
+    format!("#ifndef {}_H\n{}#endif\n", t.upper(), t.fill(CODES))
 }
 
 impl Request<'_> {
@@ -137,7 +161,8 @@ impl Request<'_> {
         Options { sample, boundary: self.boundary, direction, gain: self.gain }
     }
 
-    fn template(&self) -> Template {
+    /// Placeholders with the wavelet's name.
+    pub fn template(&self) -> Template {
         Template::new(self.scheme.name())
     }
 

@@ -122,21 +122,9 @@ impl Case {
         })
     }
 
-    /// Row-major strides whose rows begin at multiples of the pitch; none if they would be contiguous anyway.
+    /// Row-major strides with its pitch; none if they would be contiguous anyway.
     fn strides(&self, shape: &[usize]) -> Outcome<Option<Vec<isize>>> {
-        let Some(pitch) = self.pitch else { return Ok(None) };
-        let bytes = self.sample.bytes();
-        if pitch == 0 || pitch % bytes != 0 {
-            return Err(usage(format!("--pitch {pitch}: rows of {} begin at multiples of {bytes} bytes", self.sample)));
-        }
-        let mut strides = vec![1isize; shape.len()];
-        let mut next = shape[shape.len() - 1].checked_next_multiple_of(pitch / bytes);
-        for axis in (0..shape.len() - 1).rev() {
-            let too_large = || usage("the rows with their pitch are more than can be addressed");
-            strides[axis] = next.and_then(|n| isize::try_from(n).ok()).ok_or_else(too_large)?;
-            next = next.and_then(|n| n.checked_mul(shape[axis]));
-        }
-        Ok(Some(strides))
+        self.pitch.map(|pitch| pitched(shape, pitch, self.sample)).transpose()
     }
 
     /// Where the samples of its arrays are.
@@ -180,6 +168,22 @@ impl Case {
         }
         shape
     }
+}
+
+/// Row-major strides whose rows begin at multiples of so many bytes.
+pub fn pitched(shape: &[usize], pitch: usize, sample: SampleType) -> Outcome<Vec<isize>> {
+    let bytes = sample.bytes();
+    if pitch == 0 || pitch % bytes != 0 {
+        return Err(usage(format!("--pitch {pitch}: rows of {sample} begin at multiples of {bytes} bytes")));
+    }
+    let mut strides = vec![1isize; shape.len()];
+    let mut next = shape[shape.len() - 1].checked_next_multiple_of(pitch / bytes);
+    for axis in (0..shape.len() - 1).rev() {
+        let too_large = || usage("the rows with their pitch are more than can be addressed");
+        strides[axis] = next.and_then(|n| isize::try_from(n).ok()).ok_or_else(too_large)?;
+        next = next.and_then(|n| n.checked_mul(shape[axis]));
+    }
+    Ok(strides)
 }
 
 /// A shape as it is written on the command line.

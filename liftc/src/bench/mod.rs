@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::figure;
 use crate::mend::mend;
 use crate::output::{check_distinct, print, why, write_file};
-pub(crate) use case::{Case, default_sample};
+pub(crate) use case::{Case, default_sample, pitched, shape_text};
 use clap::Parser;
 use lifting::{Device, Schedule};
 use std::ffi::OsString;

@@ -9,6 +9,8 @@ use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_planner::emit::{Count, General, general};
+use lifting_planner::{Machine, Schedule, Tuning};
 use lifting_tests::random::Random;
 use lifting_tests::samples::TestSample;
 use std::fmt::Write as _;
@@ -113,6 +115,7 @@ fn main() -> io::Result<()> {
         })
         .into();
     fs::copy(tests.join("tests/emitted/driver.cu"), folder.join("driver.cu"))?;
+    let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let mut run = String::from("#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfailed=0\n");
     for (name, sample, c) in [
         ("dd137", Scalar::I16, "int16_t"),
@@ -126,10 +129,9 @@ fn main() -> io::Result<()> {
             let stem = format!("{name}_{}_{boundary}", sample.name());
             let gain = scheme.domain() == Domain::Integer;
             let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, command: "emitted-cuda" };
-            fs::write(
-                folder.join(format!("{stem}.cu")),
-                emit::cuda(&request).expect("the wavelet can be emitted").text,
-            )?;
+            let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+            let file = general(&request, &how).expect("the wavelet can be emitted");
+            fs::write(folder.join(format!("{stem}.cu")), file.text)?;
             let header = emit::header(&request, Declared { c: false, cuda: true });
             fs::write(folder.join(format!("{stem}.h")), header)?;
             let cases = match sample {

@@ -1,18 +1,16 @@
 //! Lists of launches, handed to the driver.
 //!
-//! Which of them overlap, [`super::overlap`] says.
+//! Which of them overlap, and in which blocks run in clusters, the planner says (`Program::arrange`).
 
 use super::cache::{self, Compiled};
-use super::cluster;
 use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use super::nvrtc::Target;
-use super::overlap::{self, Extent};
 use crate::error::PlanError;
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::{Cuda, Dialect};
-use lifting_planner::{Arg, Array, Launch, List, Program};
+use lifting_planner::{Arg, Array, Extent, Launch, List, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -21,6 +19,18 @@ const MOST_PARAMETERS: usize = 32;
 
 /// Devices whose blocks run in clusters where that was measured to gain: of compute capability 9.
 const CLUSTERED: u32 = 9;
+
+/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
+const OVERLAP: &str = "LIFTING_OVERLAP";
+
+/// What it asks for.
+fn asked() -> Option<bool> {
+    match std::env::var_os(OVERLAP)?.to_str()? {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
 
 /// The next kernel begins when the one before has ended.
 const ORDINARY: sys::CUgraphEdgeData = sys::CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
@@ -83,12 +93,11 @@ impl Loaded {
                 target = Some(Target::of(device.properties().architecture)?);
             }
         }
-        let variable = std::env::var_os(overlap::VARIABLE);
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        let extent = target.as_ref().map_or(Extent::NONE, |t| Extent::of(t, samples, variable.as_deref()));
-        let overlaps = overlap::arrange(&mut program, extent, device.properties().multiprocessors);
-        let written = overlap::written(&program, &overlaps)?;
-        let list: Vec<_> = written.iter().map(|(kernel, info)| (kernel, info)).collect();
+        let can_wait = target.as_ref().is_some_and(Target::can_wait);
+        let extent = if can_wait { Extent::of(samples, asked()) } else { Extent::NONE };
+        program.arrange(extent, device.properties().multiprocessors)?;
+        let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
         if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
             return Err(PlanError::Kernel { kernel: wide.name.clone(), reason });
@@ -149,9 +158,8 @@ impl Loaded {
     }
 
     /// That blocks of a launch run in clusters, if they do.
-    fn cluster(&self, device: &CudaDevice, launch: &Launch) -> Option<sys::CUlaunchAttribute> {
-        let made = &self.program.kernels[launch.kernel];
-        let blocks = if self.clusters { cluster::blocks(launch, made, device.properties().multiprocessors) } else { 1 };
+    fn cluster(&self, launch: &Launch) -> Option<sys::CUlaunchAttribute> {
+        let blocks = if self.clusters { launch.cluster } else { 1 };
         let mut clustered = attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
         clustered.value.clusterDim.x = blocks;
         clustered.value.clusterDim.y = 1;
@@ -179,7 +187,7 @@ impl Loaded {
             let mut pointers = arguments.pointers();
             let [bx, by, bz] = self.program.kernels[launch.kernel].kernel.launch.block;
             let [gx, gy, gz] = launch.grid;
-            let mut attribute = if launch.overlaps { Some(overlapping) } else { self.cluster(device, launch) };
+            let mut attribute = if launch.overlaps { Some(overlapping) } else { self.cluster(launch) };
             let config = sys::CUlaunchConfig {
                 gridDimX: gx,
                 gridDimY: gy,
@@ -275,7 +283,7 @@ impl Loaded {
         unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph, std::ptr::null(), 0, &params) }
             .result()
             .map_err(|e| device.error("make a graph", e))?;
-        if let Some(cluster) = self.cluster(device, launch) {
+        if let Some(cluster) = self.cluster(launch) {
             // SAFETY: the node was made above, and the value is of this attribute.
             unsafe { sys::cuGraphKernelNodeSetAttribute(node, cluster.id, &cluster.value) }
                 .result()
@@ -365,10 +373,11 @@ mod tests {
     use super::super::nvrtc::Architecture;
     use super::super::nvrtc::tests::{SM_90, available};
     use super::*;
+    use lifting_codegen::ir::visit::any_stmt;
+    use lifting_codegen::ir::{Kernel, Stmt};
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
     use lifting_planner::{Machine, Problem, Schedule, Tuning};
-    use std::ffi::OsStr;
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
 
@@ -405,16 +414,10 @@ mod tests {
             }
             for mut program in programs {
                 // The kernels wait where the device can.
-                let mut arrange = |architecture| {
-                    let target = Target::of(architecture).unwrap();
-                    let extent = Extent::of(&target, 1 << 30, Some(OsStr::new("1")));
-                    overlap::arrange(&mut program, extent, Machine::default().multiprocessors)
-                };
-                assert!(arrange(SM_75).iter().all(Option::is_none));
-                let overlaps = arrange(SM_90);
-                assert!(overlaps.iter().all(Option::is_some));
-                let written = overlap::written(&program, &overlaps).unwrap();
-                let kernels: Vec<_> = written.iter().map(|(kernel, info)| (kernel, info)).collect();
+                program.arrange(Extent::of(1 << 30, Some(true)), Machine::default().multiprocessors).unwrap();
+                let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
+                let waits = |kernel: &Kernel| any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches);
+                assert!(kernels.iter().all(|(kernel, _)| waits(kernel)));
                 assert!(kernels.len() >= 3 && kernels.iter().all(|(k, _)| k.params.len() <= MOST_PARAMETERS));
                 let (source, names) = Cuda.write_with(&kernels, &mut Cuda.namer()).unwrap();
                 for architecture in [SM_90, SM_75] {

@@ -10,15 +10,13 @@
 //! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch`
-//! hands lists of launches to the driver, `overlap` says which of them overlap, `cluster` which of their blocks run
-//! near one another; `plan` is what users execute; `host` takes host data through it; `time` measures it.
+//! hands lists of launches to the driver; `plan` is what users execute; `host` takes host data through it; `time` measures it.
 
 mod error;
 
 #[cfg(feature = "cuda")]
 mod cache;
 #[cfg(feature = "cuda")]
-mod cluster;
 #[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]
@@ -28,7 +26,6 @@ mod launch;
 #[cfg(feature = "cuda")]
 mod nvrtc;
 #[cfg(feature = "cuda")]
-mod overlap;
 #[cfg(feature = "cuda")]
 mod plan;
 #[cfg(feature = "cuda")]

@@ -172,6 +172,14 @@ pub(super) mod tests {
         assert_eq!(SM_90.to_string(), "sm_90");
     }
 
+    /// Portable code for an older architecture, run on a newer device, does not wait.
+    #[test]
+    fn kernels_wait_from_hopper_on() {
+        let can_wait = |arch: &str| Target { arch: arch.into(), version: (13, 0) }.can_wait();
+        assert!(["sm_90", "sm_100", "compute_90", "compute_120"].into_iter().all(can_wait));
+        assert!(!["sm_75", "sm_89", "compute_89"].into_iter().any(can_wait));
+    }
+
     #[test]
     fn text_becomes_machine_code() {
         if !available("text_becomes_machine_code") {

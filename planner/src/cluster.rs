@@ -9,20 +9,27 @@
 //! launch but what warps execute, in synthesis of some wavelets, where rows begin anywhere, in batches, and where
 //! launches are small.
 
-use lifting_planner::{Launch, Made};
+use crate::kernels::Made;
+use crate::list::Launch;
 
 /// The most blocks of a cluster that all devices with clusters run.
 const MOST: u32 = 8;
 /// Waves of blocks from which on clusters gain.
 const WAVES: u32 = 7;
 
-/// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
-pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
-    let gains = made.fit.as_ref().is_some_and(|fit| fit.gains_by_clusters());
-    let [beside, below, images] = launch.grid;
+/// Blocks of a launch of one image from which on they are to run in clusters; none where clusters were not measured to
+/// gain.
+pub(crate) fn least(made: &Made, multiprocessors: u32) -> Option<u32> {
     let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
-    let is_large = images == 1 && beside.saturating_mul(below) >= wave.saturating_mul(WAVES);
-    if launch.overlaps || !is_large || !gains {
+    let gains = made.fit.as_ref().is_some_and(|fit| fit.gains_by_clusters());
+    gains.then_some(wave.saturating_mul(WAVES))
+}
+
+/// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
+pub(crate) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
+    let [beside, below, images] = launch.grid;
+    let is_large = least(made, multiprocessors).is_some_and(|least| beside.saturating_mul(below) >= least);
+    if launch.overlaps || images != 1 || !is_large {
         return 1;
     }
     (1..=MOST).rev().find(|n| beside.is_multiple_of(*n)).unwrap_or(1)
@@ -30,9 +37,14 @@ pub(super) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 
 
 #[cfg(test)]
 mod tests {
+    use crate::kernels::Tuning;
+    use crate::lower::Program;
+    use crate::overlap::Extent;
+    use crate::problem::{Problem, contiguous};
+    use crate::schedule::Schedule;
+    use lifting_codegen::machine::Machine;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
-    use lifting_planner::{Machine, Problem, Program, Schedule, Tuning};
 
     /// Blocks of a cluster, and in a row of the grid, of each launch, for one level of two axes: of analysis and of
     /// synthesis.
@@ -41,19 +53,15 @@ mod tests {
         levels[..shape.len() - 2].fill(0);
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         let geometry = Geometry::new(shape, &vec![0; shape.len()], &levels, &order).unwrap();
-        let problem = Problem::new(crate::catalogue::find(name).unwrap(), geometry);
+        let problem = Problem::new(crate::tests::scheme(name), geometry);
         let machine = Machine::default();
         let multiprocessors = machine.multiprocessors;
         let tuning = Tuning::new(Schedule::WARP, machine, "sm_90".into());
-        let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
-        let program = Program::new(&problem, sample, &strides, &strides, &tuning).unwrap();
-        [&program.forward, &program.inverse[0]].map(|list| {
-            let of = list.launches.iter().map(|launch| {
-                let made = &program.kernels[launch.kernel];
-                (super::blocks(launch, made, multiprocessors), launch.grid[0])
-            });
-            of.collect()
-        })
+        let strides = contiguous(shape);
+        let mut program = Program::new(&problem, sample, &strides, &strides, &tuning).unwrap();
+        program.arrange(Extent::NONE, multiprocessors).unwrap();
+        [&program.forward, &program.inverse[0]]
+            .map(|list| list.launches.iter().map(|launch| (launch.cluster, launch.grid[0])).collect())
     }
 
     /// Analysis of large images with rows of whole vectors and little to execute, and nothing else; a grid is a

@@ -10,20 +10,18 @@
 //! been written just before, so that the first launch of a list in which some kernel reads without waiting begins, as
 //! in general, when all before it has ended.
 //!
-//! Only kernels that were written to wait may be launched so: those that are compiled here, for compute capability 9.0
-//! or newer, and not those that the user brought compiled.
+//! Only kernels that were written to wait may be launched so, compiled for compute capability 9.0 or newer. Whoever
+//! launches sees to that: what is said here of a launch is that it may begin early where it can.
 
-use super::nvrtc::Target;
-use crate::error::PlanError;
-use lifting_codegen::ir::valid::{KernelInfo, validate};
-use lifting_codegen::ir::{Access, Kernel, ParamId, ParamKind};
+use crate::cluster;
+use crate::error::ProgramError;
+use crate::kernels::Made;
+use crate::list::{Arg, Array, Launch, List};
+use crate::lower::Program;
+use lifting_codegen::ir::valid::validate;
+use lifting_codegen::ir::{Access, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
-use lifting_planner::{Arg, Array, Launch, List, Made, Program};
 use std::collections::HashSet;
-use std::ffi::OsStr;
-
-/// The environment variable that lets all launches overlap, `1`, or none, `0`, of plans of any size.
-pub(super) const VARIABLE: &str = "LIFTING_OVERLAP";
 
 /// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of
 /// larger plans: where levels take little longer than launches.
@@ -38,21 +36,20 @@ const EARLY_PART: f64 = 0.75;
 
 /// Which launches overlap with those before them: those of at most so many samples.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extent(Option<usize>);
+pub struct Extent(Option<usize>);
 
 impl Extent {
-    /// None at all.
+    /// None at all: kernels do not wait.
     pub const NONE: Extent = Extent(None);
 
-    /// Of a plan of so many samples compiled for the target, with such a value of the variable: all launches of plans
-    /// of few samples, and of others those for few samples.
-    pub fn of(target: &Target, samples: usize, variable: Option<&OsStr>) -> Extent {
-        let asked = variable.and_then(OsStr::to_str);
-        if !target.can_wait() || asked == Some("0") {
-            return Extent::NONE;
+    /// Of a plan of so many samples whose kernels can wait: all launches of plans of few samples, and of others those
+    /// for few samples; unless all or none are `asked` for.
+    pub fn of(samples: usize, asked: Option<bool>) -> Extent {
+        match asked {
+            Some(false) => Extent::NONE,
+            None if samples > SMALL => Extent(Some(SMALL_LAUNCH)),
+            Some(true) | None => Extent(Some(usize::MAX)),
         }
-        let is_small = asked == Some("1") || samples <= SMALL;
-        Extent(Some(if is_small { usize::MAX } else { SMALL_LAUNCH }))
     }
 
     /// Whether a launch does.
@@ -61,9 +58,41 @@ impl Extent {
     }
 }
 
+impl Program {
+    /// Settles how launches follow one another on a device with so many multiprocessors: which of them begin before
+    /// those before them have ended, and which blocks run in clusters. Kernels of launches that may begin early then
+    /// have the statements for that; those that are needed in several ways stand there as often, under one name. Once,
+    /// of a program that was just made.
+    ///
+    /// # Errors
+    /// If a kernel breaks the rules with these statements in it: an error of this crate.
+    pub fn arrange(&mut self, extent: Extent, multiprocessors: u32) -> Result<(), ProgramError> {
+        let overlaps = versions(self, extent, multiprocessors);
+        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
+        for list in std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place) {
+            let mut next = Some(list);
+            while let Some(list) = next {
+                for launch in &mut list.launches {
+                    launch.cluster = cluster::blocks(launch, &self.kernels[launch.kernel], multiprocessors);
+                }
+                next = list.otherwise.as_deref_mut();
+            }
+        }
+        for (made, overlap) in self.kernels.iter_mut().zip(&overlaps) {
+            let Some(overlap) = overlap else { continue };
+            made.kernel = opt::overlap(made.kernel.clone(), overlap);
+            made.info = validate(&made.kernel).map_err(|errors| ProgramError::Kernel {
+                kernel: made.kernel.name.clone(),
+                reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            })?;
+        }
+        Ok(())
+    }
+}
+
 /// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be
 /// written for that. Kernels that are to be written in several ways stand there as often.
-pub(super) fn arrange(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<Option<Overlap>> {
+fn versions(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<Option<Overlap>> {
     let kernels = std::mem::take(&mut program.kernels);
     let mut versions = Versions { extent, multiprocessors, kernels, all: Vec::new() };
     // The whole transform first: what others make of the same kernels is to need no other versions.
@@ -76,20 +105,6 @@ pub(super) fn arrange(program: &mut Program, extent: Extent, multiprocessors: u3
     }
     program.kernels = versions.all.iter().map(|(kernel, _)| versions.kernels[*kernel].clone()).collect();
     versions.all.into_iter().map(|(_, overlap)| overlap).collect()
-}
-
-/// The kernels of a program as they are compiled: those that overlap have the statements for it.
-pub(super) fn written(program: &Program, overlaps: &[Option<Overlap>]) -> Result<Vec<(Kernel, KernelInfo)>, PlanError> {
-    let write = |(made, overlap): (&Made, &Option<Overlap>)| {
-        let Some(overlap) = overlap else { return Ok((made.kernel.clone(), made.info.clone())) };
-        let kernel = opt::overlap(made.kernel.clone(), overlap);
-        let info = validate(&kernel).map_err(|errors| PlanError::Kernel {
-            kernel: kernel.name.clone(),
-            reason: errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-        })?;
-        Ok((kernel, info))
-    };
-    program.kernels.iter().zip(overlaps).map(write).collect()
 }
 
 /// The kernels of a program, as they are to be written.
@@ -252,57 +267,52 @@ fn is_read(made: &Made, id: ParamId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Tuning;
+    use crate::problem::{Problem, contiguous};
+    use crate::schedule::Schedule;
+    use lifting_codegen::ir::Stmt;
+    use lifting_codegen::ir::visit::any_stmt;
+    use lifting_codegen::machine::Machine;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
-    use lifting_planner::{Machine, Problem, Schedule, Tuning};
 
     const MULTIPROCESSORS: u32 = 132;
 
     fn program(name: &str, sample: SampleType, schedule: Schedule, shape: &[usize], levels: u32) -> Program {
-        let problem = Problem::new(crate::catalogue::find(name).unwrap(), Geometry::uniform(shape, levels).unwrap());
+        let problem = Problem::new(crate::tests::scheme(name), Geometry::uniform(shape, levels).unwrap());
         let tuning = Tuning::new(schedule, Machine::default(), "sm_90".into());
-        let strides: Vec<isize> = (1..=shape.len()).map(|i| shape[i..].iter().product::<usize>() as isize).collect();
+        let strides = contiguous(shape);
         Program::new(&problem, sample, &strides, &strides, &tuning).unwrap()
     }
 
-    fn target(arch: &str) -> Target {
-        Target { arch: arch.into(), version: (13, 0) }
-    }
-
-    /// Portable code for an older architecture, run on a newer device, does not wait; of large plans, kernels of large
-    /// levels do not, and all launches of small ones overlap.
+    /// Of large plans, kernels of large levels do not wait, and all launches of small ones overlap.
     #[test]
     fn launches_overlap_where_kernels_wait() {
-        let waiting = |side: usize, arch: &str, variable: Option<&str>| {
+        let waiting = |side: usize, asked: Option<bool>| {
             let mut program = program("cdf97", SampleType::F32, Schedule::WARP, &[side, side], 5);
-            let (target, samples) = (target(arch), side * side);
-            let extent = Extent::of(&target, samples, variable.map(OsStr::new));
-            let overlaps = arrange(&mut program, extent, MULTIPROCESSORS);
-            assert_eq!(overlaps.len(), program.kernels.len());
-            if variable.is_none() && target.can_wait() {
+            let samples = side * side;
+            let extent = Extent::of(samples, asked);
+            program.arrange(extent, MULTIPROCESSORS).unwrap();
+            let waits = |made: &Made| any_stmt(&made.kernel.body, &|s| *s == Stmt::WaitLaunches);
+            if asked.is_none() {
                 for launch in program.lists().flat_map(|list| &list.launches) {
                     let is_short = super::samples(launch).is_some_and(|n| n <= SMALL_LAUNCH) || samples <= SMALL;
                     assert_eq!(extent.has(launch), is_short);
-                    assert!(overlaps[launch.kernel].is_some() || !is_short);
+                    assert!(waits(&program.kernels[launch.kernel]) || !is_short);
                     assert!(!launch.overlaps || is_short);
                 }
             }
-            (overlaps.iter().filter(|overlap| overlap.is_some()).count(), overlaps.len())
+            (program.kernels.iter().filter(|made| waits(made)).count(), program.kernels.len())
         };
-        for arch in ["sm_90", "sm_100", "compute_90", "compute_120"] {
-            for variable in [None, Some(""), Some("1")] {
-                let (some, all) = waiting(4096, arch, variable);
-                assert_eq!(some, all, "{arch}");
-            }
-            assert_eq!(waiting(4096, arch, Some("0")).0, 0, "{arch}");
-            let (some, all) = waiting(8192, arch, None);
-            assert!((1..all).contains(&some), "{arch}: {some}");
-            let (some, all) = waiting(8192, arch, Some("1"));
-            assert_eq!(some, all, "{arch}");
+        for asked in [None, Some(true)] {
+            let (some, all) = waiting(4096, asked);
+            assert_eq!(some, all);
         }
-        for arch in ["sm_75", "sm_89", "compute_89"] {
-            assert_eq!(waiting(4096, arch, Some("1")).0, 0, "{arch}");
-        }
+        assert_eq!(waiting(4096, Some(false)).0, 0);
+        let (some, all) = waiting(8192, None);
+        assert!((1..all).contains(&some), "{some}");
+        let (some, all) = waiting(8192, Some(true));
+        assert_eq!(some, all);
     }
 
     /// Nothing is read early that a launch before may write; what is launched is what was chosen.
@@ -327,7 +337,7 @@ mod tests {
                     let plain = program(name, sample, schedule, shape, levels);
                     let mut program = program(name, sample, schedule, shape, levels);
                     let samples = shape.iter().product();
-                    let overlaps = arrange(&mut program, Extent::of(&target("sm_90"), samples, None), MULTIPROCESSORS);
+                    let overlaps = versions(&mut program, Extent::of(samples, None), MULTIPROCESSORS);
                     let kernel = |program: &Program, launch: &Launch| program.kernels[launch.kernel].kernel.clone();
                     for (list, was) in program.lists().zip(plain.lists()) {
                         assert_eq!(list.launches.len(), was.launches.len());
@@ -363,8 +373,8 @@ mod tests {
     fn launches_begin_early_where_that_gains() {
         let allowed = |name: &str, sample, shape: &[usize], levels| {
             let mut program = program(name, sample, Schedule::Auto, shape, levels);
-            let extent = Extent::of(&target("sm_90"), shape.iter().product(), None);
-            let overlaps = arrange(&mut program, extent, MULTIPROCESSORS);
+            let extent = Extent::of(shape.iter().product(), None);
+            let overlaps = versions(&mut program, extent, MULTIPROCESSORS);
             let of = |list: &List| -> Vec<Option<Allows>> {
                 list.launches.iter().map(|launch| overlaps[launch.kernel].as_ref().map(|o| o.allows)).collect()
             };

@@ -1,0 +1,555 @@
+//! Functions for arrays of any shape, which choose at run time among kernels that were chosen when the file was
+//! written.
+
+use super::kernels::Collected;
+use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
+use super::{File, FileError};
+use crate::cluster;
+use crate::kernels::{Key, Made, Tuning};
+use crate::lower::{sample_of, scalar_of};
+use lifting_codegen::back::{Cuda, write_host_expression};
+use lifting_codegen::emit::{
+    self, DEVICE_DOC, EmitError, LEVELS, Request, SCRATCH_DOC, STREAM, common, docs, periodic_check, sample_type, shape,
+};
+use lifting_codegen::ir::valid::{KernelInfo, validate};
+use lifting_codegen::ir::{Kernel, ParamId, ParamKind};
+use lifting_codegen::opt::{self, Allows, Overlap};
+use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
+use lifting_codegen::schedule::registers::{horizontal, vertical};
+use lifting_codegen::schedule::{Direction, Shape, Sides};
+use lifting_dsl::Boundary;
+use std::fmt::Write as _;
+
+/// How many kernels a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// So few that nvcc is done soon, and no size loses much.
+    Few,
+    /// All that are the fastest for some size, as predicted.
+    All,
+}
+
+/// What a file for any shape holds.
+#[derive(Clone, Copy, Debug)]
+pub struct General<'a> {
+    /// How many kernels.
+    pub count: Count,
+    /// Whether kernels over both axes are for analysis that takes columns first, as JPEG 2000's does.
+    pub columns_first: bool,
+    /// What they are chosen for.
+    pub tuning: &'a Tuning,
+}
+
+/// The most kernels over both axes, of a sample type in one direction; and how much longer than with all a size may be
+/// predicted to take.
+const MOST: [usize; 2] = [5, 24];
+const ENOUGH: [f64; 2] = [0.03, 0.0];
+/// Bytes of a level up to which a launch of synthesis lets the next begin at once.
+const EARLY_BYTES: i64 = 5 << 20;
+/// Bytes of a low band on its way from which on it is worth keeping in the second-level cache.
+const KEPT: i64 = 1 << 20;
+/// Samples of a launch up to which it overlaps with others.
+const LARGE: i64 = 1 << 22;
+/// Samples along either axis from which on two levels may be one launch: more than any halo.
+const TWO_LEAST: i32 = 512;
+
+/// The file being written.
+struct Draft<'a> {
+    request: &'a Request<'a>,
+    general: &'a General<'a>,
+    kernels: Collected,
+    /// Of each kernel, the rest of its line in the table.
+    facts: Vec<Facts>,
+    tables: String,
+    /// What is in another shape than usual.
+    replaced: Vec<String>,
+}
+
+/// What a launcher needs to know of a kernel.
+struct Facts {
+    /// The columns of the table that are its own.
+    own: String,
+    /// The same kernel that does not wait, and the one that keeps what it leaves.
+    others: [i64; 2],
+}
+
+impl Facts {
+    fn new(own: String) -> Facts {
+        Facts { own, others: [-1; 2] }
+    }
+}
+
+/// How a kernel over both axes meets the launches before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// It waits for those before; in synthesis the next may begin at once, or late.
+    Waits { early: bool },
+    /// It does not.
+    Plain,
+}
+
+/// A line of a table of choices.
+struct Line {
+    most: i64,
+    kernel: Option<usize>,
+    chunk: u32,
+    /// Copies, as predicted.
+    time: f64,
+}
+
+/// The CUDA file: kernels, tables, host functions.
+///
+/// # Errors
+/// If the sample types are not of the wavelet's domain, or no kernel holds the wavelet.
+pub fn general(request: &Request, general: &General) -> Result<File, FileError> {
+    if request.samples.is_empty() {
+        return Err(EmitError::NoSamples.into());
+    }
+    let order = if general.columns_first { Order::VerticalFirst } else { Order::HorizontalFirst };
+    let images = Images::new(request.scheme, request.boundary, request.gain, order);
+    let mut file = Draft {
+        request,
+        general,
+        kernels: Collected::default(),
+        facts: Vec::new(),
+        tables: String::new(),
+        replaced: Vec::new(),
+    };
+    for &scalar in request.samples {
+        // What no kernel could take is refused in the words of those that take most.
+        emit::Passes::cuda(request, scalar).map_err(EmitError::from)?;
+        let Some(sample) = sample_of(scalar) else { return Err(EmitError::NoSamples.into()) };
+        let (scheme, tuning) = (request.scheme, general.tuning);
+        let mut survey = Survey::new(scheme, request.boundary, request.gain, (sample, order), tuning);
+        for direction in [Direction::Forward, Direction::Inverse] {
+            file.ways(&mut survey, &images, direction)?;
+        }
+    }
+    file.finish()
+}
+
+fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "analysis",
+        Direction::Inverse => "synthesis",
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// What is launched in one direction for one sample type.
+    fn ways(&mut self, survey: &mut Survey<'a>, images: &'a Images, direction: Direction) -> Result<(), FileError> {
+        let (scalar, sample) = (scalar_of(survey.sample), survey.sample);
+        let name = format!("{}_{}", direction.name(), sample.name());
+        let what = format!("{}, {}", way(direction), sample.name());
+        let cells: Vec<Cell> =
+            images.both.iter().map(|image| survey.cell(image, direction)).collect::<Result<_, _>>()?;
+        let all = usize::from(self.general.count == Count::All);
+        let taken = few(&cells, MOST[all], ENOUGH[all]);
+        let mut indices = Vec::new();
+        for &(shape, takes) in &taken {
+            let largest =
+                cells.iter().filter(|cell| best(cell, &taken).is_some_and(|w| (w.shape, w.takes) == (shape, takes)));
+            let most = largest.map(|cell| cell.most.min(1 << 30)).max().unwrap_or(0);
+            let early = most * sample.bytes() as i64 <= 2 * EARLY_BYTES;
+            let job = cells
+                .iter()
+                .find_map(|cell| cell.ways.iter().any(|w| (w.shape, w.takes) == (shape, takes)).then_some(cell.job)?);
+            let mut add = |form: Form, kept: bool, kind: &str| {
+                let key = survey.key(direction, shape, takes, kept);
+                let purpose = format!("{what}: a level of both axes{kind}.");
+                self.both(survey, key, (shape, takes), job, (form, direction), purpose)
+            };
+            let index = add(Form::Waits { early }, false, "")?;
+            // Large launches do not overlap, and what they leave is worth keeping.
+            let large = most > LARGE;
+            let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
+            let plain_kept =
+                large.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
+            let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
+            let keeps = all == 1 && left >= KEPT;
+            let kept = keeps.then(|| add(Form::Waits { early }, true, ", for the next one")).transpose()?;
+            let number = |index: Option<usize>| index.map_or(-1, |index| index as i64);
+            self.facts[index].others = [plain, kept].map(number);
+            if let Some(plain) = plain {
+                self.facts[plain].others[1] = number(plain_kept);
+            }
+            indices.push(index);
+        }
+        let mut names = Vec::new();
+        for rows in Rows::ALL {
+            let lines = cells.iter().filter(|cell| cell.rows == rows).map(|cell| {
+                let best = best(cell, &taken);
+                let at = best.and_then(|w| taken.iter().position(|t| *t == (w.shape, w.takes)));
+                let time = best.map_or(cell.apart, |w| w.time);
+                Line { most: cell.most, kernel: at.map(|at| indices[at]), chunk: best.map_or(0, |w| w.chunk), time }
+            });
+            let which = ["whole", "image", "any"][rows as usize];
+            let title = match rows {
+                Rows::Whole => "rows of whole vectors, image and bands at multiples of them",
+                Rows::Image => "rows of the image at multiples of a vector",
+                Rows::Any => "rows anywhere",
+            };
+            let lines = lines.collect();
+            names.push(self.choices(&format!("both_{which}_{name}"), &format!("{what}, a level: {title}"), lines));
+        }
+        let two = self.two(survey, images, direction, &what)?;
+        let two_name = self.choices(&format!("two_{name}"), &format!("{what}, two levels: rows of whole vectors"), two);
+        let (rest, side, samples) = self.rest(survey, images, direction, &what)?;
+        let sides = Sides::both(scalar);
+        let passes = self.passes(survey, direction, sides, &what)?;
+        let Passes { lines, columns, wide, needs_pairs, shared } = passes;
+        let samples: Vec<String> = samples.iter().map(i64::to_string).collect();
+        let list = |n: &[i64]| n.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        let long = self.long_line(sides);
+        let least = i64::from(TWO_LEAST);
+        let _ = write!(
+            self.tables,
+            "static const ways ways_{name} = {{\n    {{{}}}, {two_name}, {least}, {rest}, {side}, {{{}}},\n    \
+             {{{}}}, {long}, {{{}}}, {wide}, {}, {{{}}}, {}\n}};\n\n",
+            names.join(", "),
+            samples.join(", "),
+            list(&lines),
+            list(&columns),
+            u8::from(needs_pairs),
+            list(&shared),
+            u8::from(self.general.columns_first),
+        );
+        Ok(())
+    }
+
+    /// Samples of a row from which on it is long.
+    fn long_line(&self, sides: Sides) -> i64 {
+        let is_long = |length: &i64| horizontal::Shape::of(sides, true, *length).strips > 1;
+        (0..40).map(|power| 1 << power).find(is_long).unwrap_or(i64::MAX)
+    }
+
+    /// The index of a kernel over both axes.
+    fn both(
+        &mut self,
+        survey: &mut Survey<'a>,
+        key: Key,
+        (shape, takes): Taken,
+        job: Option<Job>,
+        (form, direction): (Form, Direction),
+        purpose: String,
+    ) -> Result<usize, FileError> {
+        let index = survey.kernels.get(key)?;
+        let mut made = survey.kernels.made(index).clone();
+        let pitch = job.map_or(i64::from(i32::MAX), |job| self.most_pitch(&made, job));
+        let multiprocessors = self.general.tuning.machine.multiprocessors;
+        let cluster = cluster::least(&made, multiprocessors).unwrap_or(0);
+        let schedule = shape.schedule().name();
+        let is_warp = schedule == "warp";
+        if let Form::Waits { early } = form {
+            // What the source has is loaded before the launch before has ended.
+            let by_time = made.fit.as_ref().is_some_and(|fit| fit.loads_by_time());
+            let loads = by_time && direction == Direction::Inverse;
+            let settled = if loads { vec![ParamId(1), ParamId(2), ParamId(3)] } else { Vec::new() };
+            let allows = if loads && early { Allows::AtOnce } else { Allows::BeforeStoring };
+            made.kernel = opt::overlap(made.kernel, &Overlap { settled, allows });
+            made.info = validate(&made.kernel).map_err(EmitError::Invalid)?;
+        }
+        let at = self.kernels.add_kernel(&made, schedule, purpose);
+        if at == self.facts.len() {
+            let rows = match takes {
+                RowAlignment::Whole | RowAlignment::Aligned => "ROWS_WHOLE",
+                RowAlignment::Image => "ROWS_IMAGE",
+                RowAlignment::Any => "ROWS_ANY",
+            };
+            let columns = shape.get("columns").unwrap_or(2);
+            let waits = u8::from(form != Form::Plain);
+            self.facts
+                .push(Facts::new(format!("{rows}, {columns}, {}, {waits}, {cluster}, {pitch}", u8::from(is_warp))));
+        }
+        Ok(at)
+    }
+
+    /// The most samples from row to row that a kernel takes.
+    fn most_pitch(&self, made: &Made, job: Job) -> i64 {
+        let most = i64::from(i32::MAX);
+        let Some(fit) = &made.fit else { return most };
+        let takes = |pitch: i64| {
+            let mut job = job;
+            crate::pair::arrays_of(&mut job).for_each(|array| array.pitch = pitch);
+            fit.arguments(&job, self.general.tuning.machine.multiprocessors).is_ok()
+        };
+        // In steps that keep rows aligned.
+        const STEP: i64 = 64;
+        if takes(most / STEP * STEP) {
+            return most;
+        }
+        let (mut held, mut over) = (0, most / STEP);
+        while over - held > 1 {
+            let middle = (held + over) / 2;
+            if takes(middle * STEP) { held = middle } else { over = middle }
+        }
+        held * STEP
+    }
+
+    /// The name of a table of choices.
+    fn choices(&mut self, name: &str, title: &str, lines: Vec<Line>) -> String {
+        let mut text = format!("/* {title}. */\nstatic const choice {name}[] = {{\n");
+        let mut lines = lines.into_iter().peekable();
+        while let Some(line) = lines.next() {
+            let same = |next: &&Line| (next.kernel, next.chunk) == (line.kernel, line.chunk);
+            if lines.peek().as_ref().is_some_and(same) {
+                continue;
+            }
+            let most = if line.most == i64::MAX { "INT64_MAX".to_owned() } else { line.most.to_string() };
+            let kernel = line.kernel.map_or("-1".to_owned(), |kernel| kernel.to_string());
+            let _ = writeln!(
+                text,
+                "    {{{most}, {kernel}, {}}},  /* {:.2} copies, as predicted */",
+                line.chunk, line.time
+            );
+        }
+        text += "};\n\n";
+        self.tables += &text;
+        name.to_owned()
+    }
+
+    /// Two levels in one launch.
+    fn two(
+        &mut self,
+        survey: &mut Survey<'a>,
+        images: &'a Images,
+        direction: Direction,
+        what: &str,
+    ) -> Result<Vec<Line>, FileError> {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut only: Option<Shape> = None;
+        for image in &images.two {
+            let found = survey.merged(image, direction, "cascade");
+            let found = found
+                .filter(|(shape, ..)| self.general.count == Count::All || only.is_none_or(|other| other == *shape));
+            let (mut kernel, mut chunk) = (None, 0);
+            if let Some((shape, own, job)) = found {
+                only = Some(shape);
+                let small = Job { width: TWO_LEAST, height: TWO_LEAST, ..job };
+                let key = survey.key(direction, shape, RowAlignment::Whole, direction == Direction::Forward);
+                let purpose = format!("{what}: two levels of both axes.");
+                let index = survey.kernels.get(key)?;
+                let fit = survey.kernels.made(index).fit.clone();
+                let fits =
+                    fit.is_some_and(|fit| fit.arguments(&small, self.general.tuning.machine.multiprocessors).is_ok());
+                if fits {
+                    let taken = (shape, RowAlignment::Whole);
+                    // Of analysis it is the first launch, and large.
+                    let form = if direction == Direction::Forward { Form::Plain } else { Form::Waits { early: false } };
+                    kernel = Some(self.both(survey, key, taken, Some(job), (form, direction), purpose)?);
+                    chunk = own;
+                }
+            }
+            if lines.is_empty() {
+                lines.push(Line { most: image.most / 2, kernel: None, chunk: 0, time: 0.0 });
+            }
+            lines.push(Line { most: image.most, kernel, chunk, time: 0.0 });
+        }
+        Ok(lines)
+    }
+
+    /// All levels that are left in one launch: the kernel, samples of a side, and of an image by the number of levels.
+    fn rest(
+        &mut self,
+        survey: &mut Survey<'a>,
+        images: &'a Images,
+        direction: Direction,
+        what: &str,
+    ) -> Result<(i64, usize, [i64; 32]), FileError> {
+        let (mut samples, mut largest) = ([0i64; 32], None::<(Shape, Job, usize)>);
+        let found: Vec<(&Image, Option<(Shape, u32, Job)>)> =
+            images.rest.iter().map(|image| (image, survey.merged(image, direction, "pyramid"))).collect();
+        for (image, found) in &found {
+            if let Some((shape, _, job)) = found
+                && largest.is_none_or(|(.., side)| image.side >= side)
+            {
+                largest = Some((*shape, *job, image.side));
+            }
+        }
+        let Some((shape, job, side)) = largest else { return Ok((-1, 0, samples)) };
+        for (image, _) in found.iter().filter(|(_, found)| found.is_some()) {
+            let entry = &mut samples[image.levels as usize];
+            *entry = (*entry).max(image.most);
+        }
+        let purpose = format!("{what}: all levels that are left.");
+        let key = survey.key(direction, shape, RowAlignment::Any, false);
+        let form = Form::Waits { early: false };
+        let kernel = self.both(survey, key, (shape, RowAlignment::Any), Some(job), (form, direction), purpose)?;
+        Ok((kernel as i64, side, samples))
+    }
+
+    /// The index of the kernel of a pass along one axis; none where the wavelet does not run so.
+    fn axis(
+        &mut self,
+        survey: &mut Survey<'a>,
+        key: Key,
+        schedule: &'static str,
+        purpose: String,
+    ) -> Result<i64, FileError> {
+        let index = match survey.kernels.get(key) {
+            Ok(index) => index,
+            Err(crate::ProgramError::Schedule(_)) => return Ok(-1),
+            Err(e) => return Err(e.into()),
+        };
+        let made = survey.kernels.made(index).clone();
+        Ok(self.add_plain(&made, schedule, purpose))
+    }
+
+    /// A kernel of one axis, of which there is nothing to know.
+    fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
+        let at = self.kernels.add_kernel(made, schedule, purpose);
+        if at == self.facts.len() {
+            self.facts.push(Facts::new("ROWS_ANY, 2, 0, 0, 0, INT64_MAX".into()));
+        }
+        at as i64
+    }
+
+    fn passes(
+        &mut self,
+        survey: &mut Survey<'a>,
+        direction: Direction,
+        sides: Sides,
+        what: &str,
+    ) -> Result<Passes, FileError> {
+        let long = self.long_line(sides);
+        let shapes = [(true, long), (true, 2), (false, 2)];
+        let mut lines = [-1; 3];
+        for (line, (aligned, length)) in lines.iter_mut().zip(shapes) {
+            let kind = if !aligned {
+                "any rows"
+            } else if length > 2 {
+                "long rows of whole vectors"
+            } else {
+                "rows of whole vectors"
+            };
+            let key = Key::Lines(direction, sides, horizontal::Shape::of(sides, aligned, length));
+            *line = self.axis(survey, key, "horizontal_registers", format!("{what}: {kind}."))?;
+        }
+        let (mut columns, mut wide) = ([-1; 2], 1);
+        let candidates: Vec<u32> = vertical::Shape::candidates(direction, sides).collect();
+        for (at, wanted) in [(0, true), (1, false)] {
+            for &count in candidates.iter().filter(|c| (**c > 1) == wanted) {
+                let kind = if wanted { "columns side by side" } else { "single columns" };
+                let key = Key::Columns(direction, sides, count);
+                columns[at] = self.axis(survey, key, "vertical_registers", format!("{what}: {kind}."))?;
+                if columns[at] >= 0 {
+                    wide = if wanted { count } else { wide };
+                    break;
+                }
+            }
+        }
+        let needs_pairs = survey.kernels.needs_pairs(direction, sides);
+        // Those of synthesis come after those of analysis.
+        let shared = emit::Passes::cuda(self.request, sides.signal).map_err(EmitError::from)?;
+        let first = if direction == Direction::Forward { 0 } else { 2 };
+        if first == 0 {
+            self.replaced.extend(shared.replaced);
+        }
+        let mut own = shared.kernels.into_iter().skip(first);
+        let mut next = |schedule, kind: &str| {
+            let kernel = opt::prepare(own.next().expect("there are four"));
+            let info = validate(&kernel).map_err(EmitError::Invalid)?;
+            let made = Made { kernel, info, fit: None };
+            Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that nothing else takes.")))
+        };
+        let shared = [next("horizontal", "rows")?, next("vertical", "columns")?];
+        Ok(Passes { lines, columns, wide, needs_pairs, shared })
+    }
+
+    fn finish(self) -> Result<File, FileError> {
+        let Draft { request, general, kernels, facts, tables, replaced } = self;
+        let (text, names) = kernels.write()?;
+        let multiprocessors = general.tuning.machine.multiprocessors;
+        let mut opening = vec![
+            format!(
+                "Launches are chosen level by level as plans choose on a device of {multiprocessors} multiprocessors, from"
+            ),
+            "tables below the kernels. Small launches overlap where CUDA and the device have that.".into(),
+        ];
+        opening.extend(replaced.iter().cloned());
+        opening.extend(kernels.summary(&names));
+        let mut out = request.opening(&opening);
+        out.push('\n');
+        out += &text;
+        out += "\n/* Host functions: not for NVRTC, which compiles kernels only. */\n#ifndef __CUDACC_RTC__\n\n";
+        out += super::INCLUDES;
+        let t = request.template();
+        out += &shape(&t);
+        out.push('\n');
+        let periodic = t.fill(periodic_check(request.boundary));
+        out += &t.clone().with("PERIODIC", periodic).fill(LEVELS);
+        out.push('\n');
+        out += &t.fill(include_str!("launch.cu.in"));
+        out.push('\n');
+        let mut table = String::new();
+        for index in 0..names.len() {
+            table += &grid(kernels.get(index), index);
+        }
+        table += "static const kernel_info kernels[] = {\n";
+        for (index, (name, Facts { own, others: [plain, kept] })) in names.iter().zip(&facts).enumerate() {
+            let [x, y, z] = kernels.block(index);
+            let _ = writeln!(
+                table,
+                "    {{(const void *){name}, grid_{index}, {{{x}, {y}, {z}}},\n     {own}, {plain}, {kept}}},"
+            );
+        }
+        table += "};\n\n";
+        table += &tables;
+        let most_side = crate::view::MOST;
+        let flag = |is: bool| if is { "1" } else { "0" };
+        let launcher = t
+            .clone()
+            .with("TABLES", table)
+            .with("MOST", (kernels.most_parameters() + 2).to_string())
+            .with("MOST_SIDE", most_side.to_string())
+            .with("WITHOUT_GAIN", flag(!request.gain))
+            .with("HAS_GAIN", flag(request.gain))
+            .with("PERIODIC", flag(request.boundary == Boundary::Periodic));
+        out += &launcher.fill(include_str!("general.cu.in"));
+        for &sample in request.samples {
+            let t =
+                docs(common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC));
+            let t = t.with("SCRATCH_DOC", SCRATCH_DOC);
+            out.push('\n');
+            out += &t.fill(include_str!("functions.cu.in"));
+        }
+        out += "\n#endif\n";
+        Ok(File { text: out, replaced, kernels: kernels.named(names) })
+    }
+}
+
+/// Of passes along one axis.
+struct Passes {
+    lines: [i64; 3],
+    columns: [i64; 2],
+    wide: u32,
+    needs_pairs: bool,
+    shared: [i64; 2],
+}
+
+/// The fastest of those that are taken, unless a pass an axis is predicted to be faster.
+fn best<'c>(cell: &'c Cell, taken: &[Taken]) -> Option<&'c super::survey::Way> {
+    let ways = cell.ways.iter().filter(|way| taken.contains(&(way.shape, way.takes)));
+    ways.min_by(|a, b| a.time.total_cmp(&b.time)).filter(|way| way.time <= cell.apart)
+}
+
+/// A function with the blocks of a launch.
+fn grid((kernel, info): (&Kernel, &KernelInfo), index: usize) -> String {
+    // These two are not functions of every host compiler.
+    let plain = |text: String| text.replace("min(", "least_of(").replace("max(", "most_of(");
+    let sides = [0, 1, 2].map(|axis| plain(write_host_expression((kernel, info), &Cuda, &kernel.launch.grid[axis])));
+    let scalars = kernel.params.iter().filter_map(|param| match param.kind {
+        ParamKind::Scalar(scalar) => Some((&param.name, sample_type(scalar))),
+        ParamKind::Pointer(..) => None,
+    });
+    let apart = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let is_used = |name: &str| sides.iter().any(|side| side.split(apart).any(|word| word == name));
+    let mut out = format!("static void grid_{index}(const int64_t *n, int64_t *grid)\n{{\n");
+    for (i, (name, t)) in scalars.enumerate().filter(|(_, (name, _))| is_used(name)) {
+        let _ = writeln!(out, "    const {t} {name} = ({t})n[{i}];");
+    }
+    for (axis, side) in sides.iter().enumerate() {
+        let _ = writeln!(out, "    grid[{axis}] = {side};");
+    }
+    out + "}\n\n"
+}

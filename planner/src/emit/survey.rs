@@ -1,0 +1,223 @@
+//! What the planner would take for levels of any size, asked size by size: what launchers look up at run time.
+//!
+//! Images are square, their sizes apart by a factor of two in samples, in each of three [`Rows`]. Of the blocks that
+//! could carry some of them, a file has few: those with which no size is predicted to take much longer than with all.
+
+use crate::error::ProgramError;
+use crate::kernels::{Kernels, Key, Tuning};
+use crate::list::{Array, List};
+use crate::lower::{Lowering, scalar_of};
+use crate::problem::Problem;
+use crate::recipe::Candidate;
+use crate::schedule::Way as Taking;
+use crate::view::View;
+use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
+use lifting_codegen::schedule::{Direction, Shape};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::sample::SampleType;
+use lifting_dsl::{Boundary, Scheme};
+
+/// How rows stand in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Rows {
+    /// Those of the image and of its bands at multiples of a vector, and of whole vectors.
+    Whole,
+    /// Those of the image at multiples of a vector.
+    Image,
+    /// Anywhere.
+    Any,
+}
+
+impl Rows {
+    pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Image, Rows::Any];
+}
+
+/// Powers of two of samples that are asked for: less is as the least, more as the most.
+const SIZES: std::ops::RangeInclusive<u32> = 8..=28;
+/// Of two levels in one launch.
+const TWO: std::ops::RangeInclusive<u32> = 20..=28;
+/// Sides of images that a block may hold.
+const SIDES: [usize; 9] = [8, 12, 16, 24, 32, 48, 64, 96, 128];
+/// The schedules for both axes of one level whose launches the launcher knows how to make.
+const HELD: [&str; 2] = ["warp", "tile"];
+/// Levels of a transform whose first two may be one launch.
+const LEVELS: u32 = 5;
+
+/// An image that is asked for.
+pub(super) struct Image {
+    problem: Problem,
+    strides: Vec<isize>,
+    pub rows: Rows,
+    /// Samples up to which what is found holds.
+    pub most: i64,
+    pub levels: u32,
+    pub side: usize,
+}
+
+/// All that is asked for.
+pub(super) struct Images {
+    pub both: Vec<Image>,
+    pub two: Vec<Image>,
+    pub rest: Vec<Image>,
+}
+
+impl Images {
+    pub fn new(scheme: &Scheme, boundary: Boundary, gain: bool, order: Order) -> Images {
+        let axes: [usize; 2] = if order == Order::VerticalFirst { [0, 1] } else { [1, 0] };
+        let image = |[height, width]: [usize; 2], pitch: usize, rows: Rows, most: i64, levels: u32| {
+            let geometry = Geometry::new(&[height, width], &[0, 0], &[levels; 2], &axes).expect("images are legal");
+            let mut problem = Problem::new(scheme.clone(), geometry);
+            (problem.boundary, problem.gain_shift) = (boundary, u32::from(gain));
+            Image { problem, strides: vec![pitch as isize, 1], rows, most, levels, side: width }
+        };
+        let grain = |side: usize| if side >= 256 { 64 } else { 16 };
+        // In the middle of what it stands for.
+        let side = |size: u32| (f64::from(1u32 << size) * std::f64::consts::SQRT_2).sqrt() as usize;
+        let whole = |size: u32| (side(size) + grain(side(size)) / 2) / grain(side(size)) * grain(side(size));
+        let sized = |rows: Rows, size: u32| {
+            let n = whole(size).max(16);
+            // Odd, or as odd as the border rule allows.
+            let off = if boundary == Boundary::Periodic { 2 } else { 1 };
+            let (width, pitch) = match rows {
+                Rows::Whole => (n, n),
+                Rows::Image => (n + off, n + 64),
+                Rows::Any => (n + off, n + off),
+            };
+            let most = if size == *SIZES.end() { i64::MAX } else { (1 << (size + 1)) - 1 };
+            image([width, width], pitch, rows, most, 1)
+        };
+        let both = Rows::ALL.into_iter().flat_map(|rows| SIZES.map(move |size| (rows, size)));
+        let two = TWO.map(|size| {
+            let most = if size == *TWO.end() { i64::MAX } else { (1 << (size + 1)) - 1 };
+            image([whole(size); 2], whole(size), Rows::Whole, most, LEVELS)
+        });
+        let levels = |side: usize| (1..=side.ilog2()).filter(move |l| side.is_multiple_of(1 << l));
+        let rest = SIDES.into_iter().flat_map(|side| levels(side).map(move |levels| (side, levels)));
+        let rest = rest.map(|(side, levels)| image([side; 2], side, Rows::Whole, (side * side) as i64, levels));
+        Images { both: both.map(|(rows, size)| sized(rows, size)).collect(), two: two.collect(), rest: rest.collect() }
+    }
+}
+
+/// A way through a level over both axes.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// Its chunks are 0.
+    pub shape: Shape,
+    pub takes: RowAlignment,
+    pub chunk: u32,
+    /// In copies of the level, as predicted.
+    pub time: f64,
+}
+
+/// What the planner says of a level of a size.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub rows: Rows,
+    pub most: i64,
+    /// A pass an axis, in copies.
+    pub apart: f64,
+    pub ways: Vec<Way>,
+    /// A launch of such a level.
+    pub job: Option<Job>,
+}
+
+/// Asks for one sample type.
+pub(super) struct Survey<'a> {
+    pub kernels: Kernels<'a>,
+    pub sample: SampleType,
+    pub order: Order,
+    tuning: &'a Tuning,
+}
+
+impl<'a> Survey<'a> {
+    pub fn new(
+        scheme: &'a Scheme,
+        boundary: Boundary,
+        gain: bool,
+        (sample, order): (SampleType, Order),
+        tuning: &'a Tuning,
+    ) -> Survey<'a> {
+        Survey { kernels: Kernels::new(scheme, boundary, gain, tuning), sample, order, tuning }
+    }
+
+    /// The launches of an image.
+    fn list(&mut self, image: &'a Image, direction: Direction) -> Result<List, ProgramError> {
+        let mut lowering = Lowering::new(&image.problem, self.sample, self.tuning);
+        std::mem::swap(&mut lowering.kernels, &mut self.kernels);
+        let view = |array| View::strided(array, scalar_of(self.sample), &image.strides);
+        let (source, target) = (view(Array::Source), view(Array::Target));
+        let list = match direction {
+            Direction::Forward => lowering.forward(source, target),
+            Direction::Inverse => lowering.inverse(0, source, target),
+        };
+        std::mem::swap(&mut lowering.kernels, &mut self.kernels);
+        list
+    }
+
+    /// What there is for a level.
+    pub fn cell(&mut self, image: &'a Image, direction: Direction) -> Result<Cell, ProgramError> {
+        let list = self.list(image, direction)?;
+        let choice = &list.choices[0];
+        let job = list.launches.iter().find_map(|launch| Some(launch.placed.as_ref()?.job));
+        let scalar = scalar_of(self.sample);
+        let all = || std::iter::once(&choice.taken).chain(&choice.others);
+        let apart = all().find(|c| c.way == Taking::Separate).map_or(f64::INFINITY, |c| c.time);
+        let way = |candidate: &Candidate| {
+            let shape = candidate.way.shape().filter(|shape| HELD.contains(&shape.schedule().name()))?;
+            let (fit, arguments) = self.kernels.meet(direction, scalar, shape, job.as_ref()?).ok()?;
+            let chunk = if shape.chunk() > 0 { shape.chunk() } else { arguments.chunk as u32 };
+            Some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
+        };
+        let ways = all().filter_map(way).collect();
+        Ok(Cell { rows: image.rows, most: image.most, apart, ways, job })
+    }
+
+    /// The block and its chunk that takes the image's levels, or the first two of them, in one launch, if one is to.
+    pub fn merged(&mut self, image: &'a Image, direction: Direction, schedule: &str) -> Option<(Shape, u32, Job)> {
+        let list = self.list(image, direction).ok()?;
+        let shape = list.choices[0].taken.way.shape().filter(|shape| shape.schedule().name() == schedule)?;
+        let jobs = list.launches.iter().filter_map(|launch| Some(launch.placed.as_ref()?.job));
+        let job = jobs.max_by_key(|job| i64::from(job.width) * i64::from(job.height))?;
+        Some((shape.with_chunk(0), shape.chunk(), job))
+    }
+
+    /// A kernel over both axes, for a level on its own or not.
+    pub fn key(&self, direction: Direction, shape: Shape, takes: RowAlignment, kept: bool) -> Key {
+        Key::Launch(direction, scalar_of(self.sample), self.order, shape, takes, kept)
+    }
+}
+
+/// A shape, and the rows that its kernel takes.
+pub(super) type Taken = (Shape, RowAlignment);
+
+/// So few blocks that no size takes much longer than with all: one after the other the one that gains most.
+pub(super) fn few(cells: &[Cell], most: usize, enough: f64) -> Vec<Taken> {
+    let best = |cell: &Cell, among: &dyn Fn(&Taken) -> bool| {
+        let times = cell.ways.iter().filter(|way| among(&(way.shape, way.takes))).map(|way| way.time);
+        times.fold(cell.apart, f64::min)
+    };
+    let mut all: Vec<Taken> = Vec::new();
+    for way in cells.iter().flat_map(|cell| &cell.ways) {
+        if !all.contains(&(way.shape, way.takes)) {
+            all.push((way.shape, way.takes));
+        }
+    }
+    let ideal: Vec<f64> = cells.iter().map(|cell| best(cell, &|_| true)).collect();
+    let lost = |taken: &[Taken]| -> (f64, f64) {
+        let each = cells.iter().zip(&ideal).map(|(cell, ideal)| best(cell, &|t| taken.contains(t)) / ideal - 1.0);
+        // Where there is no way at all there is nothing to lose.
+        let each: Vec<f64> = each.map(|lost| if lost.is_nan() { 0.0 } else { lost.min(100.0) }).collect();
+        (each.iter().sum(), each.iter().fold(0.0, |a: f64, b| a.max(*b)))
+    };
+    let mut taken: Vec<Taken> = Vec::new();
+    while taken.len() < most && lost(&taken).1 > enough {
+        let with = |other: &Taken| lost(&[&taken[..], &[*other]].concat()).0;
+        let others = all.iter().filter(|t| !taken.contains(t));
+        let Some(next) = others.min_by(|a, b| with(a).total_cmp(&with(b))) else { break };
+        if with(next) >= lost(&taken).0 {
+            break;
+        }
+        taken.push(*next);
+    }
+    taken
+}

@@ -1,0 +1,355 @@
+//! Functions of emitted CUDA files for arrays of any shape: what they launch is executed by the interpreter, which
+//! finds races and stray accesses, and compared with the oracle bit for bit; and it is what plans launch, as far as the
+//! file has their kernels.
+
+mod support;
+
+use lifting_codegen::emit::Request;
+use lifting_codegen::ir::interp::{self, Arg, Buffer, Element};
+use lifting_codegen::ir::{Kernel, ParamKind, launch};
+use lifting_dsl::geometry::Geometry;
+use lifting_dsl::oracle::Transform;
+use lifting_dsl::sample::{Sample, SampleType};
+use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_planner::emit::{Count, File, General, general};
+use lifting_planner::{Extent, Machine, Problem, Program, Schedule, Tuning, contiguous, scalar_of};
+use std::fmt::Write as _;
+use support::{BANDS, DEVICES, SCRATCH, SIGNAL, is_written, launched, wavelet};
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+}
+
+/// A call of a function.
+#[derive(Clone, Debug)]
+struct Case {
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    origins: Vec<i64>,
+    order: Vec<usize>,
+    /// Samples by which rows are further apart, of the signal and of the bands.
+    apart: [usize; 2],
+    /// Samples by which arrays begin off a vector.
+    off: [u64; 2],
+    gain: u32,
+}
+
+fn case(shape: &[usize], levels: u32) -> Case {
+    let rank = shape.len();
+    Case {
+        shape: shape.to_vec(),
+        levels: vec![levels; rank],
+        origins: vec![0; rank],
+        order: (0..rank).rev().collect(),
+        apart: [0; 2],
+        off: [0; 2],
+        gain: 0,
+    }
+}
+
+impl Case {
+    fn strides(&self, apart: usize) -> Vec<isize> {
+        let mut wide = self.shape.clone();
+        *wide.last_mut().expect("there is an axis") += if self.shape.len() > 1 { apart } else { 0 };
+        contiguous(&wide)
+    }
+
+    /// The lines of C that call both functions.
+    fn calls(&self, wavelet: &str, sample: SampleType, index: usize) -> String {
+        let (t, s) = (lifting_codegen::emit::sample_type(scalar_of(sample)), sample.name());
+        let mut out = format!(
+            "    {{\n        {wavelet}_shape s;\n        memset(&s, 0, sizeof s);\n        s.axes = {};\n",
+            self.shape.len()
+        );
+        let strides = self.apart.map(|apart| self.strides(apart));
+        for a in 0..self.shape.len() {
+            let _ = writeln!(
+                out,
+                "        s.size[{a}] = {}, s.levels[{a}] = {}, s.origin[{a}] = {}, s.order[{a}] = {}, s.signal_stride[{a}] = {}, s.bands_stride[{a}] = {};",
+                self.shape[a], self.levels[a], self.origins[a], self.order[a], strides[0][a], strides[1][a]
+            );
+        }
+        let bytes = sample.bytes() as u64;
+        let [signal, bands] = [SIGNAL + self.off[0] * bytes, BANDS + self.off[1] * bytes];
+        let _ = writeln!(out, "        s.gain = {};", self.gain);
+        let _ = writeln!(out, "        printf(\"== {index} %zu\\n\", {wavelet}_cuda_scratch_bytes_{s}(&s));");
+        let call = |way: &str, from: u64, to: u64| {
+            format!(
+                "        failed |= {wavelet}_cuda_{way}_{s}(&s, (const {t} *){from}ull, ({t} *){to}ull, (void *){SCRATCH}ull, NULL);\n"
+            )
+        };
+        out += &call("forward", signal, bands);
+        out += "        printf(\"--\\n\");\n";
+        out += &call("inverse", bands, signal);
+        out + "    }\n"
+    }
+
+    fn transform(&self, scheme: &Scheme, boundary: Boundary) -> Transform {
+        let geometry = Geometry::new(&self.shape, &self.origins, &self.levels, &self.order).expect("cases are legal");
+        let mut transform = Transform::new(scheme.clone(), geometry);
+        (transform.boundary, transform.gain_shift) = (boundary, self.gain);
+        transform
+    }
+}
+
+/// Memory of an interpreted device.
+struct Memory([Buffer; 3]);
+
+impl Memory {
+    /// Which array an address is in, and which element.
+    fn find(&self, address: u64, off: [u64; 2], bytes: u64) -> (usize, usize) {
+        let array = (address >> 44) as usize - 1;
+        let start = off.get(array).map_or(0, |off| off * bytes);
+        let at = (address & ((1 << 44) - 1)).checked_sub(start).expect("within the array");
+        assert_eq!(at % bytes, 0);
+        (array, (at / bytes) as usize)
+    }
+
+    /// Executes what a line says.
+    fn execute<T: Element>(&mut self, line: &str, file: &File, off: [u64; 2]) {
+        let bytes = self.0[0].scalar().bytes() as u64;
+        let (head, values) = line.split_once(": ").expect("a launch");
+        let values: Vec<u64> = values.split(' ').map(|v| u64::from_str_radix(v, 16).expect("hexadecimal")).collect();
+        if head == "copy" {
+            let [to, to_pitch, from, from_pitch, width, height] = values[..] else { panic!("{line}") };
+            for row in 0..height {
+                let (from, at) = self.find(from + row * from_pitch, off, bytes);
+                let (to, place) = self.find(to + row * to_pitch, off, bytes);
+                let width = (width / bytes) as usize;
+                let samples = self.0[from].tail(at);
+                assert!((0..width).all(|i| samples.is_defined_at(i)), "what is copied has values: {line}");
+                let samples = samples.to_vec::<T>().expect("they are of this type");
+                self.0[to].set::<T>(samples.into_iter().take(width).enumerate().map(|(i, x)| (place + i, x)));
+            }
+            return;
+        }
+        let name = head.split(' ').next().expect("a name");
+        let (_, kernel, info) = file.kernels.iter().find(|(n, ..)| n == name).expect("a kernel of the file");
+        let grid: Vec<u64> =
+            head.split(['[', ']']).nth(1).expect("a grid").split(' ').map(|n| n.parse().unwrap()).collect();
+        let (mut args, mut written, mut scalars) = (Vec::new(), Vec::new(), Vec::new());
+        for (value, param) in values.iter().zip(&kernel.params) {
+            match param.kind {
+                ParamKind::Scalar(scalar) => {
+                    let shift = 64 - 8 * scalar.bytes() as u32;
+                    let value = (*value << shift) as i64 >> shift;
+                    scalars.push(value);
+                    args.push(Arg::Scalar(value));
+                }
+                ParamKind::Pointer(..) => {
+                    let (array, from) = self.find(*value, off, bytes);
+                    assert!(from <= self.0[array].len(), "{line}: {} is outside", param.name);
+                    let seen = self.0[array].tail(from);
+                    if is_written(param.kind) {
+                        written.push((args.len(), array, from, seen.clone()));
+                    }
+                    args.push(Arg::Buffer(seen));
+                }
+            }
+        }
+        assert_eq!(launch::grid(kernel, &scalars).expect("a grid").to_vec(), grid, "{line}");
+        interp::run(kernel, info, &mut args).unwrap_or_else(|fault| panic!("{line}: {fault}"));
+        for (index, array, from, before) in written {
+            let after = args[index].buffer().expect("a buffer");
+            self.0[array].adopt(from, &before, after).unwrap_or_else(|at| panic!("{line}: two write {at}"));
+        }
+    }
+}
+
+/// All cases of one wavelet, sample type and border rule through the interpreter.
+fn equal_the_oracle<T: Sample + Element>(name: &str, boundary: Boundary, columns_first: bool, cases: &[Case]) {
+    let scheme = wavelet(name);
+    let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+    let samples = [scalar_of(T::KIND)];
+    let gain = scheme.domain() == Domain::Integer;
+    let request = Request { scheme: &scheme, boundary, samples: &samples, gain, command: "test" };
+    let how = General { count: Count::Few, columns_first, tuning: &tuning };
+    let file = general(&request, &how).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let legal: Vec<&Case> = cases
+        .iter()
+        .filter(|case| case.transform(&scheme, boundary).geometry.check_boundary(boundary).is_ok())
+        .collect();
+    let calls: String = legal.iter().enumerate().map(|(i, case)| case.calls(name, T::KIND, i)).collect();
+    let folder = format!("general-{name}-{}-{boundary}-{columns_first}", T::KIND);
+    let found = launched(&folder, &file, &DEVICES[..1], &calls).remove(0);
+    let mut random = Random(7);
+    for (case, text) in legal.iter().zip(found.split("== ").skip(1)) {
+        let (first, rest) = text.split_once('\n').expect("a line");
+        let scratch: usize = first.split(' ').nth(1).expect("bytes").parse().expect("a number");
+        let (forward, inverse) = rest.split_once("--\n").expect("both functions");
+        let len = |apart: usize| {
+            case.strides(apart).iter().zip(&case.shape).map(|(s, n)| (n - 1) * *s as usize).sum::<usize>() + 1
+        };
+        let [signal_len, bands_len] = case.apart.map(len);
+        let places = |apart: usize| -> Vec<usize> {
+            let strides = case.strides(apart);
+            (0..case.shape.iter().product::<usize>())
+                .map(|mut i| {
+                    let mut at = 0;
+                    for a in (0..case.shape.len()).rev() {
+                        at += i % case.shape[a] * strides[a] as usize;
+                        i /= case.shape[a];
+                    }
+                    at
+                })
+                .collect()
+        };
+        let data: Vec<T> = (0..case.shape.iter().product::<usize>())
+            .map(|i| {
+                T::from_i64(if gain && i % 3 == 0 { random.bits() as i64 } else { random.below(513) as i64 - 256 })
+            })
+            .collect();
+        let mut bands = data.clone();
+        let transform = case.transform(&scheme, boundary);
+        transform.forward(&mut bands).expect("it is legal");
+        let mut back = bands.clone();
+        transform.inverse(&mut back).expect("it is legal");
+        for (lines, from, expected, ways) in [(forward, &data, &bands, [0, 1]), (inverse, &bands, &back, [1, 0])] {
+            let lens = [signal_len, bands_len];
+            let scalar = scalar_of(T::KIND);
+            let empty = |i: usize| Buffer::undefined(scalar, lens[i]).misaligned(case.off[i] as usize);
+            let mut memory = Memory([empty(0), empty(1), Buffer::undefined(scalar, scratch / T::KIND.bytes())]);
+            let [source, target] = ways;
+            memory.0[source].set::<T>(places(case.apart[source]).into_iter().zip(from.iter().copied()));
+            for line in lines.lines() {
+                memory.execute::<T>(line, &file, case.off);
+            }
+            let found = &memory.0[target];
+            let samples = found.to_vec::<T>().expect("they are of this type");
+            for (i, at) in places(case.apart[target]).into_iter().enumerate() {
+                assert!(found.is_defined_at(at), "{name} {boundary} {case:?}: sample {i} has no value:\n{lines}");
+                let (found, expected) = (samples[at], expected[i]);
+                let same = found == expected || found != found && expected != expected;
+                assert!(same, "{name} {boundary} {case:?}: sample {i} is {found:?}, not {expected:?}:\n{lines}");
+            }
+        }
+    }
+}
+
+/// Awkward sizes, single and many axes, batches, pitches, arrays that begin anywhere, origins, and orders of axes.
+fn awkward(seed: u64) -> Vec<Case> {
+    let mut random = Random(seed);
+    let mut cases: Vec<Case> = vec![
+        case(&[1], 2),
+        case(&[37], 3),
+        case(&[700], 4),
+        case(&[1, 1], 1),
+        case(&[2, 2], 1),
+        case(&[16, 16], 4),
+        case(&[32, 32], 5),
+        case(&[5, 64], 2),
+        case(&[64, 48], 2),
+        case(&[33, 65], 3),
+        case(&[72, 128], 1),
+        case(&[9, 10, 12], 2),
+        Case { levels: vec![0, 2, 2], ..case(&[3, 20, 36], 0) },
+        Case { levels: vec![2, 2, 0], ..case(&[20, 24, 3], 0) },
+        Case { levels: vec![1, 2], ..case(&[20, 24], 0) },
+        Case { levels: vec![2, 1], ..case(&[20, 24], 0) },
+        Case { levels: vec![2, 0], ..case(&[40, 24], 0) },
+        Case { apart: [3, 8], ..case(&[20, 40], 2) },
+        Case { apart: [8, 8], off: [1, 0], ..case(&[24, 56], 2) },
+        Case { off: [0, 1], ..case(&[32, 64], 2) },
+        Case { off: [4, 4], ..case(&[16, 64], 1) },
+        Case { order: vec![0, 1], ..case(&[24, 40], 2) },
+        Case { origins: vec![1, 1], ..case(&[24, 40], 2) },
+        Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..case(&[4, 3, 8, 6], 0) },
+    ];
+    for _ in 0..24 {
+        let (h, w) = (1 + random.below(40) as usize, 1 + random.below(90) as usize);
+        let origins = if random.below(3) == 0 {
+            vec![random.below(4) as i64 - 1, random.below(4) as i64 - 1]
+        } else {
+            vec![0; 2]
+        };
+        let apart = if random.below(2) == 0 { [0; 2] } else { [random.below(9) as usize, random.below(9) as usize] };
+        let off = if random.below(3) == 0 { [random.below(8), random.below(8)] } else { [0; 2] };
+        cases.push(Case { origins, apart, off, ..case(&[h, w], 1 + random.below(4) as u32) });
+    }
+    cases
+}
+
+#[test]
+fn any_shape_equals_the_oracle() {
+    for boundary in Boundary::ALL {
+        equal_the_oracle::<i16>("legall53", boundary, false, &awkward(1));
+    }
+    let cases = awkward(2).into_iter().map(|case| Case { gain: 1, ..case }).collect::<Vec<_>>();
+    equal_the_oracle::<i32>("dd137", Boundary::WholeSymmetric, false, &cases);
+    equal_the_oracle::<f32>("cdf97", Boundary::WholeSymmetric, false, &awkward(3));
+    equal_the_oracle::<f64>("cdf97", Boundary::Periodic, false, &awkward(4));
+    equal_the_oracle::<f32>("db4", Boundary::Periodic, false, &awkward(5));
+    equal_the_oracle::<f32>("cdf1_1", Boundary::Edge, false, &awkward(6));
+    let first = awkward(7).into_iter().map(|case| Case { order: (0..case.shape.len()).collect(), ..case });
+    equal_the_oracle::<i16>("legall53", Boundary::WholeSymmetric, true, &first.collect::<Vec<_>>());
+}
+
+/// For shapes that plans take several axes at once of, files have as many launches, and say which differ.
+#[test]
+fn large_shapes_launch_what_plans_do() {
+    let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+    for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16), ("dd137", SampleType::I16)] {
+        let scheme = wavelet(name);
+        let samples = [scalar_of(sample)];
+        let boundary = scheme.boundary();
+        let request = Request { scheme: &scheme, boundary, samples: &samples, gain: false, command: "test" };
+        let file =
+            general(&request, &General { count: Count::All, columns_first: false, tuning: &tuning }).expect("a file");
+        let cases = [
+            case(&[8192, 8192], 1),
+            case(&[8192, 8192], 5),
+            case(&[4096, 4096], 5),
+            case(&[1080, 1920], 3),
+            case(&[1024, 1024], 4),
+            case(&[8191, 8193], 1),
+            case(&[1081, 1921], 3),
+            Case { levels: vec![0, 3, 3], ..case(&[64, 1080, 1920], 0) },
+        ];
+        let calls: String = cases.iter().enumerate().map(|(i, case)| case.calls(name, sample, i)).collect();
+        let found = launched(&format!("plans-{name}"), &file, &DEVICES[..1], &calls).remove(0);
+        for (case, text) in cases.iter().zip(found.split("== ").skip(1)) {
+            let geometry = Geometry::new(&case.shape, &case.origins, &case.levels, &case.order).expect("legal");
+            let problem = Problem::new(scheme.clone(), geometry);
+            let strides = contiguous(&case.shape);
+            let mut program = Program::new(&problem, sample, &strides, &strides, &tuning).expect("a program");
+            let count = case.shape.iter().product();
+            program.arrange(Extent::of(count, None), tuning.machine.multiprocessors).expect("valid");
+            let (_, rest) = text.split_once('\n').expect("a line");
+            let (forward, inverse) = rest.split_once("--\n").expect("both");
+            for (lines, list) in [(forward, &program.forward), (inverse, &program.inverse[0])] {
+                let found: Vec<&str> = lines.lines().collect();
+                let grids: Vec<String> =
+                    list.launches.iter().map(|l| format!("[{} {} {}]", l.grid[0], l.grid[1], l.grid[2])).collect();
+                let plain = |name: &str| name.split("_x").next().unwrap_or(name).to_owned();
+                let kernel = |k: &Kernel| plain(&k.name);
+                let names: Vec<String> =
+                    list.launches.iter().map(|l| kernel(&program.kernels[l.kernel].kernel)).collect();
+                let same = found.len() == names.len()
+                    && found
+                        .iter()
+                        .zip(&grids)
+                        .zip(&names)
+                        .all(|((line, grid), name)| line.contains(grid) && line.starts_with(name));
+                if !same {
+                    println!(
+                        "{name} {:?} {:?}:\n  file: {found:#?}\n  plan: {names:?} {grids:?}",
+                        case.shape, case.levels
+                    );
+                }
+                assert!(found.len() <= names.len() + 1, "{name} {:?}: {found:#?}, {names:?}", case.shape);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/* What emitted files need of the CUDA runtime, on a machine without one: launches are written to the standard output. */
+#ifndef MOCK_CUDA_RUNTIME_API_H
+#define MOCK_CUDA_RUNTIME_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUDART_VERSION MOCK_VERSION
+
+typedef int cudaError_t;
+enum { cudaSuccess = 0 };
+typedef struct mock_stream *cudaStream_t;
+
+struct dim3 {
+    unsigned x, y, z;
+    explicit dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+typedef struct {
+    int ptxVersion, binaryVersion;
+} cudaFuncAttributes;
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension, cudaLaunchAttributeProgrammaticStreamSerialization };
+typedef struct {
+    enum cudaLaunchAttributeID id;
+    struct {
+        struct {
+            unsigned x, y, z;
+        } clusterDim;
+        int programmaticStreamSerializationAllowed;
+    } val;
+} cudaLaunchAttribute;
+
+typedef struct {
+    struct {
+        unsigned x, y, z;
+        void operator=(const dim3 &from) { x = from.x, y = from.y, z = from.z; }
+    } gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+} cudaLaunchConfig_t;
+
+/* Of the test: what the device is, and what it writes of a launch. */
+extern int mock_ptx, mock_binary;
+cudaError_t mock_launch(const void *kernel, const unsigned *grid, const unsigned *block, void **arguments, int overlaps, unsigned cluster);
+
+inline cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
+{
+    attributes->ptxVersion = mock_ptx;
+    attributes->binaryVersion = mock_binary;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel, void **arguments)
+{
+    const unsigned grid[3] = {c->gridDim.x, c->gridDim.y, c->gridDim.z};
+    const unsigned block[3] = {c->blockDim.x, c->blockDim.y, c->blockDim.z};
+    int overlaps = 0;
+    unsigned cluster = 1;
+    for (unsigned i = 0; i < c->numAttrs; ++i) {
+        const cudaLaunchAttribute *a = &c->attrs[i];
+        if (a->id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+            overlaps = a->val.programmaticStreamSerializationAllowed;
+        } else {
+            cluster = a->val.clusterDim.x;
+        }
+    }
+    return mock_launch(kernel, grid, block, arguments, overlaps, cluster);
+}
+
+inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 g, dim3 b, void **arguments, size_t, cudaStream_t)
+{
+    const unsigned grid[3] = {g.x, g.y, g.z}, block[3] = {b.x, b.y, b.z};
+    return mock_launch(kernel, grid, block, arguments, 0, 1);
+}
+
+enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
+cudaError_t mock_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height);
+
+inline cudaError_t cudaMemcpy2DAsync(
+    void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind,
+    cudaStream_t)
+{
+    return mock_copy(to, to_pitch, from, from_pitch, width, height);
+}
+
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t)
+{
+    return mock_copy(to, bytes, from, bytes, bytes, 1);
+}
+
+#endif
