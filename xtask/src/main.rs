@@ -1,8 +1,9 @@
 //! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask gpu-bundle`, `cargo xtask
-//! cuda-toolchain`.
+//! example`, `cargo xtask cuda-toolchain`.
 
 mod bundle;
 mod emitted;
+mod example;
 mod filters;
 mod nvcc;
 mod nvrtc;
@@ -63,6 +64,8 @@ enum Task {
     /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says
     /// more.
     GpuBundle,
+    /// Compile examples/cuda by nvcc, with what liftc writes for it.
+    Example,
 }
 
 fn main() -> ExitCode {
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
             validate::run(&validate::Options { bless, only, full, afresh, seed })
         }
         Task::GpuBundle => bundle::make(),
+        Task::Example => example::build(),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };
     match result {

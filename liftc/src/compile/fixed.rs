@@ -72,9 +72,11 @@ fn transform<T: Sample>(one: &One) -> Outcome<Fixed> {
 
 /// What launches are chosen for.
 pub fn tuning(args: &CompileArgs) -> Tuning {
-    let machine = Machine::default();
-    let multiprocessors = args.fixed.multiprocessors.unwrap_or(machine.multiprocessors);
-    Tuning::new(Schedule::Auto, Machine { multiprocessors, ..machine }, String::new())
+    let machine = match args.fixed.multiprocessors {
+        Some(multiprocessors) => Machine::default().with_multiprocessors(multiprocessors),
+        None => Machine::default(),
+    };
+    Tuning::new(Schedule::Auto, machine, String::new())
 }
 
 /// The words of the command that ask for them.
