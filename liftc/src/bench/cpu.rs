@@ -8,6 +8,7 @@ use super::{Way, sets, with_sample};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Sample, Workspace};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 /// A time is taken over calls that need at least so long together.
@@ -82,23 +83,36 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         inverse_error: data::reconstruction(&last.back, &last.data, rows)?,
     };
 
-    // The copy is of the samples, whatever the gaps between rows.
+    // The copy is of the samples, whatever the gaps between rows; it is timed in turns with what it is the unit of.
     let image = case.samples();
-    let copies = Stopwatch::times(repeats, count, |at| {
-        let Set { data, back, .. } = &mut arrays[at];
-        copy(&data[..image], &mut back[..image]);
-        Ok(())
-    })?;
+    let arrays = RefCell::new(arrays);
     let mut measurements = Vec::new();
     for &way in &case.ways {
-        let times = Stopwatch::times(repeats, count, |at| match way {
-            Way::Forward => forward(&mut arrays[at], &mut workspace),
-            Way::Inverse => inverse(&mut arrays[at], &mut workspace),
-        })?;
-        let timed = Timed { time: times, copy: copies.clone(), sets: count, rotating: count * pair };
+        let copies = |at: usize| {
+            let Set { data, back, .. } = &mut arrays.borrow_mut()[at];
+            copy(&data[..image], &mut back[..image]);
+            Ok(())
+        };
+        let calls = |at: usize| match way {
+            Way::Forward => forward(&mut arrays.borrow_mut()[at], &mut workspace),
+            Way::Inverse => inverse(&mut arrays.borrow_mut()[at], &mut workspace),
+        };
+        let (copy, time) = in_turns(repeats, Stopwatch::new(count, copies)?, Stopwatch::new(count, calls)?)?;
+        let timed = Timed { time, copy, sets: count, rotating: count * pair };
         measurements.push(Measurement::new(case, way, timed, plan.recipe(), plan.workspace_bytes(), &verified));
     }
     Ok(measurements)
+}
+
+/// Times of two calls, each time of the one followed by one of the other: what else the machine does slows both.
+fn in_turns<F, G>(repeats: usize, mut first: Stopwatch<F>, mut second: Stopwatch<G>) -> Outcome<(Spread, Spread)>
+where
+    F: FnMut(usize) -> Outcome,
+    G: FnMut(usize) -> Outcome,
+{
+    let times = (0..repeats).map(|_| Ok((first.time()?, second.time()?)));
+    let (first, second) = times.collect::<Outcome<Vec<_>>>()?.into_iter().unzip();
+    Ok((Spread::of(first), Spread::of(second)))
 }
 
 /// Times calls that go round the sets.
@@ -111,12 +125,6 @@ struct Stopwatch<F> {
 }
 
 impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
-    /// Times of a call, after warming up.
-    fn times(repeats: usize, sets: usize, call: F) -> Outcome<Spread> {
-        let mut watch = Stopwatch::new(sets, call)?;
-        (0..repeats).map(|_| watch.time()).collect::<Outcome<_>>().map(Spread::of)
-    }
-
     /// Warms up, and finds out how many calls a time needs.
     fn new(sets: usize, call: F) -> Outcome<Stopwatch<F>> {
         let mut watch = Stopwatch { call, sets, at: 0, calls: 1 };

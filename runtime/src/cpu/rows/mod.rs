@@ -57,6 +57,8 @@ pub(super) struct Program<T: Sample> {
     isa: Isa,
     shape: Vec<usize>,
     threads: usize,
+    /// Whether images are planes of a volume, and whether that is large: then bands stay in cache, samples do not.
+    volume: Option<bool>,
     /// Per worker.
     ring: usize,
     copy: usize,
@@ -105,6 +107,7 @@ impl<T: Sample> Program<T> {
             isa,
             shape,
             threads,
+            volume: None,
             ring: 0,
             copy: 0,
             staging: 0,
@@ -347,6 +350,9 @@ impl<T: Sample> Program<T> {
         // What goes on to another level stays.
         run.stream = [large && last, large && (analysis || first)];
         run.fetch = large && (first || !analysis);
+        if let Some(large) = self.volume {
+            (run.stream, run.fetch) = ([false, large && !analysis], large && analysis);
+        }
         Some(run)
     }
 

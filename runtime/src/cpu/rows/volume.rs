@@ -107,12 +107,14 @@ impl<T: Sample> Volume<T> {
             let axis = [axis(&forward)?, axis(&backward)?];
             let along = |analysis: bool| Fused::along::<T, _>(isa, analysis, &axis[!analysis as usize], Along::Columns);
             let loops = [along(true)?, along(false)?];
-            let plane = Program::new(&plane, isa, 1)?;
+            let mut plane = Program::new(&plane, isa, 1)?;
+            plane.volume = Some(j == 0 && shape.iter().product::<usize>() * size_of::<T>() >= LARGE);
             let [a, b] = [0, 1].map(|way| loops[way].columns_memory(shape[2]));
+            let [c, d] = [0, 1].map(|way| loops[way].columns_memory(shape[1].saturating_mul(shape[2])));
             let memory = Memory {
                 // Planes begin in different sets of the cache.
                 plane: (shape[1].checked_mul(shape[2])?.checked_add(64)? / 64 + 1).checked_mul(64)? + 64 * 17,
-                nowhere: a?.0.max(b?.0),
+                nowhere: c?.0.max(d?.0),
                 delayed: a?.1.max(b?.1),
                 work: plane.work()?,
             };
@@ -258,9 +260,17 @@ impl<T: Sample> Level<T> {
         let (nowhere, rest) = rest.split_at_mut(nowhere);
         let (delayed, work) = rest.split_at_mut(delayed * height);
         // Parts of rows that go to different arrays, and lanes before the first sample of each.
+        let together = bands.all.strides[1] == width as isize;
         let parts = |y: usize| match bands.low {
             Some(_) if y < self.low[1] => [(0, self.low[2]), (self.low[2], width - self.low[2])],
+            // The rest of a plane is one row, if it is without gaps.
+            _ if together => [(0, width * (height - y)), (0, 0)],
             _ => [(0, width), (0, 0)],
+        };
+        let rows_of_parts = match (together, bands.low) {
+            (false, _) => height,
+            (true, None) => 1,
+            (true, Some(_)) => (self.low[1] + 1).min(height),
         };
         let lead = |x: usize| if analysis { loops.skip(bands.all.at(0, 0, x)) } else { 0 };
         let lead = [lead(0), lead(self.low[2])];
@@ -286,18 +296,17 @@ impl<T: Sample> Level<T> {
                 }
             }
             let mut state = delayed.as_mut_ptr();
-            for y in 0..height {
+            for y in 0..rows_of_parts {
                 for (part, (x, count)) in parts(y).into_iter().enumerate().filter(|(_, part)| part.1 > 0) {
                     let buffer = |r: usize| buffers[r].wrapping_add(y * width + x);
-                    let from: [*const T; PLANES] = std::array::from_fn(|r| match analysis {
-                        true => buffer(r).cast_const(),
-                        false => band(arriving(r), y, x).cast_const(),
-                    });
-                    let to: [Option<*mut T>; PLANES] = std::array::from_fn(|r| {
+                    let (mut from, mut to) = ([std::ptr::null::<T>(); PLANES], [None; PLANES]);
+                    for r in 0..PLANES {
                         let z = leaving(r);
-                        let inside = (rows.0..rows.1).contains(&z);
-                        inside.then(|| if analysis { band(z, y, x) } else { buffer(r) })
-                    });
+                        from[r] = if analysis { buffer(r) } else { band(arriving(r), y, x) };
+                        if (rows.0..rows.1).contains(&z) {
+                            to[r] = Some(if analysis { band(z, y, x) } else { buffer(r) });
+                        }
+                    }
                     // Planes that stay in cache for the next level, or for the steps along rows.
                     let stays = |r: usize| !analysis || bands.low.is_some() && x == 0 && axis.phase(leaving(r)) == 0;
                     let stream = [0, 1].map(|r| large && !stays(r));

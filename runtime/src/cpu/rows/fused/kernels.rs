@@ -11,11 +11,12 @@ use super::vector::{Storage, Vector};
 /// Rows that arrive together.
 pub(super) const ROWS: usize = 4;
 
-/// Bytes of the buffers, at most: of each row, a head and a tail of three pairs of registers.
-pub(super) const BUFFERS: usize = ROWS * 2 * BUFFER * 64;
+/// Bytes of the buffers, at most.
+pub(super) const BUFFERS: usize = ROWS * BUFFER * 64;
 
-/// Registers of a buffer.
-const BUFFER: usize = 6;
+/// Registers of the buffers of a row: a head of up to three pairs of registers and a tail of as many, and room for what
+/// whole registers copy more after the head and before the tail.
+const BUFFER: usize = 16;
 
 /// What kernels need of a level.
 #[derive(Clone, Debug)]
@@ -106,14 +107,32 @@ pub(super) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
 /// Stores the lanes of `x` that are results `0..count` of a row, where lane 0 is result `at`.
 #[inline(always)]
 unsafe fn partial<V: Vector, S: Storage<V>>(x: V, to: *mut S, at: isize, count: usize) {
-    let mut lanes = std::mem::MaybeUninit::<[S; 64]>::uninit();
     let (from, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
     // SAFETY: lanes of the register, and results that there are.
     unsafe {
-        S::store(x, lanes.as_mut_ptr().cast());
-        for lane in from..end {
-            *to.offset(at + lane) = *lanes.as_ptr().cast::<S>().offset(lane);
+        if from == 0 && end == V::LANES as isize {
+            S::store(x, to.offset(at));
+        } else if from < end {
+            S::store_some(x, to.wrapping_offset(at), from as usize, end as usize);
         }
+    }
+}
+
+/// Copies `count` samples, and up to a register more after them.
+#[inline(always)]
+unsafe fn copy_on<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
+    for i in 0..count.div_ceil(V::LANES) {
+        // SAFETY: by the caller's promise.
+        unsafe { from.add(i * V::LANES).copy_to_nonoverlapping(to.add(i * V::LANES), V::LANES) };
+    }
+}
+
+/// Copies `count` samples before `from` to before `to`, and up to a register more before them.
+#[inline(always)]
+unsafe fn copy_back<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
+    for i in 1..=count.div_ceil(V::LANES) {
+        // SAFETY: by the caller's promise.
+        unsafe { from.sub(i * V::LANES).copy_to_nonoverlapping(to.sub(i * V::LANES), V::LANES) };
     }
 }
 
@@ -121,6 +140,17 @@ unsafe fn partial<V: Vector, S: Storage<V>>(x: V, to: *mut S, at: isize, count: 
 unsafe fn put<V: Vector, S: Storage<V>>(x: V, to: *mut S, stream: bool) {
     // SAFETY: by the caller's promise.
     unsafe { if stream { S::stream(x, to) } else { S::store(x, to) } }
+}
+
+#[inline(always)]
+fn pointers<S>(bytes: &[[*mut u8; 2]; ROWS]) -> [[*mut S; 2]; ROWS] {
+    let mut pointers = [[std::ptr::null_mut(); 2]; ROWS];
+    for r in 0..ROWS {
+        for band in 0..2 {
+            pointers[r][band] = bytes[r][band].cast();
+        }
+    }
+    pointers
 }
 
 #[inline(always)]
@@ -152,13 +182,12 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
         let mut segments = [[std::ptr::null::<S>(); R]; 3];
         for r in 0..R {
             let row: *const S = event.from[r][0].cast();
-            let head = event.buffers.cast::<S>().add(2 * r * BUFFER * V::LANES);
-            let tail = head.add(BUFFER * V::LANES);
+            let head = event.buffers.cast::<S>().add(r * BUFFER * V::LANES);
+            let tail = head.add((BUFFER / 2 + 1) * V::LANES);
             let zero = head.offset((place.warm * pair) as isize - first);
-            row.copy_to_nonoverlapping(zero, (pair as isize + first) as usize);
-            let start = row.offset(first + (place.full * pair) as isize);
+            copy_on::<V, S>(row, zero, (pair as isize + first) as usize);
             let rest = (n as isize - first) as usize - place.full * pair;
-            start.copy_to_nonoverlapping(tail, rest);
+            copy_back::<V, S>(row.add(n), tail.add(rest), rest);
             for i in 0..C::REACH {
                 *zero.sub(i + 1) = *row.add(level.left[i]);
                 *tail.add(rest + i) = *row.add(level.right[i]);
@@ -172,9 +201,9 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
             let begin = event.from[0][0].cast::<S>().offset(first + (event.range.0 * pair) as isize);
             (segments[0][0], segments[1][0]) = (begin.sub(place.warm * pair), begin);
         }
-        let to = event.to.map(|bands| bands.map(|band| band.cast::<S>()));
+        let to = pointers::<S>(&event.to);
         let counts = [(n + 1 - LATE as usize) / 2, (n + LATE as usize) / 2];
-        let next = event.next.map(|rows| rows.map(|bands| bands[0].cast::<S>()));
+        let next = event.next.as_ref();
 
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
@@ -201,7 +230,7 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
                 }
                 if whole && let Some(next) = next {
                     for row in next {
-                        let from = row.offset(first + ((i + 1) * pair) as isize);
+                        let from = row[0].cast::<S>().offset(first + ((i + 1) * pair) as isize);
                         fetch(from);
                         fetch(from.add(V::LANES));
                     }
@@ -263,18 +292,18 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
     unsafe {
         let mut segments = [[[std::ptr::null::<S>(); 2]; R]; 3];
         for r in 0..R {
-            let buffers = event.buffers.cast::<S>().add(2 * r * BUFFER * lanes);
+            let buffers = event.buffers.cast::<S>().add(r * BUFFER * lanes);
             let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
-            let tails = [buffers.add(BUFFER * lanes), buffers.add(3 * BUFFER / 2 * lanes)];
+            let tails = heads.map(|head| head.add((BUFFER / 4 + 1) * lanes));
             for band in 0..2 {
                 let row: *const S = event.from[r][band].cast();
                 // The band's first sample.
                 let zero = (first + band as isize).rem_euclid(2);
                 let length = (n + 1 - zero as usize) / 2;
                 let offset = ((zero - begin) / 2) as usize;
-                row.copy_to_nonoverlapping(heads[band].add(offset), head - offset);
+                copy_on::<V, S>(row, heads[band].add(offset), head - offset);
                 let index = ((end + band as isize - zero) / 2) as usize;
-                row.add(index).copy_to_nonoverlapping(tails[band], length - index);
+                copy_back::<V, S>(row.add(length), tails[band].add(length - index), length - index);
                 segments[0][r][band] = heads[band];
                 segments[1][r][band] = row.offset((first + band as isize - zero) / 2 + lanes as isize);
                 segments[2][r][band] = tails[band];
@@ -295,10 +324,8 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                 (segments[0][0][band], segments[1][0][band]) = (begin.sub(place.warm * lanes), begin);
             }
         }
-        let to = event.to.map(|rows| rows[0].cast::<S>());
-        let next = event.next.map(|rows| {
-            rows.map(|bands| [bands[0].cast::<S>().offset(first / 2), bands[1].cast::<S>().offset(first / 2)])
-        });
+        let to = pointers::<S>(&event.to);
+        let next = event.next.as_ref();
 
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
@@ -331,7 +358,7 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                 }
                 if whole && let Some(next) = next {
                     for band in next.as_flattened() {
-                        fetch(band.add((i + 1) * lanes));
+                        fetch(band.cast::<S>().offset(first / 2 + ((i + 1) * lanes) as isize));
                     }
                 }
                 for r in 0..R {
@@ -348,11 +375,11 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                         V::merge(last, other)
                     };
                     if whole {
-                        put(a, to[r].offset(at), event.stream[r % 2][0]);
-                        put(b, to[r].offset(at + lanes as isize), event.stream[r % 2][0]);
+                        put(a, to[r][0].offset(at), event.stream[r % 2][0]);
+                        put(b, to[r][0].offset(at + lanes as isize), event.stream[r % 2][0]);
                     } else if i >= warm {
-                        partial(a, to[r], at, n);
-                        partial(b, to[r], at + lanes as isize, n);
+                        partial(a, to[r][0], at, n);
+                        partial(b, to[r][0], at + lanes as isize, n);
                     }
                 }
                 if i >= warm {
@@ -389,8 +416,10 @@ pub(super) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
     let count = event.range.1;
     // SAFETY: by the caller's promise.
     unsafe {
-        let from = event.from.map(|rows| rows[0].cast::<S>());
-        let to = event.to.map(|rows| rows[0].cast::<S>());
+        let (mut from, mut to) = ([std::ptr::null::<S>(); ROWS], [std::ptr::null_mut::<S>(); ROWS]);
+        for r in 0..ROWS {
+            (from[r], to[r]) = (event.from[r][0].cast(), event.to[r][0].cast());
+        }
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
         let mut state: *mut V::Lane = event.state.cast();

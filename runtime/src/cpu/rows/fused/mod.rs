@@ -216,22 +216,31 @@ impl Fused {
         let state = buffers.wrapping_add(BUFFERS + (self.level.n + 256) / 64 * 64 * size_of::<W>());
         // In synthesis, the band of the samples that the first step updates comes first; in analysis, of the last one.
         let rows = |front: isize| {
-            std::array::from_fn(|r| {
-                let row = down.inside(front + r as isize).unwrap_or(0);
-                [self.phase, 1 - self.phase].map(|band| match analysis {
-                    true => from[0][0].at(row, 0).cast_const().cast(),
-                    false => from[down.phase(row)][band].at(down.index(row), 0).cast_const().cast(),
-                })
-            })
+            let mut rows = [[std::ptr::null(); 2]; ROWS];
+            for (row, bands) in (front..).zip(&mut rows) {
+                let row = down.inside(row).unwrap_or(0);
+                if *analysis {
+                    *bands = [from[0][0].at(row, 0).cast_const().cast(); 2];
+                    continue;
+                }
+                let (from, index) = (&from[down.phase(row)], down.index(row));
+                *bands = [from[self.phase].at(index, 0).cast(), from[1 - self.phase].at(index, 0).cast()];
+            }
+            rows
         };
-        let to: [[*mut u8; 2]; ROWS] = std::array::from_fn(|r| {
-            let row = front + r as isize - loops.back as isize;
-            [*last, 1 - last].map(|band| match (analysis, (chunk.rows.0..chunk.rows.1).contains(&row)) {
-                (_, false) => nowhere,
-                (true, _) => to[down.phase(row)][band].at(down.index(row), 0).cast(),
-                (false, _) => to[0][0].at(row, 0).cast(),
-            })
-        });
+        let mut results = [[nowhere; 2]; ROWS];
+        for (row, bands) in (front - loops.back as isize..).zip(&mut results) {
+            if !(chunk.rows.0..chunk.rows.1).contains(&row) {
+                continue;
+            }
+            if *analysis {
+                let (to, index) = (&to[down.phase(row)], down.index(row));
+                *bands = [to[*last].at(index, 0).cast(), to[1 - last].at(index, 0).cast()];
+            } else {
+                *bands = [to[0][0].at(row, 0).cast(); 2];
+            }
+        }
+        let to = results;
         let aligned = |to: *mut u8| (to as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
         let stream = [0, 1].map(|row| {
             [0, 1].map(|band| {
@@ -339,19 +348,24 @@ impl Fused {
     ) -> usize {
         let Fused { loops, level, size, .. } = self;
         let lead = skip * size;
-        let to: [*mut u8; ROWS] = to.map(|to| to.map_or(nowhere.cast::<u8>().wrapping_add(lead), |to| to.cast()));
-        let aligned = |to: *mut u8| (to as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
-        let stream = [0, 1].map(|row| stream[row] && aligned(to[row]) && aligned(to[row + 2]));
-        let event = Event {
-            from: from.map(|from| [from.cast(); 2]),
+        let mut event = Event {
+            from: [[std::ptr::null(); 2]; ROWS],
             next: None,
-            to: to.map(|to| [to; 2]),
-            stream: stream.map(|stream| [stream; 2]),
+            to: [[nowhere.cast::<u8>().wrapping_add(lead); 2]; ROWS],
+            stream: [[stream[0]; 2], [stream[1]; 2]],
             buffers: nowhere.cast(),
             state: state.cast(),
             skip,
             range: (0, count),
         };
+        for r in 0..ROWS {
+            event.from[r][0] = from[r].cast();
+            if let Some(to) = to[r] {
+                event.to[r][0] = to.cast();
+            }
+            let start = (event.to[r][0] as usize).wrapping_sub(lead);
+            event.stream[r % 2][0] &= start.is_multiple_of(loops.lanes * size);
+        }
         // SAFETY: passed on from the caller.
         unsafe { (loops.kernel)(level, &event) };
         (count + skip).div_ceil(loops.lanes) * loops.state * loops.lanes

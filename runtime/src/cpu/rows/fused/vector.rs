@@ -15,6 +15,16 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut Self::Lane);
     /// Past the caches; `to` begins at a multiple of the register's size.
     unsafe fn stream(self, to: *mut Self::Lane);
+    /// Lanes `from..end`, where lane 0 would go to `to`.
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut Self::Lane, from: usize, end: usize) {
+        let mut lanes = std::mem::MaybeUninit::<[u64; 8]>::uninit();
+        unsafe {
+            self.store(lanes.as_mut_ptr().cast());
+            let lanes = lanes.as_ptr().cast::<Self::Lane>().add(from);
+            lanes.copy_to_nonoverlapping(to.wrapping_add(from), end - from);
+        }
+    }
     /// All lanes alike, from a number that the lane holds exactly.
     unsafe fn splat(x: f64) -> Self;
     unsafe fn add(self, other: Self) -> Self;
@@ -38,6 +48,16 @@ pub(super) trait Storage<V: Vector>: Copy {
     unsafe fn store(value: V, to: *mut Self);
     /// Past the caches; `to` begins at a multiple of the size of what is written.
     unsafe fn stream(value: V, to: *mut Self);
+    /// Lanes `from..end`, where lane 0 would go to `to`.
+    #[inline(always)]
+    unsafe fn store_some(value: V, to: *mut Self, from: usize, end: usize) {
+        let mut lanes = std::mem::MaybeUninit::<[u64; 16]>::uninit();
+        unsafe {
+            Self::store(value, lanes.as_mut_ptr().cast());
+            let lanes = lanes.as_ptr().cast::<Self>().add(from);
+            lanes.copy_to_nonoverlapping(to.wrapping_add(from), end - from);
+        }
+    }
 }
 
 macro_rules! own_lane {
@@ -54,6 +74,10 @@ macro_rules! own_lane {
             #[inline(always)]
             unsafe fn stream(value: V, to: *mut $t) {
                 unsafe { value.stream(to) }
+            }
+            #[inline(always)]
+            unsafe fn store_some(value: V, to: *mut $t, from: usize, end: usize) {
+                unsafe { value.store_some(to, from, end) }
             }
         }
     )*};

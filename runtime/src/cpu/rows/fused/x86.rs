@@ -14,7 +14,7 @@ macro_rules! vector {
         ($on:ident) => $mask:expr,
         ($this:ident, $before:ident, $k:ident) => $after:expr,
         ($a:ident, $b:ident) => $split:expr,
-        ($e:ident, $o:ident) => $merge:expr $(,)?
+        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident: $bits:ty)? $(,)?
     ) => {
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
@@ -34,6 +34,13 @@ macro_rules! vector {
             unsafe fn stream(self, to: *mut $lane) {
                 unsafe { $stream(to.cast(), self.0) }
             }
+            $(
+                #[inline(always)]
+                unsafe fn store_some(self, to: *mut $lane, from: usize, end: usize) {
+                    let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
+                    unsafe { $masked(to.cast(), below(end) & !below(from), self.0) }
+                }
+            )?
             #[inline(always)]
             unsafe fn splat(x: f64) -> Self {
                 unsafe { $name($set(x as $number)) }
@@ -144,6 +151,7 @@ vector! {
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         (_mm512_permutex2var_ps(e, low, o), _mm512_permutex2var_ps(e, high, o))
     },
+    _mm512_mask_storeu_ps: u16,
 }
 
 vector! {
@@ -214,6 +222,7 @@ vector! {
         let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
         (_mm512_permutex2var_epi64(low, first, high), _mm512_permutex2var_epi64(low, second, high))
     },
+    _mm512_mask_storeu_epi16: u32,
 }
 bits! {
     I16x32: _mm512_xor_si512, _mm512_srai_epi16, _mm512_set1_epi32, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16,
