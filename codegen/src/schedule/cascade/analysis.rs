@@ -15,14 +15,6 @@ struct Analysis<'a> {
     copied: Vec<(LocalId, LocalId)>,
 }
 
-impl<'a> std::ops::Deref for Analysis<'a> {
-    type Target = Strip<'a>;
-
-    fn deref(&self) -> &Strip<'a> {
-        &self.strip
-    }
-}
-
 /// Chunk and walk: the first row pair of the second level that is stored, the first that is not; the first step, and the first that is not walked.
 #[derive(Clone, Copy)]
 struct Chunk {
@@ -65,8 +57,8 @@ fn copied_columns(b: &mut Builder, strip: &Strip) -> Vec<LocalId> {
         .map(|copy| {
             let lane = Expr::from(Builtin::ThreadX) + 32 * copy;
             let x = b.let_("vector_x", Scalar::I32, Expr::from(lanes.base) + lane * vector);
-            let (x, width) = (|| Expr::from(x), || lanes.length(0));
-            let inner = match lanes.boundary {
+            let (x, width) = (|| Expr::from(x), || lanes.held.length(0));
+            let inner = match lanes.held.boundary {
                 _ if !strip.at_border => x(),
                 Boundary::Periodic => Expr::Wrap(Box::new(x()), Box::new(width())),
                 _ => x().max(0.into()).min(width() - vector),
@@ -78,17 +70,17 @@ fn copied_columns(b: &mut Builder, strip: &Strip) -> Vec<LocalId> {
 
 impl Analysis<'_> {
     fn walk(&self, b: &mut Builder, order: Order) {
-        let (frame, plan) = (&self.frame, self.plan);
+        let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let [upper, lower] = &plan.descents;
-        let c = frame.columns();
+        let c = frame.lanes.held.columns();
         let line = DelayLine::declare_as(b, &frame.lanes.held, &plan.axis, (&upper.window, 1), plan.form(c));
-        let low_line = DelayLine::declare_as(b, &self.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
+        let low_line = DelayLine::declare_as(b, &self.strip.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
-        let low_across = Across { lanes: &self.low, axis: &plan.axis };
+        let low_across = Across { lanes: &self.strip.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
         let rows = plan.rows(b, "rows", 4, c);
         // The two rows of the low band that the step before left.
-        let before = self.at_border.then(|| plan.zeros(b, "before", 2, c / 2));
+        let before = self.strip.at_border.then(|| plan.zeros(b, "before", 2, c / 2));
         let outs = self.outs(b);
         walk_down(
             b,
@@ -125,7 +117,7 @@ impl Analysis<'_> {
                 self.store_first(b, step, outs[0], results);
                 let low = plan.rows(b, "low", 2, c / 2);
                 self.enter(b, step, (results, before, low));
-                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.at_border) as i32);
+                let pair = b.let_("low_pair", Scalar::I32, step.clone() - plan.seam(self.strip.at_border) as i32);
                 let low_rows: Vec<Row> = (0..2).map(|i| plan.row(low, i, c / 2)).collect();
                 if across_first {
                     low_across.lift_all(b, &low_rows);
@@ -154,19 +146,19 @@ impl Analysis<'_> {
 
     /// Starts the copies of four rows into a slot of the ring, unless the walk ends before them.
     fn request(&self, b: &mut Builder, step: Expr, slot: Expr) {
-        let (frame, plan) = (&self.frame, self.plan);
+        let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let step = b.let_("next", Scalar::I32, step);
         b.if_(Expr::from(step).lt(self.chunk.to.into()), |b| {
             let cell = b.let_("cell", Scalar::I32, slot * plan.slot_len());
             let vector = (VECTOR / plan.options.sample.bytes() as i64) as i32;
             let copy = |b: &mut Builder, i: i32, n: usize, index: Expr| {
-                let at = Expr::from(cell) + (self.cell(n as i32) * vector + 32 * frame.columns() * i);
-                b.copy_async((self.ring, at), (frame.params.signal, index), vector as u32, vector);
+                let at = Expr::from(cell) + (self.cell(n as i32) * vector + 32 * frame.lanes.held.columns() * i);
+                b.copy_async((self.strip.ring, at), (frame.params.signal, index), vector as u32, vector);
             };
-            if self.at_border {
+            if self.strip.at_border {
                 for i in 0..4 {
                     let row = (Expr::from(step) << 2) + (2 * plan.odd() as i32 + i);
-                    let row = frame.serve_near(b, row);
+                    let row = frame.lanes.held.serve_near(b, row);
                     for (n, (column, _)) in self.copied.iter().enumerate() {
                         copy(b, i, n, frame.index(0, row.into(), (*column).into()));
                     }
@@ -184,7 +176,7 @@ impl Analysis<'_> {
     /// Where in a row of the ring, in vectors, a lane's n-th copy stands. Where lanes have two vectors, every other eight swap with their neighbours: so that neither copies nor loads conflict.
     fn cell(&self, n: i32) -> Expr {
         let lane = Expr::from(Builtin::ThreadX);
-        if self.plan.copies() == 1 {
+        if self.strip.plan.copies() == 1 {
             return lane;
         }
         swapped(lane + 32 * n)
@@ -192,8 +184,8 @@ impl Analysis<'_> {
 
     /// Takes the lane's columns of four rows out of a slot of the ring.
     fn take(&self, b: &mut Builder, slot: LocalId, rows: LocalId) {
-        let (frame, plan) = (&self.frame, self.plan);
-        let (c, copies) = (frame.columns(), plan.copies());
+        let (frame, plan) = (&self.strip.frame, self.strip.plan);
+        let (c, copies) = (frame.lanes.held.columns(), plan.copies());
         if copies > 1 {
             b.push(Stmt::SyncWarp);
         }
@@ -206,7 +198,7 @@ impl Analysis<'_> {
                 let at = Expr::from(slot) * plan.slot_len() + (own * vector + 32 * c * i);
                 b.load(
                     Place::Elem(raw, (n * vector).into()),
-                    Space::Shared(self.ring),
+                    Space::Shared(self.strip.ring),
                     at,
                     vector as u32,
                     Cache::Default,
@@ -227,16 +219,16 @@ impl Analysis<'_> {
 
     /// A sample as it enters a level.
     fn gained(&self, value: Expr) -> Expr {
-        match self.frame.params.gain {
-            Some(gain) => self.plan.arith.shift_up(value, gain.into()),
+        match self.strip.frame.params.gain {
+            Some(gain) => self.strip.plan.arith.shift_up(value, gain.into()),
             None => value,
         }
     }
 
     /// The rows of the low band that enter the second level: what has been left, or, where a border may be, what was left a step ago, and beyond an even number of rows, a row later.
     fn enter(&self, b: &mut Builder, step: &Expr, (results, before, low): (LocalId, Option<LocalId>, LocalId)) {
-        let (frame, plan) = (&self.frame, self.plan);
-        let (c, half) = (frame.columns(), frame.columns() / 2);
+        let (frame, plan) = (&self.strip.frame, self.strip.plan);
+        let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);
         let low = [0, 1].map(|i| plan.row(low, i, half));
         // What has been left, as it would stand in memory.
         let left = |b: &mut Builder, i: i32, to: &Row| {
@@ -252,13 +244,13 @@ impl Analysis<'_> {
         };
         let before = [0, 1].map(|i| plan.row(before, i, half));
         low.iter().zip(&before).for_each(|(low, before)| low.copy(b, before, half));
-        if frame.boundary != Boundary::Periodic {
-            let row = (step.clone() << 1) - 2 * self.plan.seam(true) as i32;
+        if frame.lanes.held.boundary != Boundary::Periodic {
+            let row = (step.clone() << 1) - 2 * self.strip.plan.seam(true) as i32;
             let row = b.let_("low_row", Scalar::I32, row);
             let is_even = Expr::from(frame.params.height).and(1.into()).eq_(0.into());
             b.if_(is_even, |b| {
-                b.if_(Expr::from(row).ge(self.low.length(1)), |b| low[0].copy(b, &before[1], half));
-                b.if_((Expr::from(row) + 1).ge(self.low.length(1)), |b| left(b, 0, &low[1]));
+                b.if_(Expr::from(row).ge(self.strip.low.held.length(1)), |b| low[0].copy(b, &before[1], half));
+                b.if_((Expr::from(row) + 1).ge(self.strip.low.held.length(1)), |b| left(b, 0, &low[1]));
             });
         }
         (0..).zip(&before).for_each(|(i, before)| left(b, i, before));
@@ -266,11 +258,11 @@ impl Analysis<'_> {
 
     /// Indices of what the lane stores at the first step: in the bands of the first level, in ll, and in the other bands of the second level.
     fn outs(&self, b: &mut Builder) -> [LocalId; 3] {
-        let (frame, plan) = (&self.frame, self.plan);
+        let (frame, plan) = (&self.strip.frame, self.strip.plan);
         let done = |delay: i64| Expr::from(self.chunk.from) - delay as i32;
         let first = done(plan.seam(false)) << 1;
-        let second = || done(plan.delay(self.at_border));
-        let low_x = || Expr::from(self.low.x);
+        let second = || done(plan.delay(self.strip.at_border));
+        let low_x = || Expr::from(self.strip.low.x);
         let indices = [
             frame.index(2, first, low_x()),
             frame.index(1, second(), low_x() >> 1),
@@ -281,8 +273,8 @@ impl Analysis<'_> {
 
     /// Stores the bands of the first level, of two row pairs.
     fn store_first(&self, b: &mut Builder, step: &Expr, out: LocalId, results: LocalId) {
-        let (frame, plan, chunk) = (&self.frame, self.plan, self.chunk);
-        let (c, half) = (frame.columns(), frame.columns() / 2);
+        let (frame, plan, chunk) = (&self.strip.frame, self.strip.plan, self.chunk);
+        let (c, half) = (frame.lanes.held.columns(), frame.lanes.held.columns() / 2);
         let done = b.let_("done", Scalar::I32, step.clone() - plan.seam(false) as i32);
         let inside = Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into()));
         b.if_(inside.and(frame.useful.into()), |b| {
@@ -295,9 +287,9 @@ impl Analysis<'_> {
                     self.put(b, frame.params.bands[band], frame.below(2, out, pair), values);
                 }
             };
-            let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.last_index(1, phase));
+            let exists = |k: i32, phase: Phase| ((Expr::from(done) << 1) + k).le(frame.lanes.held.last_index(1, phase));
             for (pair, phase) in (0..2).flat_map(|pair| PHASES.map(|phase| (pair, phase))) {
-                if self.at_border {
+                if self.strip.at_border {
                     b.if_(exists(pair, phase), |b| store(b, pair, phase));
                 } else {
                     store(b, pair, phase);
@@ -316,8 +308,8 @@ impl Analysis<'_> {
         outs: [LocalId; 2],
         results: impl FnOnce(&mut Builder) -> [Row; 2],
     ) {
-        let (frame, low, chunk) = (&self.frame, &self.low, self.chunk);
-        let done = b.let_("low_done", Scalar::I32, step.clone() - self.plan.delay(self.at_border) as i32);
+        let (frame, low, chunk) = (&self.strip.frame, &self.strip.low, self.chunk);
+        let done = b.let_("low_done", Scalar::I32, step.clone() - self.strip.plan.delay(self.strip.at_border) as i32);
         b.if_(Expr::from(done).ge(chunk.first.into()).and(Expr::from(done).lt(chunk.stop.into())), |b| {
             let results = results(b);
             let store = |b: &mut Builder, phase: Phase| {
@@ -326,14 +318,14 @@ impl Analysis<'_> {
                     // ll is the first array, the others follow those of the first level.
                     let pointer = frame.params.bands[if band == 0 { 0 } else { 3 + band }];
                     let row = &results[phase.parity() as usize];
-                    let values = (0..low.columns() / 2).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
+                    let values = (0..low.held.columns() / 2).map(|e| row.at(2 * e + columns.parity() as i32)).collect();
                     self.put(b, pointer, outs[band.min(1)].into(), values);
                 }
             };
             b.if_(frame.useful, |b| {
                 store(b, Phase::Even);
-                if self.at_border {
-                    b.if_(Expr::from(done).le(low.last_index(1, Phase::Odd)), |b| store(b, Phase::Odd));
+                if self.strip.at_border {
+                    b.if_(Expr::from(done).le(low.held.last_index(1, Phase::Odd)), |b| store(b, Phase::Odd));
                 } else {
                     store(b, Phase::Odd);
                 }
@@ -346,9 +338,9 @@ impl Analysis<'_> {
     }
 
     fn put(&self, b: &mut Builder, pointer: ParamId, index: Expr, values: Vec<Expr>) {
-        let values = values.into_iter().map(|value| self.plan.arith.narrow(value)).collect();
+        let values = values.into_iter().map(|value| self.strip.plan.arith.narrow(value)).collect();
         // The low band is read again by the next level; nobody reads the others soon.
-        let cache = if pointer == self.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
+        let cache = if pointer == self.strip.frame.params.bands[0] { Cache::Default } else { Cache::Streaming };
         b.store_wide(Space::Global(pointer), index, values, cache);
     }
 }

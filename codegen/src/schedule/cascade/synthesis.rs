@@ -13,14 +13,6 @@ struct Synthesis<'a> {
     range: Range,
 }
 
-impl<'a> std::ops::Deref for Synthesis<'a> {
-    type Target = Strip<'a>;
-
-    fn deref(&self) -> &Strip<'a> {
-        &self.strip
-    }
-}
-
 /// What a warp walks down, in steps of four rows.
 #[derive(Clone, Copy)]
 struct Range {
@@ -74,15 +66,15 @@ pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
 
 impl Synthesis<'_> {
     fn walk(&self, b: &mut Builder, order: Order) {
-        let (frame, plan, Range { from, both, to, .. }) = (&self.frame, self.plan, self.range);
+        let (frame, plan, Range { from, both, to, .. }) = (&self.strip.frame, self.strip.plan, self.range);
         let [upper, lower] = &plan.descents;
-        let c = frame.columns();
+        let c = frame.lanes.held.columns();
         let next = self.next(b);
         let out = self.out(b);
         let line = DelayLine::declare_as(b, &frame.lanes.held, &plan.axis, (&upper.window, 1), plan.form(c));
-        let low_line = DelayLine::declare_as(b, &self.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
+        let low_line = DelayLine::declare_as(b, &self.strip.low.held, &plan.axis, (&lower.window, 1), plan.form(c / 2));
         let across = Across { lanes: &frame.lanes, axis: &plan.axis };
-        let low_across = Across { lanes: &self.low, axis: &plan.axis };
+        let low_across = Across { lanes: &self.strip.low, axis: &plan.axis };
         let across_first = order.across_first(plan.options.direction);
         // The last row of the low band that the step before left.
         let before = self.repeats().then(|| {
@@ -148,14 +140,14 @@ impl Synthesis<'_> {
 
     /// Whether the low band's last row may have to be repeated.
     fn repeats(&self) -> bool {
-        self.at_border && self.frame.boundary != Boundary::Periodic
+        self.strip.at_border && self.strip.frame.lanes.held.boundary != Boundary::Periodic
     }
 
     fn next(&self, b: &mut Builder) -> Next {
-        let (frame, Range { from, both, .. }) = (&self.frame, self.range);
-        let x = if self.at_border { frame.lanes.inner_x(b) } else { frame.lanes.x };
+        let (frame, Range { from, both, .. }) = (&self.strip.frame, self.range);
+        let x = if self.strip.at_border { frame.lanes.inner_x(b) } else { frame.lanes.x };
         let quarter = || Expr::from(x) >> 2;
-        let pair = (Expr::from(both) - self.plan.descents[1].delay as i32) << 1;
+        let pair = (Expr::from(both) - self.strip.plan.descents[1].delay as i32) << 1;
         let indices = [
             frame.index(2, pair, Expr::from(x) >> 1),
             frame.index(1, from.into(), quarter()),
@@ -166,14 +158,17 @@ impl Synthesis<'_> {
 
     /// Starts the copies of a step into a slot of the ring, unless the walk ends before it.
     fn request(&self, b: &mut Builder, next: &Next, step: Expr, slot: Expr) {
-        let (frame, Range { both, to, .. }) = (&self.frame, self.range);
+        let (frame, Range { both, to, .. }) = (&self.strip.frame, self.range);
         let step = b.let_("next", Scalar::I32, step);
         b.if_(Expr::from(step).lt(to.into()), |b| {
-            let cell = b.let_("cell", Scalar::I32, slot * self.plan.slot_len());
+            let cell = b.let_("cell", Scalar::I32, slot * self.strip.plan.slot_len());
             self.copy(b, (Level::Second, 0), next, step.into(), cell);
             b.if_(Expr::from(step).ge(both.into()), |b| {
-                let pair =
-                    b.let_("next_pair", Scalar::I32, (Expr::from(step) - self.plan.descents[1].delay as i32) << 1);
+                let pair = b.let_(
+                    "next_pair",
+                    Scalar::I32,
+                    (Expr::from(step) - self.strip.plan.descents[1].delay as i32) << 1,
+                );
                 for i in 0..2 {
                     self.copy(b, (Level::First, i), next, Expr::from(pair) + i, cell);
                 }
@@ -186,22 +181,22 @@ impl Synthesis<'_> {
     }
 
     fn advance(&self, b: &mut Builder, index: LocalId, by: Expr) {
-        if !self.at_border {
+        if !self.strip.at_border {
             b.set(Place::Local(index), by);
         }
     }
 
     /// Starts the copies of the lane's samples of a row pair of a level's bands, which is the i-th of the step.
     fn copy(&self, b: &mut Builder, (level, i): (Level, i32), next: &Next, pair: Expr, cell: LocalId) {
-        let (frame, params) = (&self.frame, self.frame.params);
+        let (frame, params) = (&self.strip.frame, self.strip.frame.params);
         let (held, shift) = match level {
             Level::First => (&frame.lanes, 1),
-            Level::Second => (&self.low, 2),
+            Level::Second => (&self.strip.low, 2),
         };
-        let lanes = (frame.columns() >> shift) as u32;
+        let lanes = (frame.lanes.held.columns() >> shift) as u32;
         for row in PHASES {
-            let served = self.at_border.then(|| {
-                let position = held.serve_near(b, (pair.clone() << 1) + row.parity() as i32);
+            let served = self.strip.at_border.then(|| {
+                let position = held.held.serve_near(b, (pair.clone() << 1) + row.parity() as i32);
                 b.let_("served", Scalar::I32, Expr::from(position) >> 1)
             });
             for columns in PHASES {
@@ -218,14 +213,14 @@ impl Synthesis<'_> {
                     None => frame.below(array, index, i),
                 };
                 let at = Expr::from(cell) + self.cell(level, i, band);
-                b.copy_async((self.ring, at), (pointer, index), lanes, lanes as i32);
+                b.copy_async((self.strip.ring, at), (pointer, index), lanes, lanes as i32);
             }
         }
     }
 
     /// Where in a slot the lane's samples of a row of a band stand.
     fn cell(&self, level: Level, i: i32, band: usize) -> Expr {
-        let (c, lane) = (self.frame.columns(), Expr::from(Builtin::ThreadX));
+        let (c, lane) = (self.strip.frame.lanes.held.columns(), Expr::from(Builtin::ThreadX));
         match level {
             Level::First => lane * (c / 2) + (3 * i + band as i32 - 1) * (16 * c),
             Level::Second => lane * (c / 4) + (96 + 8 * band as i32) * c,
@@ -234,15 +229,15 @@ impl Synthesis<'_> {
 
     /// Takes the lane's samples of a row pair of a level's bands out of a slot of the ring, ll of the first level left out.
     fn take(&self, b: &mut Builder, (level, i): (Level, i32), cell: LocalId, rows: &[Row]) {
-        let (c, arith) = (self.frame.columns(), self.plan.arith);
+        let (c, arith) = (self.strip.frame.lanes.held.columns(), self.strip.plan.arith);
         let (bands, len) = match level {
             Level::First => (1..4, c / 2),
             Level::Second => (0..4, c / 4),
         };
         for band in bands {
-            let raw = b.array("raw", self.plan.options.sample, len as u32);
+            let raw = b.array("raw", self.strip.plan.options.sample, len as u32);
             let at = Expr::from(cell) + self.cell(level, i, band);
-            b.load(Place::Elem(raw, 0.into()), Space::Shared(self.ring), at, len as u32, Cache::Default);
+            b.load(Place::Elem(raw, 0.into()), Space::Shared(self.strip.ring), at, len as u32, Cache::Default);
             let columns = (band as i32 % 2..2 * len).step_by(2);
             rows[band / 2].fill(b, columns, |column| arith.widen(Expr::Elem(raw, Box::new((column / 2).into()))));
         }
@@ -250,8 +245,8 @@ impl Synthesis<'_> {
 
     /// A column of a result of a level as it stands in memory.
     fn left(&self, row: &Row, column: i32) -> Expr {
-        let arith = self.plan.arith;
-        let value = match self.frame.params.gain {
+        let arith = self.strip.plan.arith;
+        let value = match self.strip.frame.params.gain {
             Some(gain) => arith.shift_down(row.at(column), gain.into()),
             None => row.at(column),
         };
@@ -260,10 +255,10 @@ impl Synthesis<'_> {
 
     /// The rows of the low band that enter the first level.
     fn leave(&self, b: &mut Builder, pair: LocalId, results: &[Row], before: Option<&Row>) -> [Row; 2] {
-        let (plan, half) = (self.plan, self.low.columns());
+        let (plan, half) = (self.strip.plan, self.strip.low.held.columns());
         let low = [0, 1].map(|_| plan.in_order(b, "low", half));
         for (result, low) in results.iter().zip(&low) {
-            if plan.packed && self.frame.params.gain.is_none() {
+            if plan.packed && self.strip.frame.params.gain.is_none() {
                 low.copy(b, result, half);
                 continue;
             }
@@ -272,9 +267,9 @@ impl Synthesis<'_> {
         let Some(before) = before else { return low };
         let last = plan.in_order(b, "last", half);
         last.copy(b, &low[1], half);
-        let is_even = Expr::from(self.frame.params.height).and(1.into()).eq_(0.into());
+        let is_even = Expr::from(self.strip.frame.params.height).and(1.into()).eq_(0.into());
         b.if_(is_even, |b| {
-            let beyond = |i: i32| ((Expr::from(pair) << 1) + i).ge(self.low.length(1));
+            let beyond = |i: i32| ((Expr::from(pair) << 1) + i).ge(self.strip.low.held.length(1));
             b.if_(beyond(1), |b| low[1].copy(b, &low[0], half));
             b.if_(beyond(0), |b| low[0].copy(b, before, half));
         });
@@ -284,10 +279,10 @@ impl Synthesis<'_> {
 
     /// What the lane stores.
     fn out(&self, b: &mut Builder) -> Out {
-        let (frame, plan, lane) = (&self.frame, self.plan, || Expr::from(Builtin::ThreadX));
+        let (frame, plan, lane) = (&self.strip.frame, self.strip.plan, || Expr::from(Builtin::ThreadX));
         let [upper, lower] = plan.descents.each_ref().map(|descent| descent.delay as i32);
         let copies = plan.copies();
-        let vector = frame.columns() / copies;
+        let vector = frame.lanes.held.columns() / copies;
         let x = Expr::from(frame.lanes.base) + lane() * vector;
         let row = ((Expr::from(self.range.both) - lower) << 2) - 2 * upper;
         let next = b.let_("out", Scalar::I64, frame.index(0, row, x.clone()));
@@ -295,19 +290,22 @@ impl Synthesis<'_> {
             let (first, stop) = (plan.left as i32 * copies, (plan.left + plan.useful) as i32 * copies);
             let lane = || lane() + 32 * n;
             let useful = lane().ge(first.into()).and(lane().lt(stop.into()));
-            let inside = (x.clone() + 32 * n * vector).lt(frame.length(0));
-            b.let_("useful", Scalar::Bool, if self.at_border { useful.and(inside) } else { useful })
+            let inside = (x.clone() + 32 * n * vector).lt(frame.lanes.held.length(0));
+            b.let_("useful", Scalar::Bool, if self.strip.at_border { useful.and(inside) } else { useful })
         };
         Out { next, useful: (0..copies).map(|n| of(b, n)).collect() }
     }
 
     /// Stores the results of a step: two row pairs, of which the image may have one, or one row.
     fn store(&self, b: &mut Builder, low_pair: LocalId, results: &[Row], cell: LocalId, out: &Out) {
-        let (frame, plan, Range { first, stop, .. }) = (&self.frame, self.plan, self.range);
+        let (frame, plan, Range { first, stop, .. }) = (&self.strip.frame, self.strip.plan, self.range);
         let ordered = plan.packed.then(|| results.iter().map(|row| self.ordered(b, row)).collect::<Vec<_>>());
         let results = ordered.as_deref().unwrap_or(results);
         let rows: Vec<Vec<Vec<Expr>>> = match plan.copies() {
-            1 => results.iter().map(|row| vec![(0..frame.columns()).map(|c| self.left(row, c)).collect()]).collect(),
+            1 => results
+                .iter()
+                .map(|row| vec![(0..frame.lanes.held.columns()).map(|c| self.left(row, c)).collect()])
+                .collect(),
             _ => self.staged(b, results, cell),
         };
         let delay = plan.descents[0].delay as i32;
@@ -326,8 +324,8 @@ impl Synthesis<'_> {
                             b.if_(*useful, |b| b.store_wide(pointer, index, values.clone(), Cache::Streaming));
                         }
                     };
-                    match self.at_border {
-                        true => b.if_((Expr::from(done) + i).lt(frame.length(1)), put),
+                    match self.strip.at_border {
+                        true => b.if_((Expr::from(done) + i).lt(frame.lanes.held.length(1)), put),
                         false => put(b),
                     }
                 }
@@ -338,29 +336,29 @@ impl Synthesis<'_> {
 
     /// A row in pairs, as it stands in memory.
     fn ordered(&self, b: &mut Builder, row: &Row) -> Row {
-        let c = self.frame.columns();
-        let ordered = self.plan.in_order(b, "ordered", c);
+        let c = self.strip.frame.lanes.held.columns();
+        let ordered = self.strip.plan.in_order(b, "ordered", c);
         ordered.copy(b, row, c);
         ordered
     }
 
     /// Passes the results through the slot that was taken, so that lanes beside one another store vectors beside one another: what a lane stores of each row.
     fn staged(&self, b: &mut Builder, results: &[Row], cell: LocalId) -> Vec<Vec<Vec<Expr>>> {
-        let (c, copies) = (self.frame.columns(), self.plan.copies());
+        let (c, copies) = (self.strip.frame.lanes.held.columns(), self.strip.plan.copies());
         let (vector, lane) = (c / copies, || Expr::from(Builtin::ThreadX));
         let at = |i: usize, of_row: Expr| Expr::from(cell) + (swapped(of_row) * vector + 32 * c * i as i32);
         b.push(Stmt::SyncWarp);
         for (i, row) in results.iter().enumerate() {
             for n in 0..copies {
                 let values = (n * vector..(n + 1) * vector).map(|c| self.left(row, c)).collect();
-                b.store_wide(Space::Shared(self.ring), at(i, lane() * copies + n), values, Cache::Default);
+                b.store_wide(Space::Shared(self.strip.ring), at(i, lane() * copies + n), values, Cache::Default);
             }
         }
         b.push(Stmt::SyncWarp);
         let mut take = |i: usize, n: i32| {
-            let raw = b.array("raw", self.plan.options.sample, vector as u32);
+            let raw = b.array("raw", self.strip.plan.options.sample, vector as u32);
             let (to, at) = (Place::Elem(raw, 0.into()), at(i, lane() + 32 * n));
-            b.load(to, Space::Shared(self.ring), at, vector as u32, Cache::Default);
+            b.load(to, Space::Shared(self.strip.ring), at, vector as u32, Cache::Default);
             (0..vector).map(|e| Expr::Elem(raw, Box::new(e.into()))).collect()
         };
         (0..results.len()).map(|i| (0..copies).map(|n| take(i, n)).collect()).collect()

@@ -28,7 +28,7 @@ impl Across<'_> {
         if rows.iter().any(|row| row.form != Form::Single) {
             return self.lift_pairs(b, rows);
         }
-        if self.lanes.border == Border::Zero {
+        if self.lanes.held.border == Border::Zero {
             // What was loaded, or lifted vertically, beyond the border.
             for phase in [Phase::Even, Phase::Odd] {
                 rows.iter().for_each(|row| self.restore(b, phase, row));
@@ -49,7 +49,7 @@ impl Across<'_> {
     fn lift_pairs(&self, b: &mut Builder, rows: &[Row]) {
         for step in self.axis.actions.iter().filter_map(Action::step) {
             for row in rows {
-                debug_assert_eq!(row.form, Form::ByPhase(self.lanes.columns()));
+                debug_assert_eq!(row.form, Form::ByPhase(self.lanes.held.columns()));
                 b.comment(format!("row: {}", crate::describe::step(step)));
                 self.step_pairs(b, step, row);
             }
@@ -58,7 +58,7 @@ impl Across<'_> {
 
     fn step_pairs(&self, b: &mut Builder, step: &Step, row: &Row) {
         let dots = Dots::of(step).expect("steps are dot products");
-        let half = self.lanes.columns() / 2;
+        let half = self.lanes.held.columns() / 2;
         let registers = half / 2;
         let (target, other) = (step.target(), step.target().other());
         let at = |phase: Phase, register: i32| row.register(phase.parity() as i32 * registers + register);
@@ -98,12 +98,12 @@ impl Across<'_> {
 
     /// The mirror image of a sample of phase q beyond the lane at a border, by index from the lane's first.
     fn image(&self, index: i32, q: i32) -> i32 {
-        if index < 0 { -q - index } else { self.lanes.columns() - 1 - q - index }
+        if index < 0 { -q - index } else { self.lanes.held.columns() - 1 - q - index }
     }
 
     /// A stage of a lattice. Of a pair that two lanes share, each computes its own sample.
     fn stage(&self, b: &mut Builder, stage: &PairStage, row: &Row) {
-        let (columns, arith) = (self.lanes.columns(), self.lanes.arith);
+        let (columns, arith) = (self.lanes.held.columns(), self.lanes.held.arith);
         b.comment(format!("row: {}", crate::describe::stage(stage)));
         // Pairs from column 1 on leave a sample at either end.
         let ends = (stage.offset() == 1).then(|| {
@@ -123,7 +123,7 @@ impl Across<'_> {
     }
 
     fn step(&self, b: &mut Builder, step: &Step, row: &Row) {
-        let half = self.lanes.columns() / 2;
+        let half = self.lanes.held.columns() / 2;
         let (p, q) = (step.target().parity() as i32, step.target().other().parity() as i32);
         b.comment(format!("row: {}", crate::describe::step(step)));
         // What other lanes hold of the phase that is read: (lanes away, element) → value.
@@ -138,7 +138,7 @@ impl Across<'_> {
                 let side = if lanes < 0 { "left" } else { "right" };
                 let name = format!("{side}_{}", step.target().other().name());
                 let lane = if lanes < 0 { Lane::Up(-lanes as u32) } else { Lane::Down(lanes as u32) };
-                let id = b.shuffle(&name, self.lanes.arith.work, row.at(2 * element + q), lane);
+                let id = b.shuffle(&name, self.lanes.held.arith.work, row.at(2 * element + q), lane);
                 away.insert((lanes, element), id);
             }
         }
@@ -148,7 +148,7 @@ impl Across<'_> {
                 let index = lanes * half + element;
                 let at = if lanes < 0 { first } else { last };
                 let found = Expr::from(at).select(row.at(2 * self.image(index, q) + q), Expr::from(*id));
-                *id = b.let_("neighbour", self.lanes.arith.work, found);
+                *id = b.let_("neighbour", self.lanes.held.arith.work, found);
             }
         }
         for e in 0..half {
@@ -159,11 +159,11 @@ impl Across<'_> {
                     None => row.at(2 * element + q),
                 }
             };
-            let value = step_value(step, self.lanes.arith, row.at(2 * e + p), &mut read);
+            let value = step_value(step, self.lanes.held.arith, row.at(2 * e + p), &mut read);
             b.set(row.place(2 * e + p), value);
         }
         // A scaling keeps copies of the border's sample; but a zero may change its sign.
-        if !matches!(step, Step::Scale(_)) || self.lanes.border == Border::Zero {
+        if !matches!(step, Step::Scale(_)) || self.lanes.held.border == Border::Zero {
             self.restore(b, step.target(), row);
         }
     }
@@ -171,32 +171,32 @@ impl Across<'_> {
     /// Makes the columns beyond the border what the border rule says, for a phase that has just changed.
     fn restore(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let lanes = self.lanes;
-        if matches!(lanes.border, Border::Extend | Border::Untouched) {
+        if matches!(lanes.held.border, Border::Extend | Border::Untouched) {
             return;
         }
-        let (half, p) = (lanes.columns() / 2, phase.parity() as i32);
+        let (half, p) = (lanes.held.columns() / 2, phase.parity() as i32);
         let position = |index: Expr| (index << 1) + p;
-        let first = position(lanes.first_index(0, phase));
-        let last = position(lanes.last_index(0, phase));
-        if lanes.border == Border::Mirror {
+        let first = position(lanes.held.first_index(0, phase));
+        let last = position(lanes.held.last_index(0, phase));
+        if lanes.held.border == Border::Mirror {
             return b.if_(lanes.at_border, |b| self.mirror(b, phase, row));
         }
         b.if_(lanes.at_border, |b| {
             // The sample at a position of this phase, wherever in the warp it is.
             let broadcast = |b: &mut Builder, name: &str, at: &Expr| {
                 let offset = b.let_("offset", Scalar::I32, at.clone() - Expr::from(lanes.base));
-                let mine = b.let_("mine", lanes.arith.work, row.at(p));
+                let mine = b.let_("mine", lanes.held.arith.work, row.at(p));
                 for e in 1..half {
-                    let here = (Expr::from(offset).and((lanes.columns() - 1).into())).eq_((2 * e + p).into());
+                    let here = (Expr::from(offset).and((lanes.held.columns() - 1).into())).eq_((2 * e + p).into());
                     b.set(Place::Local(mine), here.select(row.at(2 * e + p), mine.into()));
                 }
-                let lane = Expr::from(offset) >> lanes.columns().ilog2() as i32;
-                b.shuffle(name, lanes.arith.work, mine, Lane::Index(lane))
+                let lane = Expr::from(offset) >> lanes.held.columns().ilog2() as i32;
+                b.shuffle(name, lanes.held.arith.work, mine, Lane::Index(lane))
             };
-            let (before, after): (Expr, Expr) = if lanes.border == Border::Edge {
+            let (before, after): (Expr, Expr) = if lanes.held.border == Border::Edge {
                 (broadcast(b, "first", &first).into(), broadcast(b, "last", &last).into())
             } else {
-                (lanes.arith.zero(), lanes.arith.zero())
+                (lanes.held.arith.zero(), lanes.held.arith.zero())
             };
             for e in 0..half {
                 let here = || Expr::from(lanes.x) + (2 * e + p);
@@ -209,16 +209,16 @@ impl Across<'_> {
     /// Columns beyond the border become the mirror images of those within, wherever in the warp these are.
     fn mirror(&self, b: &mut Builder, phase: Phase, row: &Row) {
         let lanes = self.lanes;
-        let (columns, p) = (lanes.columns(), phase.parity() as i32);
-        let start = || lanes.start(0);
+        let (columns, p) = (lanes.held.columns(), phase.parity() as i32);
+        let start = || lanes.held.start(0);
         for e in 0..columns / 2 {
             let here = Expr::from(lanes.x) + (2 * e + p) - start();
-            let image = Expr::Mirror(Box::new(here), Box::new(lanes.length(0))) + start();
+            let image = Expr::Mirror(Box::new(here), Box::new(lanes.held.length(0))) + start();
             let offset = b.let_("offset", Scalar::I32, image - Expr::from(lanes.base));
             let lane = || Expr::from(offset) >> columns.ilog2() as i32;
             // Which of its columns of this phase a lane needs differs from lane to lane.
             for f in 0..columns / 2 {
-                let found = b.shuffle("image", lanes.arith.work, row.at(2 * f + p), Lane::Index(lane()));
+                let found = b.shuffle("image", lanes.held.arith.work, row.at(2 * f + p), Lane::Index(lane()));
                 let same = Expr::from(offset).and((columns - 1).into()).eq_((2 * f + p).into());
                 b.set(row.place(2 * e + p), same.select(found.into(), row.at(2 * e + p)));
             }

@@ -185,7 +185,7 @@ impl Cells {
         let params = frame.params;
         b.push(Stmt::SyncWarp);
         let value = |c: i32| match params.gain {
-            Some(gain) => self.to_cell(frame.arith.shift_down(row.at(c), gain.into())),
+            Some(gain) => self.to_cell(frame.lanes.held.arith.shift_down(row.at(c), gain.into())),
             None => self.to_cell(row.at(c)),
         };
         for (at, columns) in self.whole(at.clone()) {
@@ -197,13 +197,13 @@ impl Cells {
         let [from, to] = results;
         for c in 0..self.columns {
             let column = b.let_("column", Scalar::I32, beside(c));
-            let x = || Expr::from(frame.base) + Expr::from(column);
+            let x = || Expr::from(frame.lanes.base) + Expr::from(column);
             let of_tile = Expr::from(column).ge(from.into()).and(Expr::from(column).lt(to.into()));
-            let of_image = x().ge(frame.start(0)).and(x().lt(frame.end(0)));
+            let of_image = x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)));
             b.if_(of_tile.and(of_image), |b| {
                 let at = at.clone() + Expr::from(column);
                 let cell = b.load_new("cell", self.scalar(), Space::Shared(self.shared), at);
-                let value = frame.arith.narrow(self.of_cell(cell.into()));
+                let value = frame.lanes.held.arith.narrow(self.of_cell(cell.into()));
                 let at = Expr::from(out) + Expr::from(column).cast(Scalar::I64);
                 b.store_wide(Space::Global(params.signal), at, vec![value], Cache::Default);
             });

@@ -15,19 +15,21 @@ enum Side {
 impl Lanes {
     /// First column of the vector that a lane loads: its own, or one inside the image.
     pub fn inner_x(&self, b: &mut Builder) -> LocalId {
-        let (x, width) = (|| Expr::from(self.x), || self.length(0));
-        let inner = match self.boundary {
+        let (x, width) = (|| Expr::from(self.x), || self.held.length(0));
+        let inner = match self.held.boundary {
             // Whole vectors repeat.
             Boundary::Periodic => Expr::from(self.at_border).select(Expr::Wrap(Box::new(x()), Box::new(width())), x()),
-            _ => x().max(0.into()).min(width() - self.columns()),
+            _ => x().max(0.into()).min(width() - self.held.columns()),
         };
         b.let_("inner_x", Scalar::I32, inner)
     }
 
     /// Whether images may be so narrow that [`Lanes::extend`] does not find in the warp what it looks for: those of at most so many columns.
     pub fn narrow(&self, halo_lanes: i32) -> Option<Expr> {
-        match self.boundary {
-            Boundary::WholeSymmetric | Boundary::Edge => Some(self.length(0).le((halo_lanes * self.columns()).into())),
+        match self.held.boundary {
+            Boundary::WholeSymmetric | Boundary::Edge => {
+                Some(self.held.length(0).le((halo_lanes * self.held.columns()).into()))
+            }
             Boundary::Periodic | Boundary::Zero => None,
         }
     }
@@ -35,33 +37,33 @@ impl Lanes {
     /// Gives the lanes beyond the border what the border rule says, in rows of which all others hold their own columns; of images that are not narrow. `zero` is kept by the steps
     /// ([`super::Across`]), and what repeats was loaded.
     pub fn extend(&self, b: &mut Builder, rows: &[Row]) {
-        if matches!(self.boundary, Boundary::Periodic | Boundary::Zero) {
+        if matches!(self.held.boundary, Boundary::Periodic | Boundary::Zero) {
             return;
         }
         let base = || Expr::from(self.base);
         b.if_(base().lt(0.into()), |b| self.extend_side(b, rows, Side::Left));
-        b.if_((base() + 32 * self.columns()).gt(self.length(0)), |b| self.extend_side(b, rows, Side::Right));
+        b.if_((base() + 32 * self.held.columns()).gt(self.held.length(0)), |b| self.extend_side(b, rows, Side::Right));
     }
 
     fn extend_side(&self, b: &mut Builder, rows: &[Row], side: Side) {
-        let (columns, x) = (self.columns(), || Expr::from(self.x));
+        let (columns, x) = (self.held.columns(), || Expr::from(self.x));
         b.comment(match side {
             Side::Left => "columns before the first",
             Side::Right => "columns after the last",
         });
         let beyond = match side {
             Side::Left => x().lt(0.into()),
-            Side::Right => x().ge(self.length(0)),
+            Side::Right => x().ge(self.held.length(0)),
         };
         let beyond = b.let_("beyond", Scalar::Bool, beyond);
         // Of each column: the lane that has what stands for it, and which of its columns that is. Positions are counted from a multiple of a lane's columns.
         let sources: Vec<(LocalId, i32)> = (0..columns)
             .map(|c| {
-                let (position, column) = match (self.boundary, side) {
+                let (position, column) = match (self.held.boundary, side) {
                     (Boundary::Edge, Side::Left) => (Expr::from(c % 2), c % 2),
-                    (Boundary::Edge, Side::Right) => (self.length(0) - 2 + c % 2, columns - 2 + c % 2),
+                    (Boundary::Edge, Side::Right) => (self.held.length(0) - 2 + c % 2, columns - 2 + c % 2),
                     (_, Side::Left) => (-(x() + c), (columns - c) % columns),
-                    (_, Side::Right) => ((self.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
+                    (_, Side::Right) => ((self.held.length(0) - 1) * 2 - (x() + c), (2 * columns - 2 - c) % columns),
                 };
                 let lane = (position - Expr::from(self.base)) >> columns.ilog2() as i32;
                 // Lanes that are not asked may look anywhere.
@@ -71,7 +73,9 @@ impl Lanes {
         for row in rows {
             let images: Vec<LocalId> = sources
                 .iter()
-                .map(|(lane, column)| b.shuffle("image", self.arith.work, row.at(*column), Lane::Index((*lane).into())))
+                .map(|(lane, column)| {
+                    b.shuffle("image", self.held.arith.work, row.at(*column), Lane::Index((*lane).into()))
+                })
                 .collect();
             row.fill(b, 0..columns, |c| Expr::from(beyond).select(images[c as usize].into(), row.at(c)));
         }

@@ -693,17 +693,9 @@ impl Lanes {
     /// The same of an image that begins at position 0 and whose lanes have all or none of their columns, where steps are to look for what lies beyond a border among a lane's own columns.
     pub(super) fn reflecting(&self, b: &mut Builder) -> Lanes {
         let first = Expr::from(self.x).eq_(0.into());
-        let last = (Expr::from(self.x) + self.columns()).eq_(self.length(0));
+        let last = (Expr::from(self.x) + self.held.columns()).eq_(self.held.length(0));
         let ends = [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)];
         Lanes { ends: Some(ends), ..self.clone() }
-    }
-}
-
-impl std::ops::Deref for Lanes {
-    type Target = Held;
-
-    fn deref(&self) -> &Held {
-        &self.held
     }
 }
 
@@ -720,14 +712,6 @@ pub(super) struct Frame<'a> {
     pub(super) offsets: [LocalId; 3],
     /// Samples from row to row, of type i32: signal, ll, the other bands.
     pub(super) pitches: [LocalId; 3],
-}
-
-impl std::ops::Deref for Frame<'_> {
-    type Target = Lanes;
-
-    fn deref(&self) -> &Lanes {
-        &self.lanes
-    }
 }
 
 impl<'a> Frame<'a> {
@@ -757,7 +741,7 @@ impl<'a> Frame<'a> {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
-        let inside = !Expr::from(self.at_border);
+        let inside = !Expr::from(self.lanes.at_border);
         let vectors = if self.is_aligned() { inside } else { self.params.has(aligned).and(inside) };
         b.let_("vectors", Scalar::Bool, vectors)
     }

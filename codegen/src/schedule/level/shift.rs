@@ -66,8 +66,8 @@ impl Runs {
     pub fn stand_aligned(frame: &Frame, sink: &Sink) -> Expr {
         let (array, samples) = (sink.array().min(2), sink.columns(frame).len() as i32);
         let column = match sink.columns {
-            None => -frame.start(0),
-            Some(phase) => frame.in_band(0, phase, 0.into()),
+            None => -frame.lanes.held.start(0),
+            Some(phase) => frame.lanes.held.in_band(0, phase, 0.into()),
         };
         let first = skew_of(frame, sink) + Expr::from(frame.offsets[array]).cast(Scalar::I32) + column;
         first.or(frame.pitches[array].into()).and((samples - 1).into()).eq_(0.into())
@@ -190,10 +190,10 @@ impl Source {
         shift: Option<LocalId>,
     ) {
         let columns: Vec<i32> = self.columns(frame).collect();
-        let sample = |e| frame.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
+        let sample = |e| frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new(first.clone() + e as i32)));
         let samples: Vec<Expr> = (0..columns.len()).map(sample).collect();
         let samples: Vec<Expr> = match shift {
-            Some(shift) => shifted(b, frame.arith, samples, shift, Neighbour::Right),
+            Some(shift) => shifted(b, frame.lanes.held.arith, samples, shift, Neighbour::Right),
             None => samples,
         };
         put(b, row, columns, samples.into_iter().map(|sample| scaled(frame, sample)).collect());
@@ -203,13 +203,13 @@ impl Source {
 impl Sink {
     /// Puts what the lane stores of a row, as vectors stand in memory, into its place. Only analysis asks whether rows are shifted: it takes no gain from what it stores.
     pub fn shift(&self, b: &mut Builder, frame: &Frame, row: &Row, shift: LocalId) {
-        let samples = shifted(b, frame.arith, self.values(frame, row), shift, Neighbour::Left);
+        let samples = shifted(b, frame.lanes.held.arith, self.values(frame, row), shift, Neighbour::Left);
         put(b, row, self.columns(frame), samples);
     }
 
     /// Stores such a vector.
     pub fn store_vector(&self, b: &mut Builder, frame: &Frame, row: &Row, runs: &Runs, rows: Expr) {
-        let samples = self.columns(frame).into_iter().map(|c| frame.arith.narrow(row.at(c))).collect();
+        let samples = self.columns(frame).into_iter().map(|c| frame.lanes.held.arith.narrow(row.at(c))).collect();
         let (pointer, cache) = self.memory(frame);
         b.store_wide(Space::Global(pointer), runs.vector(frame, rows), samples, cache);
     }

@@ -33,8 +33,8 @@ impl Sink {
     /// The sink's row in a pair that is inside the image, counted from its first.
     pub fn row_of(&self, frame: &Frame, pair: Expr) -> Expr {
         match self.columns {
-            None => (pair << 1) + self.row.parity() as i32 - frame.start(1),
-            Some(_) => frame.in_band(1, self.row, pair),
+            None => (pair << 1) + self.row.parity() as i32 - frame.lanes.held.start(1),
+            Some(_) => frame.lanes.held.in_band(1, self.row, pair),
         }
     }
 
@@ -49,8 +49,8 @@ impl Sink {
     /// Where the lane's first sample stands in a row.
     pub fn first(&self, frame: &Frame) -> Expr {
         match self.columns {
-            None => Expr::from(frame.x) - frame.start(0),
-            Some(phase) => frame.in_band(0, phase, Expr::from(frame.x) >> 1),
+            None => Expr::from(frame.lanes.x) - frame.lanes.held.start(0),
+            Some(phase) => frame.lanes.held.in_band(0, phase, Expr::from(frame.lanes.x) >> 1),
         }
     }
 
@@ -62,14 +62,14 @@ impl Sink {
     /// The lane's columns that are stored.
     pub fn columns(&self, frame: &Frame) -> Vec<i32> {
         let (from, step) = self.columns.map_or((0, 1), |phase| (phase.parity() as usize, 2));
-        (0..frame.columns()).skip(from).step_by(step).collect()
+        (0..frame.lanes.held.columns()).skip(from).step_by(step).collect()
     }
 
     /// The lane's samples of a row, of type `work`.
     pub fn values(&self, frame: &Frame, row: &Row) -> Vec<Expr> {
         let gain = frame.params.gain.filter(|_| self.columns.is_none());
         let value = |c: i32| match gain {
-            Some(gain) => frame.arith.shift_down(row.at(c), gain.into()),
+            Some(gain) => frame.lanes.held.arith.shift_down(row.at(c), gain.into()),
             None => row.at(c),
         };
         self.columns(frame).into_iter().map(value).collect()

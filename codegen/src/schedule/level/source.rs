@@ -79,8 +79,8 @@ impl Source {
 
     /// The source's row that serves a pair, counted from its first.
     pub fn served_row(&self, b: &mut Builder, frame: &Frame, pair: Expr) -> Expr {
-        let served = frame.serve_row(b, self.row, pair);
-        if self.columns.is_some() { frame.band_row(self.row, served) } else { served }
+        let served = frame.lanes.held.serve_row(b, self.row, pair);
+        if self.columns.is_some() { frame.lanes.held.band_row(self.row, served) } else { served }
     }
 
     /// The columns of a lane that the source has.
@@ -96,14 +96,14 @@ impl Source {
     /// Where the sample at an even position stands in a row, or for odd columns the one after it.
     pub fn first(&self, frame: &Frame, x: LocalId) -> Expr {
         match self.columns {
-            None => Expr::from(x) - frame.start(0),
-            Some(phase) => frame.in_band(0, phase, Expr::from(x) >> 1),
+            None => Expr::from(x) - frame.lanes.held.start(0),
+            Some(phase) => frame.lanes.held.in_band(0, phase, Expr::from(x) >> 1),
         }
     }
 
     /// Loads the lane's samples of a row at once.
     pub fn vector(&self, b: &mut Builder, frame: &Frame, row: &Row, row_start: LocalId) {
-        self.vector_from(b, frame, row, row_start, frame.x);
+        self.vector_from(b, frame, row, row_start, frame.lanes.x);
     }
 
     /// Loads as many samples of a row as a lane has, from position `x` on.
@@ -217,7 +217,7 @@ impl Source {
 /// Whether rows are loaded as vectors, and if not, where each column's sample is: of analysis, each column that is [`beside`] those of other lanes.
 pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalId>) {
     let vectors = frame.vectors(b);
-    let served: Vec<LocalId> = (0..frame.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
+    let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|_| b.declare("served", Scalar::I32)).collect();
     b.if_else(
         vectors,
         |b| served.iter().for_each(|id| b.set(Place::Local(*id), 0)),
@@ -225,8 +225,8 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
             b.comment("at a border, or where rows are not aligned");
             for (c, id) in served.iter().enumerate() {
                 if frame.options.direction == Direction::Forward {
-                    let position = Expr::from(frame.base) + beside(c as i32);
-                    b.set(Place::Local(*id), frame.serve_position(0, position));
+                    let position = Expr::from(frame.lanes.base) + beside(c as i32);
+                    b.set(Place::Local(*id), frame.lanes.held.serve_position(0, position));
                 } else {
                     let column = served_column(b, frame, c as i32);
                     b.set(Place::Local(*id), column);
@@ -241,14 +241,14 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
 pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> LocalId {
     let p = phase.parity() as i32;
     // Of the image.
-    let served = match frame.boundary {
-        Boundary::WholeSymmetric | Boundary::Periodic => frame.serve_position(0, (k << 1) + p),
-        Boundary::Edge | Boundary::Zero => (frame.serve(0, phase, k) << 1) + p - frame.start(0),
+    let served = match frame.lanes.held.boundary {
+        Boundary::WholeSymmetric | Boundary::Periodic => frame.lanes.held.serve_position(0, (k << 1) + p),
+        Boundary::Edge | Boundary::Zero => (frame.lanes.held.serve(0, phase, k) << 1) + p - frame.lanes.held.start(0),
     };
     let index = match (frame.options.direction, phase) {
         (Direction::Forward, _) => served,
-        (Direction::Inverse, Phase::Even) => (served - frame.start(0)) >> 1,
-        (Direction::Inverse, Phase::Odd) => (served + frame.start(0)) >> 1,
+        (Direction::Inverse, Phase::Even) => (served - frame.lanes.held.start(0)) >> 1,
+        (Direction::Inverse, Phase::Odd) => (served + frame.lanes.held.start(0)) >> 1,
     };
     b.let_("column", Scalar::I32, index)
 }
@@ -256,18 +256,18 @@ pub fn served_index(b: &mut Builder, frame: &Frame, phase: Phase, k: Expr) -> Lo
 /// Index, in its row, of the sample that serves column c of this lane.
 pub fn served_column(b: &mut Builder, frame: &Frame, c: i32) -> LocalId {
     let phase = PHASES[c as usize % 2];
-    served_index(b, frame, phase, (Expr::from(frame.x) + (c - phase.parity() as i32)) >> 1)
+    served_index(b, frame, phase, (Expr::from(frame.lanes.x) + (c - phase.parity() as i32)) >> 1)
 }
 
 /// A sample as it stands in memory, as the steps see it.
 fn seen(frame: &Frame, sample: Expr) -> Expr {
-    scaled(frame, frame.arith.widen(sample))
+    scaled(frame, frame.lanes.held.arith.widen(sample))
 }
 
 /// A sample of type `work`, with the headroom that this level adds.
 pub fn scaled(frame: &Frame, value: Expr) -> Expr {
     match (frame.params.gain, frame.options.direction) {
-        (Some(gain), Direction::Forward) => frame.arith.shift_up(value, gain.into()),
+        (Some(gain), Direction::Forward) => frame.lanes.held.arith.shift_up(value, gain.into()),
         _ => value,
     }
 }

@@ -214,15 +214,15 @@ impl Strip<'_> {
     /// Where a phase's sample k stands in its row of the signal or of the band.
     fn place(&self, in_signal: bool, phase: Phase, k: Expr) -> Expr {
         match (in_signal, phase) {
-            (true, _) => (k << 1) + phase.parity() as i32 - self.lanes.start(0),
-            (false, Phase::Even) => k - self.lanes.start(0),
+            (true, _) => (k << 1) + phase.parity() as i32 - self.lanes.held.start(0),
+            (false, Phase::Even) => k - self.lanes.held.start(0),
             (false, Phase::Odd) => k,
         }
     }
 
     /// The bands, or the signal, with the columns that each has of a lane.
     fn streams(&self, in_signal: bool) -> Vec<(Option<Phase>, Vec<i32>)> {
-        let c = self.lanes.columns();
+        let c = self.lanes.held.columns();
         if in_signal {
             return vec![(None, (0..c).collect())];
         }
@@ -240,7 +240,7 @@ impl Strip<'_> {
                 for (i, column) in columns.iter().enumerate() {
                     let phase = PHASES[*column as usize % 2];
                     let k = (Expr::from(self.lanes.x) >> 1) + *column / 2;
-                    let k = if served { self.lanes.serve(0, phase, k) } else { k };
+                    let k = if served { self.lanes.held.serve(0, phase, k) } else { k };
                     let at = Expr::from(start) + self.place(in_signal, phase, k).cast(Scalar::I64);
                     b.load(Place::Elem(raw, (i as i32).into()), space, at, 1, Cache::Default);
                 }
@@ -279,7 +279,7 @@ impl Strip<'_> {
             let one_by_one = |b: &mut Builder, values: &[Expr]| {
                 for (i, (column, value)) in columns.iter().zip(values).enumerate() {
                     let here = || x() + *column;
-                    b.if_(here().ge(self.lanes.start(0)).and(here().lt(self.lanes.end(0))), |b| {
+                    b.if_(here().ge(self.lanes.held.start(0)).and(here().lt(self.lanes.held.end(0))), |b| {
                         b.store(space, Expr::from(out) + Expr::i64(i as i64), value.clone());
                     });
                 }
@@ -293,7 +293,7 @@ impl Strip<'_> {
                 continue;
             }
             // A lane that stores begins at position 0 at the earliest.
-            let whole = (x() + self.lanes.columns()).le(self.lanes.end(0));
+            let whole = (x() + self.lanes.held.columns()).le(self.lanes.held.end(0));
             b.if_else(whole, |b| b.store_wide(space, out, values.clone(), Cache::Default), |b| one_by_one(b, &values));
         }
     }

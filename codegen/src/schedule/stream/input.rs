@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         let mut input = Input { strip, vectors: Vec::new() };
         if strip.shares_copies {
             input.vectors = PHASES.iter().map(|row| input.shared_vector(b, *row)).collect();
-        } else if strip.is_aligned() || strip.table.is_none() {
+        } else if strip.frame.is_aligned() || strip.table.is_none() {
             input.vectors = input.streams().iter().map(|stream| input.vector(b, stream)).collect();
         }
         input
@@ -62,19 +62,19 @@ impl<'a> Input<'a> {
 
     fn vector(&self, b: &mut Builder, stream: &Stream) -> Vector {
         let (strip, lanes) = (self.strip, self.lanes(stream));
-        let (start, length) = (self.lane_start(stream, strip.x.into()), self.row_length(stream));
-        let begin = match strip.options.boundary {
+        let (start, length) = (self.lane_start(stream, strip.frame.lanes.x.into()), self.row_length(stream));
+        let begin = match strip.frame.options.boundary {
             // Whole vectors repeat: lengths are multiples of a vector.
             Boundary::Periodic => {
                 let wrapped = Expr::Wrap(Box::new(start.clone()), Box::new(length.clone()));
-                Expr::from(strip.at_border).select(wrapped, start)
+                Expr::from(strip.frame.lanes.at_border).select(wrapped, start)
             }
             _ => start,
         };
         let begin = b.let_("begin", Scalar::I32, begin);
         let valid = self.valid(b, begin, length, lanes);
-        let index = b.let_("vector", Scalar::I64, strip.index(stream.kind, 0.into(), begin.into()));
-        Vector { index, pitch: strip.pitches[stream.kind], valid }
+        let index = b.let_("vector", Scalar::I64, strip.frame.index(stream.kind, 0.into(), begin.into()));
+        Vector { index, pitch: strip.frame.pitches[stream.kind], valid }
     }
 
     fn valid(&self, b: &mut Builder, begin: LocalId, length: Expr, lanes: i32) -> LocalId {
@@ -88,21 +88,21 @@ impl<'a> Input<'a> {
         let pair = &streams[2 * row.parity() as usize..][..2];
         let first = Expr::from(Builtin::ThreadX).lt(16.into());
         let lane = Expr::from(Builtin::ThreadX).and(15.into());
-        let begin = (Expr::from(strip.base) >> 1) + lane * strip.columns();
+        let begin = (Expr::from(strip.frame.lanes.base) >> 1) + lane * strip.frame.lanes.held.columns();
         let begin = b.let_("begin", Scalar::I32, begin);
         let length = first.clone().select(self.row_length(&pair[0]), self.row_length(&pair[1]));
-        let valid = self.valid(b, begin, length, strip.columns());
-        let index = |stream: &Stream| Expr::from(strip.offsets[stream.kind]);
+        let valid = self.valid(b, begin, length, strip.frame.lanes.held.columns());
+        let index = |stream: &Stream| Expr::from(strip.frame.offsets[stream.kind]);
         let index = first.clone().select(index(&pair[0]), index(&pair[1])) + Expr::from(begin).cast(Scalar::I64);
         let index = b.let_("vector", Scalar::I64, index);
-        let pitch = first.select(strip.pitches[pair[0].kind].into(), strip.pitches[pair[1].kind].into());
+        let pitch = first.select(strip.frame.pitches[pair[0].kind].into(), strip.frame.pitches[pair[1].kind].into());
         Vector { index, pitch: b.let_("vector_row", Scalar::I32, pitch), valid }
     }
 
     fn streams(&self) -> Vec<Stream> {
-        let (strip, params) = (self.strip, self.strip.params);
-        let columns = strip.columns();
-        match strip.options.direction {
+        let (strip, params) = (self.strip, self.strip.frame.params);
+        let columns = strip.frame.lanes.held.columns();
+        match strip.frame.options.direction {
             Direction::Forward => PHASES
                 .map(|row| Stream {
                     array: 0,
@@ -128,32 +128,36 @@ impl<'a> Input<'a> {
 
     /// Elements that a lane copies of a stream.
     fn lanes(&self, stream: &Stream) -> i32 {
-        if stream.columns.is_some() { self.strip.columns() / 2 } else { self.strip.columns() }
+        if stream.columns.is_some() {
+            self.strip.frame.lanes.held.columns() / 2
+        } else {
+            self.strip.frame.lanes.held.columns()
+        }
     }
 
     /// Whether the rows that are read are aligned. `None`: they are.
     fn is_aligned(&self) -> Option<Expr> {
-        let bit = match self.strip.options.direction {
+        let bit = match self.strip.frame.options.direction {
             Direction::Forward => SIGNAL_ALIGNED,
             Direction::Inverse => BANDS_ALIGNED,
         };
-        (!self.strip.shape.is_aligned()).then(|| self.strip.params.has(bit))
+        (!self.strip.shape.is_aligned()).then(|| self.strip.frame.params.has(bit))
     }
 
     /// The row of the stream that serves `pair`.
     fn row(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> Expr {
         let strip = self.strip;
-        let served = strip.serve_row(b, stream.row, pair.clone());
+        let served = strip.frame.lanes.held.serve_row(b, stream.row, pair.clone());
         match stream.columns {
             None => served,
-            Some(_) => strip.band_row(stream.row, served),
+            Some(_) => strip.frame.lanes.held.band_row(stream.row, served),
         }
     }
 
     /// Index of the stream's first sample in the row that serves `pair`.
     fn row_start(&self, b: &mut Builder, stream: &Stream, pair: &Expr) -> LocalId {
         let row = self.row(b, stream, pair);
-        let start = self.strip.index(stream.kind, row, 0.into());
+        let start = self.strip.frame.index(stream.kind, row, 0.into());
         b.let_("row_start", Scalar::I64, start)
     }
 
@@ -161,16 +165,18 @@ impl<'a> Input<'a> {
     fn lane_start(&self, stream: &Stream, x: Expr) -> Expr {
         let strip = self.strip;
         match stream.columns {
-            None => x - strip.start(0),
-            Some(phase) => strip.in_band(0, phase, x >> 1),
+            None => x - strip.frame.lanes.held.start(0),
+            Some(phase) => strip.frame.lanes.held.in_band(0, phase, x >> 1),
         }
     }
 
     /// Samples of a row.
     fn row_length(&self, stream: &Stream) -> Expr {
         match stream.columns {
-            None => self.strip.params.width.into(),
-            Some(phase) => self.strip.last_index(0, phase) - self.strip.first_index(0, phase) + 1,
+            None => self.strip.frame.params.width.into(),
+            Some(phase) => {
+                self.strip.frame.lanes.held.last_index(0, phase) - self.strip.frame.lanes.held.first_index(0, phase) + 1
+            }
         }
     }
 
@@ -180,14 +186,16 @@ impl<'a> Input<'a> {
         // The lane's x is a multiple of the vector, so only the row matters.
         let Some(is_aligned) = self.is_aligned() else { return 0.into() };
         let skew =
-            (Expr::from(self.strip.params.skew) >> (SKEW_BITS * stream.array)).and(((1 << SKEW_BITS) - 1).into());
+            (Expr::from(self.strip.frame.params.skew) >> (SKEW_BITS * stream.array)).and(((1 << SKEW_BITS) - 1).into());
         let row = Expr::from(row_start).cast(Scalar::I32) + self.lane_start(stream, 0.into());
         is_aligned.select(0.into(), (skew + row).and(mask.into()))
     }
 
     fn cell(&self, stream: &Stream, slot: &Expr) -> Expr {
         let vectors = 32 + i32::from(self.strip.tail);
-        Expr::from(self.strip.ring_base) + slot.clone() * (2 * vectors * self.strip.columns()) + vectors * stream.at
+        Expr::from(self.strip.ring_base)
+            + slot.clone() * (2 * vectors * self.strip.frame.lanes.held.columns())
+            + vectors * stream.at
     }
 
     /// Starts the copies of a pair of rows into a slot of the ring, unless the walk ends before it.
@@ -212,7 +220,7 @@ impl<'a> Input<'a> {
 
     /// Starts the copy of a row of two bands.
     fn copy_shared(&self, b: &mut Builder, bands: &[Stream], vector: &Vector, pair: &Expr, slot: &Expr) {
-        let (strip, lanes) = (self.strip, self.strip.columns());
+        let (strip, lanes) = (self.strip, self.strip.frame.lanes.held.columns());
         let row = self.row(b, &bands[0], pair);
         let index = self.from(b, vector, row);
         let lane = Expr::from(Builtin::ThreadX);
@@ -233,7 +241,7 @@ impl<'a> Input<'a> {
             self.copy_end(b, part, valid(), lanes, |b| b.push(of(band, valid())));
         };
         b.if_else(
-            strip.at_border,
+            strip.frame.lanes.at_border,
             |b| b.if_else(first.clone(), |b| some(b, &bands[0]), |b| some(b, &bands[1])),
             |b| {
                 b.if_else(
@@ -265,14 +273,14 @@ impl<'a> Input<'a> {
             lanes: lanes as u32,
             valid,
         };
-        if strip.options.boundary == Boundary::Periodic {
+        if strip.frame.options.boundary == Boundary::Periodic {
             b.push(copy(lanes.into()));
         } else {
             let some = |b: &mut Builder| {
                 let part = Part { pointer: stream.pointer, at: at.clone(), index: index.into() };
                 self.copy_end(b, part, vector.valid.into(), lanes, |b| b.push(copy(vector.valid.into())));
             };
-            b.if_else(strip.at_border, some, |b| b.push(copy(lanes.into())));
+            b.if_else(strip.frame.lanes.at_border, some, |b| b.push(copy(lanes.into())));
         }
     }
 
@@ -288,7 +296,7 @@ impl<'a> Input<'a> {
     /// Starts copies of samples `from..to` of a vector; the others become zero. Copies of a vector that end early would do, but tools that check
     /// accesses take them for reads of all of it.
     fn copy_part(&self, b: &mut Builder, part: Part, (from, to): (Expr, Expr), lanes: i32) {
-        let sample_type = self.strip.options.sample;
+        let sample_type = self.strip.frame.options.sample;
         let Part { pointer, at, index } = part;
         let at = b.let_("first", Scalar::I32, at);
         let exists = |e: Expr| e.clone().ge(from.clone()).and(e.lt(to.clone()));
@@ -315,10 +323,10 @@ impl<'a> Input<'a> {
     fn copy(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr) {
         let row_start = self.row_start(b, stream, pair);
         let lane = Expr::from(Builtin::ThreadX);
-        self.copy_vector(b, stream, row_start, slot, self.strip.x.into(), lane.clone());
+        self.copy_vector(b, stream, row_start, slot, self.strip.frame.lanes.x.into(), lane.clone());
         if let (true, Some(is_aligned)) = (self.strip.tail, self.is_aligned()) {
             b.if_((!is_aligned).and(lane.eq_(31.into())), |b| {
-                let x = Expr::from(self.strip.x) + self.strip.columns();
+                let x = Expr::from(self.strip.frame.lanes.x) + self.strip.frame.lanes.held.columns();
                 self.copy_vector(b, stream, row_start, slot, x, 32.into());
             });
         }
@@ -368,7 +376,7 @@ impl<'a> Input<'a> {
             b.push(Stmt::SyncWarp);
         }
         let Some(table) = strip.table else { return whole(b) };
-        let inside = !Expr::from(strip.at_border);
+        let inside = !Expr::from(strip.frame.lanes.at_border);
         let simple = self.is_aligned().map_or(inside.clone(), |aligned| inside.and(aligned));
         b.if_else(simple, whole, |b| {
             b.comment("at a border, or where rows are not aligned, lanes take what others fetched");
@@ -382,14 +390,14 @@ impl<'a> Input<'a> {
     /// Takes what `load` leaves in an array of the lane's samples of a pair, stream by stream.
     fn take_with(&self, b: &mut Builder, line: &DelayLine, load: impl Fn(&mut Builder, &Stream, LocalId)) {
         let strip = self.strip;
-        let raw = b.array("raw", strip.options.sample, 2 * strip.shape.columns);
+        let raw = b.array("raw", strip.frame.options.sample, 2 * strip.shape.columns);
         for stream in self.streams() {
             load(b, &stream, raw);
             for e in 0..self.lanes(&stream) {
                 let (phase, column) = self.column(&stream, e);
-                let mut value = strip.arith.widen(Expr::Elem(raw, Box::new((stream.at + e).into())));
-                if let (Some(gain), Direction::Forward) = (strip.params.gain, strip.options.direction) {
-                    value = strip.arith.shift_up(value, gain.into());
+                let mut value = strip.frame.lanes.held.arith.widen(Expr::Elem(raw, Box::new((stream.at + e).into())));
+                if let (Some(gain), Direction::Forward) = (strip.frame.params.gain, strip.frame.options.direction) {
+                    value = strip.frame.lanes.held.arith.shift_up(value, gain.into());
                 }
                 debug_assert_eq!(phase.parity() as i32, column % 2);
                 b.set(line.row(stream.row, 0).place(column), value);
@@ -407,7 +415,7 @@ impl<'a> Input<'a> {
 
     /// Entry of the table for a column of this lane.
     fn entry(&self, column: i32) -> Expr {
-        let warp = Expr::from(Builtin::ThreadY) * (32 * self.strip.columns());
+        let warp = Expr::from(Builtin::ThreadY) * (32 * self.strip.frame.lanes.held.columns());
         warp + 32 * column + Expr::from(Builtin::ThreadX)
     }
 
@@ -422,15 +430,19 @@ impl<'a> Input<'a> {
             let streams = if streams[0].columns.is_some() { &streams[..2] } else { &streams[..1] };
             for stream in streams {
                 // Of an aligned row; others begin up to a vector later.
-                let begin = self.lane_start(stream, strip.base.into());
+                let begin = self.lane_start(stream, strip.frame.lanes.base.into());
                 let lanes = self.lanes(stream);
                 let last = (31 + i32::from(strip.tail)) * lanes;
                 for e in 0..lanes {
                     let (phase, column) = self.column(stream, e);
-                    let k = strip.serve(0, phase, (Expr::from(strip.x) + (column - phase.parity() as i32)) >> 1);
+                    let k = strip.frame.lanes.held.serve(
+                        0,
+                        phase,
+                        (Expr::from(strip.frame.lanes.x) + (column - phase.parity() as i32)) >> 1,
+                    );
                     let i = match stream.columns {
-                        None => (k << 1) + phase.parity() as i32 - strip.start(0),
-                        Some(Phase::Even) => k - strip.start(0),
+                        None => (k << 1) + phase.parity() as i32 - strip.frame.lanes.held.start(0),
+                        Some(Phase::Even) => k - strip.frame.lanes.held.start(0),
                         Some(Phase::Odd) => k,
                     };
                     // Lanes whose results nobody needs may look beyond the ring.
@@ -443,7 +455,7 @@ impl<'a> Input<'a> {
                 }
             }
         };
-        if strip.shape.is_aligned() { b.if_(strip.at_border, fill) } else { fill(b) }
+        if strip.shape.is_aligned() { b.if_(strip.frame.lanes.at_border, fill) } else { fill(b) }
     }
 
     fn gather(&self, b: &mut Builder, stream: &Stream, pair: &Expr, slot: &Expr, (table, raw): (SharedId, LocalId)) {

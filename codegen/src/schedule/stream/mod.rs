@@ -97,14 +97,6 @@ struct Strip<'a> {
     ring_base: LocalId,
 }
 
-impl<'a> std::ops::Deref for Strip<'a> {
-    type Target = Frame<'a>;
-
-    fn deref(&self) -> &Frame<'a> {
-        &self.frame
-    }
-}
-
 /// How a scheme walks: what is derived from it before any code is written.
 #[derive(Clone, Debug)]
 pub struct Fit {
@@ -279,10 +271,10 @@ fn slot_len(plan: &Fit) -> i32 {
 fn walk_down(b: &mut Builder, strip: &Strip, plan: &Fit, order: Order, range: (LocalId, LocalId), first: LocalId) {
     let (axis, window) = (&plan.axis, &plan.descent.window);
     let input = input::Input::new(b, strip);
-    let across = Across { lanes: &strip.lanes, axis };
-    let line = DelayLine::declare(b, &strip.lanes.held, axis, window, 1);
+    let across = Across { lanes: &strip.frame.lanes, axis };
+    let line = DelayLine::declare(b, &strip.frame.lanes.held, axis, window, 1);
     input.make_table(b);
-    let across_first = order.across_first(strip.options.direction);
+    let across_first = order.across_first(strip.frame.options.direction);
 
     level::walk_down(
         b,

@@ -44,7 +44,7 @@ impl Tile<'_> {
             .map(|round| {
                 let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + round * warps);
                 let rows = PHASES.map(|phase| {
-                    let array = b.array(&format!("{}_row", phase.name()), frame.arith.work, columns);
+                    let array = b.array(&format!("{}_row", phase.name()), frame.lanes.held.arith.work, columns);
                     Row::single(array, 0)
                 });
                 let held = Held { pair, rows };
@@ -68,7 +68,7 @@ impl Tile<'_> {
                     self.cells.put(b, self.cells.row(held.pair, phase), row);
                     continue;
                 }
-                let exists = frame.exists(1, phase, pair);
+                let exists = frame.lanes.held.exists(1, phase, pair);
                 let useful = || Expr::from(frame.useful);
                 match frame.options.direction {
                     Direction::Forward => b.if_(exists.and(useful()), |b| {
@@ -80,8 +80,8 @@ impl Tile<'_> {
                         b.if_(exists.and(useful()), |b| store_signal(b, frame, row, phase, pair));
                     }
                     Direction::Inverse => b.if_(exists, |b| {
-                        let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.start(1);
-                        let out = frame.index(0, y, Expr::from(frame.base) - frame.start(0));
+                        let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+                        let out = frame.index(0, y, Expr::from(frame.lanes.base) - frame.lanes.held.start(0));
                         self.cells.spread(b, frame, (self.cells.row(held.pair, phase), row), out, self.plan.results());
                     }),
                 }

@@ -11,7 +11,7 @@ impl Tile<'_> {
     /// Lifts all columns, from shared to global memory or the other way.
     pub fn down(&self, b: &mut Builder) {
         let (plan, frame) = (self.plan, self.frame);
-        let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
+        let (pairs, groups) = (plan.shape.pairs as i32, frame.lanes.held.columns());
         let parts = groups * (plan.shape.rows as i32 / 2 / pairs);
         let held = plan.held(frame.params, 1);
         let warps = plan.shape.warps as i32;
@@ -26,7 +26,7 @@ impl Tile<'_> {
     /// Lifts a part of the columns: 32 of them, and the rows that a thread has at once.
     fn part(&self, b: &mut Builder, held: &Held, part: Expr) {
         let (plan, frame) = (self.plan, self.frame);
-        let (pairs, groups) = (plan.shape.pairs as i32, frame.columns());
+        let (pairs, groups) = (plan.shape.pairs as i32, frame.lanes.held.columns());
         let column = Column::of(b, part, groups, pairs);
         let first = Expr::from(self.first) + Expr::from(column.above);
         let slab = Slab::declare(b, "column", held, (&plan.axis, &plan.halo), (first, pairs));
@@ -49,19 +49,19 @@ impl Tile<'_> {
             // Of an image, the phase differs from lane to lane.
             let index = match kind {
                 Some(phase) => {
-                    let k = (Expr::from(frame.base) >> 1) + local;
-                    let index = b.let_("index", Scalar::I32, frame.in_band(0, phase, k.clone()));
-                    b.if_(frame.at_border, |b| {
+                    let k = (Expr::from(frame.lanes.base) >> 1) + local;
+                    let index = b.let_("index", Scalar::I32, frame.lanes.held.in_band(0, phase, k.clone()));
+                    b.if_(frame.lanes.at_border, |b| {
                         let served = served_index(b, frame, phase, k);
                         b.set(Place::Local(index), served);
                     });
                     index
                 }
                 None => {
-                    let x = Expr::from(frame.base) + local;
-                    let index = b.let_("index", Scalar::I32, x.clone() - frame.start(0));
-                    b.if_(frame.at_border, |b| {
-                        b.set(Place::Local(index), frame.serve_position(0, x));
+                    let x = Expr::from(frame.lanes.base) + local;
+                    let index = b.let_("index", Scalar::I32, x.clone() - frame.lanes.held.start(0));
+                    b.if_(frame.lanes.at_border, |b| {
+                        b.set(Place::Local(index), frame.lanes.held.serve_position(0, x));
                     });
                     index
                 }
@@ -95,13 +95,13 @@ impl Tile<'_> {
             };
             let [from, to] = [plan.left, plan.left + plan.useful].map(|lanes| (lanes * lane) as i32);
             let x = match kind {
-                Some(_) => (Expr::from(frame.base) >> 1) + Expr::from(local),
-                None => Expr::from(frame.base) + Expr::from(local),
+                Some(_) => (Expr::from(frame.lanes.base) >> 1) + Expr::from(local),
+                None => Expr::from(frame.lanes.base) + Expr::from(local),
             };
             let x = b.let_("column_x", Scalar::I32, x);
             let [start, stop] = match kind {
-                Some(phase) => [frame.first_index(0, phase), frame.last_index(0, phase) + 1],
-                None => [frame.start(0), frame.end(0)],
+                Some(phase) => [frame.lanes.held.first_index(0, phase), frame.lanes.held.last_index(0, phase) + 1],
+                None => [frame.lanes.held.start(0), frame.lanes.held.end(0)],
             };
             let inside = (Expr::from(local).ge(from.into())).and(Expr::from(local).lt(to.into()));
             let exists = (Expr::from(x).ge(start)).and(Expr::from(x).lt(stop));
@@ -120,12 +120,12 @@ impl Tile<'_> {
         let (pointer, array, row, column, step) = match kind {
             Some(columns) => {
                 let band = 2 * phase.parity() as usize + columns.parity() as usize;
-                let row = frame.in_band(1, phase, done.into());
-                (params.bands[band], 1 + band.min(1), row, frame.in_band(0, columns, x.into()), 1)
+                let row = frame.lanes.held.in_band(1, phase, done.into());
+                (params.bands[band], 1 + band.min(1), row, frame.lanes.held.in_band(0, columns, x.into()), 1)
             }
             None => {
-                let row = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
-                (params.signal, 0, row, Expr::from(x) - frame.start(0), 2)
+                let row = (Expr::from(done) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+                (params.signal, 0, row, Expr::from(x) - frame.lanes.held.start(0), 2)
             }
         };
         let out = b.let_("out", Scalar::I64, frame.index(array, row, column));
@@ -137,16 +137,16 @@ impl Tile<'_> {
         b.unrolled("row", 0, slab.pairs, 1, |b, k| {
             let pair = || Expr::from(done) + k.clone();
             // No result is above row pair 0, whose even row is missing where the first row is at an odd position.
-            let ends = pair().le(frame.last_index(1, phase));
+            let ends = pair().le(frame.lanes.held.last_index(1, phase));
             let starts = phase == Phase::Odd || plan.shape.aligned;
-            b.if_(if starts { ends } else { ends.and(pair().ge(frame.first_index(1, phase))) }, |b| {
+            b.if_(if starts { ends } else { ends.and(pair().ge(frame.lanes.held.first_index(1, phase))) }, |b| {
                 let mut value = slab.row(phase, k.clone() + slab.first()).at(0);
                 if let (Some(gain), Direction::Inverse) = (params.gain, frame.options.direction) {
-                    value = frame.arith.shift_down(value, gain.into());
+                    value = frame.lanes.held.arith.shift_down(value, gain.into());
                 }
                 let below = k.clone().cast(Scalar::I64) * Expr::from(frame.pitches[array]).cast(Scalar::I64);
                 let at = Expr::from(out) + below * Expr::i64(step);
-                b.store_wide(Space::Global(pointer), at, vec![frame.arith.narrow(value)], cache);
+                b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
             });
         });
     }

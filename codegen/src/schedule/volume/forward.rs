@@ -48,7 +48,7 @@ impl Walk<'_> {
             b.if_(Expr::from(done).ge(self.first.into()), |b| {
                 for z in PHASES {
                     b.if_(self.deep.exists(2, z, done), |b| {
-                        let result = b.array("result", frame.arith.work, 2 * plan.shape.pairs);
+                        let result = b.array("result", frame.lanes.held.arith.work, 2 * plan.shape.pairs);
                         line.result(b, z, delay, result);
                         self.store(b, &column, &out, z, result);
                     });
@@ -60,7 +60,7 @@ impl Walk<'_> {
 
     /// A pair of rows of both planes, as they were loaded: even and odd, of the even plane and of the odd one.
     fn take_rows(&self, b: &mut Builder, ahead: &Ahead, round: &Round) -> Vec<Row> {
-        let (work, columns) = (self.frame.arith.work, self.plan.shape.columns);
+        let (work, columns) = (self.frame.lanes.held.arith.work, self.plan.shape.columns);
         let row = |phase: &Phase| Row::single(b.array(&format!("{}_row", phase.name()), work, columns), 0);
         let rows: Vec<Row> = [PHASES, PHASES].as_flattened().iter().map(row).collect();
         self.with_pair(b, round.warps, |b| {
@@ -92,7 +92,7 @@ impl Walk<'_> {
         b.if_else(*vectors, see, |b| {
             b.comment("columns beside one another were loaded by lanes beside one another");
             for (source, _, raw) in sources {
-                for c in 0..frame.columns() {
+                for c in 0..frame.lanes.held.columns() {
                     let at = cells.row(round.pair, source.row) + beside(c);
                     let value = cells.to_cell(source.seen(frame, *raw, c));
                     b.store(Space::Shared(cells.shared), at, value);
@@ -112,16 +112,17 @@ impl Walk<'_> {
         let is_even = b.let_("is_even", Scalar::Bool, Expr::from(column.group).lt((cells.columns / 2).into()));
         let of_kind = |value: &dyn Fn(Phase) -> Expr| Expr::from(is_even).select(value(Phase::Even), value(Phase::Odd));
         let local = b.let_("local", Scalar::I32, of_kind(&|kind| cells.local(column, Some(kind))));
-        let x = b.let_("column_x", Scalar::I32, (Expr::from(frame.base) >> 1) + Expr::from(local));
+        let x = b.let_("column_x", Scalar::I32, (Expr::from(frame.lanes.base) >> 1) + Expr::from(local));
         let [from, to] = plan.results().map(|column| Expr::from(column / 2));
         let inside = Expr::from(local).ge(from).and(Expr::from(local).lt(to));
-        let starts = Expr::from(x).ge(of_kind(&|kind| frame.first_index(0, kind)));
-        let exists = starts.and(Expr::from(x).le(of_kind(&|kind| frame.last_index(0, kind))));
-        let ends = (Expr::from(first_row) + (plan.shape.pairs as i32 - 1)).le(frame.last_index(1, Phase::Odd));
-        let starts = Expr::from(first_row).ge(frame.first_index(1, Phase::Even));
+        let starts = Expr::from(x).ge(of_kind(&|kind| frame.lanes.held.first_index(0, kind)));
+        let exists = starts.and(Expr::from(x).le(of_kind(&|kind| frame.lanes.held.last_index(0, kind))));
+        let ends =
+            (Expr::from(first_row) + (plan.shape.pairs as i32 - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
+        let starts = Expr::from(first_row).ge(frame.lanes.held.first_index(1, Phase::Even));
         let whole = b.let_("whole", Scalar::Bool, if frame.is_aligned() { ends } else { ends.and(starts) });
         let stores = b.let_("stores", Scalar::Bool, inside.and(exists));
-        let in_band = b.let_("column", Scalar::I32, of_kind(&|kind| frame.in_band(0, kind, x.into())));
+        let in_band = b.let_("column", Scalar::I32, of_kind(&|kind| frame.lanes.held.in_band(0, kind, x.into())));
         let mut cursor = |array: usize, z: Phase| {
             // Of odd rows; those of even index may have one less before them.
             let start = frame.index(array, first_row.into(), in_band.into());
@@ -147,7 +148,7 @@ impl Walk<'_> {
                     let cursor = cursors.iter().find(|cursor| cursor.0 == array).expect("every array has one").1;
                     let at = match phase {
                         Phase::Even if !frame.is_aligned() => {
-                            let missing = self.count(frame.start(1));
+                            let missing = self.count(frame.lanes.held.start(1));
                             Expr::from(cursor) - missing * self.count(frame.pitches[array])
                         }
                         _ => cursor.into(),
@@ -160,7 +161,7 @@ impl Walk<'_> {
                     let value = Expr::Elem(result, Box::new(k.clone() * 2 + phase.parity() as i32));
                     let below = self.count(k.clone()) * self.count(frame.pitches[array]);
                     let pointer = Space::Global(frame.params.bands[band]);
-                    b.store_wide(pointer, Expr::from(at) + below, vec![frame.arith.narrow(value)], cache);
+                    b.store_wide(pointer, Expr::from(at) + below, vec![frame.lanes.held.arith.narrow(value)], cache);
                 };
                 b.if_else(
                     out.whole,
@@ -173,7 +174,7 @@ impl Walk<'_> {
                         for to in outs {
                             b.unrolled("row", 0, pairs, 1, |b, k| {
                                 let pair = Expr::from(out.first_row) + k.clone();
-                                b.if_(frame.exists(1, to.0, pair), |b| put(b, to, &k));
+                                b.if_(frame.lanes.held.exists(1, to.0, pair), |b| put(b, to, &k));
                             });
                         }
                     },

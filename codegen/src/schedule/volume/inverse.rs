@@ -39,7 +39,7 @@ impl Walk<'_> {
             let done = b.let_("done", Scalar::I32, pair.clone() - delay);
             PHASES.into_iter().for_each(|z| next(b, z));
             let put = |b: &mut Builder, z: Phase, cells: &Cells| {
-                let result = b.array("result", frame.arith.work, self.deep.columns);
+                let result = b.array("result", frame.lanes.held.arith.work, self.deep.columns);
                 line.result(b, z, delay, result);
                 for round in &ahead.rounds {
                     self.with_pair(b, round.warps, |b| {
@@ -104,16 +104,16 @@ impl Walk<'_> {
         let done = b.let_("done_row", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair));
         let plane = ((Expr::from(self.first) << 1) - self.deep.start(2)).max(0.into());
         let mut cursor = |phase: Phase, x: LocalId, stores: Expr| {
-            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.start(1);
-            let start = frame.index(0, y, Expr::from(x) - frame.start(0));
+            let y = (Expr::from(done) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+            let start = frame.index(0, y, Expr::from(x) - frame.lanes.held.start(0));
             self.cursor(b, 0, stores, start, plane.clone())
         };
-        let exists = |phase: Phase| frame.exists(1, phase, done);
+        let exists = |phase: Phase| frame.lanes.held.exists(1, phase, done);
         let cursors = if frame.is_aligned() {
-            PHASES.map(|phase| cursor(phase, frame.x, exists(phase).and(frame.useful.into()))).into()
+            PHASES.map(|phase| cursor(phase, frame.lanes.x, exists(phase).and(frame.useful.into()))).into()
         } else {
             // Which of a row's samples are stored is asked of each of them.
-            vec![cursor(Phase::Even, frame.base, exists(Phase::Odd).or(exists(Phase::Even)))]
+            vec![cursor(Phase::Even, frame.lanes.base, exists(Phase::Odd).or(exists(Phase::Even)))]
         };
         Out { warps, pair, done, cursors }
     }
@@ -123,7 +123,7 @@ impl Walk<'_> {
         let (frame, plan) = (&self.frame, self.plan);
         let rows = PHASES.map(|phase| {
             let name = format!("{}_row", phase.name());
-            let row = Row::single(b.array(&name, frame.arith.work, plan.shape.columns), 0);
+            let row = Row::single(b.array(&name, frame.lanes.held.arith.work, plan.shape.columns), 0);
             cells.take(b, cells.row(out.pair, phase), &row);
             row
         });
@@ -135,7 +135,7 @@ impl Walk<'_> {
         } else {
             b.if_(self.stores(out.cursors[0]), |b| {
                 for (phase, row) in PHASES.into_iter().zip(&rows) {
-                    b.if_(self.frame.exists(1, phase, out.done), |b| {
+                    b.if_(self.frame.lanes.held.exists(1, phase, out.done), |b| {
                         let below = self.count(frame.pitches[0]) * self.count(phase.parity() as i32);
                         let at = Expr::from(out.cursors[0]) + below;
                         cells.spread(b, frame, (cells.row(out.pair, phase), row), at, plan.results());

@@ -340,7 +340,7 @@ impl Walk<'_> {
         b.comment("counted from the lane's first sample");
         for source in Source::of_plane(frame, Phase::Even).iter().filter(|source| source.row == Phase::Even) {
             for c in source.columns(frame) {
-                let from_first = Expr::from(served[c as usize]) - source.first(frame, frame.x);
+                let from_first = Expr::from(served[c as usize]) - source.first(frame, frame.lanes.x);
                 b.set(Place::Local(served[c as usize]), from_first);
             }
         }
@@ -351,8 +351,8 @@ impl Walk<'_> {
     fn ahead(&self, b: &mut Builder) -> Ahead {
         let (frame, plan) = (&self.frame, self.plan);
         let (by_columns, x) = match frame.is_aligned() {
-            true => (None, frame.inner_x(b)),
-            false => (Some(self.by_columns(b)), frame.x),
+            true => (None, frame.lanes.inner_x(b)),
+            false => (Some(self.by_columns(b)), frame.lanes.x),
         };
         let before = plan.halo.pairs_before() as i32;
         let rounds = self.rounds(plan.held_pairs()).enumerate().map(|(index, (first, warps))| {

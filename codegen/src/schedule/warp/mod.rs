@@ -366,7 +366,7 @@ impl Tile<'_> {
     /// Loads the block, lifts it, stores its results, which then stand in registers as `stored` says.
     fn lift(&self, b: &mut Builder, order: Order, stored: Form) {
         let slab = &self.slab;
-        let columns = self.frame.columns();
+        let columns = self.frame.lanes.held.columns();
         let done = Tile { slab: Slab { form: stored, ..*slab }, ..*self };
         let lift = |b: &mut Builder, (from, to): (i32, i32), lanes: &Lanes| {
             let across = Across { lanes, axis: slab.axis };
@@ -391,7 +391,7 @@ impl Tile<'_> {
                 return lift(b, (from, to), lanes);
             }
             b.if_else(
-                self.frame.at_border,
+                self.frame.lanes.at_border,
                 |b| {
                     let lanes = lanes.reflecting(b);
                     lift(b, (from, to), &lanes);
@@ -416,12 +416,12 @@ impl Tile<'_> {
         let frame = self.frame;
         if self.plan.reflects() {
             // Lanes beyond a border load any vector that there is: no step reads it.
-            let x = frame.inner_x(b);
+            let x = frame.lanes.inner_x(b);
             return self.load_vectors(b, x);
         }
         if frame.takes == RowAlignment::Whole && self.plan.finds_all() {
             let (left, useful) = (self.plan.left, self.plan.useful);
-            match frame.narrow(left.max(32 - left - useful) as i32) {
+            match frame.lanes.narrow(left.max(32 - left - useful) as i32) {
                 Some(narrow) => {
                     let why = "the image is as narrow as what lies beyond its borders";
                     b.if_else(narrow, |b| self.gather(b, why), |b| self.load_whole(b));
@@ -432,9 +432,9 @@ impl Tile<'_> {
         }
         let shifted = self.plan.has > 0 || frame.takes == RowAlignment::Any;
         b.if_else(
-            frame.at_border,
+            frame.lanes.at_border,
             |b| self.gather(b, "at a border"),
-            |b| if shifted { self.load_shifted(b) } else { self.load_vectors(b, frame.x) },
+            |b| if shifted { self.load_shifted(b) } else { self.load_vectors(b, frame.lanes.x) },
         );
     }
 
@@ -528,11 +528,11 @@ impl Tile<'_> {
     /// others what stands for theirs.
     fn load_whole(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        let x = frame.inner_x(b);
+        let x = frame.lanes.inner_x(b);
         self.load_vectors(b, x);
         let pairs = 0..slab.height();
         let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
-        frame.extend(b, &rows);
+        frame.lanes.extend(b, &rows);
     }
 
     /// Rows that are aligned, as vectors from position `x` on.
@@ -585,16 +585,16 @@ impl Tile<'_> {
     /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher
     /// than the block.
     fn is_near(&self) -> Option<Expr> {
-        let extends = matches!(self.frame.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
+        let extends = matches!(self.frame.lanes.held.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
         (extends && self.plan.border != Border::Untouched)
-            .then(|| self.frame.length(1).gt((2 * self.slab.height()).into()))
+            .then(|| self.frame.lanes.held.length(1).gt((2 * self.slab.height()).into()))
     }
 
     /// The same as [`Tile::served_start`] where that is so.
     fn near_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
         let position = ((Expr::from(self.slab.front) + k) << 1) + source.row.parity() as i32;
-        let served = Expr::from(self.frame.serve_near(b, position));
-        let row = if source.columns.is_some() { self.frame.band_row(source.row, served) } else { served };
+        let served = Expr::from(self.frame.lanes.held.serve_near(b, position));
+        let row = if source.columns.is_some() { self.frame.lanes.held.band_row(source.row, served) } else { served };
         b.let_("row_start", Scalar::I64, self.frame.index(source.array(), row, 0.into()))
     }
 
@@ -606,7 +606,7 @@ impl Tile<'_> {
 
     /// Index of the first sample of the row that serves pair `k` of the block.
     fn served_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
-        let pair = self.frame.serve(1, source.row, Expr::from(self.slab.front) + k);
+        let pair = self.frame.lanes.held.serve(1, source.row, Expr::from(self.slab.front) + k);
         source.row_start(b, self.frame, pair)
     }
 
@@ -614,7 +614,7 @@ impl Tile<'_> {
     fn gather(&self, b: &mut Builder, why: &str) {
         let (frame, slab) = (self.frame, &self.slab);
         b.comment(why);
-        let served: Vec<LocalId> = (0..frame.columns()).map(|c| served_column(b, frame, c)).collect();
+        let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|c| served_column(b, frame, c)).collect();
         if slab.form != Form::Single {
             return self.gather_pairs(b, &served);
         }
@@ -674,16 +674,17 @@ impl Tile<'_> {
     fn store(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
         let first = || Expr::from(slab.front) + slab.first();
-        let ends = (first() + (slab.pairs - 1)).le(frame.last_index(1, Phase::Odd));
+        let ends = (first() + (slab.pairs - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
         let inside = match self.plan.shape.is_even() {
             true => ends,
-            false => first().ge(frame.first_index(1, Phase::Even)).and(ends),
+            false => first().ge(frame.lanes.held.first_index(1, Phase::Even)).and(ends),
         };
         if self.plan.gives > 0 || frame.takes == RowAlignment::Any {
-            let inside = inside.and(!Expr::from(frame.at_border));
+            let inside = inside.and(!Expr::from(frame.lanes.at_border));
             return b.if_else(inside, |b| self.store_shifted(b), |b| self.store_owned(b));
         }
-        let inside = if frame.takes == RowAlignment::Whole { inside } else { inside.and(!Expr::from(frame.at_border)) };
+        let inside =
+            if frame.takes == RowAlignment::Whole { inside } else { inside.and(!Expr::from(frame.lanes.at_border)) };
         b.if_(frame.useful, |b| {
             b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b));
         });
@@ -720,13 +721,13 @@ impl Tile<'_> {
     /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist.
     fn store_owned(&self, b: &mut Builder) {
         let (frame, slab) = (self.frame, &self.slab);
-        let lanes = |n: i64| n as i32 * frame.columns();
+        let lanes = |n: i64| n as i32 * frame.lanes.held.columns();
         b.comment("at a border");
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
             let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
             for sink in Sink::all(frame) {
                 let columns = sink.columns(frame);
-                let exists = frame.exists(1, sink.row, pair);
+                let exists = frame.lanes.held.exists(1, sink.row, pair);
                 let values = sink.values(frame, &slab.row(sink.row, k.clone()));
                 let (pointer, cache) = sink.memory(frame);
                 b.if_(exists, |b| {
@@ -735,18 +736,18 @@ impl Tile<'_> {
                     let shift = || Expr::from(runs.first_shift());
                     let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift().cast(Scalar::I64));
                     // In columns, of which an array has all or half.
-                    let earlier = shift() * (frame.columns() / columns.len() as i32);
-                    let first = Expr::from(frame.base) + lanes(self.plan.left) - earlier;
+                    let earlier = shift() * (frame.lanes.held.columns() / columns.len() as i32);
+                    let first = Expr::from(frame.lanes.base) + lanes(self.plan.left) - earlier;
                     let first = b.let_("first", Scalar::I32, first);
                     for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
                         // Of a band, what belongs to a block is counted in pairs of columns.
                         let unit = if sink.columns.is_some() { c & !1 } else { c };
-                        let own = Expr::from(frame.x) + unit - Expr::from(first);
-                        let x = || Expr::from(frame.x) + c;
+                        let own = Expr::from(frame.lanes.x) + unit - Expr::from(first);
+                        let x = || Expr::from(frame.lanes.x) + c;
                         let own = own.clone().ge(0.into()).and(own.lt(lanes(self.plan.useful).into()));
-                        b.if_(own.and(x().ge(frame.start(0)).and(x().lt(frame.end(0)))), |b| {
+                        b.if_(own.and(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)))), |b| {
                             let at = Expr::from(index) + Expr::i64(e as i64);
-                            b.store_wide(Space::Global(pointer), at, vec![frame.arith.narrow(value)], cache);
+                            b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
                         });
                     }
                 });
@@ -762,7 +763,7 @@ impl Tile<'_> {
         match frame.options.direction {
             Direction::Forward => {
                 let starts = [1, 2].map(|array| {
-                    let index = frame.index(array, first.into(), Expr::from(frame.x) >> 1);
+                    let index = frame.index(array, first.into(), Expr::from(frame.lanes.x) >> 1);
                     b.let_("out", Scalar::I64, index)
                 });
                 for (below, k) in rows {
@@ -775,7 +776,7 @@ impl Tile<'_> {
                 }
             }
             Direction::Inverse => {
-                let index = frame.index(0, Expr::from(first) << 1, frame.x.into());
+                let index = frame.index(0, Expr::from(first) << 1, frame.lanes.x.into());
                 let start = b.let_("out", Scalar::I64, index);
                 for (below, k) in rows {
                     for phase in PHASES {
@@ -793,8 +794,8 @@ impl Tile<'_> {
         b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
             let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
             for phase in PHASES {
-                let ends = Expr::from(pair).le(frame.last_index(1, phase));
-                let starts = || Expr::from(pair).ge(frame.first_index(1, phase));
+                let ends = Expr::from(pair).le(frame.lanes.held.last_index(1, phase));
+                let starts = || Expr::from(pair).ge(frame.lanes.held.first_index(1, phase));
                 let inside = if self.plan.shape.is_even() { ends } else { starts().and(ends) };
                 let wanted = inside.and(frame.useful.into());
                 let row = slab.row(phase, k.clone());
