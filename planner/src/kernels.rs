@@ -16,7 +16,6 @@ use lifting_codegen::schedule::{
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// What a plan that is being measured takes, and no other.
@@ -128,7 +127,7 @@ pub struct Made {
 /// A kernel's name, and eight digits that tell it from all others of that name: kernels that were compiled elsewhere
 /// are found by it, and must be these.
 fn fingerprinted(kernel: &Kernel) -> String {
-    let digest = Sha256::digest(print::kernel(kernel));
+    let digest = hmac_sha256::Hash::hash(print::kernel(kernel).as_bytes());
     let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{}_{digits}", kernel.name)
 }

@@ -6,32 +6,26 @@
 //! cannot be read is passed over with a [`WisdomWarning`], an entry that a kernel refuses with a line in the recipe.
 
 use crate::schedule::Way;
+use lifting_codegen::schedule::Direction;
 use lifting_codegen::schedule::level::Order;
-use lifting_codegen::schedule::{Direction, Shape};
 use lifting_dsl::print::print_scheme;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+#[cfg(feature = "wisdom")]
+mod file;
 
 /// What was measured, by what it was measured for. Made by `PlanBuilder::tune`, or read from a file.
 ///
-/// ```
-/// use lifting::Wisdom;
-/// let (wisdom, warnings) = Wisdom::from_json("not what it was");
-/// assert!(wisdom.is_empty());
-/// println!("{}", warnings[0]); // says what is wrong; plans choose by prediction then
-/// assert_eq!(Wisdom::from_json(&wisdom.to_json()), (wisdom, vec![]));
-/// ```
+/// Files of it are read and written with feature `wisdom`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wisdom(BTreeMap<Key, Known>);
 
 /// What an entry is for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "wisdom", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Key {
     device: String,
     version: String,
@@ -50,57 +44,21 @@ pub struct Key {
 }
 
 /// What was found.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "wisdom", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 struct Known {
     best: Best,
     microseconds: f64,
 }
 
-/// The fastest way, as the file has it: `separate`, `lattice`, a schedule and the numbers of a shape; or `apart`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    schedule: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    shape: BTreeMap<String, u32>,
-}
-
 /// The fastest way; of several levels, `None` is a launch, or more, for each.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "wisdom",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "file::Written", into = "file::Written")
+)]
 struct Best(Option<Way>);
-
-/// What several levels are that are launched one by one.
-const APART: &str = "apart";
-
-impl From<Best> for Written {
-    fn from(Best(way): Best) -> Written {
-        let numbers = way.and_then(Way::shape).map(|shape| shape.numbers());
-        Written {
-            schedule: way.map_or(APART, |way| way.schedule().name()).to_owned(),
-            shape: numbers.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect(),
-        }
-    }
-}
-
-impl TryFrom<Written> for Best {
-    type Error = String;
-
-    fn try_from(Written { schedule, shape }: Written) -> Result<Best, String> {
-        let way = match &schedule[..] {
-            APART | "separate" | "lattice" if !shape.is_empty() => return Err(format!("`{schedule}` has no shape")),
-            APART => return Ok(Best(None)),
-            "separate" => Way::Separate,
-            "lattice" => Way::Lattice,
-            name => {
-                let numbers = shape.iter().map(|(number, value)| (&number[..], *value));
-                Way::Launch(Shape::named(name, numbers).map_err(|e| e.to_string())?)
-            }
-        };
-        Ok(Best(Some(way)))
-    }
-}
 
 /// A level of a plan, or several, as wisdom sees them.
 pub(crate) struct Case<'a> {
@@ -129,7 +87,7 @@ impl Key {
 
 impl Case<'_> {
     pub(crate) fn key(&self) -> Key {
-        let digest = Sha256::digest(print_scheme(self.scheme).as_bytes());
+        let digest = hmac_sha256::Hash::hash(print_scheme(self.scheme).as_bytes());
         Key {
             device: self.device.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -191,101 +149,7 @@ pub enum WisdomWarning {
 /// Version of the file's format: 2 since shapes have names and numbers of their schedules'.
 const FORMAT: u32 = 2;
 
-/// Most of a file that is read.
-const MOST_BYTES: u64 = 16 << 20;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    #[serde(rename = "for")]
-    key: Key,
-    found: Known,
-}
-
 impl Wisdom {
-    /// Reads a file's text. What cannot be used is left out, and said.
-    pub fn from_json(text: &str) -> (Wisdom, Vec<WisdomWarning>) {
-        let malformed = |cause: String| (Wisdom::default(), vec![WisdomWarning::Malformed { cause }]);
-        let value: Value = match serde_json::from_str(text) {
-            Ok(value) => value,
-            Err(e) => return malformed(e.to_string()),
-        };
-        match value.get("lifting_wisdom").and_then(Value::as_u64) {
-            Some(format) if format == u64::from(FORMAT) => {}
-            Some(other) => return malformed(format!("it is of format {other}")),
-            None => return malformed("it has no number `lifting_wisdom`".into()),
-        }
-        let Some(entries) = value.get("entries").and_then(Value::as_array) else {
-            return malformed("it has no list `entries`".into());
-        };
-        let (mut wisdom, mut warnings, mut others) = (Wisdom::default(), Vec::new(), 0);
-        for (index, entry) in entries.iter().enumerate() {
-            match Entry::deserialize(entry) {
-                Ok(entry) if entry.key.version != env!("CARGO_PKG_VERSION") => others += 1,
-                Ok(Entry { key, found }) => match found.check() {
-                    Ok(()) => wisdom.keep(key, found),
-                    Err(cause) => warnings.push(WisdomWarning::Entry { index, cause: cause.into() }),
-                },
-                Err(e) => warnings.push(WisdomWarning::Entry { index, cause: e.to_string() }),
-            }
-        }
-        if others > 0 {
-            warnings.push(WisdomWarning::OtherVersion { count: others });
-        }
-        (wisdom, warnings)
-    }
-
-    /// As a file's text, the same for the same wisdom.
-    pub fn to_json(&self) -> String {
-        let entries: Vec<Value> = self.0.iter().map(|(key, found)| json!({ "for": key, "found": found })).collect();
-        let text = serde_json::to_string_pretty(&json!({ "lifting_wisdom": FORMAT, "entries": entries }));
-        text.expect("strings, numbers and lists of them can be written") + "\n"
-    }
-
-    /// Reads a file; one that is not there is no wisdom.
-    pub fn load(path: impl AsRef<Path>) -> (Wisdom, Vec<WisdomWarning>) {
-        let path = path.as_ref();
-        let read = || -> std::io::Result<String> {
-            let mut text = String::new();
-            std::io::Read::read_to_string(&mut std::io::Read::take(std::fs::File::open(path)?, MOST_BYTES), &mut text)?;
-            Ok(text)
-        };
-        match read() {
-            Ok(text) => Wisdom::from_json(&text),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => (Wisdom::default(), Vec::new()),
-            Err(e) => {
-                let warning = WisdomWarning::Unreadable { path: path.to_owned(), cause: e.to_string() };
-                (Wisdom::default(), vec![warning])
-            }
-        }
-    }
-
-    /// Writes a file, whole or not at all; folders on the way are made.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> std::io::Result<()> {
-        let path = path.as_ref();
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-        std::fs::write(&beside, self.to_json())?;
-        std::fs::rename(&beside, path).inspect_err(|_| {
-            let _ = std::fs::remove_file(&beside);
-        })
-    }
-
-    /// The file that plans on CUDA devices read where they are not given wisdom: the one that the variable
-    /// `LIFTING_WISDOM` names (none if it is empty), else `lifting/wisdom.json` in the user's cache folder.
-    pub fn default_path() -> Option<PathBuf> {
-        match std::env::var_os("LIFTING_WISDOM") {
-            Some(path) if path.is_empty() => None,
-            Some(path) => Some(path.into()),
-            None => dirs::cache_dir().map(|folder| folder.join("lifting").join("wisdom.json")),
-        }
-    }
-
     /// Takes over what another has; where both know, what is faster.
     pub fn merge(&mut self, other: Wisdom) {
         other.0.into_iter().for_each(|(key, found)| self.keep(key, found));
@@ -320,12 +184,5 @@ impl Wisdom {
     /// What is known of a case: a way, or, of several levels, that they are faster one by one.
     pub(crate) fn find(&self, key: &Key) -> Option<Option<Way>> {
         self.0.get(key).map(|known| known.best.0)
-    }
-}
-
-impl Known {
-    fn check(&self) -> Result<(), &'static str> {
-        let is_time = self.microseconds.is_finite() && self.microseconds > 0.0;
-        if is_time { Ok(()) } else { Err("its time is not a positive number") }
     }
 }

@@ -268,6 +268,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     fn known(&self, device: &Device) -> (Arc<Wisdom>, Vec<WisdomWarning>) {
         match &self.wisdom {
             Some(wisdom) => (wisdom.clone(), Vec::new()),
+            #[cfg(feature = "wisdom")]
             None if device.has_wisdom() && self.only.is_none() => {
                 let (wisdom, warnings) = Wisdom::default_path().map(Wisdom::load).unwrap_or_default();
                 (Arc::new(wisdom), warnings)

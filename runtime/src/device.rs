@@ -27,10 +27,10 @@ pub enum Device {
 }
 
 impl Device {
-    /// The CPU, with as many threads as rayon's current pool has (`RAYON_NUM_THREADS` limits it). Small transforms stay
-    /// on the calling thread.
+    /// The CPU, with as many threads as rayon's current pool has (`RAYON_NUM_THREADS` limits it); without feature
+    /// `threads` with the calling one, which small transforms stay on in any case.
     pub fn cpu() -> Device {
-        Device::Cpu { threads: rayon::current_num_threads().max(1) }
+        Device::Cpu { threads: crate::cpu::threads::available() }
     }
 
     /// The CPU, with at most so many threads; 0 counts as 1. With one thread, execution with a workspace allocates
@@ -118,10 +118,7 @@ impl Device {
             Device::Cpu { .. } if schedule != Schedule::Auto => {
                 return Err(PlanError::NoSchedule { schedule, device: self.to_string() });
             }
-            Device::Cpu { threads } => {
-                let shape = problem.geometry.shape().to_vec();
-                Box::new(Cpu::<T>::new(problem, *threads).ok_or(PlanError::TooLarge { shape })?)
-            }
+            Device::Cpu { threads } => Box::new(Cpu::<T>::new(problem, *threads)?),
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => {
                 let properties = device.properties();
@@ -144,6 +141,7 @@ impl Device {
     }
 
     /// Whether plans read wisdom by themselves: where what was measured is a device's time.
+    #[cfg(feature = "wisdom")]
     pub(crate) fn has_wisdom(&self) -> bool {
         !matches!(self, Device::Cpu { .. } | Device::Interpreter)
     }

@@ -109,6 +109,16 @@ pub enum PlanError {
         /// The levels after which a single sample is left.
         most: u32,
     },
+    /// An environment variable says what is not understood.
+    #[error("the environment variable {name} is `{value}`; it can be {known}")]
+    Variable {
+        /// Its name.
+        name: &'static str,
+        /// What it is.
+        value: String,
+        /// What it can be.
+        known: &'static str,
+    },
     /// More samples than the machine can address.
     #[error("shape {shape:?} has more samples than this machine can address")]
     TooLarge {

@@ -26,6 +26,16 @@
 //!
 //! Integer wavelets (`i16`, `i32`, `i64`) are lossless for every input. Real ones (`f32`, `f64`, and `f16`, `bf16` as
 //! storage) give the same bits on every machine.
+//!
+//! # Features
+//!
+//! All are on by default, and none changes a bit of what is computed.
+//!
+//! - `cuda`: plans on CUDA devices; harmless where there is no CUDA. It takes `wisdom` with it.
+//! - `macros`: [`lifting!`], wavelets in the source of a crate.
+//! - `ndarray`: plans read and write `ndarray` arrays and views.
+//! - `threads`: large transforms on the CPU use all its threads, by rayon.
+//! - `wisdom`: what was measured is read from files, and written ([`Wisdom`]).
 
 #![warn(missing_docs)]
 

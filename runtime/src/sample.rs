@@ -5,6 +5,7 @@
 use half::{bf16, f16};
 use lifting_codegen::ir::interp::Element;
 use lifting_dsl::{PairStage, Step, Weight};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
 /// `bf16` for real ones. The 16-bit floats are storage types: every level is computed in `f32` and rounded once.
@@ -15,7 +16,7 @@ use lifting_dsl::{PairStage, Step, Weight};
     label = "samples are `i16`, `i32`, `i64`, `f16`, `bf16`, `f32` or `f64`",
     note = "a builder is told it before `.build(&device)`: `.sample::<i16>()` for integer wavelets, `.sample::<f32>()` for real ones"
 )]
-pub trait Sample: lifting_dsl::sample::Sample + Element + bytemuck::Pod + Stored<Self::Lane> {
+pub trait Sample: lifting_dsl::sample::Sample + Element + Plain + Stored<Self::Lane> {
     /// The type that lifting steps on these samples compute in.
     #[doc(hidden)]
     type Lane: Arithmetic + Stored<Self::Lane>;
@@ -50,11 +51,17 @@ pub trait Stored<W>: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     }
 }
 
+/// Plain bits: any bytes are a value, and a value is its bytes.
+#[doc(hidden)]
+pub trait Plain: FromBytes + IntoBytes + Immutable + KnownLayout {}
+
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Plain for T {}
+
 /// What lifting steps are made of, on types that are plain bits.
 #[doc(hidden)]
-pub trait Arithmetic: lifting_dsl::sample::Arithmetic + bytemuck::Pod + Stored<Self> {}
+pub trait Arithmetic: lifting_dsl::sample::Arithmetic + Plain + Stored<Self> {}
 
-impl<W: lifting_dsl::sample::Arithmetic + bytemuck::Pod + Stored<W>> Arithmetic for W {}
+impl<W: lifting_dsl::sample::Arithmetic + Plain + Stored<W>> Arithmetic for W {}
 
 macro_rules! own_lane {
     ($($t:ty),*) => {$(

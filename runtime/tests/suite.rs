@@ -7,4 +7,5 @@ mod launches;
 mod plan;
 mod schedules;
 mod support;
+#[cfg(feature = "wisdom")]
 mod wisdom;

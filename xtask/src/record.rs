@@ -4,7 +4,6 @@
 use crate::nvcc::ARCHITECTURES;
 use crate::registers::Usage;
 use crate::toolchain::{Toolchain, root, run};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -55,7 +54,7 @@ impl Record {
 
 /// Twelve hexadecimal digits.
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = hmac_sha256::Hash::new();
     for text in texts {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());

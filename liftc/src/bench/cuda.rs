@@ -17,6 +17,7 @@ use lifting::cuda::{self, CudaDevice, Transform};
 use lifting::{Device, Sample};
 use std::ffi::c_void;
 use std::sync::Arc;
+use zerocopy::IntoBytes;
 
 const COPY: &str = r#"extern "C" __global__ void copy(const uint4 *from, uint4 *to, unsigned long long vectors, unsigned int rest) {
     unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
@@ -111,7 +112,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         coefficients: allocate(coefficient_bytes).map_err(&allocated)?,
         back: allocate(data_bytes).map_err(&allocated)?,
     };
-    arrays.fill(stream, bytemuck::cast_slice(&original)).map_err(cannot("fill the arrays"))?;
+    arrays.fill(stream, original.as_bytes()).map_err(cannot("fill the arrays"))?;
     let at = arrays.addresses(stream);
 
     let rounds = CHAIN.div_ceil(count);
@@ -146,7 +147,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     inverse.time(stream, 1).map_err(&failed)?;
     let download = |from: &CudaSlice<u8>, len: usize| {
         let mut to: Vec<T> = data::poisoned(len);
-        stream.memcpy_dtoh(from, bytemuck::cast_slice_mut::<T, u8>(&mut to)).map_err(&failed)?;
+        stream.memcpy_dtoh(from, to.as_mut_bytes()).map_err(&failed)?;
         stream.synchronize().map_err(&failed)?;
         Ok::<_, Failure>(to)
     };
@@ -193,14 +194,14 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
 fn on_slices<T: Sample>(plan: &lifting::Plan<T>, stream: &Arc<CudaStream>, data: &[T]) -> Outcome<Vec<T>> {
     let on_device = plan.cuda().map_err(input)?;
     let failed = cannot("run a smaller transform");
-    let source = stream.clone_htod(bytemuck::cast_slice::<T, u8>(data)).map_err(&failed)?;
+    let source = stream.clone_htod(data.as_bytes()).map_err(&failed)?;
     let mut result: Vec<T> = data::poisoned(plan.coefficient_len());
-    let target = stream.clone_htod(bytemuck::cast_slice::<T, u8>(&result)).map_err(&failed)?;
+    let target = stream.clone_htod(result.as_bytes()).map_err(&failed)?;
     let mut workspace = on_device.workspace(stream).map_err(input)?;
     let (from, to) = (source.device_ptr(stream).0, target.device_ptr(stream).0);
     // SAFETY: arrays of the plan's sizes, on this stream alone, alive until the copy below has been waited for.
     unsafe { on_device.execute_raw(Transform::Forward, stream, from, to, &mut workspace) }.map_err(input)?;
-    stream.memcpy_dtoh(&target, bytemuck::cast_slice_mut::<T, u8>(&mut result)).map_err(&failed)?;
+    stream.memcpy_dtoh(&target, result.as_mut_bytes()).map_err(&failed)?;
     stream.synchronize().map_err(&failed)?;
     Ok(result)
 }

@@ -6,6 +6,7 @@ use lifting::{Device, Domain, Plan, Sample};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use rayon::prelude::*;
+use zerocopy::IntoBytes;
 
 /// The byte that arrays are filled with before they are written, gaps between rows included.
 pub const POISON: u8 = 0xa5;
@@ -48,7 +49,7 @@ pub fn random<T: Sample>(len: usize, rows: Rows) -> Vec<T> {
 /// Samples all of whose bytes are the poison.
 pub fn poisoned<T: Sample>(len: usize) -> Vec<T> {
     let mut sample = T::default();
-    bytemuck::bytes_of_mut(&mut sample).fill(POISON);
+    sample.as_mut_bytes().fill(POISON);
     vec![sample; len]
 }
 
@@ -63,8 +64,8 @@ fn split_mix(state: &mut u64) -> u64 {
 
 /// Compares arrays bit for bit, gaps included.
 pub fn same<T: Sample>(what: &str, got: &[T], expected: &[T]) -> Outcome {
-    let bytes = |x: &T| bytemuck::bytes_of(x).to_vec();
-    if bytemuck::cast_slice::<T, u8>(got) == bytemuck::cast_slice::<T, u8>(expected) {
+    let bytes = |x: &T| x.as_bytes().to_vec();
+    if got.as_bytes() == expected.as_bytes() {
         return Ok(());
     }
     let differs = |i: &usize| bytes(&got[*i]) != bytes(&expected[*i]);

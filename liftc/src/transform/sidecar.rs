@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use zerocopy::IntoBytes;
 
 /// Says that a JSON file is one of ours.
 const FORMAT: &str = "lifting-coefficients";
@@ -69,7 +70,7 @@ fn hash(bytes: &[u8]) -> String {
 
 /// The hash of samples as a `.npy` holds them.
 fn hash_of<T: lifting::Sample>(samples: &[T]) -> String {
-    let bytes: &[u8] = bytemuck::cast_slice(samples);
+    let bytes = samples.as_bytes();
     if cfg!(target_endian = "little") {
         return hash(bytes);
     }

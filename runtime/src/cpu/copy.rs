@@ -2,7 +2,6 @@
 
 use super::Shared;
 use crate::data::{MAX_RANK, RawView, RawViewMut};
-use rayon::prelude::*;
 
 /// Copies `src` to `dst`. Where `dst` is larger, the last sample along the axis is repeated; where it is smaller, the
 /// rest of `src` is left out.
@@ -65,7 +64,7 @@ pub(super) unsafe fn copy<T: Copy>(src: RawView<T>, dst: RawViewMut<T>, threads:
     };
     let rows: usize = dst.shape[..outer].iter().product();
     if threads > 1 && rows > 1 && rows.saturating_mul(row) >= 1 << 16 {
-        (0..rows).into_par_iter().with_min_len(rows.div_ceil(threads)).for_each(one);
+        super::threads::each(rows, threads, one);
     } else {
         (0..rows).for_each(one);
     }

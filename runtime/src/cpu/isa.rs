@@ -4,8 +4,13 @@
 //! that the machine has. The loops are plain Rust that compilers vectorise; they fuse no multiplication with an
 //! addition, so all sets give the same bits.
 
+use crate::error::PlanError;
+use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
+
+/// The variable that forbids instruction sets.
+const VARIABLE: &str = "LIFTING_CPU";
 
 /// The widest instructions that loops may use. The order is that of their width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,11 +24,28 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// What the machine has, but no more than `LIFTING_CPU` allows (`sse2` or `baseline`, `avx2`, `avx512`); what is
-    /// not understood allows all.
-    pub fn detect() -> Isa {
-        let allowed = std::env::var("LIFTING_CPU").ok().and_then(|name| name.parse().ok());
-        allowed.unwrap_or(Isa::Avx512).min(Isa::of_machine())
+    /// What the machine has, but no more than `LIFTING_CPU` allows.
+    ///
+    /// # Errors
+    /// If the variable names no instruction set.
+    pub fn detect() -> Result<Isa, PlanError> {
+        Isa::allowed(std::env::var_os(VARIABLE).as_deref())
+    }
+
+    /// The same with that value of the variable, if it is set; the empty one forbids nothing.
+    fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
+        let allowed = match value.filter(|value| !value.is_empty()) {
+            Some(value) => {
+                let known = value.to_str().and_then(|name| name.parse().ok());
+                known.ok_or_else(|| PlanError::Variable {
+                    name: VARIABLE,
+                    value: value.to_string_lossy().into_owned(),
+                    known: "baseline (or sse2, neon), avx2 or avx512; unset, all that the processor has is used",
+                })?
+            }
+            None => Isa::Avx512,
+        };
+        Ok(allowed.min(Isa::of_machine()))
     }
 
     /// What the machine has.
@@ -124,6 +146,17 @@ mod tests {
             assert_eq!(isa.to_string().parse(), Ok(isa));
         }
         assert_eq!("mmx".parse::<Isa>(), Err(()));
-        assert!(Isa::of_machine() >= Isa::Baseline && Isa::detect() <= Isa::of_machine());
+        assert!(Isa::of_machine() >= Isa::Baseline);
+    }
+
+    #[test]
+    fn the_variable_is_believed_or_refused() {
+        let allowed = |value: &str| Isa::allowed(Some(value.as_ref()));
+        assert_eq!(Isa::allowed(None), Ok(Isa::of_machine()));
+        assert_eq!(allowed(""), Ok(Isa::of_machine()));
+        assert_eq!(allowed("baseline"), Ok(Isa::Baseline));
+        assert_eq!(allowed("avx2"), Ok(Isa::Avx2.min(Isa::of_machine())));
+        let error = allowed("AVX2").unwrap_err().to_string();
+        assert!(error.contains("LIFTING_CPU") && error.contains("`AVX2`") && error.contains("avx512"), "{error}");
     }
 }

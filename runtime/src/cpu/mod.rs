@@ -13,6 +13,7 @@ mod pass;
 mod rows;
 #[cfg(test)]
 mod tests;
+pub(crate) mod threads;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::error::PlanError;
@@ -82,9 +83,13 @@ struct Window<T> {
 }
 
 impl<T: Sample> Cpu<T> {
-    /// Prepares the problem; `None` if its scratch cannot be addressed.
-    pub fn new(problem: Arc<Problem>, threads: usize) -> Option<Cpu<T>> {
-        Cpu::with(problem, threads, Isa::detect())
+    /// Prepares the problem.
+    ///
+    /// # Errors
+    /// If its scratch cannot be addressed, or `LIFTING_CPU` names no instruction set.
+    pub fn new(problem: Arc<Problem>, threads: usize) -> Result<Cpu<T>, PlanError> {
+        let shape = problem.geometry.shape().to_vec();
+        Cpu::with(problem, threads, Isa::detect()?).ok_or(PlanError::TooLarge { shape })
     }
 
     /// The same with instructions of a set that the machine has.

@@ -10,7 +10,6 @@ use super::lift::lift;
 use crate::data::{Dims, MAX_RANK};
 use crate::sample::{Arithmetic, CompiledStep, Stored};
 use lifting_dsl::Boundary;
-use rayon::prelude::*;
 
 /// Where the lines of a pass are, on one side (reading or writing).
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +139,7 @@ pub(crate) fn widest(shape: &[usize], axis: usize) -> usize {
 
 /// Runs one pass over the box of `shape` at `read` and `write`.
 ///
-/// `scratch` is cut into `workers` pieces; with more than one, pieces of the pass run on the current rayon pool.
+/// `scratch` is cut into `workers` pieces; with more than one, pieces of the pass run on the current pool of threads.
 ///
 /// # Safety
 /// Every sample of the box must be valid to read at `read` and to write at `write`, and no two indices of one side
@@ -180,7 +179,7 @@ pub(crate) unsafe fn run<S: Stored<W>, D: Stored<W>, W: Arithmetic>(
     if workers == 1 {
         share(0, scratch);
     } else {
-        scratch.par_chunks_mut(piece).take(workers).enumerate().for_each(|(worker, scratch)| share(worker, scratch));
+        super::threads::pieces(scratch, piece, workers, share);
     }
 }
 

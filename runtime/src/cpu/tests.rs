@@ -11,6 +11,7 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::SampleType;
 use lifting_planner::Problem;
 use std::sync::Arc;
+use zerocopy::IntoBytes;
 
 /// Instruction sets that this machine has.
 fn sets() -> impl Iterator<Item = Isa> {
@@ -48,7 +49,7 @@ impl Random {
 /// Equal bits, but for numbers that are none.
 fn assert_same<T: Sample>(found: &[T], expected: &[T], what: &str) {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    let same = |a: &T, b: &T| bytemuck::bytes_of(a) == bytemuck::bytes_of(b) || (a != a && b != b);
+    let same = |a: &T, b: &T| a.as_bytes() == b.as_bytes() || (a != a && b != b);
     if let Some(i) = (0..expected.len()).find(|&i| !same(&found[i], &expected[i])) {
         panic!("{what}: sample {i} is {:?}, not {:?}", found[i], expected[i]);
     }

@@ -21,6 +21,7 @@ mod volume;
 
 use super::Shared;
 use super::isa::Isa;
+use super::threads;
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 
 use crate::sample::{CompiledStep, Sample};
@@ -29,7 +30,6 @@ use fused::{Fused, Run};
 use level::{ARRIVE, Chunk, Level, Memory};
 use lifting_dsl::geometry::Layout;
 use lifting_planner::Problem;
-use rayon::prelude::*;
 use view::{Grid, Rows};
 pub(super) use volume::Volume;
 
@@ -270,7 +270,7 @@ impl<T: Sample> Program<T> {
                 (0..images).for_each(|i| self.image(way, top, &image(i), &mut work[..worker], low));
             } else if images >= workers {
                 let each = low.len() / self.threads;
-                work.par_chunks_mut(worker).take(workers).enumerate().for_each(|(w, work)| {
+                threads::pieces(work, worker, workers, |w, work| {
                     let low = std::slice::from_raw_parts_mut(shared.get().2.add(w * each), each);
                     for i in images * w / workers..images * (w + 1) / workers {
                         self.image(way, top, &image(i), work, low);
@@ -452,7 +452,7 @@ impl<T: Sample> Program<T> {
             if level.height * level.width < SMALL {
                 share(&level_whole(level), &mut work[..piece]);
             } else {
-                work.par_chunks_mut(piece).take(workers).enumerate().for_each(|(w, work)| {
+                threads::pieces(work, piece, workers, |w, work| {
                     if let Some(chunk) = level_chunk(level, w, workers) {
                         share(&chunk, work);
                     }

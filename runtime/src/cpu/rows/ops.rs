@@ -8,6 +8,7 @@
 use super::axis::{Lift, Narrow};
 use crate::cpu::isa::for_each_isa;
 use crate::sample::{Arithmetic, Stored};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Samples that are summed together where a step has no shape of its own.
 const CHUNK: usize = 64;
@@ -19,7 +20,8 @@ for_each_isa! {
     pub fn lift<W: Arithmetic>(step: &Lift<W>, target: &mut [W], reads: &[*const W]) {
         if let Some(narrow) = &step.narrow {
             // Only steps of 16-bit integers are narrow.
-            lift_narrow(step, narrow, bytemuck::cast_slice_mut(target), reads);
+            let target = <[i16]>::mut_from_bytes(target.as_mut_bytes()).expect("samples of 16 bits are `i16`");
+            lift_narrow(step, narrow, target, reads);
         } else {
             lift_wide(step, target, reads);
         }

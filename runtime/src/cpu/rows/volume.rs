@@ -11,11 +11,11 @@ use super::level::Chunk;
 use super::{Batch, Image, LARGE, Program, Way};
 use crate::cpu::Shared;
 use crate::cpu::isa::Isa;
+use crate::cpu::threads;
 use crate::data::{Dims, RawView, RawViewMut};
 use crate::sample::{CompiledStep, Sample};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_planner::Problem;
-use rayon::prelude::*;
 
 /// Planes that arrive together.
 const PLANES: usize = 4;
@@ -230,8 +230,7 @@ impl<T: Sample> Volume<T> {
             if workers == 1 {
                 share(0, &mut work[..self.work]);
             } else {
-                let pieces = work.par_chunks_mut(self.work).take(workers).enumerate();
-                pieces.for_each(|(worker, work)| share(worker, work));
+                threads::pieces(work, self.work, workers, share);
             }
         }
     }

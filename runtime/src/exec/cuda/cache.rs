@@ -10,7 +10,6 @@
 
 use super::error::CudaError;
 use super::nvrtc::{self, Architecture, Target};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -137,7 +136,7 @@ fn folder_from(var: impl Fn(&str) -> Option<PathBuf>, platform: Option<PathBuf>)
 
 /// Hash of all that the result depends on, each part with its length before it.
 fn key(source: &str, target: &Target) -> Hash {
-    let mut hash = Sha256::new();
+    let mut hash = hmac_sha256::Hash::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
@@ -149,7 +148,7 @@ fn key(source: &str, target: &Target) -> Hash {
     part(&target.version.0.to_le_bytes());
     part(&target.version.1.to_le_bytes());
     part(source.as_bytes());
-    hash.finalize().into()
+    hash.finalize()
 }
 
 fn hex(hash: &Hash) -> String {
@@ -178,7 +177,7 @@ fn from_disk_or(
 fn read(path: &Path, key: &Hash) -> Option<Vec<u8>> {
     let bytes = std::fs::read(path).ok()?;
     let (header, payload) = bytes.split_at_checked(HEADER)?;
-    let sum: Hash = Sha256::digest(payload).into();
+    let sum: Hash = hmac_sha256::Hash::hash(payload);
     let sound = &header[..8] == MAGIC && &header[8..40] == key && header[40..] == sum && !payload.is_empty();
     sound.then(|| payload.to_vec())
 }
@@ -188,7 +187,7 @@ fn write(path: &Path, key: &Hash, payload: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let sum: Hash = Sha256::digest(payload).into();
+    let sum: Hash = hmac_sha256::Hash::hash(payload);
     let bytes = [MAGIC, key.as_slice(), sum.as_slice(), payload].concat();
     let unique = format!("{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
     let temporary = path.with_extension(unique);

@@ -15,6 +15,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostS
 use lifting_dsl::geometry::Geometry;
 use lifting_planner::{List, Problem, Program};
 use std::sync::{Arc, OnceLock};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Bytes of a piece: enough that a transfer runs at full speed, few enough that the first is soon there.
 const PIECE: usize = 4 << 20;
@@ -171,7 +172,7 @@ impl<T: Sample> CudaPlan<T> {
                 let range = range(part);
                 let to = &mut result[range.start * given..range.end * given];
                 let done = slot.down.as_slice().map_err(|e| device.error("finish a transform", e))?;
-                let to = bytemuck::cast_slice_mut::<T, u8>(to);
+                let to = to.as_mut_bytes();
                 to.copy_from_slice(&done[..to.len()]);
             }
             if turn >= count {
@@ -181,7 +182,8 @@ impl<T: Sample> CudaPlan<T> {
             let mut part = src;
             part.shape[0] = range.len();
             part.ptr = src.ptr.wrapping_offset(range.start as isize * src.strides[0]);
-            let room = bytemuck::cast_slice_mut::<u8, T>(slot.up.as_mut_slice().map_err(failed)?);
+            let room =
+                <[T]>::mut_from_bytes(slot.up.as_mut_slice().map_err(failed)?).expect("pinned memory is aligned");
             // SAFETY: a part of a valid view.
             unsafe { gather_into(part, &mut room[..range.len() * taken]) };
             slot.stream.memcpy_htod(&slot.up, &mut slot.source).map_err(failed)?;
@@ -219,13 +221,13 @@ impl<T: Sample> CudaPlan<T> {
         let (mut held_source, mut held_scratch) = (None, None);
         if let Some(source) = &source {
             let mut memory = self.allocate(stream, bytes(source.len()), "the source")?;
-            self.up(stream, bytemuck::cast_slice(source), &mut memory)?;
+            self.up(stream, source.as_bytes(), &mut memory)?;
             at.source = memory.device_ptr(stream).0;
             held_source = Some(memory);
         }
         let mut memory = self.allocate(stream, bytes(target.len()), "the result")?;
         if keep_target {
-            self.up(stream, bytemuck::cast_slice(&target), &mut memory)?;
+            self.up(stream, target.as_bytes(), &mut memory)?;
         }
         at.target = memory.device_ptr_mut(stream).0;
         if let Some(mut scratch) = self.scratch(stream, loaded.workspace_bytes)? {
@@ -236,7 +238,7 @@ impl<T: Sample> CudaPlan<T> {
         unsafe { loaded.launch::<T>(self.device(), list, stream.cu_stream(), at)? };
         // A level's low band may be empty, an allocation may not.
         if !target.is_empty() {
-            self.down(stream, &memory, bytemuck::cast_slice_mut(&mut target))?;
+            self.down(stream, &memory, target.as_mut_bytes())?;
         }
         stream.synchronize().map_err(|e| self.device().error("finish a transform", e))?;
         drop((held_source, held_scratch));

@@ -11,6 +11,7 @@ use lifting_tests::wavelet;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
+use zerocopy::IntoBytes;
 
 /// What became of a case.
 pub enum Outcome {
@@ -291,7 +292,7 @@ fn window<T: Sample>(
                 there += (first[axis] + k) * large.strides[axis] as usize;
             }
             let bytes = there * size_of::<T>()..(there + row.len()) * size_of::<T>();
-            stream.memcpy_dtoh(&coefficients.slice(bytes), bytemuck::cast_slice_mut::<T, u8>(&mut row))?;
+            stream.memcpy_dtoh(&coefficients.slice(bytes), row.as_mut_bytes())?;
             stream.synchronize()?;
             let what = format!("{}, window at {starts:?}, from coefficient {there}", small.name);
             super::compare::same(&what, &row, &expected[here..here + row.len()])?;

@@ -1,0 +1,31 @@
+//! Work side by side: on rayon's pool with feature `threads`, else one piece after the other.
+
+#[cfg(feature = "threads")]
+use rayon::prelude::*;
+
+/// How many threads there are.
+pub(crate) fn available() -> usize {
+    #[cfg(feature = "threads")]
+    return rayon::current_num_threads().max(1);
+    #[cfg(not(feature = "threads"))]
+    1
+}
+
+/// Does something with each of the first so many pieces of that length.
+pub(super) fn pieces<T: Send>(all: &mut [T], length: usize, count: usize, one: impl Fn(usize, &mut [T]) + Send + Sync) {
+    #[cfg(feature = "threads")]
+    all.par_chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
+    #[cfg(not(feature = "threads"))]
+    all.chunks_mut(length).take(count).enumerate().for_each(|(i, piece)| one(i, piece));
+}
+
+/// Does something for each number below `count`, for so many at once.
+pub(super) fn each(count: usize, threads: usize, one: impl Fn(usize) + Send + Sync) {
+    #[cfg(feature = "threads")]
+    (0..count).into_par_iter().with_min_len(count.div_ceil(threads)).for_each(one);
+    #[cfg(not(feature = "threads"))]
+    {
+        let _ = threads;
+        (0..count).for_each(one);
+    }
+}
