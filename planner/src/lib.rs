@@ -20,6 +20,8 @@
 #![warn(missing_docs)]
 
 mod adjoint;
+#[cfg(feature = "wisdom")]
+pub mod calibration;
 mod choose;
 mod cluster;
 mod copy;

@@ -1,10 +1,10 @@
-//! Development tasks: `cargo xtask validate`, `cargo xtask filters`, `cargo xtask gpu-bundle`, `cargo xtask
-//! example`, `cargo xtask cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `example` and `cuda-toolchain`.
 
 mod bundle;
 mod emitted;
 mod example;
 mod filters;
+mod fit;
 mod nvcc;
 mod nvrtc;
 mod record;
@@ -13,6 +13,7 @@ mod toolchain;
 mod validate;
 
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Development tasks of Lifting.
@@ -59,6 +60,20 @@ enum Task {
     /// With LIFTING_CUDA_HOME set (a folder with bin/nvcc, lib and include), that is used instead, here and by
     /// `validate`.
     CudaToolchain,
+    /// Fit the constants by which plans predict times on a device to launches that were measured on it.
+    ///
+    /// Measurements are a file like planner/measured/h200.json. Facts (name, multiprocessors, memory) are those of
+    /// --from; only constants are fitted. It says how near predictions come, and which constants nothing settles.
+    Fit {
+        /// What was measured.
+        measurements: PathBuf,
+        /// The device's file to begin with [default: the H200's].
+        #[arg(long)]
+        from: Option<PathBuf>,
+        /// Where to write the new file.
+        #[arg(short, long)]
+        output: PathBuf,
+    },
     /// Make gpu-bundle/: programs, emitted kernels, data and a run.sh for a machine with a CUDA device and no Rust.
     ///
     /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says
@@ -74,6 +89,7 @@ fn main() -> ExitCode {
         Task::Validate { bless, only, full, afresh, seed } => {
             validate::run(&validate::Options { bless, only, full, afresh, seed })
         }
+        Task::Fit { measurements, from, output } => fit::run(&measurements, from.as_deref(), &output),
         Task::GpuBundle => bundle::make(),
         Task::Example => example::build(),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),

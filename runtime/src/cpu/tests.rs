@@ -11,7 +11,6 @@ use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::SampleType;
 use lifting_planner::Problem;
 use std::sync::Arc;
-use zerocopy::IntoBytes;
 
 /// Instruction sets that this machine has.
 fn sets() -> impl Iterator<Item = Isa> {
