@@ -265,6 +265,7 @@ impl<'a, T> PlanBuilder<'a, T> {
     }
 
     /// Wisdom, and what was passed over in it, for a device.
+    #[cfg_attr(not(feature = "wisdom"), expect(unused_variables, reason = "no file is read without the feature"))]
     fn known(&self, device: &Device) -> (Arc<Wisdom>, Vec<WisdomWarning>) {
         match &self.wisdom {
             Some(wisdom) => (wisdom.clone(), Vec::new()),

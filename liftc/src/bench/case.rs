@@ -173,7 +173,7 @@ impl Case {
 /// Row-major strides whose rows begin at multiples of so many bytes.
 pub fn pitched(shape: &[usize], pitch: usize, sample: SampleType) -> Outcome<Vec<isize>> {
     let bytes = sample.bytes();
-    if pitch == 0 || pitch % bytes != 0 {
+    if pitch == 0 || !pitch.is_multiple_of(bytes) {
         return Err(usage(format!("--pitch {pitch}: rows of {sample} begin at multiples of {bytes} bytes")));
     }
     let mut strides = vec![1isize; shape.len()];

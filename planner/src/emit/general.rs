@@ -2,7 +2,7 @@
 //! written.
 
 use super::kernels::Collected;
-use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
+use super::survey::{Cell, Images, Rows, Survey, Taken, few};
 use super::{File, FileError};
 use crate::cluster;
 use crate::kernels::{Key, Made, Tuning};
@@ -357,8 +357,8 @@ impl<'a> Draft<'a> {
         what: &str,
     ) -> Result<(i64, usize, [i64; 32]), FileError> {
         let (mut samples, mut largest) = ([0i64; 32], None::<(Shape, Job, usize)>);
-        let found: Vec<(&Image, Option<(Shape, u32, Job)>)> =
-            images.rest.iter().map(|image| (image, survey.merged(image, direction, "pyramid"))).collect();
+        let merged = |image| (image, survey.merged(image, direction, "pyramid"));
+        let found: Vec<_> = images.rest.iter().map(merged).collect();
         for (image, found) in &found {
             if let Some((shape, _, job)) = found
                 && largest.is_none_or(|(.., side)| image.side >= side)
