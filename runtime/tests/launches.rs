@@ -5,6 +5,7 @@ use crate::support::noise;
 use lifting::{
     Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, f16,
 };
+use lifting_codegen::schedule::Extent;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 
@@ -55,14 +56,19 @@ fn within<T: Sample>(data: &[T], whole: &[usize], offset: &[usize], shape: &[usi
         .collect()
 }
 
-/// One pass an axis; what plans choose, at these sizes both axes at once wherever that can be; and in turn what else can be asked for.
+/// One pass an axis; what plans choose, at these sizes both axes at once wherever that can be; and of what else can be
+/// asked for, in turn those of a level of two axes, and all others that are for the case.
 fn check<T: Sample>(scheme: &Scheme, case: &Case) {
     check_with::<T>(scheme, case, Schedule::Separate);
     check_with::<T>(scheme, case, Schedule::Auto);
     let turn = case.shape.iter().sum::<usize>() + case.boundary as usize;
-    check_with::<T>(scheme, case, [Schedule::STREAM, Schedule::WARP, Schedule::TILE, Schedule::Shared][turn % 4]);
-    if case.order.len() > 2 {
-        check_with::<T>(scheme, case, Schedule::VOLUME);
+    let of = |extent| Schedule::all().filter(move |schedule| schedule.extent() == Some(extent));
+    let turns: Vec<Schedule> = of(Extent::Plane).chain([Schedule::Shared]).collect();
+    check_with::<T>(scheme, case, turns[turn % turns.len()]);
+    let others: &[Extent] =
+        if case.order.len() > 2 { &[Extent::Volume] } else { &[Extent::TwoLevels, Extent::AllLevels] };
+    for schedule in others.iter().flat_map(|extent| of(*extent)) {
+        check_with::<T>(scheme, case, schedule);
     }
 }
 
