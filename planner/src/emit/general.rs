@@ -40,9 +40,9 @@ pub struct General<'a> {
     pub tuning: &'a Tuning,
 }
 
-/// The most kernels over both axes, of a sample type in one direction; and how much longer than with all a size may be
-/// predicted to take.
-const MOST: [usize; 2] = [5, 24];
+/// The most kernels over both axes, of a sample type in one direction, for each of [`Rows`]; and how much longer than
+/// with all a size may be predicted to take.
+const MOST: [[usize; 3]; 2] = [[3, 2, 2], [12; 3]];
 const ENOUGH: [f64; 2] = [0.03, 0.0];
 /// Bytes of a level up to which a launch of synthesis lets the next begin at once.
 const EARLY_BYTES: i64 = 5 << 20;
@@ -144,7 +144,12 @@ impl<'a> Draft<'a> {
         let cells: Vec<Cell> =
             images.both.iter().map(|image| survey.cell(image, direction)).collect::<Result<_, _>>()?;
         let all = usize::from(self.general.count == Count::All);
-        let taken = few(&cells, MOST[all], ENOUGH[all]);
+        let mut taken: Vec<Taken> = Vec::new();
+        for rows in Rows::ALL {
+            let own: Vec<Cell> = cells.iter().filter(|cell| cell.rows == rows).cloned().collect();
+            let found = few(&own, MOST[all][rows as usize], ENOUGH[all]);
+            taken.extend(found.into_iter().filter(|t| !taken.contains(t)).collect::<Vec<_>>());
+        }
         let mut indices = Vec::new();
         for &(shape, takes) in &taken {
             let largest =
