@@ -168,7 +168,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format_values())]
     pub profile: Option<Format>,
     /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files `shared`,
-    /// the kernels of 2011 and no others
+    /// those through shared memory alone
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub schedule: Vec<Schedule>,
     /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as
@@ -181,12 +181,12 @@ pub struct CompileArgs {
     /// How many kernels a CUDA file for any shape has
     #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
     pub kernels: KernelCount,
-    /// Functions for one shape each.
-    #[command(flatten)]
-    pub fixed: FixedArgs,
     /// Write nothing; fail if a file is not what would be written
     #[arg(long)]
     pub check: bool,
+    /// Functions for one shape each.
+    #[command(flatten)]
+    pub fixed: FixedArgs,
 }
 
 /// `--kernels`.

@@ -26,6 +26,9 @@ use lifting_dsl::Boundary;
 use std::any::{Any, TypeId};
 use vector::{Storage, Vector};
 
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
 /// A level with a loop of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Fused {
@@ -153,6 +156,14 @@ impl Fused {
         })
     }
 
+    /// Whether registers that are stored from there on fill whole lines of the cache at once: lines that are sent to
+    /// memory in parts cost more than those that go through the caches.
+    fn can_stream(&self, start: usize) -> bool {
+        let register = self.loops.lanes * self.size;
+        let together = if self.analysis { register } else { 2 * register };
+        together >= LINE && start.is_multiple_of(register)
+    }
+
     /// Samples of the work type that it needs.
     pub fn memory<W>(&self) -> Option<usize> {
         let state = self.loops.state.checked_mul(self.loops.lanes)?;
@@ -241,7 +252,7 @@ impl Fused {
             }
         }
         let to = results;
-        let aligned = |to: *mut u8| (to as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
+        let aligned = |to: *mut u8| self.can_stream((to as usize).wrapping_sub(lead));
         let stream = [0, 1].map(|row| {
             [0, 1].map(|band| {
                 let low = *analysis && (last + row) % 2 == 0 && (last + band) % 2 == 0;
@@ -290,7 +301,7 @@ impl Fused {
         let lead = run.skip * size * if *analysis { 1 } else { 2 };
         let stream = [0, 1].map(|band| {
             let low = *analysis && (last + band) % 2 == 0;
-            let aligned = (to[band] as usize).wrapping_sub(lead).is_multiple_of(loops.lanes * size);
+            let aligned = self.can_stream((to[band] as usize).wrapping_sub(lead));
             run.stream[!low as usize] && aligned
         });
         let event = Event {
@@ -364,7 +375,7 @@ impl Fused {
                 event.to[r][0] = to.cast();
             }
             let start = (event.to[r][0] as usize).wrapping_sub(lead);
-            event.stream[r % 2][0] &= start.is_multiple_of(loops.lanes * size);
+            event.stream[r % 2][0] &= self.can_stream(start) && loops.lanes * size >= LINE;
         }
         // SAFETY: passed on from the caller.
         unsafe { (loops.kernel)(level, &event) };
