@@ -1,7 +1,7 @@
 //! Walking statements and expressions: what holds what is said here, once for all.
 //!
 //! A walk that looks for something is [`each_stmt`], [`each_expr`] or [`any_stmt`] with a closure. A walk that treats
-//! statements by their kind asks [`Stmt::each_expr`] and [`Stmt::each_body`] for what is inside the others. A new
+//! statements by their kind asks [`Stmt::each_expr`] and [`Stmt::bodies`] for what is inside the others. A new
 //! statement or expression is added here, and where its meaning matters.
 
 use super::*;
