@@ -206,7 +206,8 @@ pub struct FixedArgs {
     #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
     pub shape: Vec<Shape>,
     /// Numbers of levels: one for all shapes, or one for each [default: 1]
-    #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=32))]
     pub levels: Vec<u32>,
     /// Transform so many arrays at once: an axis in front of the shape
     #[arg(long, value_name = "N", requires = "shape", value_parser = positive)]

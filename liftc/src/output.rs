@@ -110,8 +110,8 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether it is no file of its own but `-`, a pipe, a device or what is open already: something that is read or written
-/// once, from beginning to end.
+/// Whether it is no file of its own but `-`, a pipe, a device or what is open already: something that is read or
+/// written once, from beginning to end.
 pub fn is_stream(path: &Path) -> bool {
     is_standard(path) || is_open(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }

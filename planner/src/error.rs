@@ -35,7 +35,8 @@ pub enum ProgramError {
     Schedule(#[from] ScheduleError),
     /// A schedule that was asked for and cannot carry a level.
     #[error(
-        "schedule `{schedule}` was asked for and cannot carry level {level} in {}: {reason}; leave the choice to `Schedule::Auto`",
+        "schedule `{schedule}` was asked for and cannot carry level {level} in {}: {reason}; \
+         leave the choice to `Schedule::Auto`",
         direction_name(*direction)
     )]
     Refused {

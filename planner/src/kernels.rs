@@ -92,8 +92,8 @@ pub(crate) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
-    /// Both axes, or all three, in a shape; by the kernel for such rows; and whether what it leaves is kept for the next
-    /// level.
+    /// Both axes, or all three, in a shape; by the kernel for such rows; and whether what it leaves is kept for the
+    /// next level.
     Launch(Direction, Scalar, Order, Shape, RowAlignment, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),

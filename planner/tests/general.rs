@@ -86,7 +86,8 @@ impl Case {
         let _ = writeln!(out, "        printf(\"== {index} %zu\\n\", {wavelet}_cuda_scratch_bytes_{s}(&s));");
         let call = |way: &str, from: u64, to: u64| {
             format!(
-                "        failed |= {wavelet}_cuda_{way}_{s}(&s, (const {t} *){from}ull, ({t} *){to}ull, (void *){SCRATCH}ull, NULL);\n"
+                "        failed |= {wavelet}_cuda_{way}_{s}(&s, (const {t} *){from}ull, ({t} *){to}ull, \
+                 (void *){SCRATCH}ull, NULL);\n"
             )
         };
         out += &call("forward", signal, bands);

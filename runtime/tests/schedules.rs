@@ -212,11 +212,15 @@ fn a_schedule_can_be_asked_for() {
     .map(|e| format!("{e}\n"))
     .collect();
     let expected = [
-        "schedule `stream` was asked for and cannot carry level 1 in analysis: the level transforms one axis only; leave the choice to `Schedule::Auto`",
-        "schedule `stream` was asked for and cannot carry level 3 in analysis: schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824;",
+        "schedule `stream` was asked for and cannot carry level 1 in analysis: the level transforms one axis only; \
+         leave the choice to `Schedule::Auto`",
+        "schedule `stream` was asked for and cannot carry level 3 in analysis: \
+         schedule `stream` cannot run this launch: the width is 1, it must be 2 to 1073741824;",
         "schedule `stream` is made of a GPU's kernels, and the plan is for cpu, 1 thread: ask for `Schedule::Auto`",
-        "schedule `stream` was asked for and cannot carry level 1 in analysis: schedule `stream` cannot run this launch: under periodic the width (62) must be",
-        "schedule `warp` was asked for and cannot carry level 1 in analysis: schedule `warp` cannot hold wavelet `fidelity`: the height of a block",
+        "schedule `stream` was asked for and cannot carry level 1 in analysis: \
+         schedule `stream` cannot run this launch: under periodic the width (62) must be",
+        "schedule `warp` was asked for and cannot carry level 1 in analysis: \
+         schedule `warp` cannot hold wavelet `fidelity`: the height of a block",
     ];
     for (line, expected) in text.lines().zip(expected) {
         assert!(line.starts_with(expected), "{line}\n{expected}");

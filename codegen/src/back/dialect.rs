@@ -1,7 +1,7 @@
 //! Dialects: the languages that kernels are written in.
 //!
-//! A [`Dialect`] takes kernels and gives text. One of a C-like language implements [`CLike`] in a file of its own, which
-//! says how that language spells things and what it can do; `c_like` writes statements and expressions for all of
+//! A [`Dialect`] takes kernels and gives text. One of a C-like language implements [`CLike`] in a file of its own,
+//! which says how that language spells things and what it can do; `c_like` writes statements and expressions for all of
 //! these. A line in [`DIALECTS`](super::DIALECTS) then makes it known to everything else.
 
 use super::Unsupported;
@@ -127,8 +127,8 @@ pub trait CLike: Sync {
         "static"
     }
 
-    /// The qualifier of pointers into a memory, with a space after it. Where it is not the same for all memories, helper
-    /// functions are written for each.
+    /// The qualifier of pointers into a memory, with a space after it. Where it is not the same for all memories,
+    /// helper functions are written for each.
     fn memory(&self, memory: Memory) -> &'static str {
         let _ = memory;
         ""

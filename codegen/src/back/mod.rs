@@ -2,8 +2,8 @@
 //!
 //! They emit, they do not decide: whatever a target cannot say is an [`Unsupported`] error, not something to work
 //! around here. A [`Dialect`] is a language that kernels are written in; [`DIALECTS`] has all of them. Those that are
-//! C-like say in a file of their own, by [`CLike`], how they spell what `c_like` writes for all of them. [`namer`] gives
-//! the names, [`facts`] knows types, `text` has what all writers make text with.
+//! C-like say in a file of their own, by [`CLike`], how they spell what `c_like` writes for all of them. [`namer`]
+//! gives the names, [`facts`] knows types, `text` has what all writers make text with.
 
 mod c;
 mod c_like;

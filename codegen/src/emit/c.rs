@@ -3,23 +3,13 @@
 use super::passes::margin;
 use super::template::Template;
 use super::{EmitError, Passes, Request};
-use crate::back::{C, Dialect};
+use crate::back::{C, CLike, Dialect};
 use crate::ir::Scalar;
 use lifting_dsl::Boundary;
 
 /// The C type of samples.
 pub fn sample_type(s: Scalar) -> &'static str {
-    match s {
-        Scalar::I16 => "int16_t",
-        Scalar::I32 => "int32_t",
-        Scalar::I64 => "int64_t",
-        Scalar::U32 => "uint32_t",
-        Scalar::U64 => "uint64_t",
-        Scalar::F16 | Scalar::Bf16 => "uint16_t",
-        Scalar::F32 => "float",
-        Scalar::F64 => "double",
-        Scalar::Bool => "bool",
-    }
+    C.type_name(s)
 }
 
 /// The check that the periodic border rule asks for.
@@ -121,7 +111,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let mut out =
         request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
     out.push('\n');
-    out += &C.prelude(&kernels);
+    out += &Dialect::prelude(&C, &kernels);
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out += &super::shape(&t);

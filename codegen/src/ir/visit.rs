@@ -6,33 +6,60 @@
 
 use super::*;
 
-impl Expr {
-    /// Calls `f` on the expressions that this one is made of, in order; not on those within them.
-    pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
-        match self {
+/// The parts of an expression, to be read or changed as it is borrowed.
+macro_rules! each_part {
+    ($expr:expr, $f:ident) => {
+        match $expr {
             Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
-            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => f(a),
+            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => $f(a),
             Expr::Binary(_, a, b)
             | Expr::Mirror(a, b)
             | Expr::MirrorNear(a, b)
             | Expr::Wrap(a, b)
-            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| f(e)),
-            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
+            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| $f(e)),
+            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| $f(e)),
         }
+    };
+}
+
+/// The expressions that a statement itself holds, to be read or changed as it is borrowed.
+macro_rules! each_expr {
+    ($stmt:expr, $f:ident, $index:ident, $iter:ident) => {
+        match $stmt {
+            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
+            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
+            Stmt::Let(_, e) => $f(e),
+            Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
+                place.$index().into_iter().for_each(&mut *$f);
+                $f(e);
+            }
+            Stmt::Store { index, values, .. } => {
+                $f(index);
+                values.$iter().for_each($f);
+            }
+            Stmt::Shuffle { dst, src, lane } => {
+                dst.$index().into_iter().for_each(&mut *$f);
+                $f(src);
+                if let Lane::Index(e) = lane {
+                    $f(e);
+                }
+            }
+            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each($f),
+            Stmt::If { cond, .. } | Stmt::While { cond, .. } => $f(cond),
+            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each($f),
+        }
+    };
+}
+
+impl Expr {
+    /// Calls `f` on the expressions that this one is made of, in order; not on those within them.
+    pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
+        each_part!(self, f)
     }
 
     /// [`Expr::each_part`], of parts that may be changed.
     pub fn each_part_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
-        match self {
-            Expr::Lit(_) | Expr::Local(_) | Expr::Param(_) | Expr::Builtin(_) => {}
-            Expr::Elem(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => f(a),
-            Expr::Binary(_, a, b)
-            | Expr::Mirror(a, b)
-            | Expr::MirrorNear(a, b)
-            | Expr::Wrap(a, b)
-            | Expr::Dot { pair: a, sum: b, .. } => [a, b].into_iter().for_each(|e| f(e)),
-            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| f(e)),
-        }
+        each_part!(self, f)
     }
 
     /// Calls `f` on the expression and on all within it.
@@ -88,56 +115,12 @@ impl Place {
 impl Stmt {
     /// Calls `f` on the expressions that the statement itself holds, whole ones; not on those of statements within it.
     pub fn each_expr<'s>(&'s self, f: &mut impl FnMut(&'s Expr)) {
-        match self {
-            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
-            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
-            Stmt::Let(_, e) => f(e),
-            Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
-                place.index().into_iter().for_each(&mut *f);
-                f(e);
-            }
-            Stmt::Store { index, values, .. } => {
-                f(index);
-                values.iter().for_each(f);
-            }
-            Stmt::Shuffle { dst, src, lane } => {
-                dst.index().into_iter().for_each(&mut *f);
-                f(src);
-                if let Lane::Index(e) = lane {
-                    f(e);
-                }
-            }
-            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(f),
-            Stmt::If { cond, .. } | Stmt::While { cond, .. } => f(cond),
-            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(f),
-        }
+        each_expr!(self, f, index, iter)
     }
 
     /// [`Stmt::each_expr`], of expressions that may be changed.
     pub fn each_expr_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
-        match self {
-            Stmt::Comment(_) | Stmt::Declare(_) | Stmt::Barrier | Stmt::SyncWarp => {}
-            Stmt::CommitCopies | Stmt::WaitCopies(_) | Stmt::WaitLaunches | Stmt::AllowLaunch => {}
-            Stmt::Let(_, e) => f(e),
-            Stmt::Set(place, e) | Stmt::Load { dst: place, index: e, .. } => {
-                place.index_mut().into_iter().for_each(&mut *f);
-                f(e);
-            }
-            Stmt::Store { index, values, .. } => {
-                f(index);
-                values.iter_mut().for_each(f);
-            }
-            Stmt::Shuffle { dst, src, lane } => {
-                dst.index_mut().into_iter().for_each(&mut *f);
-                f(src);
-                if let Lane::Index(e) = lane {
-                    f(e);
-                }
-            }
-            Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each(f),
-            Stmt::If { cond, .. } | Stmt::While { cond, .. } => f(cond),
-            Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each(f),
-        }
+        each_expr!(self, f, index_mut, iter_mut)
     }
 
     /// The bodies that it holds; a branch that is not there is empty.

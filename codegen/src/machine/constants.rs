@@ -85,8 +85,8 @@ tables! {
         power: f64,
         /// Instructions a sample besides lifting.
         overhead_instructions: f64,
-        /// Registers of a thread at which an instruction takes its issue slot and no more: the more there are, the fewer
-        /// warps hide latency.
+        /// Registers of a thread at which an instruction takes its issue slot and no more: the more there are, the
+        /// fewer warps hide latency.
         registers_at_full_issue: f64,
         /// What it costs to read a row or column again; synthesis reads rows of four arrays.
         reread_cost: [f64; 2],

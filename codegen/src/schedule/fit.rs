@@ -57,7 +57,8 @@ impl Specimen {
     }
 }
 
-/// How launches go through a level, or through several: all axes of it in one pass. See [`SCHEDULES`](super::SCHEDULES).
+/// How launches go through a level, or through several: all axes of it in one pass. See
+/// [`SCHEDULES`](super::SCHEDULES).
 pub trait Schedule: Send + Sync {
     /// What recipes, wisdom and commands call it.
     fn name(&self) -> &'static str;
@@ -104,8 +105,8 @@ pub trait Schedule: Send + Sync {
         multiprocessors: u32,
     ) -> Result<Vec<Shape>, ScheduleError>;
 
-    /// Shapes and rows whose kernels stand for all where real compilers are asked, and what tells each from others of its
-    /// name.
+    /// Shapes and rows whose kernels stand for all where real compilers are asked, and what tells each from others of
+    /// its name.
     ///
     /// # Errors
     /// If no shape holds the scheme.

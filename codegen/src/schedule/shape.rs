@@ -162,6 +162,11 @@ impl Shape {
     pub fn with_chunk(self, chunk: u32) -> Shape {
         self.with(Field::CHUNK.name, chunk)
     }
+
+    /// With chunks of every length that is measured where a plan is tuned and nothing else is known of them.
+    pub(super) fn with_usual_chunks(self) -> Vec<Shape> {
+        [4, 8, 16, 32, 64, 128].map(|chunk| self.with_chunk(chunk)).into()
+    }
 }
 
 impl fmt::Debug for Shape {

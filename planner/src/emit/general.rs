@@ -467,7 +467,8 @@ impl<'a> Draft<'a> {
         let multiprocessors = general.tuning.machine.multiprocessors;
         let mut opening = vec![
             format!(
-                "Launches are chosen level by level as plans choose on a device of {multiprocessors} multiprocessors, from"
+                "Launches are chosen level by level as plans choose on a device of {multiprocessors} \
+                 multiprocessors, from"
             ),
             "tables below the kernels. Small launches overlap where CUDA and the device have that.".into(),
         ];

@@ -1,8 +1,8 @@
 //! How long a level should take, so that plans choose before anything has run.
 //!
-//! What a launch of several axes asks of a device its schedule says (`schedule::demand`). Passes along one axis are here:
-//! of those through shared memory the constants of the [`Machine`] are estimates, the others were fitted to what was
-//! measured on it, as the tests show. What is measured on a device (`PlanBuilder::tune`) stands above all this.
+//! What a launch of several axes asks of a device its schedule says (`schedule::demand`). Passes along one axis are
+//! here: of those through shared memory the constants of the [`Machine`] are estimates, the others were fitted to what
+//! was measured on it, as the tests show. What is measured on a device (`PlanBuilder::tune`) stands above all this.
 
 use crate::kernels::PassWay;
 use lifting_codegen::action::Action;

@@ -1,4 +1,5 @@
-/* What emitted files need of the CUDA runtime, on a machine without one: launches are written to the standard output. */
+/* What emitted files need of the CUDA runtime, on a machine without one: launches are written to the standard
+   output. */
 #ifndef MOCK_CUDA_RUNTIME_API_H
 #define MOCK_CUDA_RUNTIME_API_H
 
@@ -44,7 +45,8 @@ typedef struct {
 
 /* Of the test: what the device is, and what it writes of a launch. */
 extern int mock_ptx, mock_binary;
-cudaError_t mock_launch(const void *kernel, const unsigned *grid, const unsigned *block, void **arguments, int overlaps, unsigned cluster);
+cudaError_t mock_launch(const void *kernel, const unsigned *grid, const unsigned *block, void **arguments,
+                        int overlaps, unsigned cluster);
 
 inline cudaError_t cudaGetDevice(int *device)
 {

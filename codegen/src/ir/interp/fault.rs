@@ -134,7 +134,10 @@ pub enum FaultKind {
         other: Rival,
     },
     /// Global memory is touched that launches before may still write.
-    #[error("`{array}`, which launches before may still write, is {} here by a thread that has not waited for them", verb(*.writes))]
+    #[error(
+        "`{array}`, which launches before may still write, is {} here by a thread that has not waited for them",
+        verb(*.writes)
+    )]
     NotWaited {
         /// The array.
         array: String,

@@ -260,8 +260,8 @@ pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> 
     Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))
 }
 
-/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. What depends
-/// on the job (`chunk`, `aligned` and `skew`), its [`Fit::arguments`](super::Fit::arguments) gives.
+/// Parameters of a kernel that lifts all axes of an image or of a volume; every such schedule has the same. What
+/// depends on the job (`chunk`, `aligned` and `skew`), its [`Fit::arguments`](super::Fit::arguments) gives.
 ///
 /// Forward: `src, ll, hl, lh, hh`; inverse: `ll, hl, lh, hh, dst`; then `width, height, parity_x, parity_y, signal_pitch,
 /// ll_pitch, band_pitch, signal_stride, ll_stride, band_stride, batch, chunk, aligned, skew[, gain]`. hl is horizontally high and vertically low.

@@ -18,11 +18,13 @@
 //! Lattices, under `periodic`, are stages in place of steps: a stage turns pairs of columns, of which lanes share one in every other stage and compute
 //! a sample of it each; down a column it turns an even row and the odd one beside it, a pair further behind the front for every two stages.
 //!
-//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for nothing else ([`RowAlignment`]) are the
-//! fast one. The other kernel takes any rows: it copies whole vectors, too, from the aligned address before; lanes then take their samples out of the ring
-//! one by one, as both kernels do at the borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a
-//! strip: kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the columns beyond the border are
-//! copied from the other side: rows that are read are aligned and their width is a multiple of a lane's columns, or [`Fit::accepts`] refuses.
+//! Alignment. Where rows begin at multiples of a lane's vector, copies and stores are whole vectors: kernels for
+//! nothing else ([`RowAlignment`]) are the fast one. The other kernel takes any rows: it copies whole vectors, too,
+//! from the aligned address before; lanes then take their samples out of the ring one by one, as both kernels do at the
+//! borders, and store one by one. Which sample a lane takes for each of its columns is in a table, made once a strip:
+//! kept in registers, or computed anew for each row, it costs every strip what only a few need. Under `periodic` the
+//! columns beyond the border are copied from the other side: rows that are read are aligned and their width is a
+//! multiple of a lane's columns, or [`Fit::accepts`] refuses.
 //!
 //! Vertical before or after horizontal, as the plan's axis order has it. Synthesis is the same walk over four band streams.
 

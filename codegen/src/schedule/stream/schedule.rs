@@ -15,8 +15,6 @@ pub struct Schedule;
 
 /// Warps a block and depths of the ring that are measured where plans are tuned.
 const TRIED: [(u32, u32); 6] = [(1, 4), (1, 8), (2, 4), (4, 4), (4, 8), (8, 4)];
-/// Heights of chunks that are measured with the fastest of them.
-const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
 /// The numbers of shapes.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::WARPS, Field::new("ring", 2, 64), Field::CHUNK];
@@ -110,7 +108,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
-        CHUNKS.map(|chunk| fastest.with_chunk(chunk)).into()
+        fastest.with_usual_chunks()
     }
 }
 

@@ -13,9 +13,6 @@ use std::sync::Arc;
 /// All three axes at once: blocks walk along the last one with a tile of a plane.
 pub struct Schedule;
 
-/// Lengths of chunks that are measured with the fastest shape where plans are tuned.
-const CHUNKS: [u32; 6] = [4, 8, 16, 32, 64, 128];
-
 /// The numbers of shapes.
 const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("pairs", 1, 64), Field::WARPS, Field::CHUNK];
 
@@ -100,7 +97,7 @@ impl schedule::Schedule for Schedule {
     }
 
     fn refined(&self, fastest: schedule::Shape) -> Vec<schedule::Shape> {
-        CHUNKS.map(|chunk| fastest.with_chunk(chunk)).into()
+        fastest.with_usual_chunks()
     }
 }
 

@@ -16,11 +16,11 @@
 //! it, and what lifting would not keep is restored after each step. As a block holds all that its results depend on,
 //! `whole-symmetric` is possible for steps that are not symmetric, too.
 //!
-//! Rows that begin anywhere, or whose bands do ([`RowAlignment::Image`]: an odd number of columns in the Mallat layout), are
-//! loaded and stored as whole vectors at their own addresses all the same, and shuffled to where lanes hold them
-//! ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by the row's
-//! shift before its first lane, and ends by that before its last lane's end. At borders of the image samples are loaded
-//! and stored one by one.
+//! Rows that begin anywhere, or whose bands do ([`RowAlignment::Image`]: an odd number of columns in the Mallat
+//! layout), are loaded and stored as whole vectors at their own addresses all the same, and shuffled to where lanes
+//! hold them ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
+//! the row's shift before its first lane, and ends by that before its last lane's end. At borders of the image samples
+//! are loaded and stored one by one.
 
 mod cost;
 mod launch;

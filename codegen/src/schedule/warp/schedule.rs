@@ -97,8 +97,8 @@ impl schedule::Schedule for Schedule {
         Ok(taken.into_iter().map(schedule::Shape::from).collect())
     }
 
-    /// One for each shape, for whole rows; for other rows one of the first shape that takes them, and the taller one that
-    /// it has there.
+    /// One for each shape, for whole rows; for other rows one of the first shape that takes them, and the taller one
+    /// that it has there.
     fn specimens(&self, scheme: &Scheme, options: Options) -> Result<Vec<Specimen>, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
         let of_rows = |takes: RowAlignment| {

@@ -10,7 +10,8 @@
 //! [`CudaDevice::with_kernels`] never do it, as their kernels may not wait.
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch`
-//! hands lists of launches to the driver; `plan` is what users execute; `host` takes host data through it; `time` measures it.
+//! hands lists of launches to the driver; `plan` is what users execute; `host` takes host data through it; `time`
+//! measures it.
 
 mod error;
 

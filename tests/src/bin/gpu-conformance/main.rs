@@ -2,8 +2,8 @@
 //! directions × layouts × schedules over awkward sizes, from host memory, from device memory, and as graphs; arrays beyond 2³¹ bytes and samples; and faults.
 //!
 //! `gpu-conformance [SECONDS] [--device cuda|interpreter]`: stops starting new cases after that time (300) and says how many were left out. Prints the first
-//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong instead,
-//! `gpu-conformance ir` runs the IR's own suite, compiled by nvcc.
+//! differences and counts; the exit code is 1 if anything failed. `gpu-conformance faults` provokes what can go wrong
+//! instead, `gpu-conformance ir` runs the IR's own suite, compiled by nvcc.
 //!
 //! Cases come in an order that makes a short time worth most: one of everything, the rest of the catalogue, what is large, then the full product.
 
