@@ -1,0 +1,146 @@
+//! Words to coefficients.
+
+use super::arithmetic::{Decoder, Exhausted};
+use super::encode::depth;
+use super::raw::{self, Reader};
+use super::scan::{Block, Symbols};
+use super::{BlockError, Context, MAX_PLANES, Mode, Shape};
+use crate::tables::{Table, Tables};
+
+/// The coefficients of a block, row by row, as far as its words go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Magnitudes; bits that are not known are 0.
+    pub magnitudes: Vec<u32>,
+    /// Signs; of coefficients that are 0 they say nothing.
+    pub negative: Vec<bool>,
+    /// How many of the lowest bits of each magnitude are not known. All 0 where the block is complete.
+    pub unknown: Vec<u8>,
+}
+
+impl Decoded {
+    /// Coefficients of a complete block.
+    pub fn coefficients(&self) -> impl Iterator<Item = i32> + '_ {
+        // 2^31 is a magnitude of a negative coefficient only.
+        self.magnitudes.iter().zip(&self.negative).map(|(&m, &n)| if n { (m as i32).wrapping_neg() } else { m as i32 })
+    }
+}
+
+struct Coding<'a> {
+    decoder: Decoder<'a>,
+    table: &'a Table,
+    planes: u32,
+    sharing: u8,
+}
+
+impl Symbols for Coding<'_> {
+    fn code(&mut self, lane: usize, plane: u32, context: Context, _known: bool) -> Result<bool, Exhausted> {
+        let p = self.table.probability(depth(self.planes, plane), context);
+        self.decoder.code(lane >> self.sharing, p)
+    }
+}
+
+/// Decodes a block. If it is not `complete`, its words may end anywhere, and it has what they say.
+///
+/// Whatever the words are, it takes as long as a block of that shape and planes can take, and memory for its
+/// coefficients alone.
+///
+/// # Errors
+/// If the words are not those of any block.
+pub fn decode(
+    shape: Shape,
+    planes: u32,
+    mode: Mode,
+    words: &[u16],
+    complete: bool,
+    tables: &Tables,
+) -> Result<Decoded, BlockError> {
+    if planes > MAX_PLANES {
+        return Err(BlockError::Planes { planes });
+    }
+    let samples = shape.samples();
+    let (magnitudes, negative, unknown) = match mode {
+        _ if planes == 0 => {
+            if !words.is_empty() {
+                return Err(BlockError::Length);
+            }
+            (vec![0; samples], vec![false; samples], vec![0; samples])
+        }
+        Mode::Raw => {
+            let (mut magnitudes, mut negative) = raw::decode(shape, planes, words, complete)?;
+            let mut unknown = vec![0; magnitudes.len()];
+            magnitudes.resize(samples, 0);
+            negative.resize(samples, false);
+            unknown.resize(samples, planes as u8);
+            (magnitudes, negative, unknown)
+        }
+        Mode::Coded { class, sharing } => {
+            let table = tables.get(class).filter(|_| sharing <= 5).ok_or(BlockError::Mode { class, sharing })?;
+            coded(shape, planes, sharing, words, complete, table)?
+        }
+    };
+    let beyond = |(&m, &n): (&u32, &bool)| m > i32::MIN.unsigned_abs() || m == i32::MIN.unsigned_abs() && !n;
+    if planes == MAX_PLANES && magnitudes.iter().zip(&negative).any(beyond) {
+        return Err(BlockError::Range);
+    }
+    Ok(Decoded { magnitudes, negative, unknown })
+}
+
+type Parts = (Vec<u32>, Vec<bool>, Vec<u8>);
+
+fn coded(
+    shape: Shape,
+    planes: u32,
+    sharing: u8,
+    words: &[u16],
+    complete: bool,
+    table: &Table,
+) -> Result<Parts, BlockError> {
+    let coders = shape.lanes().div_ceil(1 << sharing);
+    let mut coding = Coding { decoder: Decoder::new(words, coders), table, planes, sharing };
+    let samples = shape.samples();
+    let mut block = Block::new(shape, vec![0; samples], vec![false; samples], planes);
+    let whole = block.scan(planes, sharing, &mut coding).is_ok();
+    if complete && !whole {
+        return Err(BlockError::Length);
+    }
+    if complete {
+        tail(&mut block, &coding.decoder, words)?;
+    } else {
+        // Signs that are not known: nothing can be said of their coefficients.
+        block.magnitudes.iter_mut().filter(|m| **m == 1).for_each(|m| *m = 0);
+    }
+    Ok((block.magnitudes, block.negative, block.known))
+}
+
+/// Reads the tail out of what open codewords have left, and the words behind them.
+fn tail(block: &mut Block, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), BlockError> {
+    let open = decoder.coders.iter().filter(|(interval, _)| !interval.is_exhausted());
+    let mut rooms = Vec::new();
+    for (interval, word) in open {
+        let (bits, room) = (word - interval.low, interval.room());
+        if u32::from(bits) >> room != 0 {
+            return Err(BlockError::Length);
+        }
+        rooms.extend((0..room).rev().map(|bit| bits >> bit & 1 == 1));
+    }
+    let mut rooms = rooms.into_iter();
+    let mut more = Reader::new(&words[decoder.taken..]);
+    let places: Vec<(usize, bool)> = block.tail().collect();
+    for (index, sign) in places {
+        let bit = match rooms.next() {
+            Some(bit) => bit,
+            None => more.take(1).ok_or(BlockError::Length)? == 1,
+        };
+        if sign {
+            block.negative[index] = bit;
+        } else {
+            block.magnitudes[index] |= u32::from(bit);
+        }
+        block.known[index] = 0;
+    }
+    if rooms.any(|bit| bit) || !more.is_finished() {
+        return Err(BlockError::Length);
+    }
+    Ok(())
+}

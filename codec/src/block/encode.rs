@@ -1,0 +1,144 @@
+//! Coefficients to words.
+
+use super::arithmetic::{Encoder, Exhausted};
+use super::raw::{self, Writer};
+use super::scan::{Block, Symbols};
+use super::{CONTEXTS, Context, DEPTHS, Encoded, Mode, Shape};
+use crate::tables::{Table, Tables};
+
+/// How often each symbol is coded in a block: what its table is chosen by, and what tables are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// By depth below the highest plane, context and symbol.
+    pub symbols: Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>,
+    /// Bits of the tail.
+    pub tail: u32,
+    planes: u32,
+}
+
+impl Counts {
+    /// Counts the symbols of a block.
+    pub fn of(shape: Shape, coefficients: &[i32]) -> Counts {
+        let (magnitudes, negative) = split(coefficients);
+        let planes = planes(&magnitudes);
+        let mut counts = Counts { symbols: Box::new([[[0; 2]; CONTEXTS]; DEPTHS]), tail: 0, planes };
+        let mut block = Block::new(shape, magnitudes, negative, planes);
+        never_exhausted(block.scan(planes, 0, &mut counts));
+        counts.tail = block.tail().count() as u32;
+        counts
+    }
+}
+
+impl Symbols for Counts {
+    fn code(&mut self, _lane: usize, plane: u32, context: Context, known: bool) -> Result<bool, Exhausted> {
+        self.symbols[depth(self.planes, plane)][context.index()][usize::from(known)] += 1;
+        Ok(known)
+    }
+}
+
+/// A plane as tables count it: from the block's highest one down.
+pub(super) fn depth(planes: u32, plane: u32) -> usize {
+    ((planes - 1 - plane) as usize).min(DEPTHS - 1)
+}
+
+/// Encoders know every symbol, and need no words.
+fn never_exhausted(result: Result<(), Exhausted>) {
+    debug_assert!(result.is_ok());
+}
+
+/// Magnitudes and signs.
+fn split(coefficients: &[i32]) -> (Vec<u32>, Vec<bool>) {
+    (coefficients.iter().map(|c| c.unsigned_abs()).collect(), coefficients.iter().map(|&c| c < 0).collect())
+}
+
+/// Bitplanes of the largest magnitude.
+fn planes(magnitudes: &[u32]) -> u32 {
+    32 - magnitudes.iter().fold(0, |all, m| all | m).leading_zeros()
+}
+
+/// A table, and how many lanes share a coder, with the bits that it is expected to take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Index of the table.
+    pub class: u8,
+    /// 2^sharing lanes have a coder in common.
+    pub sharing: u8,
+    /// Expected length in bits.
+    pub bits: f64,
+}
+
+impl Choice {
+    /// What is expected to be the shortest. Sharing costs time, and has to be worth it.
+    pub fn of(shape: Shape, counts: &Counts, tables: &Tables) -> Choice {
+        let (class, coded) = tables.cheapest(counts);
+        // Open codewords have 8 bits left on average, which the tail fills; and a coder has a word at least.
+        let bits = |sharing: u8| {
+            let coders = shape.lanes().div_ceil(1 << sharing) as f64;
+            (coded + f64::from(counts.tail).max(8.0 * coders)).max(16.0 * coders)
+        };
+        let most = (shape.lanes().next_power_of_two().ilog2()) as u8;
+        let least = (0..=most).map(bits).fold(f64::INFINITY, f64::min);
+        let sharing = (0..=most).find(|&s| bits(s) <= least * (1.0 + 1.0 / 64.0)).unwrap_or(0);
+        Choice { class: class as u8, sharing, bits: bits(sharing) }
+    }
+}
+
+/// Codes a block of coefficients, row by row, with the best table of a set.
+pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
+    let (magnitudes, negative) = split(coefficients);
+    let planes = planes(&magnitudes);
+    if planes == 0 {
+        return Encoded { planes, mode: Mode::Raw, words: Vec::new() };
+    }
+    let Choice { class, sharing, .. } = Choice::of(shape, &Counts::of(shape, coefficients), tables);
+    let encoded = encode_with(shape, coefficients, class, sharing, &tables[class]);
+    if encoded.words.len() < raw::words(shape, planes) {
+        return encoded;
+    }
+    Encoded { planes, mode: Mode::Raw, words: raw::encode(&magnitudes, &negative, planes) }
+}
+
+struct Coding<'a> {
+    encoder: Encoder,
+    table: &'a Table,
+    planes: u32,
+    sharing: u8,
+}
+
+impl Symbols for Coding<'_> {
+    fn code(&mut self, lane: usize, plane: u32, context: Context, known: bool) -> Result<bool, Exhausted> {
+        let p = self.table.probability(depth(self.planes, plane), context);
+        self.encoder.code(lane >> self.sharing, known, p);
+        Ok(known)
+    }
+}
+
+/// Codes a block of coefficients with this table, whatever it takes.
+///
+/// # Panics
+/// If there are not as many coefficients as the shape says.
+pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
+    assert_eq!(coefficients.len(), shape.samples());
+    let (magnitudes, negative) = split(coefficients);
+    let planes = planes(&magnitudes);
+    let coders = shape.lanes().div_ceil(1 << sharing);
+    let mut coding = Coding { encoder: Encoder::new(coders), table, planes, sharing };
+    let mut block = Block::new(shape, magnitudes, negative, planes);
+    never_exhausted(block.scan(planes, sharing, &mut coding));
+
+    let Encoder { mut words, coders } = coding.encoder;
+    let mut tail = block.tail().map(|(index, sign)| match sign {
+        true => block.negative[index],
+        false => block.magnitudes[index] & 1 == 1,
+    });
+    for (interval, place) in coders {
+        if !interval.is_exhausted() {
+            let bits = (0..interval.room()).fold(0, |bits, _| bits << 1 | u16::from(tail.next().unwrap_or(false)));
+            words[place] = interval.low + bits;
+        }
+    }
+    let mut more = Writer::default();
+    tail.for_each(|bit| more.put(bit.into(), 1));
+    words.extend(more.finish());
+    Encoded { planes, mode: Mode::Coded { class, sharing }, words }
+}

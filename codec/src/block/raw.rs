@@ -1,0 +1,103 @@
+//! Bits in words, first bit highest; and blocks whose coefficients stand in words as they are.
+
+use super::{BlockError, Shape};
+
+/// Collects bits.
+#[derive(Debug, Default)]
+pub struct Writer {
+    words: Vec<u16>,
+    bits: usize,
+}
+
+impl Writer {
+    /// Puts the lowest `count` bits of `value`, at most 32, the highest of them first.
+    pub fn put(&mut self, value: u32, count: u32) {
+        for bit in (0..count).rev() {
+            if self.bits.is_multiple_of(16) {
+                self.words.push(0);
+            }
+            let word = self.bits / 16;
+            self.words[word] |= ((value >> bit & 1) as u16) << (15 - self.bits % 16);
+            self.bits += 1;
+        }
+    }
+
+    /// All words; the last one is filled up with zeros.
+    pub fn finish(self) -> Vec<u16> {
+        self.words
+    }
+}
+
+/// Gives bits back.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    words: &'a [u16],
+    bits: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// From the first bit of these words on.
+    pub fn new(words: &'a [u16]) -> Reader<'a> {
+        Reader { words, bits: 0 }
+    }
+
+    /// The next `count` bits, at most 32; `None` if there are not so many.
+    pub fn take(&mut self, count: u32) -> Option<u32> {
+        if self.bits + count as usize > 16 * self.words.len() {
+            return None;
+        }
+        let value = (0..count).fold(0, |value, _| {
+            let bit = self.words[self.bits / 16] >> (15 - self.bits % 16) & 1;
+            self.bits += 1;
+            value << 1 | u32::from(bit)
+        });
+        Some(value)
+    }
+
+    /// Whether what is left is less than a word, and zeros.
+    pub fn is_finished(mut self) -> bool {
+        let left = 16 * self.words.len() - self.bits;
+        left < 16 && self.take(left as u32) == Some(0)
+    }
+}
+
+/// Words of a block that is stored: for each coefficient its sign and so many bits.
+pub fn words(shape: Shape, planes: u32) -> usize {
+    (shape.samples() * (planes as usize + 1)).div_ceil(16)
+}
+
+/// Stores a block, row by row.
+pub fn encode(magnitudes: &[u32], negative: &[bool], planes: u32) -> Vec<u16> {
+    let mut writer = Writer::default();
+    for (&magnitude, &negative) in magnitudes.iter().zip(negative) {
+        writer.put(negative.into(), 1);
+        writer.put(magnitude, planes);
+    }
+    writer.finish()
+}
+
+/// Reads one: magnitudes and signs of as many coefficients as there are.
+///
+/// # Errors
+/// If the words are not those of a whole block, and should be.
+pub fn decode(
+    shape: Shape,
+    planes: u32,
+    words: &[u16],
+    complete: bool,
+) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
+    if complete && words.len() != self::words(shape, planes) {
+        return Err(BlockError::Length);
+    }
+    let mut reader = Reader::new(words);
+    let (mut magnitudes, mut negative) = (Vec::new(), Vec::new());
+    for _ in 0..shape.samples() {
+        let Some((sign, magnitude)) = reader.take(1).zip(reader.take(planes)) else { break };
+        magnitudes.push(magnitude);
+        negative.push(sign == 1 && magnitude != 0);
+    }
+    if complete && !reader.is_finished() {
+        return Err(BlockError::Length);
+    }
+    Ok((magnitudes, negative))
+}

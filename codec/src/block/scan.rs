@@ -1,0 +1,197 @@
+//! The order of symbols and their contexts, once for all that goes through a block: encoder, decoder and counts.
+
+use super::arithmetic::Exhausted;
+use super::{Context, Direction, MAX_SIDE, Passes, Shape};
+
+/// What is done with the symbols of a block.
+pub trait Symbols {
+    /// Codes a symbol of a lane in a plane. Encoders are told it; decoders are not, and say what it is.
+    ///
+    /// # Errors
+    /// If a decoder has no word for it.
+    fn code(&mut self, lane: usize, plane: u32, context: Context, known: bool) -> Result<bool, Exhausted>;
+}
+
+/// Columns of the maps, a border of one on either side.
+const STRIDE: usize = MAX_SIDE + 2;
+
+/// Coefficients, and what has been coded of them so far.
+pub struct Block {
+    shape: Shape,
+    /// Magnitudes: an encoder's whole, a decoder's as far as they are known.
+    pub magnitudes: Vec<u32>,
+    /// Whether a coefficient is negative, once that is known.
+    pub negative: Vec<bool>,
+    /// Φ of eq. 3.1, with a border of zeros.
+    significant: Vec<u8>,
+    /// χ of eq. 3.2: 1 and −1, and 0 where nothing is significant, with a border.
+    signs: Vec<i8>,
+    /// Coefficients that were significant before the plane at hand.
+    refined: Vec<bool>,
+    /// The lowest plane of a coefficient whose bit is known.
+    pub known: Vec<u8>,
+}
+
+/// Which coefficients a pass over significance takes, and their contexts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// All.
+    Significance,
+    /// Those with a significant neighbour.
+    Propagation,
+    /// What propagation has left.
+    Cleanup,
+}
+
+impl Block {
+    /// Nothing of which is coded yet.
+    pub fn new(shape: Shape, magnitudes: Vec<u32>, negative: Vec<bool>, planes: u32) -> Block {
+        let (samples, map) = (shape.samples(), (shape.height + 2) * STRIDE);
+        Block {
+            shape,
+            magnitudes,
+            negative,
+            significant: vec![0; map],
+            signs: vec![0; map],
+            refined: vec![false; samples],
+            known: vec![planes as u8; samples],
+        }
+    }
+
+    /// All symbols that are coded, plane after plane: `2^sharing` lanes take turns. Signs and refinements of plane 0 are
+    /// the tail's.
+    ///
+    /// # Errors
+    /// Where a decoder has no more words; what is known until then is in the block.
+    pub fn scan<S: Symbols>(&mut self, planes: u32, sharing: u8, symbols: &mut S) -> Result<(), Exhausted> {
+        let turns = 1usize << sharing;
+        let lanes = self.shape.lanes();
+        let order: Vec<usize> = (0..turns).flat_map(|turn| (turn..lanes).step_by(turns)).collect();
+        let three = self.shape.passes == Passes::Three;
+        let mut coded = vec![false; if three { self.shape.samples() } else { 0 }];
+        for plane in (0..planes).rev() {
+            if three {
+                // Where nothing is significant yet, propagation finds nothing.
+                coded.fill(false);
+                self.pass(Pass::Propagation, plane, &order, &mut coded, symbols)?;
+                self.refine(plane, &order, symbols)?;
+                self.pass(Pass::Cleanup, plane, &order, &mut coded, symbols)?;
+            } else {
+                self.pass(Pass::Significance, plane, &order, &mut coded, symbols)?;
+                self.refine(plane, &order, symbols)?;
+            }
+            for (index, refined) in self.refined.iter_mut().enumerate() {
+                let (y, x) = (index / self.shape.width, index % self.shape.width);
+                *refined = self.significant[(y + 1) * STRIDE + x + 1] != 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// A pass over significance (SPP and CP of algorithm 2).
+    fn pass<S: Symbols>(
+        &mut self,
+        pass: Pass,
+        plane: u32,
+        order: &[usize],
+        coded: &mut [bool],
+        symbols: &mut S,
+    ) -> Result<(), Exhausted> {
+        let Shape { height, width, .. } = self.shape;
+        let mut found = Vec::with_capacity(order.len());
+        for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
+            found.clear();
+            for &lane in order {
+                let x = 2 * lane + side;
+                let (index, at) = (y * width + x, (y + 1) * STRIDE + x + 1);
+                if x >= width || self.significant[at] != 0 || pass == Pass::Cleanup && coded[index] {
+                    continue;
+                }
+                let neighbours = self.neighbours(at);
+                let context = match pass {
+                    Pass::Significance => Context::significance(neighbours),
+                    Pass::Propagation if neighbours == 0 => continue,
+                    Pass::Propagation => Context::propagation(neighbours),
+                    Pass::Cleanup => Context::cleanup(neighbours),
+                };
+                if pass == Pass::Propagation {
+                    coded[index] = true;
+                }
+                let one = symbols.code(lane, plane, context, self.magnitudes[index] >> plane & 1 == 1)?;
+                if one {
+                    found.push(lane);
+                } else {
+                    self.known[index] = plane as u8;
+                }
+            }
+            // Coefficients of a step are never neighbours: none of their contexts has waited for this.
+            for &lane in &found {
+                let x = 2 * lane + side;
+                let (index, at) = (y * width + x, (y + 1) * STRIDE + x + 1);
+                if plane > 0 {
+                    let (context, predicted) = self.sign(at);
+                    let flipped = symbols.code(lane, plane, context, self.negative[index] != predicted)?;
+                    self.negative[index] = flipped != predicted;
+                    self.signs[at] = if self.negative[index] { -1 } else { 1 };
+                }
+                self.significant[at] = 1;
+                self.magnitudes[index] |= 1 << plane;
+                self.known[index] = plane as u8;
+            }
+        }
+        Ok(())
+    }
+
+    /// The refinement pass (MRP of algorithm 2).
+    fn refine<S: Symbols>(&mut self, plane: u32, order: &[usize], symbols: &mut S) -> Result<(), Exhausted> {
+        if plane == 0 {
+            return Ok(());
+        }
+        let Shape { height, width, .. } = self.shape;
+        for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
+            for &lane in order {
+                let x = 2 * lane + side;
+                let index = y * width + x;
+                if x >= width || !self.refined[index] {
+                    continue;
+                }
+                let magnitude = self.magnitudes[index];
+                let context = Context::refinement(magnitude >> plane >> 1 == 1);
+                let one = symbols.code(lane, plane, context, magnitude >> plane & 1 == 1)?;
+                self.magnitudes[index] = magnitude & !(1 << plane) | u32::from(one) << plane;
+                self.known[index] = plane as u8;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tail: each coefficient that is significant at the end, lane by lane, with whether its bit is a sign.
+    pub fn tail(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+        let Shape { height, width, .. } = self.shape;
+        (0..width).step_by(2).flat_map(move |left| {
+            let columns = left..width.min(left + 2);
+            let places = (0..height).flat_map(move |y| columns.clone().map(move |x| (y, x)));
+            places.filter_map(move |(y, x)| {
+                let index = y * width + x;
+                let significant = self.significant[(y + 1) * STRIDE + x + 1] != 0;
+                significant.then(|| (index, self.magnitudes[index] >> 1 == 0))
+            })
+        })
+    }
+
+    /// φ of eq. 3.1.
+    fn neighbours(&self, at: usize) -> u8 {
+        let row = |at: usize| self.significant[at - 1] + self.significant[at] + self.significant[at + 1];
+        row(at - STRIDE) + row(at + STRIDE) + self.significant[at - 1] + self.significant[at + 1]
+    }
+
+    /// φ of eq. 3.2, and what sign it predicts.
+    fn sign(&self, at: usize) -> (Context, bool) {
+        let vertical = self.signs[at - STRIDE] + self.signs[at + STRIDE];
+        let horizontal = self.signs[at - 1] + self.signs[at + 1];
+        match self.shape.direction {
+            Direction::Vertical => Context::sign(vertical, horizontal),
+            Direction::Horizontal => Context::sign(horizontal, vertical),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Sets of probability tables: those that come with the crate, and those that a stream carries.
+//!
+//! A table has a probability for each context of each plane (§3.2.2 of the thesis: stationary, found in pictures
+//! beforehand, eq. 3.3), planes counted from a block's highest one. A block says which table of the set it takes. So
+//! neither band, level nor quantiser step needs to be known: blocks that look alike share a table.
+
+use crate::block::{CONTEXTS, Context, Counts, DEPTHS};
+use std::ops::Index;
+use std::sync::LazyLock;
+
+/// Most tables in a set: as many as a byte of a block can name besides its sharing.
+pub const MAX_TABLES: usize = 32;
+
+/// Bytes of a table.
+pub const TABLE_BYTES: usize = DEPTHS * CONTEXTS;
+
+/// What a probability of 0 in 128ths may be.
+const RANGE: std::ops::RangeInclusive<u8> = 1..=127;
+
+/// The probability of symbol 0 in 128ths, by depth below the block's highest plane and context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table([[u8; CONTEXTS]; DEPTHS]);
+
+impl Table {
+    /// Where every symbol is as likely as the other.
+    pub const EVEN: Table = Table([[64; CONTEXTS]; DEPTHS]);
+
+    /// The probability of 0 in 128ths, 1 to 127.
+    #[inline]
+    pub(crate) fn probability(&self, depth: usize, context: Context) -> u8 {
+        self.0[depth][context.index()]
+    }
+
+    /// The table that codes these symbols in the fewest bits, with a little of `prior`'s opinion where there are few.
+    pub fn fitted(symbols: &[[[u32; 2]; CONTEXTS]; DEPTHS], prior: &Table) -> Table {
+        /// So many symbols is the prior's opinion worth.
+        const WEIGHT: f64 = 4.0;
+        let mut table = prior.clone();
+        for (depth, contexts) in symbols.iter().enumerate() {
+            for (context, &[zeros, ones]) in contexts.iter().enumerate() {
+                let believed = f64::from(prior.0[depth][context]) / 128.0;
+                let (zeros, all) = (f64::from(zeros), f64::from(zeros) + f64::from(ones));
+                let p = (zeros + WEIGHT * believed) / (all + WEIGHT);
+                table.0[depth][context] = ((128.0 * p).round() as u8).clamp(*RANGE.start(), *RANGE.end());
+            }
+        }
+        table
+    }
+
+    /// Bits that the symbols of a block take.
+    fn bits(&self, counts: &Counts) -> f64 {
+        let mut bits = 0.0;
+        for (row, contexts) in self.0.iter().zip(counts.symbols.iter()) {
+            for (&p, &[zeros, ones]) in row.iter().zip(contexts) {
+                if zeros | ones != 0 {
+                    let [zero, one] = COSTS[usize::from(p)];
+                    bits += f64::from(zeros) * zero + f64::from(ones) * one;
+                }
+            }
+        }
+        bits
+    }
+}
+
+/// Bits of symbols 0 and 1 by the probability of 0.
+static COSTS: LazyLock<[[f64; 2]; 128]> = LazyLock::new(|| {
+    std::array::from_fn(|p| [p, 128 - p].map(|share| -(share.max(1) as f64 / 128.0).log2()))
+});
+
+/// A set of tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables(Vec<Table>);
+
+/// The tables of format version 1.
+static BUILT_IN: LazyLock<Tables> = LazyLock::new(|| {
+    Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables(vec![Table::EVEN]))
+});
+
+impl Tables {
+    /// Those that come with the crate, trained by `cargo xtask tables`.
+    pub fn built_in() -> &'static Tables {
+        &BUILT_IN
+    }
+
+    /// A set of 1 to [`MAX_TABLES`].
+    pub fn new(tables: Vec<Table>) -> Option<Tables> {
+        (1..=MAX_TABLES).contains(&tables.len()).then_some(Tables(tables))
+    }
+
+    /// A set as a stream has it: table after table, in each depth after depth, in each a byte for each context, 1 to
+    /// 127. `None` if it is not that.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Tables> {
+        let (tables, rest) = bytes.as_chunks::<TABLE_BYTES>();
+        if !rest.is_empty() || !bytes.iter().all(|p| RANGE.contains(p)) {
+            return None;
+        }
+        let table = |bytes: &[u8; TABLE_BYTES]| {
+            Table(std::array::from_fn(|depth| std::array::from_fn(|context| bytes[depth * CONTEXTS + context])))
+        };
+        Tables::new(tables.iter().map(table).collect())
+    }
+
+    /// The inverse of [`Tables::from_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|table| table.0.iter().flatten().copied()).collect()
+    }
+
+    /// Number of tables.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The table of that number.
+    pub fn get(&self, class: u8) -> Option<&Table> {
+        self.0.get(usize::from(class))
+    }
+
+    /// The table that codes a block in the fewest bits, and how many these are, the tail not among them.
+    pub fn cheapest(&self, counts: &Counts) -> (usize, f64) {
+        let costs = self.0.iter().map(|table| table.bits(counts)).enumerate();
+        costs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+    }
+
+    /// A set of at most `count` tables for these blocks, from this one: blocks choose tables, and tables are fitted to
+    /// the blocks that chose them, in turns (Linde, Buzo and Gray 1980); where there are too few tables, those that cost
+    /// most are split.
+    pub fn trained(&self, blocks: &[Counts], count: usize, turns: usize) -> Tables {
+        let mut tables = self.clone();
+        loop {
+            for _ in 0..turns {
+                tables = tables.refitted(blocks);
+            }
+            if tables.count() >= count.min(MAX_TABLES) {
+                return tables;
+            }
+            tables = tables.split(blocks, count.min(MAX_TABLES));
+        }
+    }
+
+    /// One turn of training; tables that no block chooses are left away.
+    fn refitted(&self, blocks: &[Counts]) -> Tables {
+        let mut sums: Vec<Option<Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>>> = vec![None; self.count()];
+        for counts in blocks {
+            let sum = sums[self.cheapest(counts).0].get_or_insert_with(|| Box::new([[[0; 2]; CONTEXTS]; DEPTHS]));
+            add(sum, &counts.symbols);
+        }
+        let fitted: Vec<Table> =
+            sums.iter().zip(&self.0).filter_map(|(sum, prior)| Some(Table::fitted(sum.as_deref()?, prior))).collect();
+        Tables::new(fitted).unwrap_or_else(|| self.clone())
+    }
+
+    /// Twice as many, `most` at most: the tables of most bits have a twin that thinks every symbol less certain.
+    fn split(&self, blocks: &[Counts], most: usize) -> Tables {
+        let mut bits = vec![0.0; self.count()];
+        for counts in blocks {
+            let (class, cost) = self.cheapest(counts);
+            bits[class] += cost;
+        }
+        let mut order: Vec<usize> = (0..self.count()).collect();
+        order.sort_by(|&a, &b| bits[b].total_cmp(&bits[a]));
+        let twin = |table: &Table| {
+            Table(table.0.map(|row| row.map(|p| (64 + (i16::from(p) - 64) * 3 / 4).clamp(1, 127) as u8)))
+        };
+        let twins: Vec<Table> = order.iter().take(most - self.count()).map(|&i| twin(&self.0[i])).collect();
+        Tables(self.0.iter().cloned().chain(twins).collect())
+    }
+}
+
+/// Adds counts.
+fn add(sum: &mut [[[u32; 2]; CONTEXTS]; DEPTHS], counts: &[[[u32; 2]; CONTEXTS]; DEPTHS]) {
+    for (sum, count) in sum.as_flattened_mut().as_flattened_mut().iter_mut().zip(counts.as_flattened().as_flattened()) {
+        *sum = sum.saturating_add(*count);
+    }
+}
+
+impl Index<u8> for Tables {
+    type Output = Table;
+
+    fn index(&self, class: u8) -> &Table {
+        &self.0[usize::from(class)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_that_comes_with_the_crate_is_whole() {
+        let tables = Tables::from_bytes(include_bytes!("tables.bin")).unwrap();
+        assert_eq!(&tables, Tables::built_in());
+        assert_eq!(tables.count(), MAX_TABLES);
+        assert_eq!(Tables::from_bytes(&tables.to_bytes()), Some(tables.clone()));
+        let mut bytes = tables.to_bytes();
+        assert_eq!(Tables::from_bytes(&bytes[1..]), None);
+        bytes[7] = 128;
+        assert_eq!(Tables::from_bytes(&bytes), None);
+        assert_eq!(Tables::from_bytes(&[]), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Blocks come back as they were, whatever is in them, and no words make the decoder panic or go on for ever.
+
+use lifting_codec::block::{Direction, Encoded, MAX_SIDE, Mode, Passes, Shape, decode, encode, encode_with};
+use lifting_codec::tables::{TABLE_BYTES, Table, Tables};
+use proptest::prelude::*;
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let passes = prop_oneof![Just(Passes::Two), Just(Passes::Three)];
+    let direction = prop_oneof![Just(Direction::Vertical), Just(Direction::Horizontal)];
+    let sides = prop_oneof![Just((64, 64)), (1..=MAX_SIDE, 1..=MAX_SIDE)];
+    (sides, direction, passes).prop_map(|((height, width), direction, passes)| Shape { height, width, direction, passes })
+}
+
+/// Small ones most of all, and all that 32 bits can say.
+fn coefficients(samples: usize) -> impl Strategy<Value = Vec<i32>> {
+    let sparse = prop::collection::vec(prop_oneof![30 => Just(0), 1 => -3..=3], samples);
+    let laplacian = prop::collection::vec((0u32..12, any::<i32>()), samples)
+        .prop_map(|all| all.into_iter().map(|(bits, x)| x >> (20 + bits).min(31)).collect());
+    let any = prop::collection::vec(any::<i32>(), samples);
+    let extreme = prop::collection::vec(prop::sample::select(vec![0, 1, -1, i32::MIN, i32::MAX]), samples);
+    prop_oneof![2 => sparse, 4 => laplacian, 1 => any, 1 => extreme]
+}
+
+fn blocks() -> impl Strategy<Value = (Shape, Vec<i32>)> {
+    shapes().prop_flat_map(|shape| (Just(shape), coefficients(shape.samples())))
+}
+
+/// Tables of any probabilities.
+fn tables() -> impl Strategy<Value = Tables> {
+    prop::collection::vec(1u8..=127, 3 * TABLE_BYTES).prop_map(|bytes| Tables::from_bytes(&bytes).unwrap())
+}
+
+fn decoded(shape: Shape, encoded: &Encoded, tables: &Tables) -> Vec<i32> {
+    let Encoded { planes, mode, words } = encoded;
+    let decoded = decode(shape, *planes, *mode, words, true, tables).unwrap();
+    assert!(decoded.unknown.iter().all(|n| *n == 0));
+    decoded.coefficients().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn blocks_come_back((shape, coefficients) in blocks(), tables in tables(), sharing in 0u8..=5) {
+        for set in [&tables, Tables::built_in()] {
+            let encoded = encode(shape, &coefficients, set);
+            prop_assert_eq!(&decoded(shape, &encoded, set), &coefficients);
+            let most = shape.samples() * (encoded.planes as usize + 1);
+            prop_assert!(16 * encoded.words.len() <= most + 15, "no more than as it is");
+        }
+        if coefficients.iter().any(|c| *c != 0) {
+            let encoded = encode_with(shape, &coefficients, 2, sharing, &tables[2]);
+            prop_assert_eq!(decoded(shape, &encoded, &tables), coefficients);
+        }
+    }
+
+    /// A prefix has fewer bits of each coefficient, and those are right.
+    #[test]
+    fn prefixes_are_right_as_far_as_they_go((shape, coefficients) in blocks(), share in 0f64..1.0) {
+        let tables = Tables::built_in();
+        let Encoded { planes, mode, words } = encode(shape, &coefficients, tables);
+        let length = (share * words.len() as f64) as usize;
+        let prefix = decode(shape, planes, mode, &words[..length], false, tables).unwrap();
+        for (i, &c) in coefficients.iter().enumerate() {
+            let (magnitude, unknown) = (prefix.magnitudes[i], u32::from(prefix.unknown[i]));
+            let known = c.unsigned_abs().checked_shr(unknown).and_then(|m| m.checked_shl(unknown)).unwrap_or(0);
+            // In plane 0, a coefficient that becomes significant is not known before its sign.
+            prop_assert!(magnitude == known || magnitude == 0 && known == 1, "{} of {}, {} unknown", magnitude, c, unknown);
+            prop_assert!(magnitude == 0 || prefix.negative[i] == (c < 0));
+        }
+    }
+
+    /// Any words are a block, a part of one, or an error.
+    #[test]
+    fn no_words_do_harm(
+        shape in shapes(),
+        planes in 0u32..=40,
+        mode in prop_oneof![Just(Mode::Raw), (0u8..40, 0u8..8).prop_map(|(class, sharing)| Mode::Coded { class, sharing })],
+        words in prop::collection::vec(prop_oneof![any::<u16>(), Just(0), Just(u16::MAX)], 0..600),
+        complete in any::<bool>(),
+    ) {
+        let tables = Tables::built_in();
+        if let Ok(decoded) = decode(shape, planes, mode, &words, complete, tables) {
+            prop_assert_eq!(decoded.magnitudes.len(), shape.samples());
+            prop_assert!(planes <= 32 && decoded.unknown.iter().all(|n| u32::from(*n) <= planes));
+        }
+    }
+
+    /// A block with a word changed, or one too many or too few, is another block or an error, never a panic.
+    #[test]
+    fn broken_blocks_are_told((shape, coefficients) in blocks(), at in any::<prop::sample::Index>(), bits in 1u16..) {
+        let tables = Tables::built_in();
+        let Encoded { planes, mode, mut words } = encode(shape, &coefficients, tables);
+        prop_assume!(!words.is_empty());
+        let changed = at.index(words.len());
+        words.push(0);
+        prop_assert!(decode(shape, planes, mode, &words, true, tables).is_err(), "a word too many");
+        words.truncate(words.len() - 2);
+        prop_assert!(decode(shape, planes, mode, &words, true, tables).is_err(), "a word too few");
+        let mut words = encode(shape, &coefficients, tables).words;
+        words[changed] ^= bits;
+        let _ = decode(shape, planes, mode, &words, true, tables);
+    }
+}
+
+#[test]
+fn every_size_comes_back() {
+    let tables = Tables::built_in();
+    for height in 1..=MAX_SIDE {
+        for width in 1..=MAX_SIDE {
+            let passes = if (height + width) % 2 == 0 { Passes::Two } else { Passes::Three };
+            let shape = Shape { height, width, direction: Direction::Horizontal, passes };
+            let value = |i: usize| ((i * i * 7919 + i * 31) % 61) as i32 - 30;
+            let coefficients: Vec<i32> = (0..shape.samples()).map(|i| value(i) / (1 + (i % 13) as i32)).collect();
+            assert_eq!(decoded(shape, &encode(shape, &coefficients, tables), tables), coefficients, "{height}×{width}");
+        }
+    }
+}
+
+#[test]
+fn nothing_takes_no_words() {
+    let shape = Shape { height: 64, width: 64, direction: Direction::Vertical, passes: Passes::Two };
+    let encoded = encode(shape, &[0; 4096], Tables::built_in());
+    assert_eq!((encoded.planes, encoded.words.len()), (0, 0));
+    assert_eq!(decoded(shape, &encoded, Tables::built_in()), vec![0; 4096]);
+}
+
+/// With even probabilities every symbol takes a bit, so that lengths can be counted by hand.
+#[test]
+fn even_symbols_take_a_bit_each() {
+    let tables = Tables::new(vec![Table::EVEN]).unwrap();
+    let shape = Shape { height: 64, width: 2, direction: Direction::Vertical, passes: Passes::Two };
+    // Three planes of 128 symbols for significance at most: 7 is significant in the first, and then refined.
+    let coefficients = vec![7; 128];
+    let encoded = encode_with(shape, &coefficients, 0, 0, &tables[0]);
+    // Significance and sign in plane 2, refinement in plane 1; refinement in plane 0 is the tail's.
+    assert_eq!(encoded.words.len(), (128 + 128 + 128) / 16 + 128 / 16);
+    // Coded in order from the first: 1 (significant), 0 (as predicted or positive), and so on, then the tail of ones.
+    assert_eq!(encoded.words[0], 0b1010_1010_1010_1010);
+    assert!(encoded.words[24..].iter().all(|w| *w == u16::MAX));
+}

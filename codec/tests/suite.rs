@@ -1,0 +1,3 @@
+//! The codec's tests as one program: `cargo test -p lifting-codec --test suite block`.
+
+mod block;
