@@ -1,7 +1,58 @@
-//! Pictures to bytes and back.
+//! Pictures to bytes and back: any wavelet of Lifting, quantisation by band norms, and bitplane coding with parallel
+//! coefficients (BPC-PaCo), which GPUs can do as well as processors.
+//!
+//! ```
+//! use lifting_codec::{Codec, Decoder, Image};
+//!
+//! let samples = (0..100 * 120).map(|i| (i / 120 + i % 120) & 255).collect();
+//! let image = Image { height: 100, width: 120, components: 1, bits: 8, signed: false, samples };
+//! let codec = Codec::builder(&lifting::catalogue::find("legall53")?).lossless().build()?;
+//! let stream = codec.encode(&image)?;
+//!
+//! let decoder = Decoder::new(&stream)?;
+//! assert_eq!(decoder.decode(0)?.image, image);
+//! let quarter = decoder.decode(2)?.image;
+//! assert_eq!((quarter.height, quarter.width), (25, 30));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! From a picture to bytes: samples around 0, colour transform, wavelet (a [`lifting::Plan`]), quantisation with a dead
+//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has the resolutions one after
+//! the other. `docs/format.md` defines every byte of it.
+//!
+//! A stream may come from anyone. One that has been cut decodes to what it holds, a broken one is an error, and no
+//! memory is taken that its length does not vouch for.
+//!
+//! # Features
+//!
+//! - `threads` (default): blocks are coded by all threads, by rayon. The bytes are the same without.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod bands;
 pub mod block;
+mod colour;
+mod decode;
+mod encode;
+mod error;
+mod header;
+mod image;
+mod lane;
+mod packet;
+mod parallel;
+mod quantise;
 pub mod tables;
+
+pub use colour::Colour;
+pub use decode::{Decoder, PacketInfo, Picture, decode};
+pub use encode::{Codec, CodecBuilder, Target};
+pub use error::CodecError;
+pub use header::{Header, MAX_LEVELS, SIGNATURE, VERSION};
+pub use image::Image;
+pub use quantise::{Quantiser, Step};
+
+/// The example of README.md, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

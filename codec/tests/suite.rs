@@ -1,3 +1,4 @@
 //! The codec's tests as one program: `cargo test -p lifting-codec --test suite block`.
 
 mod block;
+mod codec;

@@ -23,6 +23,8 @@ Examples:
   liftc factor bior4.4 -o mine.lift               a filter bank as lifting steps
   liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
   liftc transform coeffs.npy --inverse -o back.png
+  liftc encode photo.png -o photo.lpc             a picture as few bytes
+  liftc decode photo.lpc -o back.png
   liftc bench -w cdf97 --shape 4096x4096 -l 5     how fast it is
 
 A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`), or by a file and a name in it \
@@ -101,6 +103,34 @@ Sample types, unless --sample says otherwise:
   uint32, int64     i64               f64
   float16, 32, 64   none              f16, f32, f64
 A profile with a gain shift takes the next wider integer where values would not fit.";
+
+const ENCODE_EXAMPLES: &str = "\
+Examples:
+  liftc encode photo.png -o photo.lpc                  lossless
+  liftc encode photo.png --psnr 40 -o photo.lpc        as good as that
+  liftc encode photo.png --bpp 1.5 -o photo.lpc        as small as that
+  liftc encode photo.png --quality 75 -o photo.lpc
+  liftc encode photo.png -w dd137 -l 4 -o photo.lpc    with another wavelet
+  liftc encode *.png --psnr 45 -o streams/             several, into a directory
+  liftc decode photo.lpc -o back.png
+  head -c 20000 photo.lpc | liftc decode - -o preview.png
+
+Any wavelet will do; one of your own travels with the stream. Lossless coding takes wavelets of integers.
+
+Pictures are PNG, JPEG, TIFF, PGM, PPM, PBM and PAM of 8 and 16 bits, arrays .npy and .npz of height × width or \
+height × width × components. RGB is coded as brightness and colour, and other components each by itself. The format is \
+described in docs/format.md.";
+
+const DECODE_EXAMPLES: &str = "\
+Examples:
+  liftc decode photo.lpc -o back.png
+  liftc decode photo.lpc --level 2 -o quarter.png      a quarter of the width and height
+  liftc decode photo.lpc -o back.npy
+  liftc decode *.lpc -o pictures/
+  curl … | liftc decode - -o - --format ppm | display
+
+A stream that ends early decodes to what it has, which is said: coarse resolutions come first. A stream that was \
+changed is an error.";
 
 const KERNELS_EXAMPLES: &str = "\
 Examples:
@@ -316,6 +346,14 @@ pub enum Command {
     /// Transform pictures and arrays, and back
     #[command(after_help = TRANSFORM_EXAMPLES)]
     Transform(Box<TransformArgs>),
+    /// Code pictures as streams of few bytes: lossless, or as good or as small as asked for
+    #[command(after_help = ENCODE_EXAMPLES)]
+    Encode(EncodeArgs),
+    /// Decode streams of `encode` to pictures and arrays
+    #[command(after_help = DECODE_EXAMPLES)]
+    Decode(DecodeArgs),
+    /// Say what streams of `encode` hold
+    Info(InfoArgs),
     /// Measure how long transforms take, as multiples of a copy of the same data
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<BenchArgs>),
@@ -761,6 +799,87 @@ pub struct TransformArgs {
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Arguments of `encode`.
+#[derive(Debug, Args)]
+pub struct EncodeArgs {
+    /// Pictures or arrays; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// Every sample comes back as it was; so it is if nothing else is said
+    #[arg(long, conflicts_with_all = ["psnr", "bpp", "quality"])]
+    pub lossless: bool,
+    /// So good at least: peak signal-to-noise ratio in decibels, 40 is good and 50 is hardly to be seen
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, conflicts_with_all = ["bpp", "quality"])]
+    pub psnr: Option<f64>,
+    /// So small at most: bits for each pixel, all of its components together
+    #[arg(long, value_name = "BITS", allow_negative_numbers = true, conflicts_with = "quality")]
+    pub bpp: Option<f64>,
+    /// From 1 to 100: 8 less doubles the error
+    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
+    pub quality: Option<f64>,
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME [default: legall53 for lossless coding, else cdf97]
+    #[arg(short, long)]
+    pub wavelet: Option<String>,
+    /// Number of levels
+    #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=16))]
+    pub levels: u32,
+    /// How often each bitplane is gone through: 3 takes a little less room and more time
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
+    pub passes: u8,
+    /// Size of codeblocks, each side 4, 8, 16, 32 or 64
+    #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = codeblock)]
+    pub block: [usize; 2],
+    /// Which array of a .npz
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn codeblock(text: &str) -> Result<[usize; 2], String> {
+    let side = |text: &str| text.parse().ok().filter(|n| [4, 8, 16, 32, 64].contains(n));
+    let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
+    sides.ok_or_else(|| "write height and width as 64x64, each 4, 8, 16, 32 or 64".into())
+}
+
+/// Arguments of `decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArgs {
+    /// Streams; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// Resolution: 0 is full size, 1 half, 2 a quarter
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=16))]
+    pub level: Option<u32>,
+    /// What is written, where the name does not say it [default: .png]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<OutputFormat>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Streams; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
 }
 
 /// `--format`.

@@ -8,6 +8,7 @@
 
 mod bench;
 pub mod cli;
+mod codec;
 mod compile;
 mod excerpt;
 mod explain;
@@ -67,6 +68,9 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Factor(args)) => factor::run(&args),
         Some(Command::Plot(args)) => plot::run(&args),
         Some(Command::Transform(args)) => transform::run(&args),
+        Some(Command::Encode(args)) => codec::encode(&args),
+        Some(Command::Decode(args)) => codec::decode(&args),
+        Some(Command::Info(args)) => codec::info(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Kernels(args)) => kernels::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args),

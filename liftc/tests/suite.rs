@@ -2,6 +2,7 @@
 //! `cargo test -p liftc --test suite transform`.
 
 mod bench;
+mod codec;
 mod common;
 mod compile;
 mod explain;

@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `example` and `cuda-toolchain`.
+//! Development tasks: `cargo xtask validate`, `filters`, `fit`, `gpu-bundle`, `example`, `tables` and `cuda-toolchain`.
 
 mod bundle;
 mod emitted;
@@ -9,6 +9,7 @@ mod nvcc;
 mod nvrtc;
 mod record;
 mod registers;
+mod tables;
 mod toolchain;
 mod validate;
 
@@ -81,6 +82,20 @@ enum Task {
     GpuBundle,
     /// Compile examples/cuda by nvcc, with what liftc writes for it.
     Example,
+    /// Train the tables of probabilities of the codec (codec/src/tables.bin), or measure those that there are.
+    ///
+    /// Pictures are PNG, JPEG or PGM, and are taken in grey. What the tables of the crate were trained with is in
+    /// codec/src/tables.md.
+    Tables {
+        /// Pictures to learn from.
+        pictures: Vec<PathBuf>,
+        /// Pictures to measure the built-in tables with: bits a sample.
+        #[arg(long, num_args = 1..)]
+        held_out: Vec<PathBuf>,
+        /// Where to write the tables.
+        #[arg(short, long, requires = "pictures", conflicts_with = "held_out")]
+        output: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -92,6 +107,7 @@ fn main() -> ExitCode {
         Task::Fit { measurements, from, output } => fit::run(&measurements, from.as_deref(), &output),
         Task::GpuBundle => bundle::make(),
         Task::Example => example::build(),
+        Task::Tables { pictures, held_out, output } => tables::run(&tables::Options { pictures, held_out, output }),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),
     };
     match result {

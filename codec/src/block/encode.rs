@@ -27,6 +27,21 @@ impl Counts {
         counts.tail = block.tail().count() as u32;
         counts
     }
+
+    /// Whether nothing is coded.
+    pub fn is_empty(&self) -> bool {
+        self.planes == 0
+    }
+
+    /// With the symbols of contexts that only `other` has: of the same block, gone through in another way.
+    pub fn with(mut self, other: &Counts) -> Counts {
+        for (mine, theirs) in self.symbols.as_flattened_mut().iter_mut().zip(other.symbols.as_flattened()) {
+            if *mine == [0; 2] {
+                *mine = *theirs;
+            }
+        }
+        self
+    }
 }
 
 impl Symbols for Counts {

@@ -33,6 +33,7 @@ mod scan;
 
 pub use decode::{Decoded, decode};
 pub use encode::{Choice, Counts, encode, encode_with};
+pub use raw::words as raw_words;
 
 /// Most rows and columns of a block: two columns for each of the 32 lanes of a warp.
 pub const MAX_SIDE: usize = 64;

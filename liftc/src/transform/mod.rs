@@ -95,7 +95,7 @@ fn check(args: &TransformArgs) -> Outcome {
     Ok(())
 }
 
-fn is_folder(path: &Path) -> bool {
+pub(crate) fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
 }
 
@@ -155,7 +155,7 @@ fn jobs(args: &TransformArgs) -> Outcome<Vec<Job>> {
 }
 
 /// A name that says what is written: the output's own, or what `--format` or, for a stream, `otherwise` makes of it.
-fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str) -> Outcome<PathBuf> {
+pub(crate) fn named(output: &Path, format: Option<OutputFormat>, otherwise: &str) -> Outcome<PathBuf> {
     let said = output.extension().map(|e| e.to_string_lossy().to_lowercase());
     match (format.map(OutputFormat::name), said.as_deref()) {
         (Some(name), Some(said)) if name != said && (name, said) != ("tiff", "tif") => {
@@ -202,12 +202,12 @@ fn no_plan(error: &PlanError) -> Failure {
 }
 
 /// A bar over the files, or a spinner on a single one that takes its time; on terminals only.
-struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    fn new(jobs: usize, quiet: bool) -> Progress {
+    pub fn new(jobs: usize, quiet: bool) -> Progress {
         if quiet {
             return Progress { bar: ProgressBar::hidden() };
         }
@@ -222,15 +222,15 @@ impl Progress {
         Progress { bar }
     }
 
-    fn start(&self, input: &Path) {
+    pub fn start(&self, input: &Path) {
         self.bar.set_message(input_name(input));
     }
 
-    fn say(&self, text: &str) -> Outcome {
+    pub fn say(&self, text: &str) -> Outcome {
         self.bar.suspend(|| print(text))
     }
 
-    fn done(&self) {
+    pub fn done(&self) {
         self.bar.inc(1);
     }
 }
@@ -242,12 +242,12 @@ impl Drop for Progress {
 }
 
 /// A remark that is no error.
-fn note(quiet: bool, text: &str) {
+pub(crate) fn note(quiet: bool, text: &str) {
     note_quietly(quiet, &format!("note: {text}\n"));
 }
 
 /// To the standard error stream, unless nothing is to be said.
-fn note_quietly(quiet: bool, text: &str) {
+pub(crate) fn note_quietly(quiet: bool, text: &str) {
     if !quiet {
         eprint_quietly(text);
     }

@@ -1,0 +1,92 @@
+//! Where the bands of a picture's components are, and the codeblocks in them, in the order of the stream.
+
+use crate::block::{Direction, Passes, Shape};
+use lifting::{Plan, Sample, Subband};
+
+/// A band of a component.
+#[derive(Clone, Debug)]
+pub struct Band {
+    /// 0: the low band; `r`: those of level `levels − r + 1`.
+    pub resolution: u32,
+    /// Rows and columns; may be 0.
+    pub shape: [usize; 2],
+    /// Index of its first coefficient in the component's.
+    pub start: usize,
+    /// From one row to the next.
+    pub stride: usize,
+    /// The level, and whether the band is high along columns (axis 0) and rows (axis 1).
+    pub level: u32,
+    /// As there.
+    pub high: [bool; 2],
+}
+
+/// A codeblock: its band, and its place in the component's coefficients.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of the component.
+    pub component: usize,
+    /// Index of the band.
+    pub band: usize,
+    /// Index of the first coefficient.
+    pub start: usize,
+    /// From one row to the next.
+    pub stride: usize,
+    /// Its size, and how it is coded.
+    pub shape: Shape,
+}
+
+/// The bands of a plan of two axes, coarsest first.
+pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Band> {
+    let band = |band: Subband| {
+        let high = [band.high[0], band.high[1]];
+        Band {
+            resolution: if high == [false; 2] { 0 } else { plan.depth() - band.level + 1 },
+            shape: [band.shape[0], band.shape[1]],
+            start: band.start,
+            stride: plan.coefficient_shape()[1],
+            level: band.level,
+            high,
+        }
+    };
+    plan.subbands().map(band).collect()
+}
+
+/// The codeblocks of a resolution: component by component, band by band, row by row.
+pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], passes: Passes) -> Vec<Place> {
+    let mut places = Vec::new();
+    for component in 0..components {
+        for (index, band) in bands.iter().enumerate().filter(|(_, band)| band.resolution == resolution) {
+            let direction = if band.high == [true, false] { Direction::Horizontal } else { Direction::Vertical };
+            for y in (0..band.shape[0]).step_by(block[0]) {
+                for x in (0..band.shape[1]).step_by(block[1]) {
+                    let (height, width) = (block[0].min(band.shape[0] - y), block[1].min(band.shape[1] - x));
+                    places.push(Place {
+                        component,
+                        band: index,
+                        start: band.start + y * band.stride + x,
+                        stride: band.stride,
+                        shape: Shape { height, width, direction, passes },
+                    });
+                }
+            }
+        }
+    }
+    places
+}
+
+impl Place {
+    /// The block's coefficients, row by row, out of a component's.
+    pub fn gather<T: Copy>(&self, from: &[T]) -> Vec<T> {
+        let rows = (0..self.shape.height).map(|y| &from[self.start + y * self.stride..][..self.shape.width]);
+        rows.flatten().copied().collect()
+    }
+
+    /// Puts them back.
+    pub fn scatter<T>(&self, block: impl IntoIterator<Item = T>, to: &mut [T]) {
+        let mut block = block.into_iter();
+        for y in 0..self.shape.height {
+            let row = &mut to[self.start + y * self.stride..][..self.shape.width];
+            row.iter_mut().zip(&mut block).for_each(|(to, from)| *to = from);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The head of a stream: what it says of the picture and of how it is coded. `docs/format.md` is its definition.
+
+use crate::block::Passes;
+use crate::colour::Colour;
+use crate::error::CodecError;
+use crate::quantise::{Quantiser, Step};
+use crate::tables::{MAX_TABLES, TABLE_BYTES, Tables};
+use lifting::{Domain, Scheme, catalogue};
+use lifting_dsl::print_scheme;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a stream begins with. As in PNG, it does not survive what changes line ends or the highest bit.
+pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
+
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u8 = 1;
+
+/// Most levels that a stream can have.
+pub const MAX_LEVELS: u32 = 16;
+
+/// Bytes of a checksum.
+pub const CHECKSUM: usize = 8;
+
+/// Sides that a codeblock may have.
+pub const BLOCK_SIDES: [usize; 5] = [4, 8, 16, 32, 64];
+
+const THREE_PASSES: u8 = 1;
+const SIGNED: u8 = 2;
+const TEXT: u8 = 4;
+const QUANTISED: u8 = 8;
+const TABLES: u8 = 16;
+const ALL_FLAGS: u8 = 31;
+
+/// What the head of a stream says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+    /// Components.
+    pub components: usize,
+    /// Bits of a sample.
+    pub bits: u32,
+    /// Whether samples have a sign.
+    pub signed: bool,
+    /// What was done with the first three components.
+    pub colour: Colour,
+    /// Levels of the transform.
+    pub levels: u32,
+    /// Rows and columns of a codeblock.
+    pub block: [usize; 2],
+    /// Passes over a plane.
+    pub passes: Passes,
+    /// The wavelet.
+    pub scheme: Scheme,
+    /// For each component and band; `None` if integers stay as they are.
+    pub quantisers: Option<Vec<Quantiser>>,
+    /// The tables, if they are not those of the version.
+    pub tables: Option<Tables>,
+}
+
+/// Bands of a component.
+pub fn band_count(levels: u32) -> usize {
+    3 * levels as usize + 1
+}
+
+/// The lower half of XXH3-64 of a wavelet's text.
+fn fingerprint(text: &str) -> u32 {
+    xxh3_64(text.as_bytes()) as u32
+}
+
+/// Whether the catalogue has this very wavelet by its name.
+fn is_of_catalogue(scheme: &Scheme, text: &str) -> bool {
+    catalogue::find(scheme.name()).is_ok_and(|found| found.name() == scheme.name() && print_scheme(&found) == text)
+}
+
+impl Header {
+    /// The bytes of the head, its checksum included.
+    ///
+    /// # Errors
+    /// If the wavelet's text is too long.
+    pub fn write(&self) -> Result<Vec<u8>, CodecError> {
+        let text = print_scheme(&self.scheme);
+        let named = is_of_catalogue(&self.scheme, &text);
+        let wavelet = if named { self.scheme.name() } else { text.as_str() };
+        let too_long = |_| CodecError::Wavelet { why: format!("its text has {} bytes, and 65535 fit", wavelet.len()) };
+        let length = u16::try_from(wavelet.len()).map_err(too_long)?;
+        let flag = |flag: u8, set: bool| if set { flag } else { 0 };
+        let mut bytes = SIGNATURE.to_vec();
+        bytes.push(VERSION);
+        bytes.extend([0; 4]);
+        bytes.push(
+            flag(THREE_PASSES, self.passes == Passes::Three)
+                | flag(SIGNED, self.signed)
+                | flag(TEXT, !named)
+                | flag(QUANTISED, self.quantisers.is_some())
+                | flag(TABLES, self.tables.is_some()),
+        );
+        bytes.push(match self.colour {
+            Colour::None => 0,
+            Colour::Reversible => 1,
+            Colour::Irreversible => 2,
+        });
+        bytes.push(self.bits as u8);
+        bytes.extend((self.components as u16).to_le_bytes());
+        bytes.extend((self.height as u32).to_le_bytes());
+        bytes.extend((self.width as u32).to_le_bytes());
+        bytes.push(self.levels as u8);
+        bytes.push((self.block[0].ilog2() | self.block[1].ilog2() << 4) as u8);
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(wavelet.as_bytes());
+        if named {
+            bytes.extend(fingerprint(&text).to_le_bytes());
+        }
+        for Quantiser { step, offset } in self.quantisers.iter().flatten() {
+            bytes.extend(step.0.to_le_bytes());
+            bytes.push(*offset);
+        }
+        if let Some(tables) = &self.tables {
+            bytes.push(tables.count() as u8);
+            bytes.extend(tables.to_bytes());
+        }
+        let length = (bytes.len() + CHECKSUM) as u32;
+        bytes[9..13].copy_from_slice(&length.to_le_bytes());
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads the head of a stream, and says how many bytes it has.
+    ///
+    /// # Errors
+    /// If it is none, is cut, broken, or says what cannot be.
+    pub fn read(stream: &[u8]) -> Result<(Header, usize), CodecError> {
+        let beginning = &stream[..stream.len().min(SIGNATURE.len())];
+        if beginning.is_empty() || !SIGNATURE.starts_with(beginning) {
+            return Err(CodecError::NotAStream);
+        }
+        let cut = || CodecError::NoHeader { bytes: stream.len() };
+        let mut fields = Fields(stream.get(SIGNATURE.len()..).ok_or_else(cut)?);
+        let version = fields.byte().map_err(|_| cut())?;
+        if version != VERSION {
+            return Err(CodecError::Version { version, known: VERSION });
+        }
+        let length = fields.u32().map_err(|_| cut())? as usize;
+        let Some(checked) = length.checked_sub(CHECKSUM).filter(|&n| n >= SIGNATURE.len() + 5) else {
+            return Err(broken(format!("it is said to have {length} bytes")));
+        };
+        let (checked, checksum) = stream.get(..length).ok_or_else(cut)?.split_at(checked);
+        if xxh3_64(checked).to_le_bytes() != checksum {
+            return Err(CodecError::Checksum { what: "the header".into() });
+        }
+        let mut fields = Fields(&checked[SIGNATURE.len() + 5..]);
+        let header = Header::fields(&mut fields)?;
+        match fields.0.len() {
+            0 => Ok((header, length)),
+            more => Err(broken(format!("it has {more} bytes too many"))),
+        }
+    }
+
+    fn fields(fields: &mut Fields<'_>) -> Result<Header, CodecError> {
+        let flags = fields.byte()?;
+        if flags & !ALL_FLAGS != 0 {
+            return Err(broken(format!("it has unknown flags ({flags:#04x})")));
+        }
+        let colour = match fields.byte()? {
+            0 => Colour::None,
+            1 => Colour::Reversible,
+            2 => Colour::Irreversible,
+            other => return Err(broken(format!("there is no colour transform {other}"))),
+        };
+        let bits = u32::from(fields.byte()?);
+        let components = usize::from(fields.u16()?);
+        let (height, width) = (fields.u32()? as usize, fields.u32()? as usize);
+        let levels = u32::from(fields.byte()?);
+        let sides = fields.byte()?;
+        if !(1..=16).contains(&bits) {
+            return Err(CodecError::Bits { bits });
+        }
+        if components == 0 || colour != Colour::None && components < 3 {
+            return Err(broken(format!("{components} components are too few")));
+        }
+        if [height, width].iter().any(|side| !(1..=i32::MAX as usize).contains(side)) {
+            return Err(CodecError::Sides { height, width });
+        }
+        if levels > MAX_LEVELS {
+            return Err(CodecError::Levels { levels, most: MAX_LEVELS });
+        }
+        let block = [sides & 15, sides >> 4].map(|log| 1usize << log);
+        if block.iter().any(|side| !BLOCK_SIDES.contains(side)) {
+            return Err(CodecError::Codeblock { height: block[0], width: block[1] });
+        }
+        let length = usize::from(fields.u16()?);
+        let wavelet = std::str::from_utf8(fields.bytes(length)?)
+            .map_err(|_| CodecError::Wavelet { why: "it is no text in UTF-8".into() })?;
+        let scheme = if flags & TEXT != 0 { compiled(wavelet)? } else { named(wavelet, fields.u32()?)? };
+        let real = scheme.domain() == Domain::Real;
+        if colour != Colour::None && real != (colour == Colour::Irreversible) {
+            return Err(broken("the colour transform is not of the wavelet's numbers".into()));
+        }
+        let quantisers = if flags & QUANTISED != 0 {
+            let one = |fields: &mut Fields<'_>| Ok(Quantiser { step: Step(fields.u16()?), offset: fields.byte()? });
+            let all = (0..components * band_count(levels)).map(|_| one(fields));
+            Some(all.collect::<Result<Vec<_>, CodecError>>()?)
+        } else if real {
+            return Err(broken("a real wavelet without quantiser".into()));
+        } else {
+            None
+        };
+        let tables = if flags & TABLES != 0 {
+            let count = usize::from(fields.byte()?);
+            if !(1..=MAX_TABLES).contains(&count) {
+                return Err(broken(format!("{count} tables of probabilities")));
+            }
+            let bytes = fields.bytes(count * TABLE_BYTES)?;
+            let none = || broken("probabilities that are none".into());
+            Some(Tables::from_bytes(bytes).ok_or_else(none)?)
+        } else {
+            None
+        };
+        let passes = if flags & THREE_PASSES != 0 { Passes::Three } else { Passes::Two };
+        let signed = flags & SIGNED != 0;
+        Ok(Header {
+            height,
+            width,
+            components,
+            bits,
+            signed,
+            colour,
+            levels,
+            block,
+            passes,
+            scheme,
+            quantisers,
+            tables,
+        })
+    }
+
+    /// Number of samples.
+    pub fn samples(&self) -> u128 {
+        self.height as u128 * self.width as u128 * self.components as u128
+    }
+
+    /// Whether samples come back to the bit.
+    pub fn is_lossless(&self) -> bool {
+        self.quantisers.iter().flatten().all(|q| *q == Quantiser::NONE)
+    }
+
+    /// The quantiser of a band.
+    pub fn quantiser(&self, component: usize, band: usize) -> Quantiser {
+        let index = component * band_count(self.levels) + band;
+        self.quantisers.as_ref().map_or(Quantiser::NONE, |quantisers| quantisers[index])
+    }
+
+    /// The tables of its blocks.
+    pub fn tables(&self) -> &Tables {
+        self.tables.as_ref().unwrap_or(Tables::built_in())
+    }
+}
+
+fn broken(why: String) -> CodecError {
+    CodecError::Header { why }
+}
+
+/// The wavelet that a text describes.
+fn compiled(text: &str) -> Result<Scheme, CodecError> {
+    let schemes = lifting::compile(text).map_err(|e| CodecError::Wavelet { why: e.to_string() })?;
+    match <[Scheme; 1]>::try_from(schemes) {
+        Ok([scheme]) => Ok(scheme),
+        Err(all) => Err(CodecError::Wavelet { why: format!("its text has {} wavelets", all.len()) }),
+    }
+}
+
+/// The wavelet of that name, which must be that of the one who wrote the stream.
+fn named(name: &str, expected: u32) -> Result<Scheme, CodecError> {
+    let scheme = catalogue::find(name).map_err(|e| CodecError::Wavelet { why: e.to_string() })?;
+    if fingerprint(&print_scheme(&scheme)) != expected {
+        return Err(CodecError::Wavelet { why: format!("this catalogue's `{name}` is another one") });
+    }
+    Ok(scheme)
+}
+
+/// Bytes that are taken one field after the other.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn bytes(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
+        let (field, rest) = self.0.split_at_checked(count).ok_or_else(|| broken("it ends too early".into()))?;
+        self.0 = rest;
+        Ok(field)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+        let (field, rest) = self.0.split_first_chunk().ok_or_else(|| broken("it ends too early".into()))?;
+        self.0 = rest;
+        Ok(*field)
+    }
+
+    fn byte(&mut self) -> Result<u8, CodecError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn u16(&mut self) -> Result<u16, CodecError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    fn u32(&mut self) -> Result<u32, CodecError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+}

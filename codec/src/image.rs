@@ -1,0 +1,78 @@
+//! Pictures as the codec takes and gives them.
+
+use crate::error::CodecError;
+
+/// A picture: integers of up to 16 bits in any number of components, row by row, the components of a pixel together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Rows, 1 at least.
+    pub height: usize,
+    /// Columns, 1 at least.
+    pub width: usize,
+    /// Components of a pixel, 1 to 65535.
+    pub components: usize,
+    /// Bits of a sample, 1 to 16.
+    pub bits: u32,
+    /// Whether samples are −2^(bits−1) to 2^(bits−1) − 1, and not 0 to 2^bits − 1.
+    pub signed: bool,
+    /// Samples: height × width × components of them.
+    pub samples: Vec<i32>,
+}
+
+impl Image {
+    /// The least and the largest sample that there can be.
+    pub fn range(&self) -> (i32, i32) {
+        range(self.bits, self.signed)
+    }
+
+    /// What is subtracted from samples, so that they lie around 0.
+    pub(crate) fn shift(&self) -> i32 {
+        shift(self.bits, self.signed)
+    }
+
+    /// Checks all that is said of the fields.
+    pub(crate) fn check(&self) -> Result<(), CodecError> {
+        let Image { height, width, components, bits, .. } = *self;
+        if !(1..=16).contains(&bits) {
+            return Err(CodecError::Bits { bits });
+        }
+        if !(1..=usize::from(u16::MAX)).contains(&components) {
+            return Err(CodecError::Components { components });
+        }
+        let side = 1..=i32::MAX as usize;
+        if !side.contains(&height) || !side.contains(&width) {
+            return Err(CodecError::Sides { height, width });
+        }
+        let expected = height.checked_mul(width).and_then(|n| n.checked_mul(components));
+        if expected != Some(self.samples.len()) {
+            return Err(CodecError::Samples { height, width, components, found: self.samples.len() });
+        }
+        let (low, high) = self.range();
+        match self.samples.iter().position(|s| !(low..=high).contains(s)) {
+            None => Ok(()),
+            Some(at) => Err(CodecError::Sample { value: self.samples[at], at, bits, low, high }),
+        }
+    }
+
+    /// Peak signal-to-noise ratio to another picture of the same kind, in dB: infinite if they are equal. The peak is
+    /// 2^bits − 1.
+    ///
+    /// # Panics
+    /// If they have not as many samples.
+    pub fn psnr(&self, other: &Image) -> f64 {
+        assert_eq!(self.samples.len(), other.samples.len());
+        let error: f64 = self.samples.iter().zip(&other.samples).map(|(&a, &b)| f64::from(a - b).powi(2)).sum();
+        let peak = f64::from(self.bits).exp2() - 1.0;
+        10.0 * (peak * peak * self.samples.len() as f64 / error).log10()
+    }
+}
+
+/// The least and the largest sample.
+pub(crate) fn range(bits: u32, signed: bool) -> (i32, i32) {
+    if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+}
+
+/// What is subtracted from samples.
+pub(crate) fn shift(bits: u32, signed: bool) -> i32 {
+    if signed { 0 } else { 1 << (bits - 1) }
+}

@@ -1,0 +1,138 @@
+//! The two kinds of numbers that transforms compute in: integers for integer wavelets, reals for real ones.
+
+use crate::bands::{Band, bands};
+use crate::colour::{self, Colour};
+use crate::error::CodecError;
+use crate::header::Header;
+use crate::image::{Image, range, shift};
+use lifting::{Device, Plan, Sample, Scheme};
+use lifting_dsl::float::Float;
+use lifting_dsl::polyphase::Filters;
+
+/// `i32` or `f32`.
+pub trait Lane: Sample + Default + Copy + Send + Sync {
+    /// A sample.
+    fn of(sample: i32) -> Self;
+    /// Its value.
+    fn value(self) -> f64;
+    /// The nearest number.
+    fn near(value: f64) -> Self;
+    /// Colours to components that are coded.
+    fn forward(colours: [Self; 3]) -> [Self; 3];
+    /// And back.
+    fn inverse(components: [Self; 3]) -> [Self; 3];
+}
+
+impl Lane for i32 {
+    fn of(sample: i32) -> i32 {
+        sample
+    }
+    fn value(self) -> f64 {
+        self.into()
+    }
+    fn near(value: f64) -> i32 {
+        value.round_ties_even() as i32
+    }
+    fn forward(colours: [i32; 3]) -> [i32; 3] {
+        colour::reversible(colours)
+    }
+    fn inverse(components: [i32; 3]) -> [i32; 3] {
+        colour::reversible_inverse(components)
+    }
+}
+
+impl Lane for f32 {
+    fn of(sample: i32) -> f32 {
+        // Of 16 bits: exact.
+        sample as f32
+    }
+    fn value(self) -> f64 {
+        self.into()
+    }
+    fn near(value: f64) -> f32 {
+        value as f32
+    }
+    fn forward(colours: [f32; 3]) -> [f32; 3] {
+        colour::irreversible(colours)
+    }
+    fn inverse(components: [f32; 3]) -> [f32; 3] {
+        colour::irreversible_inverse(components)
+    }
+}
+
+/// A transform of pictures of one size.
+pub struct Transform<T> {
+    plan: Plan<T>,
+    /// The bands of a component.
+    pub bands: Vec<Band>,
+}
+
+impl<T: Lane> Transform<T> {
+    /// For pictures of that shape.
+    pub fn new(scheme: &Scheme, shape: [usize; 2], levels: u32) -> Result<Transform<T>, CodecError> {
+        let plan = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>().build(&Device::cpu())?;
+        Ok(Transform { bands: bands(&plan), plan })
+    }
+
+    /// Rows and columns at a level.
+    pub fn level_shape(&self, level: u32) -> Result<[usize; 2], CodecError> {
+        let shape = self.plan.level_shape(level)?;
+        Ok([shape[0], shape[1]])
+    }
+
+    /// The coefficients of a picture's components.
+    pub fn analyse(&self, image: &Image, colour: Colour) -> Result<Vec<Vec<T>>, CodecError> {
+        let shift = image.shift();
+        let plane = |c: usize| -> Vec<T> {
+            image.samples.iter().skip(c).step_by(image.components).map(|&s| T::of(s - shift)).collect()
+        };
+        let mut planes: Vec<Vec<T>> = (0..image.components).map(plane).collect();
+        if let ([a, b, c, ..], true) = (&mut planes[..], colour != Colour::None) {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                [*a, *b, *c] = T::forward([*a, *b, *c]);
+            }
+        }
+        for plane in &mut planes {
+            self.plan.forward_in_place(&mut plane[..])?;
+        }
+        Ok(planes)
+    }
+
+    /// The picture at a level, from the coefficients of its components.
+    pub fn synthesise(&self, header: &Header, planes: &[Vec<T>], level: u32) -> Result<Image, CodecError> {
+        let [height, width] = self.level_shape(level)?;
+        // What the low band multiplies a picture by.
+        let gain = if level == 0 { 1.0 } else { low_gain(&header.scheme).powi(2 * level as i32) };
+        let mut low = Vec::with_capacity(planes.len());
+        for plane in planes {
+            let mut samples = vec![T::default(); height * width];
+            self.plan.inverse_to(level, &plane[..], &mut samples[..])?;
+            if gain != 1.0 {
+                samples.iter_mut().for_each(|s| *s = T::near(s.value() / gain));
+            }
+            low.push(samples);
+        }
+        if let ([a, b, c, ..], true) = (&mut low[..], header.colour != Colour::None) {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                [*a, *b, *c] = T::inverse([*a, *b, *c]);
+            }
+        }
+        let (least, largest) = range(header.bits, header.signed);
+        let shift = shift(header.bits, header.signed);
+        // Anything may be in a stream: what is far beyond comes to the end of the range, not around it.
+        let sample = |s: T| i32::near(s.value()).saturating_add(shift).clamp(least, largest);
+        let mut samples = vec![0; height * width * low.len()];
+        for (c, plane) in low.iter().enumerate() {
+            let places = samples.iter_mut().skip(c).step_by(low.len());
+            places.zip(plane).for_each(|(to, from)| *to = sample(*from));
+        }
+        let Header { components, bits, signed, .. } = *header;
+        Ok(Image { height, width, components, bits, signed, samples })
+    }
+}
+
+/// What the low band of one level and axis multiplies a constant signal by; 1 where it would lose it.
+fn low_gain(scheme: &Scheme) -> f64 {
+    let gain = Filters::<Float>::of_scheme(scheme).analysis.low.sum().to_f64();
+    if gain.abs() > 1e-6 && gain.is_finite() { gain } else { 1.0 }
+}

@@ -1,0 +1,271 @@
+//! Pictures come back: to the bit, as good as was asked for, or as small; at each level; and from streams that are cut.
+//! Broken streams are errors.
+
+use lifting::{Scheme, catalogue, compile};
+use lifting_codec::block::Passes;
+use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image, decode};
+use proptest::prelude::*;
+
+fn wavelet(name: &str) -> Scheme {
+    catalogue::find(name).unwrap()
+}
+
+/// A picture with edges, slopes and noise.
+fn picture(height: usize, width: usize, components: usize, bits: u32, signed: bool) -> Image {
+    let mut image = Image { height, width, components, bits, signed, samples: Vec::new() };
+    let (low, high) = image.range();
+    let range = f64::from(high - low);
+    let mut noise = 1u32;
+    for i in 0..height * width * components {
+        let (y, x, c) = (i / components / width, i / components % width, i % components);
+        noise = noise.wrapping_mul(1664525).wrapping_add(1013904223);
+        let slope = (x as f64 / width as f64 + (y as f64 / 23.0).sin() * 0.3 + c as f64 * 0.1).rem_euclid(1.0);
+        let edge = if (x / 17 + y / 29) % 3 == 0 { 0.4 } else { 0.0 };
+        let value = range * (0.5 * slope + edge) + f64::from(noise >> 24) / 256.0 * range / 32.0;
+        image.samples.push((low + value as i32).clamp(low, high));
+    }
+    image
+}
+
+fn there_and_back(codec: CodecBuilder, image: &Image) -> Image {
+    decode(&codec.build().unwrap().encode(image).unwrap()).unwrap()
+}
+
+#[test]
+fn integers_come_back_to_the_bit() {
+    for (bits, signed) in [(1, false), (2, true), (8, false), (8, true), (12, false), (16, false), (16, true)] {
+        for components in [1, 2, 3, 4, 5] {
+            let image = picture(67, 101, components, bits, signed);
+            let codec = Codec::builder(&wavelet("legall53")).levels(3);
+            assert_eq!(there_and_back(codec, &image), image, "{bits} {signed} {components}");
+        }
+    }
+    for name in ["haar", "dd137", "cdsy44", "legall53_vc2", "ccsds97m"] {
+        let image = picture(130, 70, 3, 8, false);
+        for passes in [Passes::Two, Passes::Three] {
+            let codec = Codec::builder(&wavelet(name)).levels(4).passes(passes).block(32, 16);
+            assert_eq!(there_and_back(codec, &image), image, "{name}");
+        }
+    }
+}
+
+#[test]
+fn small_and_odd_pictures_come_back() {
+    for (height, width) in [(1, 1), (1, 7), (9, 1), (2, 2), (3, 5), (64, 65), (1, 200)] {
+        for levels in [0, 1, 5, 16] {
+            let image = picture(height, width, 3, 8, false);
+            let codec = Codec::builder(&wavelet("legall53")).levels(levels);
+            assert_eq!(there_and_back(codec, &image), image, "{height} × {width}, {levels} levels");
+            let codec = Codec::builder(&wavelet("cdf97")).levels(levels).psnr(45.0);
+            assert!(there_and_back(codec, &image).psnr(&image) >= 45.0);
+        }
+    }
+}
+
+#[test]
+fn the_wavelet_may_be_a_text() {
+    let text = "wavelet mine { domain integer; boundary edge; odd -= (3*even[0] + even[1]) >> 2; even += odd[0] >> 1; }";
+    let scheme = compile(text).unwrap().remove(0);
+    let image = picture(70, 90, 1, 8, false);
+    let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
+    assert!(stream.windows(12).any(|w| w == b"wavelet mine"));
+    assert_eq!(decode(&stream).unwrap(), image);
+    // A wavelet that has another's name is another one.
+    let text = text.replace("mine", "legall53");
+    let scheme = compile(&text).unwrap().remove(0);
+    let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
+    assert_eq!(decode(&stream).unwrap(), image);
+}
+
+#[test]
+fn pictures_are_as_good_as_was_asked_for() {
+    for (name, components, bits) in
+        [("cdf97", 1, 8), ("cdf97", 3, 8), ("cdf97", 1, 12), ("db4", 1, 8), ("legall53", 1, 8), ("dd137", 3, 8)]
+    {
+        let image = picture(128, 160, components, bits, false);
+        let mut last = usize::MAX;
+        for wanted in [60.0, 45.0, 35.0] {
+            let boundary = if name == "db4" { 3 } else { 4 };
+            let codec = Codec::builder(&wavelet(name)).levels(boundary).psnr(wanted).build().unwrap();
+            let stream = codec.encode(&image).unwrap();
+            let psnr = decode(&stream).unwrap().psnr(&image);
+            assert!(psnr >= wanted && stream.len() < last, "{name}: {psnr} for {wanted}, {} bytes", stream.len());
+            // Integer wavelets have no finer step than 1.
+            assert!(psnr < wanted + 0.05 || name != "cdf97", "{name}: {psnr} for {wanted}");
+            last = stream.len();
+        }
+    }
+}
+
+#[test]
+fn pictures_are_as_small_as_was_asked_for() {
+    let image = picture(200, 150, 3, 8, false);
+    for name in ["cdf97", "legall53"] {
+        for bits in [6.0, 2.0, 0.5] {
+            let stream =
+                Codec::builder(&wavelet(name)).bits_per_pixel(bits).build().unwrap().encode(&image).unwrap();
+            let got = 8.0 * stream.len() as f64 / 30000.0;
+            assert!(got <= bits && got > 0.97 * bits, "{name}: {got} for {bits}");
+        }
+    }
+    let codec = Codec::builder(&wavelet("cdf97")).bits_per_pixel(0.001).build().unwrap();
+    let error = codec.encode(&image).unwrap_err();
+    assert!(matches!(error, CodecError::TooSmall { bytes: 3, .. }), "{error}");
+}
+
+#[test]
+fn quality_goes_with_size() {
+    let image = picture(128, 128, 1, 8, false);
+    let mut last = (usize::MAX, f64::INFINITY);
+    for quality in [100.0, 90.0, 75.0, 50.0, 20.0, 1.0] {
+        let stream =
+            Codec::builder(&wavelet("cdf97")).quality(quality).build().unwrap().encode(&image).unwrap();
+        let psnr = decode(&stream).unwrap().psnr(&image);
+        assert!(stream.len() < last.0 && psnr < last.1, "{quality}: {} bytes, {psnr} dB", stream.len());
+        last = (stream.len(), psnr);
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_told() {
+    let build = |builder: CodecBuilder| builder.build().unwrap_err().to_string();
+    let cdf97 = wavelet("cdf97");
+    assert!(build(Codec::builder(&cdf97)).contains("needs an integer wavelet"));
+    assert!(build(Codec::builder(&cdf97).psnr(f64::NAN)).contains("a PSNR of NaN"));
+    assert!(build(Codec::builder(&cdf97).quality(0.0)).contains("from 1 to 100"));
+    assert!(build(Codec::builder(&cdf97).psnr(40.0).levels(17)).contains("at most 16"));
+    assert!(build(Codec::builder(&cdf97).psnr(40.0).block(64, 65)).contains("64 × 65"));
+    let codec = Codec::builder(&wavelet("legall53")).build().unwrap();
+    let encode = |image: Image| codec.encode(&image).unwrap_err().to_string();
+    let image = || picture(4, 4, 1, 8, false);
+    assert!(encode(Image { bits: 17, ..image() }).contains("17 bits"));
+    assert!(encode(Image { width: 5, ..image() }).contains("16 samples for 4 × 5"));
+    assert!(encode(Image { bits: 1, ..image() }).contains("samples of 1 bits are 0 to 1"));
+    assert!(encode(Image { components: 0, ..image() }).contains("0 components"));
+}
+
+/// The mean error to a picture of half the size by averages: resolutions look like the picture.
+#[test]
+fn levels_are_smaller_pictures() {
+    let mut image = picture(96, 128, 3, 8, false);
+    // Without noise and edges, so that averages are near the low band.
+    image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 3 % 128) + (i / 384) + 20 * (i % 3)) as i32);
+    for name in ["legall53", "cdf97", "haar", "cdf2_2"] {
+        let codec = Codec::builder(&wavelet(name)).levels(3);
+        let codec = if name == "cdf97" || name == "cdf2_2" { codec.psnr(60.0) } else { codec };
+        let stream = codec.build().unwrap().encode(&image).unwrap();
+        let decoder = Decoder::new(&stream).unwrap();
+        for level in 0..=3 {
+            let small = decoder.decode(level).unwrap().image;
+            assert_eq!((small.height, small.width), (96 >> level, 128 >> level));
+            let step = 1 << level;
+            let worst = small.samples.iter().enumerate().map(|(i, s)| {
+                let (y, x, c) = (i / 3 / small.width * step, i / 3 % small.width * step, i % 3);
+                (s - image.samples[(y * 128 + x) * 3 + c]).abs()
+            });
+            assert!(worst.max().unwrap() <= 2 * step as i32, "{name}, level {level}");
+        }
+        assert!(matches!(decoder.decode(4), Err(CodecError::NoSuchLevel { level: 4, levels: 3 })));
+    }
+}
+
+/// The longer the prefix the better the picture, and every prefix behind the header decodes.
+#[test]
+fn streams_that_are_cut_decode_to_what_they_hold() {
+    let image = picture(150, 170, 1, 8, false);
+    for (name, passes) in [("legall53", Passes::Two), ("cdf97", Passes::Three)] {
+        let codec = Codec::builder(&wavelet(name)).levels(4).passes(passes).psnr(50.0).build().unwrap();
+        let stream = codec.encode(&image).unwrap();
+        let head = Decoder::new(&stream).unwrap().header_length();
+        for length in 0..head {
+            let error = Decoder::new(&stream[..length]).unwrap_err();
+            assert!(matches!(error, CodecError::NotAStream | CodecError::NoHeader { .. }), "{error}");
+        }
+        let mut last = 0.0;
+        for tenths in 0..10 {
+            let length = head + (stream.len() - head) * tenths / 10;
+            let cut = Decoder::new(&stream[..length]).unwrap().decode(0).unwrap();
+            assert!(!cut.complete);
+            let psnr = cut.image.psnr(&image);
+            assert!(psnr > last - 0.5, "{name}: {psnr} dB with {tenths} tenths, {last} before");
+            last = psnr;
+        }
+        assert!(last > 25.0, "{last}");
+        assert!(matches!(decode(&stream[..stream.len() - 1]), Err(CodecError::Cut { .. })));
+        let behind = [&stream[..], &[0]].concat();
+        assert!(matches!(decode(&behind), Err(CodecError::Behind { bytes: 1 })));
+    }
+}
+
+#[test]
+fn every_changed_byte_is_found() {
+    let image = picture(40, 50, 3, 8, false);
+    for (name, quality) in [("legall53", 100.0), ("cdf97", 70.0)] {
+        let codec = Codec::builder(&wavelet(name)).levels(2).quality(quality).build().unwrap();
+        let stream = codec.encode(&image).unwrap();
+        for at in 0..stream.len() {
+            for bit in [0, 3, 7] {
+                let mut broken = stream.clone();
+                broken[at] ^= 1 << bit;
+                assert!(decode(&broken).is_err(), "bit {bit} of byte {at} of {}", stream.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn headers_are_not_believed() {
+    let image = picture(8, 8, 1, 8, false);
+    let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
+    // Height and width stand behind signature, version, length, flags, colour, bits and components.
+    let mut large = stream.clone();
+    large[18..26].copy_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
+    assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
+    let end = Decoder::new(&stream).unwrap().header_length() - 8;
+    let sum = xxhash_rust::xxh3::xxh3_64(&large[..end]).to_le_bytes();
+    large[end..end + 8].copy_from_slice(&sum);
+    assert!(matches!(decode(&large), Err(CodecError::Disproportionate { .. })), "{:?}", decode(&large));
+    assert!(matches!(Decoder::new(&stream).unwrap().at_most(63).decode(0), Err(CodecError::TooLarge { samples: 64, .. })));
+    let mut newer = stream.clone();
+    newer[8] = 2;
+    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 2, known: 1 })));
+    assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));
+    assert!(matches!(decode(b""), Err(CodecError::NotAStream)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Pictures of any samples, through any wavelet of integers.
+    #[test]
+    fn any_picture_comes_back(
+        (height, width, components) in (1usize..70, 1usize..70, 1usize..4),
+        bits in 1u32..=16,
+        signed in any::<bool>(),
+        name in prop::sample::select(vec!["legall53", "haar", "dd137", "cdsy62"]),
+        levels in 0u32..6,
+        seed in any::<u32>(),
+    ) {
+        let mut image = Image { height, width, components, bits, signed, samples: Vec::new() };
+        let (low, high) = image.range();
+        let mut state = seed;
+        image.samples = (0..height * width * components).map(|_| {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            low + (i64::from(state >> 8) % (i64::from(high) - i64::from(low) + 1)) as i32
+        }).collect();
+        prop_assert_eq!(&there_and_back(Codec::builder(&wavelet(name)).levels(levels), &image), &image);
+    }
+
+    /// Whatever stands behind a valid header, checksums set right or not, nothing panics.
+    #[test]
+    fn no_stream_does_harm(bytes in prop::collection::vec(any::<u8>(), 0..400), name in prop::sample::select(vec!["legall53", "cdf97"])) {
+        let image = picture(33, 41, 1, 8, false);
+        let codec = Codec::builder(&wavelet(name)).levels(2).quality(80.0).build().unwrap();
+        let stream = codec.encode(&image).unwrap();
+        let head = Decoder::new(&stream).unwrap().header_length();
+        let mut broken = [&stream[..head], &bytes].concat();
+        let _ = Decoder::new(&broken).and_then(|d| d.decode(0));
+        broken.splice(..head, lifting_codec::SIGNATURE);
+        let _ = Decoder::new(&broken).and_then(|d| d.decode(0));
+    }
+}

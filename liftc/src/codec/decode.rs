@@ -1,0 +1,80 @@
+//! A stream to a picture.
+
+use super::read;
+use crate::cli::DecodeArgs;
+use crate::failure::{Outcome, input, usage};
+use crate::media::image::{self, Picture};
+use crate::media::{self, ArrayFormat, Data, shape_text};
+use crate::output::{input_name, output_name, write_file};
+use crate::transform::{named, note};
+use lifting_codec::{CodecError, Decoder, Image};
+use std::path::Path;
+
+/// Most samples that a picture may have: 4 GiB of them.
+const MAX_SAMPLES: u128 = 1 << 30;
+
+enum Output {
+    Array(ArrayFormat),
+    Picture(image::Format),
+}
+
+/// Decodes one stream; what it has done, in a line.
+pub fn run(args: &DecodeArgs, path: &Path, output: &Path) -> Outcome<String> {
+    let place = input_name(path);
+    // What the name asks for is found out before anything is read.
+    let name = named(output, args.format, ".png")?;
+    let format = match ArrayFormat::of(&name) {
+        Some(format) => Output::Array(format),
+        None => Output::Picture(image::format_of(&name)?),
+    };
+    let stream = read(path)?;
+    let level = args.level.unwrap_or(0);
+    let at = |e: CodecError| match &e {
+        CodecError::NotAStream => input(&e).at(&place).help("`liftc encode` writes such; for coefficients there is `transform --inverse`"),
+        CodecError::NoSuchLevel { .. } => usage(&e).at(&place),
+        _ => input(&e).at(&place),
+    };
+    let decoder = Decoder::new(&stream).map_err(at)?.at_most(MAX_SAMPLES);
+    let picture = decoder.decode(level).map_err(at)?;
+    if !picture.complete {
+        note(args.quiet, &format!("{place}: the stream ends early, and what it does not have is taken as 0"));
+    }
+    let Image { height, width, components, bits, signed, samples } = picture.image;
+    let mut shape = vec![height, width];
+    if components > 1 {
+        shape.push(components);
+    }
+    let data: Data = match (bits > 8, signed) {
+        (false, false) => samples.iter().map(|&s| s as u8).collect::<Vec<_>>().into(),
+        (false, true) => samples.iter().map(|&s| s as i8).collect::<Vec<_>>().into(),
+        (true, false) => samples.iter().map(|&s| s as u16).collect::<Vec<_>>().into(),
+        (true, true) => samples.iter().map(|&s| s as i16).collect::<Vec<_>>().into(),
+    };
+    match format {
+        Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
+        Output::Picture(format) => {
+            let colour = image::colour_of(&shape).ok_or_else(|| {
+                input(format!("has {components} components, which no picture has"))
+                    .at(&place)
+                    .help("write an array: -o NAME.npy")
+            })?;
+            let maxval = (!signed && bits != 8 && bits != 16).then(|| ((1u32 << bits) - 1) as u16);
+            let picture = Picture { shape: shape.clone(), colour, data, maxval, stack: false };
+            if let Some(maxval) = maxval.filter(|_| !picture.keeps_white(format)) {
+                let text = format!("samples are 0 to {maxval} still, and this format cannot say so: it will look dark");
+                note(args.quiet, &format!("{}: {text}", output_name(output)));
+            }
+            let bytes = picture.encode(format).map_err(|f| f.at(output_name(output)))?;
+            write_file(output, |w| w.write_all(&bytes))?;
+        }
+    }
+    let header = decoder.header();
+    let resolution = if level == 0 { String::new() } else { format!(", resolution {level}") };
+    Ok(format!(
+        "{}: {}{resolution}, from {} × {}\n",
+        output_name(output),
+        shape_text(&shape),
+        header.levels,
+        header.scheme.name()
+    ))
+}

@@ -1,0 +1,141 @@
+//! `liftc encode`, `decode` and `info`: pictures to streams of the codec, and back.
+
+mod decode;
+mod encode;
+mod info;
+
+use crate::cli::{DecodeArgs, EncodeArgs, InfoArgs};
+use crate::failure::{Failure, Outcome, input, usage};
+use crate::media::MAX_UNPACKED;
+use crate::output::{check_distinct, create_folder, input_name, is_standard, is_stream, print, why};
+use crate::transform::{Progress, is_folder, note_quietly};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+/// `liftc encode`.
+pub fn encode(args: &EncodeArgs) -> Outcome {
+    let request = encode::Request::new(args)?;
+    let extension = |_: &Path| ".lpc".to_owned();
+    each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
+        encode::run(&request, input, output)
+    })
+}
+
+/// `liftc decode`.
+pub fn decode(args: &DecodeArgs) -> Outcome {
+    let extension = |_: &Path| format!(".{}", args.format.map_or("png", |format| format.name()));
+    each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
+        decode::run(args, input, output)
+    })
+}
+
+/// `liftc info`.
+pub fn info(args: &InfoArgs) -> Outcome {
+    let several = args.inputs.len() > 1;
+    let mut failures = Vec::new();
+    for (i, path) in args.inputs.iter().enumerate() {
+        let heading = if several { format!("{}{}:\n", if i > 0 { "\n" } else { "" }, input_name(path)) } else { String::new() };
+        match read(path).and_then(|stream| info::describe(&stream).map_err(|f| f.at(input_name(path)))) {
+            Ok(text) => print(&(heading + &text))?,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    all_or(failures)
+}
+
+/// Does something with each input; those that fail do not keep the others from being done.
+fn each(
+    inputs: &[PathBuf],
+    output: &Path,
+    quiet: bool,
+    threads: Option<u16>,
+    extension: &dyn Fn(&Path) -> String,
+    one: impl Fn(&Path, &Path) -> Outcome<String> + Sync,
+) -> Outcome {
+    let several = inputs.len() > 1;
+    if is_standard(output) {
+        if several {
+            return Err(usage("several inputs need a directory, and `-` is the standard output").help("-o DIR"));
+        }
+        if std::io::stdout().is_terminal() {
+            return Err(usage("the standard output is a terminal, which cannot show this")
+                .help("write to a file: -o NAME, or send it on: … -o - | …"));
+        }
+    } else if several && !is_folder(output) && output.exists() {
+        return Err(usage(format!("{}: is a file, and several inputs need a directory", output.display())));
+    } else if several || is_folder(output) {
+        create_folder(output)?;
+    }
+    if inputs.iter().filter(|path| is_standard(path)).count() > 1 {
+        return Err(usage("the standard input can be read once, and `-` is there twice"));
+    }
+    let place = |input: &Path| {
+        if !several && !is_folder(output) {
+            return output.to_owned();
+        }
+        let stem = if is_standard(input) { OsStr::new("stdin") } else { input.file_stem().unwrap_or(input.as_os_str()) };
+        let mut name = stem.to_owned();
+        name.push(extension(input));
+        output.join(name)
+    };
+    let jobs: Vec<(&Path, PathBuf)> = inputs.iter().map(|input| (input.as_path(), place(input))).collect();
+    let outputs: Vec<&Path> = jobs.iter().map(|(_, output)| output.as_path()).collect();
+    check_distinct(&jobs.iter().map(|(input, _)| *input).collect::<Vec<_>>(), &outputs)?;
+
+    let progress = Progress::new(jobs.len(), quiet);
+    let mut failures = Vec::new();
+    for (path, output) in &jobs {
+        progress.start(path);
+        match on_threads(threads, || one(path, output))? {
+            // What was done is told elsewhere than the result.
+            Ok(said) if is_stream(output) => note_quietly(quiet, &said),
+            Ok(said) if !quiet => progress.say(&said)?,
+            Ok(_) => {}
+            Err(Failure::BrokenPipe) => return Err(Failure::BrokenPipe),
+            Err(failure) => failures.push(failure),
+        }
+        progress.done();
+    }
+    all_or(failures)
+}
+
+fn all_or(mut failures: Vec<Failure>) -> Outcome {
+    match failures.len() {
+        0 => Ok(()),
+        1 => Err(failures.remove(0)),
+        _ => Err(Failure::Many(failures)),
+    }
+}
+
+/// With so many threads, or all.
+fn on_threads<R: Send>(threads: Option<u16>, work: impl FnOnce() -> R + Send) -> Outcome<R> {
+    let Some(threads) = threads else { return Ok(work()) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
+    Ok(pool.map_err(|e| input(format!("cannot start {threads} threads: {e}")))?.install(work))
+}
+
+/// Reads a stream, or the standard input.
+fn read(path: &Path) -> Outcome<Vec<u8>> {
+    let at = |f: Failure| f.at(input_name(path));
+    let cannot = |e: std::io::Error| at(input(format!("cannot read: {}", why(&e))));
+    let mut bytes = Vec::new();
+    let mut take = |from: &mut dyn Read| from.take(MAX_UNPACKED + 1).read_to_end(&mut bytes).map_err(cannot);
+    if is_standard(path) {
+        take(&mut std::io::stdin().lock())?;
+    } else {
+        let mut file = File::open(path).map_err(cannot)?;
+        if file.metadata().map_err(cannot)?.is_dir() {
+            return Err(at(input("is a directory, not a stream of the codec")));
+        }
+        take(&mut file)?;
+    }
+    if bytes.len() as u64 > MAX_UNPACKED {
+        return Err(at(input(format!("is more than {} GiB", MAX_UNPACKED >> 30))));
+    }
+    if bytes.is_empty() {
+        return Err(at(input("is empty")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,152 @@
+//! `encode`, `decode` and `info`: pictures come back, streams are as was asked for, and mistakes are told.
+
+use crate::common::{Bench, npy};
+
+/// A `.npy` of that type and shape.
+fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    npy(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), data)
+}
+
+#[test]
+fn pictures_come_back_to_the_bit() {
+    let bench = Bench::new();
+    bench.copy("camera.png").copy("chelsea.png");
+    for (file, more) in [("camera", ""), ("chelsea", "-w dd137 -l 3 --passes 3 --block 32x64"), ("chelsea", "--lossless")] {
+        let said = bench.run(&format!("encode {file}.png -o a.lpc {more}")).ok().stdout;
+        assert!(said.starts_with("a.lpc: ") && said.contains("bits a pixel"), "{said}");
+        bench.run("decode a.lpc -o back.png").ok();
+        // The same coefficients: the same pixels.
+        for name in [file, "back"] {
+            bench.run(&format!("transform {name}.png -w haar -o {name}.npy -q")).ok();
+        }
+        assert_eq!(bench.read(&format!("{file}.npy")), bench.read("back.npy"), "{file} {more}");
+        assert!(bench.read("a.lpc").len() < bench.read(&format!("{file}.png")).len(), "smaller than a PNG");
+    }
+}
+
+#[test]
+fn streams_are_what_was_asked_for() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png --bpp 1 -o a.lpc").ok();
+    let bytes = bench.read("a.lpc").len();
+    assert!(bytes <= 32768 && bytes > 32000, "{bytes}");
+    bench.run("encode camera.png --psnr 40 -o b.lpc -w legall53").ok();
+    let said = bench.run("info b.lpc").ok().stdout;
+    for line in ["picture      512 × 512, 1 component of 8 bits\n", "wavelet      5 × legall53", "quantiser    steps of 1 to", "resolution 5 512 × 512: "] {
+        assert!(said.contains(line), "{said}");
+    }
+    bench.run("encode camera.png --quality 30 -o c.lpc --threads 1").ok();
+    assert!(bench.read("c.lpc").len() < bytes);
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let bench = Bench::new();
+    bench.copy("chelsea.png");
+    bench.run("encode chelsea.png -o one.lpc --threads 1 --psnr 38").ok();
+    bench.run("encode chelsea.png -o many.lpc --psnr 38").ok();
+    assert_eq!(bench.read("one.lpc"), bench.read("many.lpc"));
+}
+
+#[test]
+fn arrays_and_depths_come_back() {
+    let bench = Bench::new();
+    let samples: Vec<u8> = (0..20 * 30 * 5).map(|i: u32| (i * i / 7 % 251) as u8).collect();
+    bench.write("five.npy", array("|u1", "(20, 30, 5)", &samples));
+    bench.run("encode five.npy -o five.lpc -l 2").ok();
+    bench.run("decode five.lpc -o back.npy").ok();
+    assert!(bench.read("back.npy").ends_with(&samples));
+    bench.run("decode five.lpc -o back.png").fails(1, "has 5 components, which no picture has");
+    // Twelve bits, and signs.
+    let mut pgm = b"P5 9 7 4095\n".to_vec();
+    pgm.extend((0..63u16).flat_map(|i| (i * 65).to_be_bytes()));
+    bench.write("twelve.pgm", &pgm);
+    bench.run("encode twelve.pgm -o a.lpc").ok();
+    assert!(bench.run("info a.lpc").ok().stdout.contains("of 12 bits"));
+    bench.run("decode a.lpc -o back.pgm").ok();
+    for name in ["twelve", "back"] {
+        bench.run(&format!("transform {name}.pgm -w haar -o {name}.npy -q")).ok();
+    }
+    assert_eq!(bench.read("twelve.npy"), bench.read("back.npy"));
+    assert!(bench.read("back.pgm").starts_with(b"P5"));
+    let signed: Vec<u8> = (0..64i16).flat_map(|i| (i * 1000 - 32000).to_le_bytes()).collect();
+    bench.write("signed.npy", array("<i2", "(8, 8)", &signed));
+    bench.run("encode signed.npy -o a.lpc").ok();
+    bench.run("decode a.lpc -o again.npy").ok();
+    assert!(bench.read("again.npy").ends_with(&signed));
+    bench.run("decode a.lpc -o again.png").fails(1, "int16 samples cannot be written");
+}
+
+#[test]
+fn resolutions_pipes_and_directories() {
+    let bench = Bench::new();
+    bench.copy("camera.png").copy("chelsea.png");
+    bench.run("encode camera.png chelsea.png --quality 80 -o streams/").ok();
+    bench.run("decode streams/camera.lpc streams/chelsea.lpc --level 2 -o small/").ok();
+    assert!(bench.run("info streams/camera.lpc streams/chelsea.lpc").ok().stdout.contains("chelsea.lpc:\n"));
+    bench.run("transform small/camera.png -w haar -o c.npy").ok();
+    assert!(bench.exists("small/chelsea.png"));
+    // From one to the next.
+    let piped = |args: &[&str], input: Vec<u8>| {
+        use std::io::Write;
+        use std::process::Stdio;
+        let mut child = bench.command();
+        let child = child.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        let output = child.wait_with_output().unwrap();
+        let _ = writer.join().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let (stream, said) = piped(&["encode", "-", "-o", "-"], bench.read("chelsea.png"));
+    assert!(said.contains("standard output: 300 × 451 × 3"), "{said}");
+    let (back, _) = piped(&["decode", "-", "-o", "-"], stream.clone());
+    bench.write("back.png", back);
+    for name in ["chelsea", "back"] {
+        bench.run(&format!("transform {name}.png -w haar -o {name}.npy -q")).ok();
+    }
+    assert_eq!(bench.read("chelsea.npy"), bench.read("back.npy"));
+    // A part of it is a picture still.
+    let (_, said) = piped(&["decode", "-", "-o", "part.png"], stream[..stream.len() / 2].to_vec());
+    assert!(said.contains("the stream ends early"), "{said}");
+    assert!(bench.exists("part.png"));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png -o a.lpc").ok();
+    let stream = bench.read("a.lpc");
+    let mut broken = stream.clone();
+    broken[stream.len() / 2] ^= 4;
+    bench.write("broken.lpc", &broken).write("cut.lpc", &stream[..20]).write("empty.lpc", b"");
+    for (line, code, message) in [
+        ("encode camera.png -o b.lpc -w cdf97", 2, "only wavelets of integers are lossless"),
+        ("encode camera.png -o b.lpc --psnr 300", 2, "a PSNR of 300"),
+        ("encode camera.png -o b.lpc --quality 101", 2, "from 1 to 100"),
+        ("encode camera.png -o b.lpc --bpp -1", 2, "a rate of -1"),
+        ("encode camera.png -o b.lpc --bpp 0.001", 1, "are too few for this picture"),
+        ("encode camera.png -o b.lpc --bpp 1 --psnr 40", 2, "cannot be used with"),
+        ("encode camera.png -o b.lpc --block 64x65", 2, "each 4, 8, 16, 32 or 64"),
+        ("encode camera.png -o camera.png", 2, "would be written over, and it is an input"),
+        ("encode a.lpc -o b.lpc", 1, "is no file that can be transformed"),
+        ("encode missing.png -o b.lpc", 1, "missing.png: cannot read"),
+        ("decode camera.png -o b.png", 1, "camera.png: this is no stream of the Lifting codec"),
+        ("decode broken.lpc -o b.png", 1, "broken.lpc: the stream is corrupted"),
+        ("decode cut.lpc -o b.png", 1, "the stream ends in its header"),
+        ("decode empty.lpc -o b.png", 1, "is empty"),
+        ("decode a.lpc -o b.jpg", 2, "JPEG would lose"),
+        ("decode a.lpc -o b.png --level 6", 2, "level 6 of a picture that has 5"),
+        ("decode a.lpc -o a.lpc", 2, "says no format of pictures"),
+        ("decode missing.lpc -o b.png", 1, "missing.lpc: cannot read"),
+        ("info camera.png", 1, "camera.png: this is no stream"),
+        ("info broken.lpc", 1, "corrupted"),
+    ] {
+        bench.run(line).fails(code, message);
+        assert!(!bench.exists("b.lpc") && !bench.exists("b.png"), "{line}");
+    }
+}
