@@ -263,8 +263,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let quantised = parallel::map(&all, |&(component, band)| {
             let wanted = step / self.norm(component, band);
             let whole = T::KIND.domain() == Domain::Integer && wanted < 1.5;
-            let mut quantiser =
-                Quantiser { step: if whole { Step::ONE } else { Step::below(wanted) }, offset: 0 };
+            let mut quantiser = Quantiser { step: if whole { Step::ONE } else { Step::below(wanted) }, offset: 0 };
             let (mut distances, mut count) = (0.0, 0);
             let mut indices = Vec::with_capacity(band.shape[0] * band.shape[1]);
             let size = quantiser.step.value();
@@ -331,7 +330,11 @@ impl<'a, T: Lane> Job<'a, T> {
             };
         }
         let wavelet = || self.codec.scheme.name().to_owned();
-        good.map(|(_, _, quantised)| quantised).ok_or_else(|| CodecError::TooGood { wanted, reached, wavelet: wavelet() })
+        good.map(|(_, _, quantised)| quantised).ok_or_else(|| CodecError::TooGood {
+            wanted,
+            reached,
+            wavelet: wavelet(),
+        })
     }
 
     /// The best stream of at most so many bytes, or nearly so.

@@ -79,8 +79,7 @@ pub fn read<'a>(
     seed: u64,
     resolution: u32,
 ) -> Result<Option<Packet<'a>>, CodecError> {
-    let corrupted =
-        |part: &str| CodecError::Checksum { what: format!("the {part} of resolution {resolution}") };
+    let corrupted = |part: &str| CodecError::Checksum { what: format!("the {part} of resolution {resolution}") };
     let seed = seed.wrapping_add(resolution.into());
     // Each block has a byte at least: no more of them are looked at than there are bytes.
     let mut entries = Vec::with_capacity(places.len().min(stream.len()));

@@ -63,18 +63,16 @@ impl Table {
 }
 
 /// Bits of symbols 0 and 1 by the probability of 0.
-static COSTS: LazyLock<[[f64; 2]; 128]> = LazyLock::new(|| {
-    std::array::from_fn(|p| [p, 128 - p].map(|share| -(share.max(1) as f64 / 128.0).log2()))
-});
+static COSTS: LazyLock<[[f64; 2]; 128]> =
+    LazyLock::new(|| std::array::from_fn(|p| [p, 128 - p].map(|share| -(share.max(1) as f64 / 128.0).log2())));
 
 /// A set of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables(Vec<Table>);
 
 /// The tables of format version 1.
-static BUILT_IN: LazyLock<Tables> = LazyLock::new(|| {
-    Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables(vec![Table::EVEN]))
-});
+static BUILT_IN: LazyLock<Tables> =
+    LazyLock::new(|| Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables(vec![Table::EVEN])));
 
 impl Tables {
     /// Those that come with the crate, trained by `cargo xtask tables`.

@@ -8,7 +8,12 @@ fn shapes() -> impl Strategy<Value = Shape> {
     let passes = prop_oneof![Just(Passes::Two), Just(Passes::Three)];
     let direction = prop_oneof![Just(Direction::Vertical), Just(Direction::Horizontal)];
     let sides = prop_oneof![Just((64, 64)), (1..=MAX_SIDE, 1..=MAX_SIDE)];
-    (sides, direction, passes).prop_map(|((height, width), direction, passes)| Shape { height, width, direction, passes })
+    (sides, direction, passes).prop_map(|((height, width), direction, passes)| Shape {
+        height,
+        width,
+        direction,
+        passes,
+    })
 }
 
 /// Small ones most of all, and all that 32 bits can say.

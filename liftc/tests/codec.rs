@@ -11,7 +11,9 @@ fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 fn pictures_come_back_to_the_bit() {
     let bench = Bench::new();
     bench.copy("camera.png").copy("chelsea.png");
-    for (file, more) in [("camera", ""), ("chelsea", "-w dd137 -l 3 --passes 3 --block 32x64"), ("chelsea", "--lossless")] {
+    for (file, more) in
+        [("camera", ""), ("chelsea", "-w dd137 -l 3 --passes 3 --block 32x64"), ("chelsea", "--lossless")]
+    {
         let said = bench.run(&format!("encode {file}.png -o a.lpc {more}")).ok().stdout;
         assert!(said.starts_with("a.lpc: ") && said.contains("bits a pixel"), "{said}");
         bench.run("decode a.lpc -o back.png").ok();
@@ -33,7 +35,12 @@ fn streams_are_what_was_asked_for() {
     assert!(bytes <= 32768 && bytes > 32000, "{bytes}");
     bench.run("encode camera.png --psnr 40 -o b.lpc -w legall53").ok();
     let said = bench.run("info b.lpc").ok().stdout;
-    for line in ["picture      512 × 512, 1 component of 8 bits\n", "wavelet      5 × legall53", "quantiser    steps of 1 to", "resolution 5 512 × 512: "] {
+    for line in [
+        "picture      512 × 512, 1 component of 8 bits\n",
+        "wavelet      5 × legall53",
+        "quantiser    steps of 1 to",
+        "resolution 5 512 × 512: ",
+    ] {
         assert!(said.contains(line), "{said}");
     }
     bench.run("encode camera.png --quality 30 -o c.lpc --threads 1").ok();

@@ -27,7 +27,7 @@ const TURNS: usize = 6;
 const SETTINGS: [(&str, Option<f64>); 11] = [
     ("legall53", None),
     ("dd137", None),
-    ("haar", None),
+    ("s_transform", None),
     ("legall53", Some(75.0)),
     ("cdf97", Some(100.0)),
     ("cdf97", Some(90.0)),
@@ -72,7 +72,9 @@ fn blocks(pictures: &[PathBuf]) -> Result<Vec<Counts>, String> {
             };
             let (two, three) = (symbols(Passes::Two)?, symbols(Passes::Three)?);
             // A block is one, however it is gone through: what its signs and refinements are counts once.
-            blocks.extend(two.into_iter().zip(three).filter(|(two, _)| !two.is_empty()).map(|(two, three)| two.with(&three)));
+            blocks.extend(
+                two.into_iter().zip(three).filter(|(two, _)| !two.is_empty()).map(|(two, three)| two.with(&three)),
+            );
         }
         println!("{}", path.display());
     }

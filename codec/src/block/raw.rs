@@ -80,12 +80,7 @@ pub fn encode(magnitudes: &[u32], negative: &[bool], planes: u32) -> Vec<u16> {
 ///
 /// # Errors
 /// If the words are not those of a whole block, and should be.
-pub fn decode(
-    shape: Shape,
-    planes: u32,
-    words: &[u16],
-    complete: bool,
-) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
+pub fn decode(shape: Shape, planes: u32, words: &[u16], complete: bool) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
     if complete && words.len() != self::words(shape, planes) {
         return Err(BlockError::Length);
     }

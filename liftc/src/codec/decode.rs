@@ -30,7 +30,9 @@ pub fn run(args: &DecodeArgs, path: &Path, output: &Path) -> Outcome<String> {
     let stream = read(path)?;
     let level = args.level.unwrap_or(0);
     let at = |e: CodecError| match &e {
-        CodecError::NotAStream => input(&e).at(&place).help("`liftc encode` writes such; for coefficients there is `transform --inverse`"),
+        CodecError::NotAStream => {
+            input(&e).at(&place).help("`liftc encode` writes such; for coefficients there is `transform --inverse`")
+        }
         CodecError::NoSuchLevel { .. } => usage(&e).at(&place),
         _ => input(&e).at(&place),
     };

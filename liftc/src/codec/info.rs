@@ -18,7 +18,13 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         let _ = writeln!(text, "{name:<13}{value}");
     };
     let s = if *components == 1 { "" } else { "s" };
-    line("picture", format!("{height} × {width}, {components} component{s} of {bits} bits{}", if *signed { ", signed" } else { "" }));
+    line(
+        "picture",
+        format!(
+            "{height} × {width}, {components} component{s} of {bits} bits{}",
+            if *signed { ", signed" } else { "" }
+        ),
+    );
     let transform = match colour {
         Colour::None => "none",
         Colour::Reversible => "reversible (RCT)",
@@ -43,7 +49,10 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     );
     let (of, whole) = (levels + 1, packets.len());
     let bits_per_pixel = 8.0 * stream.len() as f64 / pixels;
-    line("size", format!("{} bytes, {bits_per_pixel:.3} bits a pixel; header {}", stream.len(), decoder.header_length()));
+    line(
+        "size",
+        format!("{} bytes, {bits_per_pixel:.3} bits a pixel; header {}", stream.len(), decoder.header_length()),
+    );
     for packet in &packets {
         let side = |n: usize| n.div_ceil(1 << (levels - packet.resolution));
         let raw = if packet.raw > 0 { format!(", {} raw", packet.raw) } else { String::new() };

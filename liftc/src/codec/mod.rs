@@ -36,7 +36,8 @@ pub fn info(args: &InfoArgs) -> Outcome {
     let several = args.inputs.len() > 1;
     let mut failures = Vec::new();
     for (i, path) in args.inputs.iter().enumerate() {
-        let heading = if several { format!("{}{}:\n", if i > 0 { "\n" } else { "" }, input_name(path)) } else { String::new() };
+        let heading =
+            if several { format!("{}{}:\n", if i > 0 { "\n" } else { "" }, input_name(path)) } else { String::new() };
         match read(path).and_then(|stream| info::describe(&stream).map_err(|f| f.at(input_name(path)))) {
             Ok(text) => print(&(heading + &text))?,
             Err(failure) => failures.push(failure),
@@ -75,7 +76,8 @@ fn each(
         if !several && !is_folder(output) {
             return output.to_owned();
         }
-        let stem = if is_standard(input) { OsStr::new("stdin") } else { input.file_stem().unwrap_or(input.as_os_str()) };
+        let stem =
+            if is_standard(input) { OsStr::new("stdin") } else { input.file_stem().unwrap_or(input.as_os_str()) };
         let mut name = stem.to_owned();
         name.push(extension(input));
         output.join(name)
