@@ -17,8 +17,8 @@
 //! ```
 //!
 //! From a picture to bytes: samples around 0, colour transform, wavelet (a [`lifting::Plan`]), quantisation with a dead
-//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has the resolutions one after
-//! the other. `docs/format.md` defines every byte of it.
+//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has the resolutions one
+//! after the other. `docs/format.md` defines every byte of it.
 //!
 //! A stream may come from anyone. One that has been cut decodes to what it holds, a broken one is an error, and no
 //! memory is taken that its length does not vouch for.
@@ -28,7 +28,7 @@
 //! - `threads` (default): blocks are coded by all threads, by rayon. The bytes are the same without.
 
 #![warn(missing_docs)]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod bands;
 pub mod block;

@@ -31,6 +31,11 @@ impl Table {
         self.0[depth][context.index()]
     }
 
+    /// All probabilities of a plane.
+    pub(crate) fn row(&self, depth: usize) -> &[u8; CONTEXTS] {
+        &self.0[depth]
+    }
+
     /// The table that codes these symbols in the fewest bits, with a little of `prior`'s opinion where there are few.
     pub fn fitted(symbols: &[[[u32; 2]; CONTEXTS]; DEPTHS], prior: &Table) -> Table {
         /// So many symbols is the prior's opinion worth.
@@ -120,8 +125,8 @@ impl Tables {
     }
 
     /// A set of at most `count` tables for these blocks, from this one: blocks choose tables, and tables are fitted to
-    /// the blocks that chose them, in turns (Linde, Buzo and Gray 1980); where there are too few tables, those that cost
-    /// most are split.
+    /// the blocks that chose them, in turns (Linde, Buzo and Gray 1980); where there are too few tables, those that
+    /// cost most are split.
     pub fn trained(&self, blocks: &[Counts], count: usize, turns: usize) -> Tables {
         let mut tables = self.clone();
         loop {

@@ -1,6 +1,9 @@
 //! Blocks come back as they were, whatever is in them, and no words make the decoder panic or go on for ever.
 
-use lifting_codec::block::{Direction, Encoded, MAX_SIDE, Mode, Passes, Shape, decode, encode, encode_with};
+use lifting_codec::block::{
+    Counts, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape, decode, decode_sequentially, encode,
+    encode_sequentially, encode_with,
+};
 use lifting_codec::tables::{TABLE_BYTES, Table, Tables};
 use proptest::prelude::*;
 
@@ -28,6 +31,11 @@ fn coefficients(samples: usize) -> impl Strategy<Value = Vec<i32>> {
 
 fn blocks() -> impl Strategy<Value = (Shape, Vec<i32>)> {
     shapes().prop_flat_map(|shape| (Just(shape), coefficients(shape.samples())))
+}
+
+/// Those that there are, and others.
+fn modes() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Raw), (0u8..40, 0u8..8).prop_map(|(class, sharing)| Mode::Coded { class, sharing })]
 }
 
 /// Tables of any probabilities.
@@ -59,6 +67,31 @@ proptest! {
         }
     }
 
+    /// All lanes at once are one after the other: words, counts, and what broken words are.
+    #[test]
+    fn lanes_at_once_are_the_definition(
+        (shape, coefficients) in blocks(),
+        tables in tables(),
+        sharing in 0u8..=5,
+        at in any::<prop::sample::Index>(),
+        bits in any::<u16>(),
+    ) {
+        prop_assert_eq!(Counts::of(shape, &coefficients), Counts::sequentially(shape, &coefficients));
+        let table = &tables[1];
+        let mut encoded = encode_with(shape, &coefficients, 1, sharing, table);
+        prop_assert_eq!(&encoded, &encode_sequentially(shape, &coefficients, 1, sharing, table));
+        prop_assume!(!encoded.words.is_empty() && encoded.planes < 32);
+        let changed = at.index(encoded.words.len());
+        for bits in [0, bits] {
+            encoded.words[changed] ^= bits;
+            let Encoded { planes, mode, words } = &encoded;
+            let decoded = decode(shape, *planes, *mode, words, true, &tables);
+            let defined = decode_sequentially(shape, *planes, sharing, words, table);
+            let signs = |d: &lifting_codec::block::Decoded| d.coefficients().collect::<Vec<_>>();
+            prop_assert_eq!(decoded.as_ref().map(signs), defined.as_ref().map(signs));
+        }
+    }
+
     /// A prefix has fewer bits of each coefficient, and those are right.
     #[test]
     fn prefixes_are_right_as_far_as_they_go((shape, coefficients) in blocks(), share in 0f64..1.0) {
@@ -70,7 +103,7 @@ proptest! {
             let (magnitude, unknown) = (prefix.magnitudes[i], u32::from(prefix.unknown[i]));
             let known = c.unsigned_abs().checked_shr(unknown).and_then(|m| m.checked_shl(unknown)).unwrap_or(0);
             // In plane 0, a coefficient that becomes significant is not known before its sign.
-            prop_assert!(magnitude == known || magnitude == 0 && known == 1, "{} of {}, {} unknown", magnitude, c, unknown);
+            prop_assert!(magnitude == known || magnitude == 0 && known == 1, "{magnitude} of {c}, {unknown} unknown");
             prop_assert!(magnitude == 0 || prefix.negative[i] == (c < 0));
         }
     }
@@ -80,7 +113,7 @@ proptest! {
     fn no_words_do_harm(
         shape in shapes(),
         planes in 0u32..=40,
-        mode in prop_oneof![Just(Mode::Raw), (0u8..40, 0u8..8).prop_map(|(class, sharing)| Mode::Coded { class, sharing })],
+        mode in modes(),
         words in prop::collection::vec(prop_oneof![any::<u16>(), Just(0), Just(u16::MAX)], 0..600),
         complete in any::<bool>(),
     ) {

@@ -259,7 +259,10 @@ proptest! {
 
     /// Whatever stands behind a valid header, checksums set right or not, nothing panics.
     #[test]
-    fn no_stream_does_harm(bytes in prop::collection::vec(any::<u8>(), 0..400), name in prop::sample::select(vec!["legall53", "cdf97"])) {
+    fn no_stream_does_harm(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        name in prop::sample::select(vec!["legall53", "cdf97"]),
+    ) {
         let image = picture(33, 41, 1, 8, false);
         let codec = Codec::builder(&wavelet(name)).levels(2).quality(80.0).build().unwrap();
         let stream = codec.encode(&image).unwrap();

@@ -106,12 +106,12 @@ A profile with a gain shift takes the next wider integer where values would not 
 
 const ENCODE_EXAMPLES: &str = "\
 Examples:
-  liftc encode photo.png -o photo.lpc                  lossless
-  liftc encode photo.png --psnr 40 -o photo.lpc        as good as that
-  liftc encode photo.png --bpp 1.5 -o photo.lpc        as small as that
+  liftc encode photo.png -o photo.lpc                 lossless
+  liftc encode photo.png --psnr 40 -o photo.lpc       as good as that
+  liftc encode photo.png --bpp 1.5 -o photo.lpc       as small as that
   liftc encode photo.png --quality 75 -o photo.lpc
-  liftc encode photo.png -w dd137 -l 4 -o photo.lpc    with another wavelet
-  liftc encode *.png --psnr 45 -o streams/             several, into a directory
+  liftc encode photo.png -w dd137 -l 4 -o photo.lpc   with another wavelet
+  liftc encode *.png --psnr 45 -o streams/            into a directory
   liftc decode photo.lpc -o back.png
   head -c 20000 photo.lpc | liftc decode - -o preview.png
 
@@ -124,7 +124,7 @@ described in docs/format.md.";
 const DECODE_EXAMPLES: &str = "\
 Examples:
   liftc decode photo.lpc -o back.png
-  liftc decode photo.lpc --level 2 -o quarter.png      a quarter of the width and height
+  liftc decode photo.lpc --level 2 -o quarter.png     a quarter of each side
   liftc decode photo.lpc -o back.npy
   liftc decode *.lpc -o pictures/
   curl … | liftc decode - -o - --format ppm | display

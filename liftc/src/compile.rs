@@ -104,13 +104,15 @@ fn foreign_command(word: &str, rest: &[String]) -> Option<Failure> {
         "compile" | "build" | "emit" | "generate" => {
             (": liftc compiles the wavelets that it is given", format!("liftc {} -o kernels/", first("dd137")))
         }
-        "forward" | "dwt" | "wavedec" | "decompose" | "analyze" | "analyse" | "encode" | "compress" => {
+        "forward" | "dwt" | "wavedec" | "decompose" | "analyze" | "analyse" => {
             ("", format!("liftc transform {} -w dd137 -l 3 -o coeffs.npy", first("photo.png")))
         }
-        "inverse" | "idwt" | "waverec" | "reconstruct" | "synthesize" | "synthesise" | "decode" | "decompress" => {
+        "inverse" | "idwt" | "waverec" | "reconstruct" | "synthesize" | "synthesise" => {
             ("", format!("liftc transform {} --inverse -o back.png", first("coeffs.npy")))
         }
-        "info" | "print" | "describe" => ("", format!("liftc show {}", first("dd137"))),
+        "compress" => ("", format!("liftc encode {} -o photo.lpc", first("photo.png"))),
+        "decompress" => ("", format!("liftc decode {} -o back.png", first("photo.lpc"))),
+        "print" | "describe" => ("", format!("liftc show {}", first("dd137"))),
         "draw" | "figure" => ("", format!("liftc plot {0} -o {0}.svg", first("dd137"))),
         "version" => ("", "liftc --version".into()),
         _ => return None,

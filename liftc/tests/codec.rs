@@ -77,8 +77,8 @@ fn arrays_and_depths_come_back() {
     }
     assert_eq!(bench.read("twelve.npy"), bench.read("back.npy"));
     assert!(bench.read("back.pgm").starts_with(b"P5"));
-    let signed: Vec<u8> = (0..64i16).flat_map(|i| (i * 1000 - 32000).to_le_bytes()).collect();
-    bench.write("signed.npy", array("<i2", "(8, 8)", &signed));
+    let signed: Vec<u8> = (0..63i16).flat_map(|i| ((i - 31) * 1000).to_le_bytes()).collect();
+    bench.write("signed.npy", array("<i2", "(7, 9)", &signed));
     bench.run("encode signed.npy -o a.lpc").ok();
     bench.run("decode a.lpc -o again.npy").ok();
     assert!(bench.read("again.npy").ends_with(&signed));
@@ -148,7 +148,8 @@ fn mistakes_are_told() {
         ("decode empty.lpc -o b.png", 1, "is empty"),
         ("decode a.lpc -o b.jpg", 2, "JPEG would lose"),
         ("decode a.lpc -o b.png --level 6", 2, "level 6 of a picture that has 5"),
-        ("decode a.lpc -o a.lpc", 2, "says no format of pictures"),
+        ("decode a.lpc -o a.lpc", 2, "would be written over, and it is an input"),
+        ("decode a.lpc -o b.lpc", 2, "says no format of pictures"),
         ("decode missing.lpc -o b.png", 1, "missing.lpc: cannot read"),
         ("info camera.png", 1, "camera.png: this is no stream"),
         ("info broken.lpc", 1, "corrupted"),

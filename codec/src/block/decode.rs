@@ -2,6 +2,7 @@
 
 use super::arithmetic::{Decoder, Exhausted};
 use super::encode::depth;
+use super::lanes;
 use super::raw::{self, Reader};
 use super::scan::{Block, Symbols};
 use super::{BlockError, Context, MAX_PLANES, Mode, Shape};
@@ -76,6 +77,9 @@ pub fn decode(
         }
         Mode::Coded { class, sharing } => {
             let table = tables.get(class).filter(|_| sharing <= 5).ok_or(BlockError::Mode { class, sharing })?;
+            if complete && planes <= lanes::MOST_PLANES {
+                return lanes::decode(shape, planes, sharing, words, table);
+            }
             coded(shape, planes, sharing, words, complete, table)?
         }
     };
@@ -83,6 +87,21 @@ pub fn decode(
     if planes == MAX_PLANES && magnitudes.iter().zip(&negative).any(beyond) {
         return Err(BlockError::Range);
     }
+    Ok(Decoded { magnitudes, negative, unknown })
+}
+
+/// [`decode`] of a complete block that is coded, one coefficient after the other: the definition.
+///
+/// # Errors
+/// As there.
+pub fn decode_sequentially(
+    shape: Shape,
+    planes: u32,
+    sharing: u8,
+    words: &[u16],
+    table: &Table,
+) -> Result<Decoded, BlockError> {
+    let (magnitudes, negative, unknown) = coded(shape, planes, sharing, words, true, table)?;
     Ok(Decoded { magnitudes, negative, unknown })
 }
 

@@ -1,6 +1,7 @@
 //! Coefficients to words.
 
 use super::arithmetic::{Encoder, Exhausted};
+use super::lanes;
 use super::raw::{self, Writer};
 use super::scan::{Block, Symbols};
 use super::{CONTEXTS, Context, DEPTHS, Encoded, Mode, Shape};
@@ -13,14 +14,22 @@ pub struct Counts {
     pub symbols: Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>,
     /// Bits of the tail.
     pub tail: u32,
-    planes: u32,
+    pub(super) planes: u32,
 }
 
 impl Counts {
     /// Counts the symbols of a block.
     pub fn of(shape: Shape, coefficients: &[i32]) -> Counts {
+        match planes(coefficients) {
+            planes @ 0..=lanes::MOST_PLANES => lanes::count(shape, coefficients, planes),
+            _ => Counts::sequentially(shape, coefficients),
+        }
+    }
+
+    /// The same, one coefficient after the other.
+    pub fn sequentially(shape: Shape, coefficients: &[i32]) -> Counts {
+        let planes = planes(coefficients);
         let (magnitudes, negative) = split(coefficients);
-        let planes = planes(&magnitudes);
         let mut counts = Counts { symbols: Box::new([[[0; 2]; CONTEXTS]; DEPTHS]), tail: 0, planes };
         let mut block = Block::new(shape, magnitudes, negative, planes);
         never_exhausted(block.scan(planes, 0, &mut counts));
@@ -67,8 +76,8 @@ fn split(coefficients: &[i32]) -> (Vec<u32>, Vec<bool>) {
 }
 
 /// Bitplanes of the largest magnitude.
-fn planes(magnitudes: &[u32]) -> u32 {
-    32 - magnitudes.iter().fold(0, |all, m| all | m).leading_zeros()
+fn planes(coefficients: &[i32]) -> u32 {
+    32 - coefficients.iter().fold(0, |all, c| all | c.unsigned_abs()).leading_zeros()
 }
 
 /// A table, and how many lanes share a coder, with the bits that it is expected to take.
@@ -100,8 +109,7 @@ impl Choice {
 
 /// Codes a block of coefficients, row by row, with the best table of a set.
 pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
-    let (magnitudes, negative) = split(coefficients);
-    let planes = planes(&magnitudes);
+    let planes = planes(coefficients);
     if planes == 0 {
         return Encoded { planes, mode: Mode::Raw, words: Vec::new() };
     }
@@ -110,6 +118,7 @@ pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
     if encoded.words.len() < raw::words(shape, planes) {
         return encoded;
     }
+    let (magnitudes, negative) = split(coefficients);
     Encoded { planes, mode: Mode::Raw, words: raw::encode(&magnitudes, &negative, planes) }
 }
 
@@ -128,14 +137,26 @@ impl Symbols for Coding<'_> {
     }
 }
 
-/// Codes a block of coefficients with this table, whatever it takes.
+/// Codes a block of coefficients with this table, whatever it takes; `sharing` is 0 to 5.
 ///
 /// # Panics
 /// If there are not as many coefficients as the shape says.
 pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
+    match planes(coefficients) {
+        planes @ 0..=lanes::MOST_PLANES => lanes::encode(shape, coefficients, planes, class, sharing, table),
+        _ => encode_sequentially(shape, coefficients, class, sharing, table),
+    }
+}
+
+/// The same, one coefficient after the other: the definition.
+///
+/// # Panics
+/// As there.
+pub fn encode_sequentially(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
+    assert_eq!(coefficients.len(), shape.samples());
+    let planes = planes(coefficients);
     let (magnitudes, negative) = split(coefficients);
-    let planes = planes(&magnitudes);
     let coders = shape.lanes().div_ceil(1 << sharing);
     let mut coding = Coding { encoder: Encoder::new(coders), table, planes, sharing };
     let mut block = Block::new(shape, magnitudes, negative, planes);

@@ -3,8 +3,8 @@
 //! This is the definition that every other implementation is held against, byte for byte. It follows P. Enfedaque,
 //! *GPU Architectures for Wavelet-based Image Coding Acceleration* (thesis, 2017), chapter 3:
 //!
-//! - **Scanning order** (§3.2.1): a lane takes two columns. Rows go from top to bottom; within a row, all left columns of
-//!   the lanes are coded, then their signs, then all right columns and their signs ([`scan`]).
+//! - **Scanning order** (§3.2.1): a lane takes two columns. Rows go from top to bottom; within a row, all left columns
+//!   of the lanes are coded, then their signs, then all right columns and their signs ([`scan`]).
 //! - **Passes**: from the highest bitplane down, with two passes significance and refinement (§4.3.2, algorithm 4),
 //!   with three significance propagation, refinement and cleanup (§3.2.4, algorithm 2).
 //! - **Contexts** (§3.2.2): the number of significant neighbours (eq. 3.1); for signs, which of the vertical and
@@ -16,23 +16,27 @@
 //! In four things it goes beyond the thesis, each for what it saves:
 //!
 //! 1. **The tail.** In the last plane, every significant coefficient has one bit that is about as likely 0 as 1: its
-//!    sign, or its last refinement. These are not coded but fill what is left of the open codewords, lane by lane, and
-//!    then words of their own. Open codewords otherwise waste half of their bits: 32 bytes a block.
+//!    sign, or its last refinement. These are not coded but fill what is left of the open codewords, lane by lane,
+//!    and then words of their own. Open codewords otherwise waste half of their bits: 32 bytes a block.
 //! 2. **Shared coders.** Where so little is to be coded that codewords would stay open all the same, 2^g neighbouring
 //!    lanes share a coder, and take turns at each step.
-//! 3. **Classes.** A block chooses its table among those of a set; planes count from the block's highest. So tables need
-//!    to know neither band nor quantiser step.
+//! 3. **Classes.** A block chooses its table among those of a set; planes count from the block's highest. So tables
+//!    need to know neither band nor quantiser step.
 //! 4. **Signs** have their contexts relative to the band's direction, and those of both directions opposed are told
 //!    from those without neighbours.
+
+//!
+//! `lanes` is the same for 32 lanes at once, and what [`encode`] and [`decode`] take where they can.
 
 mod arithmetic;
 mod decode;
 mod encode;
+mod lanes;
 mod raw;
 mod scan;
 
-pub use decode::{Decoded, decode};
-pub use encode::{Choice, Counts, encode, encode_with};
+pub use decode::{Decoded, decode, decode_sequentially};
+pub use encode::{Choice, Counts, encode, encode_sequentially, encode_with};
 pub use raw::words as raw_words;
 
 /// Most rows and columns of a block: two columns for each of the 32 lanes of a warp.

@@ -58,8 +58,8 @@ impl Block {
         }
     }
 
-    /// All symbols that are coded, plane after plane: `2^sharing` lanes take turns. Signs and refinements of plane 0 are
-    /// the tail's.
+    /// All symbols that are coded, plane after plane: `2^sharing` lanes take turns. Signs and refinements of plane 0
+    /// are the tail's.
     ///
     /// # Errors
     /// Where a decoder has no more words; what is known until then is in the block.

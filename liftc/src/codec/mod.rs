@@ -38,6 +38,11 @@ pub fn info(args: &InfoArgs) -> Outcome {
     for (i, path) in args.inputs.iter().enumerate() {
         let heading =
             if several { format!("{}{}:\n", if i > 0 { "\n" } else { "" }, input_name(path)) } else { String::new() };
+        if !path.exists() && path.to_str().is_some_and(|name| lifting_filters::find(name).is_some()) {
+            let help = format!("liftc show {}", path.display());
+            failures.push(usage(format!("{}: is a wavelet, and this is about streams", path.display())).help(help));
+            continue;
+        }
         match read(path).and_then(|stream| info::describe(&stream).map_err(|f| f.at(input_name(path)))) {
             Ok(text) => print(&(heading + &text))?,
             Err(failure) => failures.push(failure),

@@ -1,0 +1,37 @@
+//! No bytes make the codec's decoder panic, go on for ever, or believe more than there is: streams as they are, and
+//! with checksums that fit what was changed.
+#![no_main]
+
+use lifting_codec::Decoder;
+use lifting_codec::block::{Direction, Mode, Passes, Shape, decode, decode_sequentially};
+use lifting_codec::tables::Tables;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Ok(decoder) = Decoder::new(bytes) {
+        let _ = decoder.packets();
+        for level in 0..=decoder.header().levels {
+            let _ = decoder.decode(level);
+        }
+    }
+    // A block by itself: its shape, its mode, and its words.
+    let Some((head, words)) = bytes.split_first_chunk::<5>() else { return };
+    let shape = Shape {
+        height: 1 + usize::from(head[0] & 63),
+        width: 1 + usize::from(head[1] & 63),
+        direction: if head[0] & 64 == 0 { Direction::Vertical } else { Direction::Horizontal },
+        passes: if head[1] & 64 == 0 { Passes::Two } else { Passes::Three },
+    };
+    let words: Vec<u16> = words.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word)).collect();
+    let (planes, class, sharing) = (u32::from(head[2]), head[3] & 31, head[3] >> 5);
+    let mode = if head[4] & 1 == 0 { Mode::Raw } else { Mode::Coded { class, sharing } };
+    let tables = Tables::built_in();
+    let _ = decode(shape, planes, mode, &words, false, tables);
+    let whole = decode(shape, planes, mode, &words, true, tables);
+    if matches!(mode, Mode::Coded { .. }) && (1..32).contains(&planes) && sharing <= 5 {
+        let defined = decode_sequentially(shape, planes, sharing, &words, &tables[class]);
+        assert_eq!(whole.is_ok(), defined.is_ok());
+        if let (Ok(whole), Ok(defined)) = (whole, defined) {
+            assert!(whole.coefficients().eq(defined.coefficients()));
+        }
+    }
+});
