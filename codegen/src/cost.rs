@@ -8,7 +8,7 @@ use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program}
 use crate::ir::valid::{ValidationError, validate};
 use crate::ir::{Kernel, ParamKind};
 use crate::schedule::level::{Array, Job};
-use crate::schedule::{self, Direction, Fit, ScheduleError};
+use crate::schedule::{self, Direction, Extent, Fit, ScheduleError};
 use lifting_dsl::geometry::{Geometry, split};
 use std::fmt;
 
@@ -176,13 +176,7 @@ pub fn both_axes(
         };
         let buffer = |i: usize| Arg::Buffer(Buffer::zeroed(options.sample, pitches[i] * rows[i]));
         let mut args: Vec<Arg> = order.map(buffer).into();
-        args.extend([width as i64, height as i64, 0, 0].map(Arg::Scalar));
-        args.extend(pitches.map(|n| Arg::Scalar(n as i64)));
-        args.extend([0, 0, 0, 1].map(Arg::Scalar));
-        args.extend([arguments.chunk, arguments.aligned, arguments.skew].map(|n| Arg::Scalar(n.into())));
-        if options.gain {
-            args.push(Arg::Scalar(0));
-        }
+        args.extend(job.scalars(Extent::Plane, arguments, options.gain.then_some(0)).into_iter().map(Arg::Scalar));
         total += program.run(&mut args, Options { max_steps: u64::MAX })?;
     }
     Ok(total)

@@ -15,3 +15,9 @@ pub mod machine;
 pub mod opt;
 pub mod schedule;
 pub mod window;
+
+// What tests share names this crate as tests beside it do.
+#[cfg(test)]
+extern crate self as lifting_codegen;
+#[cfg(test)]
+mod testing;

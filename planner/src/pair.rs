@@ -256,7 +256,7 @@ impl Lowering<'_> {
         let views = quad.views();
         // Kernels take the signal first in analysis, last in synthesis; and those of all levels one array of bands.
         let is_all = matches!(pair.span, Span::All(_));
-        let (arrays, kinds) = if is_all { (2, 2) } else { (views.len(), 3) };
+        let arrays = if is_all { 2 } else { views.len() };
         let order: Vec<usize> = match pair.direction {
             Direction::Forward => (0..arrays).collect(),
             Direction::Inverse => (1..arrays).chain([0]).collect(),
@@ -274,20 +274,12 @@ impl Lowering<'_> {
             let key = Key::Launch(pair.direction, self.sample, pair.order, shape.with_chunk(0), fit.alignment(), kept);
             let index = self.kernels.get(key)?;
             let mut args: Vec<Arg> = order.iter().map(|&i| Arg::Pointer(views[i].array, offset(i))).collect();
-            let deep = |value: fn(Planes) -> i32| job.planes.map(value);
-            let sides = [job.width, job.height].into_iter().chain(deep(|planes| planes.depth));
-            let parities = job.parity.into_iter().chain(deep(|planes| planes.parity));
-            args.extend(sides.chain(parities).map(|value| Arg::Int(value.into())));
-            let each = [job.signal, job.bands[0], job.bands[1]];
-            args.extend(each[..kinds].iter().map(|a| Arg::Int(a.pitch)));
-            args.extend(job.planes.iter().flat_map(|planes| planes.steps).map(Arg::Int));
-            args.extend(each[..kinds].iter().map(|a| Arg::Int(a.stride)));
-            args.extend([i64::from(job.batch), i64::from(chunk)].map(Arg::Int));
-            let placed = Placed { at: args.len(), arrays: jobs.arrays.clone(), job };
-            args.extend([Arg::Int(0), Arg::Int(0)]);
-            if self.kernels.gain {
-                args.push(Arg::Int(pair.gain.into()));
-            }
+            let gain = self.kernels.gain.then_some(pair.gain);
+            // How arrays are aligned is known when their addresses are.
+            let arguments = level::Arguments { chunk: chunk as i32, aligned: 0, skew: 0 };
+            args.extend(job.scalars(shape.schedule().extent(), arguments, gain).into_iter().map(Arg::Int));
+            let at = args.len() - 2 - usize::from(gain.is_some());
+            let placed = Placed { at, arrays: jobs.arrays.clone(), job };
             let grid = self.grid(index, &args);
             let before = self.list.launches.len();
             self.push(index, args, grid)?;

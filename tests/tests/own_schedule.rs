@@ -99,6 +99,10 @@ impl Fit for SquaresFit {
         RowAlignment::Any
     }
 
+    fn block(&self) -> [i64; 2] {
+        [64, 2 * i64::from(self.warps)]
+    }
+
     fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
         let cut = [job.width, job.height, job.parity[0], job.parity[1]].iter().any(|n| n % 2 != 0);
         if cut || job.batch > MAX_BATCH {

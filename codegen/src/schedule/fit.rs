@@ -116,6 +116,12 @@ pub trait Schedule: Send + Sync {
         Ok(self.alignments().iter().map(of_rows).collect())
     }
 
+    /// Shapes that tests run with the interpreter: first one of blocks so small that small images have several of them,
+    /// then those that differ from it in what kernels are made of.
+    fn miniatures(&self, scheme: &Scheme, options: Options) -> Vec<Shape> {
+        self.usual(scheme, options).into_iter().collect()
+    }
+
     /// The shape for large images, or volumes, whose rows begin anywhere.
     ///
     /// # Errors
@@ -139,6 +145,10 @@ pub trait Schedule: Send + Sync {
 pub trait Fit: fmt::Debug + Send + Sync {
     /// Which rows the kernel takes.
     fn alignment(&self) -> RowAlignment;
+
+    /// Columns and rows that a block, or a warp that walks, leaves results of; of one that walks down rows, as few as
+    /// an image may have.
+    fn block(&self) -> [i64; 2];
 
     /// The kernel, whose analysis lifts the axes in this order.
     ///

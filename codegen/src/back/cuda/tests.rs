@@ -5,7 +5,7 @@ use crate::ir::conformance::cases;
 use crate::ir::valid::validate;
 use crate::ir::{Kernel, ParamId, Scalar};
 use crate::opt::{Allows, Overlap, kept, overlap};
-use crate::schedule::{Direction, Options, level, stream, warp};
+use crate::schedule::{Direction, Fit as _, Options, level, stream, warp};
 use lifting_dsl::{Boundary, testing};
 
 fn text(kernel: &Kernel) -> String {
@@ -38,7 +38,8 @@ fn kept_results() {
         (Scalar::I16, "st.global.L2::cache_hint.b32 [%0], %2, %1;"),
         (Scalar::I32, "st.global.L2::cache_hint.v2.b32 [%0], {%2, %3}, %1;"),
     ] {
-        let kernel = warp::kernel(&scheme, options(sample), level::Order::HorizontalFirst, shape).unwrap();
+        let block = warp::fit(&scheme, options(sample), shape).unwrap();
+        let kernel = block.kernel(&scheme, level::Order::HorizontalFirst).unwrap();
         let (plain, kept) = (text(&kernel), text(&kept(kernel.clone())));
         let stores = |text: &str, name: &str| text.matches(&format!("{name}(ll + ")).count();
         let name = format!("store_{}x2", sample.name());
@@ -62,7 +63,8 @@ fn overlapping_kernels_wait_first() {
         let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
         let options = Options { sample, boundary, direction, gain: false };
         let shape = stream::Shape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
-        stream::kernel(&scheme, options, stream::Order::HorizontalFirst, shape).expect("it is held")
+        let walk = stream::fit(&scheme, options, shape).expect("it is held");
+        walk.kernel(&scheme, level::Order::HorizontalFirst).expect("it is held")
     };
     assert!(overlapping(walk.clone()).contains("        wait_launches();"));
     // One of the suite overlaps as it stands.
@@ -140,7 +142,8 @@ fn settled_arrays_are_not_waited_for() {
             for takes in level::RowAlignment::ALL {
                 let options = Options { sample: *sample, boundary, direction: Direction::Inverse, gain: false };
                 let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
-                let kernel = warp::kernel(scheme, options, level::Order::HorizontalFirst, shape).expect("it is held");
+                let block = warp::fit(scheme, options, shape).expect("it is held");
+                let kernel = block.kernel(scheme, level::Order::HorizontalFirst).expect("it is held");
                 let named = |name: &str| kernel.params.iter().position(|p| p.name == name).expect("a band");
                 let bands = ["hl", "lh", "hh"];
                 let settled: Vec<ParamId> = bands.iter().map(|band| ParamId(named(band) as u32)).collect();

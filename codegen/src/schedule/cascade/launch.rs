@@ -110,10 +110,8 @@ impl Fit {
             let what = format!("the width is {}, it must be a multiple of {columns} and more than {beside}", job.width);
             return refuse(what);
         }
-        // One reflection leads to the low band, and to a row of the image from wherever a walk loads.
-        let rows = 4 * self.above().max(self.delay(true)) + 8;
-        let least = [2 * (self.halo.before.max(self.halo.after) as i32 + 2), rows as i32];
-        if job.width < least[0] || job.height < least[1] {
+        let least = self.least();
+        if i64::from(job.width) < least[0] || i64::from(job.height) < least[1] {
             return refuse(format!(
                 "the width is {} and the height {}, these must be at least {} and {}",
                 job.width, job.height, least[0], least[1]
@@ -130,6 +128,12 @@ impl Fit {
             ));
         }
         Ok(())
+    }
+
+    /// Columns and rows that an image must have at least: one reflection leads to the low band, and to a row of the
+    /// image from wherever a walk loads.
+    pub(super) fn least(&self) -> [i64; 2] {
+        [2 * (self.halo.before.max(self.halo.after) + 2), 4 * self.above().max(self.delay(true)) + 8]
     }
 
     /// Samples of a copy.

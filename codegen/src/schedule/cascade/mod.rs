@@ -34,13 +34,15 @@ mod launch;
 mod schedule;
 mod strip;
 mod synthesis;
+#[cfg(test)]
+mod tests;
 
 pub use schedule::Schedule;
 
-use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Order, Row, reflects, zeros};
+use super::level::{Axis, Border, Descent, Form, MAX_REGISTERS, Row, reflects, zeros};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{BinOp, Expr, Kernel, LocalId, Scalar};
+use crate::ir::{BinOp, Expr, LocalId, Scalar};
 use crate::window::{Halo, needed};
 use lifting_dsl::{Boundary, Scheme};
 
@@ -296,12 +298,4 @@ impl Fit {
 fn swapped(vector: Expr) -> Expr {
     let bit = (vector.clone() >> 3).and(1.into());
     Expr::binary(BinOp::Xor, vector, bit)
-}
-
-/// The kernel of two levels, both axes.
-///
-/// # Errors
-/// As [`fit`].
-pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(strip::kernel(&fit(scheme, options, shape)?, scheme, order))
 }

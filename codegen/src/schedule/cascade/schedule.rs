@@ -95,6 +95,13 @@ impl schedule::Schedule for Schedule {
         Ok([usual].into_iter().chain(wide).map(specimen).collect())
     }
 
+    /// Rings of several depths; of 16-bit integers also wider lanes.
+    fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
+        let usual = Shape::for_sample(options.sample, options.direction);
+        let wide = (options.sample == Scalar::I16).then_some(Shape { columns: 2 * usual.columns, ring: 3 });
+        [3, 2, 5].map(|ring| Shape { ring, ..usual }).into_iter().chain(wide).map(schedule::Shape::from).collect()
+    }
+
     fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         Ok(Shape::for_sample(options.sample, options.direction).into())
     }
@@ -119,6 +126,11 @@ impl schedule::Schedule for Schedule {
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         RowAlignment::Whole
+    }
+
+    /// Rows are walked; there must be some for the halos of both levels.
+    fn block(&self) -> [i64; 2] {
+        [self.strip_columns(), self.least()[1]]
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {

@@ -2,7 +2,7 @@
 
 use super::{BANDS_ALIGNED, SIGNAL_ALIGNED, SKEW_BITS};
 use crate::ir::Scalar;
-use crate::schedule::ScheduleError;
+use crate::schedule::{Extent, ScheduleError};
 use lifting_dsl::Boundary;
 
 /// An array in device memory.
@@ -73,6 +73,25 @@ impl Job {
     /// One level of one image, whose first column and row are at even positions.
     pub fn image(signal: Array, bands: [Array; 4], width: i32, height: i32) -> Job {
         Job { signal, bands, width, height, parity: [0, 0], batch: 1, planes: None, coarse: None, levels: 1 }
+    }
+
+    /// What a launch is given besides its arrays, in the order of the parameters ([`Params`](super::Params)): the last
+    /// are [`Arguments::aligned`] and [`Arguments::skew`], and, of kernels that take one, the gain.
+    pub fn scalars(&self, extent: Extent, arguments: Arguments, gain: Option<u32>) -> Vec<i64> {
+        let planes = || self.planes.iter();
+        let kinds = [self.signal, self.bands[0], self.bands[1]];
+        // All bands of all levels are one array.
+        let kinds = if extent == Extent::AllLevels { &kinds[..2] } else { &kinds[..] };
+        let mut scalars: Vec<i64> = vec![self.width.into(), self.height.into()];
+        scalars.extend(planes().map(|planes| i64::from(planes.depth)));
+        scalars.extend(self.parity.map(i64::from));
+        scalars.extend(planes().map(|planes| i64::from(planes.parity)));
+        scalars.extend(kinds.iter().map(|array| array.pitch));
+        scalars.extend(planes().flat_map(|planes| planes.steps));
+        scalars.extend(kinds.iter().map(|array| array.stride));
+        scalars.extend([self.batch, arguments.chunk, arguments.aligned, arguments.skew].map(i64::from));
+        scalars.extend(gain.map(i64::from));
+        scalars
     }
 
     /// Whether sizes, parities, addresses and bands are such that any kernel of both axes could run.

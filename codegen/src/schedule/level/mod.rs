@@ -27,7 +27,7 @@ pub(super) use slab::Slab;
 pub(super) use source::{Source, scaled, served_column, served_index, vectors_or_served};
 
 use super::demand::work;
-use super::{Arithmetic, Direction, Options, ScheduleError};
+use super::{Arithmetic, Direction, Extent, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Access, Builtin, Expr, LocalId, ParamId, Scalar};
@@ -312,43 +312,37 @@ pub struct Deep {
     pub planes: [ParamId; 3],
 }
 
-/// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z).
-const BANDS: [&[(&str, &str)]; 4] = [
-    &[
-        ("ll", "low band"),
-        ("hl", "horizontally high, vertically low band"),
-        ("lh", "horizontally low, vertically high band"),
-        ("hh", "high band"),
-    ],
-    &[
-        ("lll", "low band"),
-        ("hll", "band that is high along x"),
-        ("lhl", "high along y"),
-        ("hhl", "high along x and y"),
-        ("llh", "high along z"),
-        ("hlh", "high along x and z"),
-        ("lhh", "high along y and z"),
-        ("hhh", "high along all axes"),
-    ],
-    &[
-        ("ll", "low band of the second level"),
-        ("hl", "horizontally high, vertically low band of the first level"),
-        ("lh", "horizontally low, vertically high band of the first level"),
-        ("hh", "high band of the first level"),
-        ("hl_2", "the same of the second level"),
-        ("lh_2", "the same of the second level"),
-        ("hh_2", "the same of the second level"),
-    ],
-    &[("bands", "bands of all levels, in the Mallat layout")],
-];
-
-/// What a launch is of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    Image,
-    Volume,
-    TwoLevels,
-    AllLevels,
+/// Bands of an image, or of a volume: index = (horizontally high) + 2·(vertically high) + 4·(high along z); their names,
+/// and what they are.
+fn bands_of(extent: Extent) -> &'static [(&'static str, &'static str)] {
+    match extent {
+        Extent::Plane => &[
+            ("ll", "low band"),
+            ("hl", "horizontally high, vertically low band"),
+            ("lh", "horizontally low, vertically high band"),
+            ("hh", "high band"),
+        ],
+        Extent::Volume => &[
+            ("lll", "low band"),
+            ("hll", "band that is high along x"),
+            ("lhl", "high along y"),
+            ("hhl", "high along x and y"),
+            ("llh", "high along z"),
+            ("hlh", "high along x and z"),
+            ("lhh", "high along y and z"),
+            ("hhh", "high along all axes"),
+        ],
+        Extent::TwoLevels => &[
+            ("ll", "low band of the second level"),
+            ("hl", "horizontally high, vertically low band of the first level"),
+            ("lh", "horizontally low, vertically high band of the first level"),
+            ("hh", "high band of the first level"),
+            ("hl_2", "the same of the second level"),
+            ("lh_2", "the same of the second level"),
+            ("hh_2", "the same of the second level"),
+        ],
+        Extent::AllLevels => &[("bands", "bands of all levels, in the Mallat layout")],
+    }
 }
 
 /// Bit of `aligned`: position 0 of every row of the signal stands at a multiple of a lane's vector of samples (or would stand there, where the row
@@ -362,7 +356,7 @@ pub(super) const SKEW_BITS: i32 = 6;
 impl Params {
     /// Of an image.
     pub fn declare(b: &mut Builder, options: Options) -> Params {
-        Params::of(b, options, Extent::Image)
+        Params::of(b, options, Extent::Plane)
     }
 
     /// Of an image and two levels: the bands are ll of the second, hl, lh, hh of the first, then of the second.
@@ -392,13 +386,13 @@ impl Params {
         let forward = options.direction == Direction::Forward;
         let (image, images) = if deep { ("volume", "volumes") } else { ("image", "images") };
         let before = forward.then(|| b.pointer("src", s, signal_access, &format!("the {image}")));
-        let names = BANDS[extent as usize];
+        let names = bands_of(extent);
         let bands = names.iter().map(|(name, doc)| b.pointer(name, s, band_access, doc)).collect();
         let signal = before.unwrap_or_else(|| b.pointer("dst", s, signal_access, &format!("receives the {image}")));
         let side = if forward { "src" } else { "dst" };
         let (low, high) = match extent {
             Extent::Volume => ("lll", Some("any other band")),
-            Extent::Image | Extent::TwoLevels => ("ll", Some("hl, lh or hh")),
+            Extent::Plane | Extent::TwoLevels => ("ll", Some("hl, lh or hh")),
             Extent::AllLevels => ("bands", None),
         };
         let low_name = if all { "the bands" } else { low };
@@ -432,7 +426,7 @@ impl Params {
         let mut i32s = |name: &str, doc: &str| b.scalar(name, Scalar::I32, doc);
         let batch = i32s("batch", &format!("number of {images}"));
         let (name, walks) = match extent {
-            Extent::Image => ("chunk", "row pairs a warp walks down"),
+            Extent::Plane => ("chunk", "row pairs a warp walks down"),
             Extent::Volume => ("chunk", "plane pairs a block walks along"),
             Extent::TwoLevels => ("chunk", "row pairs of the second level a warp walks down"),
             Extent::AllLevels => ("levels", "levels"),

@@ -23,6 +23,8 @@ mod cost;
 mod launch;
 mod line;
 mod schedule;
+#[cfg(test)]
+mod tests;
 
 pub use schedule::Schedule;
 
@@ -213,14 +215,6 @@ struct Pyramid<'a> {
     arrays: [SharedId; 2],
     /// Columns and rows of the image.
     sides: [Expr; 2],
-}
-
-/// The kernel of all levels, both axes.
-///
-/// # Errors
-/// As [`fit`].
-pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(write(&fit(scheme, options, shape)?, scheme, order))
 }
 
 /// The kernel of a fit.

@@ -90,6 +90,11 @@ impl schedule::Schedule for Schedule {
         Ok(shapes.into_iter().filter(|shape| Some(shape.side) == largest).map(specimen).collect())
     }
 
+    /// Images of up to 32 samples a side, in parts of several lengths.
+    fn miniatures(&self, _scheme: &Scheme, _options: Options) -> Vec<schedule::Shape> {
+        [[4, 2], [2, 2], [4, 1], [8, 4]].map(|pairs| Shape { side: 32, pairs }.into()).into()
+    }
+
     /// That for the largest images.
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         let mut shapes = Shape::proposed(scheme, options)?;
@@ -100,6 +105,11 @@ impl schedule::Schedule for Schedule {
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         RowAlignment::Any
+    }
+
+    /// An image.
+    fn block(&self) -> [i64; 2] {
+        [self.side(); 2]
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {

@@ -33,6 +33,8 @@ mod input;
 mod launch;
 mod output;
 mod schedule;
+#[cfg(test)]
+mod tests;
 
 pub use schedule::Schedule;
 
@@ -174,14 +176,6 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
         return Err(refuse("the delay line, in registers a thread,", descent.registers, MAX_REGISTERS));
     }
     Ok(Fit { asked, options, shape, arith, border, axis, descent, left, useful })
-}
-
-/// The kernel of one level, both axes.
-///
-/// # Errors
-/// As [`fit`], and if the ring of a block is larger than its shared memory.
-pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    write(&fit(scheme, options, shape)?, scheme, order)
 }
 
 /// The kernel of a fit.

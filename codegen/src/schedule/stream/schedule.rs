@@ -97,6 +97,14 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(options.sample).map(suited).collect())
     }
 
+    /// Two warps a block, and rings that are hardly deep; of 16-bit samples also with lanes of 8 and 16 bytes.
+    fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
+        let usual = Shape::for_sample(options.sample);
+        let columns = if options.sample.bytes() == 2 { 4 } else { usual.columns };
+        let one_warp = Shape { warps: 1, ring: 4, ..usual };
+        [Shape { columns, warps: 2, ring: 3, ..usual }, one_warp].map(schedule::Shape::from).into()
+    }
+
     fn usual(&self, _scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         Ok(Shape::for_sample(options.sample).into())
     }
@@ -115,6 +123,10 @@ impl schedule::Schedule for Schedule {
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         self.shape.rows
+    }
+
+    fn block(&self) -> [i64; 2] {
+        [self.strip_columns(), 2]
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {

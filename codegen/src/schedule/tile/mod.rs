@@ -31,6 +31,8 @@ mod down;
 mod launch;
 mod schedule;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use schedule::Schedule;
 pub use shape::Shape;
@@ -164,14 +166,6 @@ struct Tile<'a> {
     first: LocalId,
     /// Whether rows are lifted before columns.
     across_first: bool,
-}
-
-/// The kernel of one level, both axes.
-///
-/// # Errors
-/// As [`fit`].
-pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(write(&fit(scheme, options, shape)?, scheme, order))
 }
 
 /// The kernel of a fit.

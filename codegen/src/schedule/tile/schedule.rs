@@ -91,6 +91,17 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
+    /// Two warps a block with 12 rows, and every number of columns that a lane may have: there with an odd number of
+    /// pairs for an even number of warps, and a part that a warp does not have.
+    fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
+        let bytes = options.sample.bytes() as u32;
+        let columns = if bytes == 2 { 4 } else { 2 };
+        let small = Shape { columns, rows: 12, pairs: 3, warps: 2, min_blocks: 0, aligned: false };
+        let others = [2, 4, 8].into_iter().filter(|columns| columns * bytes <= 16);
+        let others = others.map(|columns| Shape { columns, rows: 10, pairs: 1, warps: 4, ..small });
+        std::iter::once(small).chain(others).map(schedule::Shape::from).collect()
+    }
+
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?[0].into())
     }
@@ -99,6 +110,10 @@ impl schedule::Schedule for Schedule {
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         if self.shape.aligned { RowAlignment::Aligned } else { RowAlignment::Any }
+    }
+
+    fn block(&self) -> [i64; 2] {
+        [self.columns(), self.rows()]
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {

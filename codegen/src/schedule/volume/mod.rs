@@ -31,6 +31,8 @@ mod inverse;
 mod launch;
 mod schedule;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use schedule::Schedule;
 pub use shape::Shape;
@@ -541,14 +543,6 @@ impl Walk<'_> {
             step(b, &pair, &next);
         });
     }
-}
-
-/// The kernel of one level, all three axes: x, y and z in analysis, z, y and x in synthesis.
-///
-/// # Errors
-/// As [`fit`].
-pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(write(&fit(scheme, options, shape)?, scheme))
 }
 
 /// The kernel of a fit.

@@ -92,6 +92,18 @@ impl schedule::Schedule for Schedule {
         Ok(Shape::proposed(scheme, options)?.into_iter().flat_map(of_shape).collect())
     }
 
+    /// Tiles of few rows, and as many columns a lane as there can be.
+    fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
+        let bytes = options.sample.bytes() as u32;
+        let (columns, warps) = match bytes {
+            2 => (4, 8),
+            4 => (2, 4),
+            _ => (2, 8),
+        };
+        let small = Shape { columns, pairs: 1, warps, min_blocks: 0, aligned: false, whole_sectors: false };
+        [small, Shape { columns: 16 / bytes, warps: 8, ..small }].map(schedule::Shape::from).into()
+    }
+
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?[0].into())
     }
@@ -105,6 +117,10 @@ impl schedule::Fit for Fit {
     /// [`RowAlignment::Whole`] are those whose bands' sectors it stores whole.
     fn alignment(&self) -> RowAlignment {
         self.shape.takes()
+    }
+
+    fn block(&self) -> [i64; 2] {
+        [self.columns(), self.rows()]
     }
 
     fn kernel(&self, scheme: &Scheme, _order: Order) -> Result<Kernel, ScheduleError> {

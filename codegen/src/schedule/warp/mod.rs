@@ -26,6 +26,8 @@ mod cost;
 mod launch;
 mod schedule;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use super::level::RowAlignment;
 pub use schedule::Schedule;
@@ -299,14 +301,6 @@ impl Fit {
         let loaded = 32 * i64::from(self.shape.columns) * i64::from(self.shape.rows);
         loaded as f64 / (self.columns() * self.rows()) as f64
     }
-}
-
-/// The kernel of one level, both axes.
-///
-/// # Errors
-/// As [`fit`].
-pub fn kernel(scheme: &Scheme, options: Options, order: Order, shape: Shape) -> Result<Kernel, ScheduleError> {
-    Ok(write(&fit(scheme, options, shape)?, scheme, order))
 }
 
 /// The kernel of a fit.

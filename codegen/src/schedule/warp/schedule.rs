@@ -119,6 +119,18 @@ impl schedule::Schedule for Schedule {
         Ok(whole.chain(others).chain(tall).map(specimen).collect())
     }
 
+    /// Two warps a block of threads with 16 rows each, and every number of columns that a lane may have.
+    fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
+        let bytes = options.sample.bytes() as u32;
+        let columns = if bytes == 2 { 4 } else { 2 };
+        let small = Shape { columns, rows: 16, warps: 2, whole_sectors: bytes == 8, ..Shape::paper() };
+        // Registers hold 12 rows of 8 columns.
+        let rows = |columns: u32| if columns == 8 { 12 } else { 20 };
+        let others = [2, 4, 8].into_iter().filter(|columns| columns * bytes <= 16);
+        let others = others.map(|columns| Shape { columns, rows: rows(columns), warps: 1, ..Shape::paper() });
+        std::iter::once(small).chain(others).map(schedule::Shape::from).collect()
+    }
+
     fn usual(&self, scheme: &Scheme, options: Options) -> Result<schedule::Shape, ScheduleError> {
         Shape::of(scheme, options).map(schedule::Shape::from)
     }
@@ -133,6 +145,10 @@ impl schedule::Schedule for Schedule {
 impl schedule::Fit for Fit {
     fn alignment(&self) -> RowAlignment {
         self.shape.takes
+    }
+
+    fn block(&self) -> [i64; 2] {
+        [self.columns(), self.rows()]
     }
 
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {

@@ -1,7 +1,7 @@
 //! Pass kernels on the interpreter against the oracle: every border rule, awkward sizes, both parities, every sample
 //! type, both directions, batches and pitches.
 
-use crate::support::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
+use crate::testing::{compiled, full, pattern, ran_or_names_a_limit, types, wavelets};
 use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};

@@ -11,7 +11,7 @@ use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_filters::{CATALOGUE, Entry};
 
 /// A small deterministic source of bits.
-fn bits(mut seed: u64) -> impl FnMut() -> u64 {
+pub fn bits(mut seed: u64) -> impl FnMut() -> u64 {
     move || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let x = (seed ^ (seed >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -37,7 +37,8 @@ pub fn reals(seed: u64) -> impl FnMut() -> f64 {
     move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
 }
 
-/// The bits of a sample; of all NaNs the same: which one comes of an operation, its sign with it, is the compiler's and the machine's choice.
+/// The bits of a sample; of all NaNs the same: which one comes of an operation, its sign with it, is the compiler's and
+/// the machine's choice.
 pub fn pattern<T: Sample + Element>(sample: T) -> u64 {
     if sample.to_f64().is_nan() { u64::MAX } else { sample.to_pattern() }
 }
@@ -67,7 +68,8 @@ pub fn compiled(entry: &Entry) -> Scheme {
     schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the file has the wavelet")
 }
 
-/// One wavelet of the catalogue out of so many, or all, each under its own border rule and another one, with one of its sample types: the function runs it and says in how many cases it
+/// One wavelet of the catalogue out of so many, or all, each under its own border rule and another one, with one of its
+/// sample types: the function runs it and says in how many cases it
 /// could. There must be more of them than that.
 pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, Boundary, Scalar) -> usize) {
     let mut all = 0;
@@ -80,12 +82,22 @@ pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, 
     assert!(all > few, "only {all} cases");
 }
 
-/// Steps that are not symmetric.
-pub fn lopsided() -> Vec<Scheme> {
+/// Steps that are not symmetric; steps within a pair; and steps of one sample, of three and of five, with a gap, and
+/// two
+/// of one phase after another.
+pub fn uncommon() -> Vec<Scheme> {
     let compiled = lifting_dsl::compile(
         "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }
          wavelet right { domain integer; odd -= even[1]; even += (odd[0] - odd[2]) >> 1; odd += 3*even[-1]; }
-         wavelet real { domain real; odd -= 0.3*even[1]; even += 0.5*odd[0] - 0.1*odd[-2]; even *= 1.5; odd -= even[0]; odd *= 0.5; }",
+         wavelet real { domain real; odd -= 0.3*even[1]; even += 0.5*odd[0] - 0.1*odd[-2]; even *= 1.5; odd -= even[0]; odd *= 0.5; }
+         wavelet pair { domain real; odd -= even[0]; even += 0.5*odd[0]; even *= 1.5; odd *= 0.5; }
+         wavelet gaps {
+             domain integer;
+             odd  -= (3*even[-1] + 5*even[0] - 2*even[1] + 4) >> 3;
+             odd  += (even[0] - even[2] + 1) >> 1;
+             even += (odd[-2] + 2*odd[-1] - 3*odd[0] + odd[1] + 7*odd[2] + 8) >> 4;
+             odd  -= even[1] >> 1;
+         }",
     );
     compiled.expect("it compiles").schemes
 }
@@ -94,7 +106,7 @@ pub fn lopsided() -> Vec<Scheme> {
 #[macro_export]
 macro_rules! with_samples {
     ($scalar:expr, $seed:expr, $check:ident($($argument:expr),*)) => {{
-        let (mut int, mut real) = ($crate::support::integers($seed), $crate::support::reals($seed));
+        let (mut int, mut real) = ($crate::testing::integers($seed), $crate::testing::reals($seed));
         match $scalar {
             Scalar::I16 => $check::<i16>($($argument,)* || int() as i16),
             Scalar::I32 => $check::<i32>($($argument,)* || int() as i32),

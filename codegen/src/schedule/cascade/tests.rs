@@ -1,0 +1,25 @@
+//! What the schedule refuses.
+
+use super::*;
+use crate::testing::wavelets;
+
+/// What is no extension, and what reaches too far, are refused in words.
+#[test]
+fn limits() {
+    let [dd137, legall53, _] = wavelets();
+    let of = |scheme: &Scheme, boundary, shape| {
+        let options = Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
+        fit(scheme, options, shape).expect_err("a limit").to_string()
+    };
+    let shape = Shape::for_sample(Scalar::I32, Direction::Forward);
+    let text = [
+        of(&legall53, Boundary::Edge, shape),
+        of(&legall53, Boundary::Periodic, Shape { ring: 1, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { ring: 64, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { columns: 2, ..shape }),
+        of(&legall53, Boundary::Periodic, Shape { columns: 16, ..shape }),
+        of(&dd137, Boundary::WholeSymmetric, Shape { columns: 4, ..shape }),
+    ]
+    .join("\n");
+    insta::assert_snapshot!(text);
+}

@@ -1,0 +1,52 @@
+//! What the schedule refuses, and its kernel as people read it.
+
+use super::*;
+use crate::back::{Cuda, Dialect};
+use crate::ir::valid::validate;
+use crate::opt::prepare;
+use crate::schedule::level::{Array, Job};
+use crate::testing::wavelets;
+use lifting_dsl::Boundary;
+
+/// The kernel as people read it.
+#[test]
+fn the_text() {
+    let [_, legall53, _] = wavelets();
+    let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
+    let options = Options { sample: Scalar::I32, boundary, direction, gain: false };
+    let block = fit(&legall53, options, Shape { side: 16, pairs: [2, 2] }).expect("it fits");
+    let kernel = prepare(write(&block, &legall53, Order::HorizontalFirst));
+    let info = validate(&kernel).expect("it is valid");
+    insta::assert_snapshot!(Cuda.write(&[(&kernel, &info)]).expect("it can be written"));
+}
+
+/// What does not fit is refused in words.
+#[test]
+fn limits() {
+    let [_, legall53, _] = wavelets();
+    let options = |sample, boundary| Options { sample, boundary, direction: Direction::Forward, gain: false };
+    let of = |sample, shape| {
+        let block = fit(&legall53, options(sample, Boundary::Edge), shape);
+        block.expect_err("a limit").to_string()
+    };
+    let array = Array { address: 0, pitch: 64, stride: 4096 };
+    let whole = Job::image(array, [array; 4], 48, 40);
+    let launch = |boundary, job: Job| {
+        let shape = Shape { side: 64, pairs: [4, 2] };
+        let block = fit(&legall53, options(Scalar::I32, boundary), shape).expect("it fits");
+        block.accepts(&job).expect_err("a limit").to_string()
+    };
+    let text = [
+        of(Scalar::I64, Shape { side: 64, pairs: [4, 2] }),
+        of(Scalar::I32, Shape { side: 40, pairs: [3, 1] }),
+        of(Scalar::I32, Shape { side: 64, pairs: [1, 1] }),
+        of(Scalar::I32, Shape { side: 160, pairs: [40, 20] }),
+        launch(Boundary::Edge, Job { width: 65, ..whole }),
+        launch(Boundary::Edge, Job { parity: [1, 0], ..whole }),
+        launch(Boundary::Edge, Job { levels: 0, ..whole }),
+        launch(Boundary::Edge, Job { levels: 7, ..whole }),
+        launch(Boundary::Periodic, Job { levels: 4, ..whole }),
+    ]
+    .join("\n");
+    insta::assert_snapshot!(text);
+}

@@ -1,0 +1,104 @@
+//! What the schedule proposes and refuses.
+
+use super::*;
+use crate::schedule::Fit as _;
+use crate::schedule::level::{Array, Job};
+use crate::testing::{types, wavelets};
+use lifting_dsl::Boundary;
+
+/// Tiles so small that small images have several of them.
+fn small(scalar: Scalar) -> Shape {
+    let columns = if scalar.bytes() == 2 { 4 } else { 2 };
+    Shape { columns, rows: 12, pairs: 3, warps: 2, min_blocks: 0, aligned: false }
+}
+
+#[test]
+fn refusals_name_the_limit() {
+    let compiled = lifting_dsl::compile(
+        "wavelet short { domain integer; odd -= even[0]; even += odd[0]; }
+         wavelet far { domain integer; boundary zero; odd -= even[-60] + even[60]; }
+         wavelet long { domain integer; boundary zero; odd -= even[-20] + even[20]; }",
+    );
+    let mut text = String::new();
+    let schemes = compiled.expect("it compiles").schemes;
+    let options = |sample| Options { sample, boundary: Boundary::Zero, direction: Direction::Forward, gain: false };
+    let usual = small(Scalar::I32);
+    let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
+        let error = fit(scheme, options(sample), shape).expect_err("a limit");
+        text += &format!("{error}\n");
+    };
+    refuse(&schemes[0], Scalar::F32, usual);
+    refuse(&schemes[0], Scalar::I32, Shape { columns: 8, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { columns: 1, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 0, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 7, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { pairs: 0, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 1000, pairs: 2, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { rows: 200, pairs: 100, ..usual });
+    refuse(&schemes[0], Scalar::I32, Shape { warps: 0, ..usual });
+    for scheme in &schemes[1..] {
+        refuse(scheme, Scalar::I32, usual);
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// What is proposed, large images first.
+#[test]
+fn proposals() {
+    let mut text = String::new();
+    for scheme in wavelets() {
+        for &sample in types(&scheme) {
+            for direction in [Direction::Forward, Direction::Inverse] {
+                let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
+                for shape in Shape::proposed(&scheme, options).expect("a tile") {
+                    let block = fit(&scheme, options, shape).expect("it was proposed");
+                    let Shape { columns, rows, pairs, warps, .. } = shape;
+                    text += &format!(
+                        "{} {} {}: {columns} columns a lane, {rows} rows, {pairs} pairs a thread, {warps} warps: {} x {}, {:.2} read\n",
+                        scheme.name(),
+                        sample.name(),
+                        direction.name(),
+                        block.columns(),
+                        block.rows(),
+                        block.reads()
+                    );
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// A grid has only so many rows of blocks; sizes that are not even are refused under `periodic`.
+#[test]
+fn launches() {
+    let [_, legall53, _] = wavelets();
+    let options = |boundary| Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
+    let block = |boundary| fit(&legall53, options(boundary), small(Scalar::I32)).expect("a tile");
+    let job = |width: i32, height: i32| {
+        let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
+        let bands = [array(width / 2); 4];
+        Job::image(array(width), bands, width, height)
+    };
+    let symmetric = block(Boundary::WholeSymmetric);
+    assert_eq!((symmetric.columns(), symmetric.rows()), (60, 12));
+    let tuning = |width, height| symmetric.arguments(&job(width, height), 132).expect("a legal job");
+    assert_eq!(tuning(64, 64).aligned, 3);
+    assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
+    assert_eq!(symmetric.accepts(&job(64, 12 * 65535)), Ok(()));
+    let shape = Shape { aligned: true, ..small(Scalar::I32) };
+    let aligned = fit(&legall53, options(Boundary::Edge), shape).expect("a tile");
+    assert_eq!(aligned.accepts(&job(64, 64)), Ok(()));
+    let mut text = String::new();
+    for (block, job) in [
+        (&symmetric, job(64, 12 * 65535 + 1)),
+        (&symmetric, Job { batch: 65536, ..job(64, 64) }),
+        (&symmetric, job(1, 64)),
+        (&block(Boundary::Periodic), job(62, 63)),
+        (&aligned, job(65, 64)),
+        (&aligned, Job { parity: [0, 1], ..job(64, 64) }),
+    ] {
+        text += &format!("{}\n", block.accepts(&job).expect_err("a limit"));
+    }
+    insta::assert_snapshot!(text);
+}
