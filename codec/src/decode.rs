@@ -3,7 +3,7 @@
 use crate::bands::{Place, places};
 use crate::block::{self, BlockError, Decoded};
 use crate::error::CodecError;
-use crate::header::{CHECKSUM, Header};
+use crate::header::{self, Header};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
 use crate::packet::{self, Entry, Words};
@@ -78,8 +78,7 @@ impl<'a> Decoder<'a> {
             return Err(CodecError::Disproportionate { bytes: stream.len(), samples });
         }
         let (head, packets) = stream.split_at(length);
-        let seed = head.last_chunk::<CHECKSUM>().map_or(0, |checksum| u64::from_le_bytes(*checksum));
-        Ok(Decoder { header, packets, seed, length: stream.len(), most: u128::MAX })
+        Ok(Decoder { header, packets, seed: header::seed(head), length: stream.len(), most: u128::MAX })
     }
 
     /// Refuses pictures of more samples than that.

@@ -4,10 +4,10 @@ use crate::bands::{Band, places};
 use crate::block::{self, Encoded, Passes};
 use crate::colour::Colour;
 use crate::error::CodecError;
-use crate::header::{BLOCK_SIDES, CHECKSUM, Header, MAX_LEVELS, band_count};
+use crate::header::{self, BLOCK_SIDES, Header, MAX_LEVELS, band_count};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
-use crate::quantise::{Quantiser, Step, offset};
+use crate::quantise::{self, Quantiser, Step};
 use crate::{packet, parallel};
 use lifting::{Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
@@ -189,9 +189,6 @@ struct Job<'a, T> {
     gains: Vec<LevelGains>,
 }
 
-/// What is added to magnitudes, in steps, before they are rounded down.
-const ROUNDING: f64 = 0.0;
-
 impl<'a, T: Lane> Job<'a, T> {
     fn new(codec: &'a Codec, image: &'a Image) -> Result<Job<'a, T>, CodecError> {
         let colour = match codec.scheme.domain() {
@@ -264,24 +261,16 @@ impl<'a, T: Lane> Job<'a, T> {
             let wanted = step / self.norm(component, band);
             let whole = T::KIND.domain() == Domain::Integer && wanted < 1.5;
             let mut quantiser = Quantiser { step: if whole { Step::ONE } else { Step::below(wanted) }, offset: 0 };
-            let (mut distances, mut count) = (0.0, 0);
-            let mut indices = Vec::with_capacity(band.shape[0] * band.shape[1]);
-            let size = quantiser.step.value();
-            for y in 0..band.shape[0] {
-                let row = &self.coefficients[component][band.start + y * band.stride..][..band.shape[1]];
-                for coefficient in row {
-                    let value = coefficient.value();
-                    let index = quantiser.index(value, if whole { 0.0 } else { ROUNDING });
-                    if index != 0 {
-                        distances += value.abs() / size - f64::from(index.unsigned_abs());
-                        count += 1;
-                    }
-                    indices.push(index);
-                }
-            }
-            if !whole {
-                quantiser.offset = offset(distances, count);
-            }
+            let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
+            let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
+            let indices = if whole {
+                values.map(|c| i32::near(c.value())).collect()
+            } else {
+                let values: Vec<f64> = values.map(|c| c.value() / quantiser.step.value()).collect();
+                let indices = quantise::indices(&values, band.shape[1]);
+                quantiser.offset = quantise::offset(&values, &indices);
+                indices
+            };
             (quantiser, indices)
         });
         let mut indices: Vec<Vec<i32>> = self.coefficients.iter().map(|plane| vec![0; plane.len()]).collect();
@@ -299,7 +288,8 @@ impl<'a, T: Lane> Job<'a, T> {
         const NEAR: f64 = 0.01;
         let peak = f64::from(self.image.bits).exp2() - 1.0;
         let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
-        let (mut good, mut bad): (Option<(f64, f64, Quantised)>, Option<(f64, f64)>) = (None, None);
+        let mut good: Option<(f64, f64, Quantised)> = None;
+        let mut bad: Option<(f64, f64)> = None;
         let mut reached = 0.0;
         for _ in 0..24 {
             let quantised = self.quantised(step);
@@ -341,7 +331,8 @@ impl<'a, T: Lane> Job<'a, T> {
     fn of_bytes(&self, bytes: u64) -> Result<Vec<u8>, CodecError> {
         let pixels = self.image.samples.len() as f64;
         let mut step = self.step_of(100.0) * (5.0 - 8.0 * bytes as f64 / pixels).clamp(-2.0, 12.0).exp2();
-        let (mut fits, mut beyond): (Option<(f64, Vec<u8>)>, Option<(f64, usize)>) = (None, None);
+        let mut fits: Option<(f64, Vec<u8>)> = None;
+        let mut beyond: Option<(f64, usize)> = None;
         let mut least = u64::MAX;
         for _ in 0..20 {
             let stream = self.stream(&self.quantised(step))?;
@@ -418,7 +409,7 @@ impl<'a, T: Lane> Job<'a, T> {
     fn stream(&self, quantised: &Quantised) -> Result<Vec<u8>, CodecError> {
         let header = self.header(quantised);
         let mut stream = header.write()?;
-        let seed = stream.last_chunk::<CHECKSUM>().map_or(0, |checksum| u64::from_le_bytes(*checksum));
+        let seed = header::seed(&stream);
         for resolution in 0..=header.levels {
             let Header { components, block, passes, .. } = header;
             let places = places(&self.transform.bands, components, resolution, block, passes);

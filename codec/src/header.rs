@@ -18,8 +18,8 @@ pub const VERSION: u8 = 1;
 /// Most levels that a stream can have.
 pub const MAX_LEVELS: u32 = 16;
 
-/// Bytes of a checksum.
-pub const CHECKSUM: usize = 8;
+/// Bytes of a checksum: the lower half of XXH3-64.
+pub const CHECKSUM: usize = 4;
 
 /// Sides that a codeblock may have.
 pub const BLOCK_SIDES: [usize; 5] = [4, 8, 16, 32, 64];
@@ -65,9 +65,15 @@ pub fn band_count(levels: u32) -> usize {
     3 * levels as usize + 1
 }
 
-/// The lower half of XXH3-64 of a wavelet's text.
-fn fingerprint(text: &str) -> u32 {
-    xxh3_64(text.as_bytes()) as u32
+/// The lower half of XXH3-64.
+fn fingerprint(bytes: &[u8]) -> u32 {
+    xxh3_64(bytes) as u32
+}
+
+/// What packets are checked with besides their bytes, so that none is another stream's: XXH3-64 of the header up to its
+/// checksum.
+pub fn seed(header: &[u8]) -> u64 {
+    xxh3_64(&header[..header.len().saturating_sub(CHECKSUM)])
 }
 
 /// Whether the catalogue has this very wavelet by its name.
@@ -111,7 +117,7 @@ impl Header {
         bytes.extend(length.to_le_bytes());
         bytes.extend(wavelet.as_bytes());
         if named {
-            bytes.extend(fingerprint(&text).to_le_bytes());
+            bytes.extend(fingerprint(text.as_bytes()).to_le_bytes());
         }
         for Quantiser { step, offset } in self.quantisers.iter().flatten() {
             bytes.extend(step.0.to_le_bytes());
@@ -123,7 +129,7 @@ impl Header {
         }
         let length = (bytes.len() + CHECKSUM) as u32;
         bytes[9..13].copy_from_slice(&length.to_le_bytes());
-        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        bytes.extend(fingerprint(&bytes).to_le_bytes());
         Ok(bytes)
     }
 
@@ -147,7 +153,7 @@ impl Header {
             return Err(broken(format!("it is said to have {length} bytes")));
         };
         let (checked, checksum) = stream.get(..length).ok_or_else(cut)?.split_at(checked);
-        if xxh3_64(checked).to_le_bytes() != checksum {
+        if fingerprint(checked).to_le_bytes() != checksum {
             return Err(CodecError::Checksum { what: "the header".into() });
         }
         let mut fields = Fields(&checked[SIGNATURE.len() + 5..]);
@@ -274,7 +280,7 @@ fn compiled(text: &str) -> Result<Scheme, CodecError> {
 /// The wavelet of that name, which must be that of the one who wrote the stream.
 fn named(name: &str, expected: u32) -> Result<Scheme, CodecError> {
     let scheme = catalogue::find(name).map_err(|e| CodecError::Wavelet { why: e.to_string() })?;
-    if fingerprint(&print_scheme(&scheme)) != expected {
+    if fingerprint(print_scheme(&scheme).as_bytes()) != expected {
         return Err(CodecError::Wavelet { why: format!("this catalogue's `{name}` is another one") });
     }
     Ok(scheme)

@@ -20,9 +20,13 @@ pub struct Entry {
     pub words: usize,
 }
 
-/// Writes a packet: of resolution `resolution` of the stream whose header has the checksum `seed`.
+/// The lower half of XXH3-64 of a part of a packet.
+fn checksum(bytes: &[u8], seed: u64, resolution: u32) -> [u8; CHECKSUM] {
+    (xxh3_64_with_seed(bytes, seed.wrapping_add(resolution.into())) as u32).to_le_bytes()
+}
+
+/// Writes the packet of a resolution; of the stream with this [`seed`](crate::header::seed).
 pub fn write(blocks: &[Encoded], seed: u64, resolution: u32, stream: &mut Vec<u8>) {
-    let seed = seed.wrapping_add(resolution.into());
     let begin = stream.len();
     for Encoded { planes, mode, words } in blocks {
         match mode {
@@ -30,14 +34,17 @@ pub fn write(blocks: &[Encoded], seed: u64, resolution: u32, stream: &mut Vec<u8
             Mode::Raw => stream.push(*planes as u8 | RAW),
             Mode::Coded { class, sharing } => {
                 stream.extend([*planes as u8, class | sharing << 5]);
-                stream.extend((words.len() as u16).to_le_bytes());
+                match words.len() {
+                    few @ 0..128 => stream.push(few as u8),
+                    many => stream.extend([(many & 127 | 128) as u8, (many >> 7) as u8]),
+                }
             }
         }
     }
-    stream.extend(xxh3_64_with_seed(&stream[begin..], seed).to_le_bytes());
+    stream.extend(checksum(&stream[begin..], seed, resolution));
     let begin = stream.len();
     stream.extend(blocks.iter().flat_map(|block| &block.words).flat_map(|word| word.to_le_bytes()));
-    stream.extend(xxh3_64_with_seed(&stream[begin..], seed).to_le_bytes());
+    stream.extend(checksum(&stream[begin..], seed, resolution));
 }
 
 /// A packet as far as a stream has it.
@@ -80,7 +87,6 @@ pub fn read<'a>(
     resolution: u32,
 ) -> Result<Option<Packet<'a>>, CodecError> {
     let corrupted = |part: &str| CodecError::Checksum { what: format!("the {part} of resolution {resolution}") };
-    let seed = seed.wrapping_add(resolution.into());
     // Each block has a byte at least: no more of them are looked at than there are bytes.
     let mut entries = Vec::with_capacity(places.len().min(stream.len()));
     let mut at = 0;
@@ -91,14 +97,14 @@ pub fn read<'a>(
         at += length;
     }
     let (index, rest) = stream.split_at(at);
-    let Some((checksum, rest)) = rest.split_first_chunk::<CHECKSUM>() else { return Ok(None) };
-    if xxh3_64_with_seed(index, seed).to_le_bytes() != *checksum {
+    let Some((sum, rest)) = rest.split_first_chunk::<CHECKSUM>() else { return Ok(None) };
+    if checksum(index, seed, resolution) != *sum {
         return Err(corrupted("index"));
     }
     let length: usize = entries.iter().map(|entry| 2 * entry.words).sum();
     let whole = match rest.split_at_checked(length) {
         Some((payload, behind)) if behind.len() >= CHECKSUM => {
-            if xxh3_64_with_seed(payload, seed).to_le_bytes() != behind[..CHECKSUM] {
+            if checksum(payload, seed, resolution) != behind[..CHECKSUM] {
                 return Err(corrupted("payload"));
             }
             true
@@ -130,11 +136,17 @@ fn entry(bytes: &[u8], place: &Place) -> Result<Option<(Entry, usize)>, String> 
     if first & RAW != 0 {
         return Ok(Some((Entry { planes, mode: Mode::Raw, words: most }, 1)));
     }
-    let Some(&[mode, low, high]) = bytes.get(1..4) else { return Ok(None) };
-    let words = usize::from(u16::from_le_bytes([low, high]));
+    let Some(&[mode, low]) = bytes.get(1..3) else { return Ok(None) };
+    let (words, length) = match low {
+        0..128 => (usize::from(low), 3),
+        128.. => {
+            let Some(&high) = bytes.get(3) else { return Ok(None) };
+            (usize::from(low & 127) | usize::from(high) << 7, 4)
+        }
+    };
     if words == 0 || words >= most {
         return Err(format!("a block has {words} words, where {most} hold it as it is"));
     }
     let mode = Mode::Coded { class: mode & 31, sharing: mode >> 5 };
-    Ok(Some((Entry { planes, mode, words }, 4)))
+    Ok(Some((Entry { planes, mode, words }, length)))
 }

@@ -37,7 +37,7 @@ impl Table {
     }
 
     /// The table that codes these symbols in the fewest bits, with a little of `prior`'s opinion where there are few.
-    pub fn fitted(symbols: &[[[u32; 2]; CONTEXTS]; DEPTHS], prior: &Table) -> Table {
+    pub fn fitted(symbols: &Symbols, prior: &Table) -> Table {
         /// So many symbols is the prior's opinion worth.
         const WEIGHT: f64 = 4.0;
         let mut table = prior.clone();
@@ -70,6 +70,9 @@ impl Table {
 /// Bits of symbols 0 and 1 by the probability of 0.
 static COSTS: LazyLock<[[f64; 2]; 128]> =
     LazyLock::new(|| std::array::from_fn(|p| [p, 128 - p].map(|share| -(share.max(1) as f64 / 128.0).log2())));
+
+/// Symbols by depth, context and value.
+type Symbols = [[[u32; 2]; CONTEXTS]; DEPTHS];
 
 /// A set of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +145,7 @@ impl Tables {
 
     /// One turn of training; tables that no block chooses are left away.
     fn refitted(&self, blocks: &[Counts]) -> Tables {
-        let mut sums: Vec<Option<Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>>> = vec![None; self.count()];
+        let mut sums: Vec<Option<Box<Symbols>>> = vec![None; self.count()];
         for counts in blocks {
             let sum = sums[self.cheapest(counts).0].get_or_insert_with(|| Box::new([[[0; 2]; CONTEXTS]; DEPTHS]));
             add(sum, &counts.symbols);
@@ -170,7 +173,7 @@ impl Tables {
 }
 
 /// Adds counts.
-fn add(sum: &mut [[[u32; 2]; CONTEXTS]; DEPTHS], counts: &[[[u32; 2]; CONTEXTS]; DEPTHS]) {
+fn add(sum: &mut Symbols, counts: &Symbols) {
     for (sum, count) in sum.as_flattened_mut().as_flattened_mut().iter_mut().zip(counts.as_flattened().as_flattened()) {
         *sum = sum.saturating_add(*count);
     }

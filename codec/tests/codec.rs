@@ -150,7 +150,7 @@ fn levels_are_smaller_pictures() {
     image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 3 % 128) + (i / 384) + 10 * (i % 3)) as i32);
     for name in ["legall53", "cdf97", "s_transform", "cdf2_2"] {
         let codec = Codec::builder(&wavelet(name)).levels(3);
-        let codec = if name == "cdf97" || name == "cdf2_2" { codec.psnr(60.0) } else { codec };
+        let codec = if name == "cdf97" || name == "cdf2_2" { codec.psnr(70.0) } else { codec };
         let stream = codec.build().unwrap().encode(&image).unwrap();
         let decoder = Decoder::new(&stream).unwrap();
         for level in 0..=3 {
@@ -219,9 +219,9 @@ fn headers_are_not_believed() {
     let mut large = stream.clone();
     large[18..26].copy_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
-    let end = Decoder::new(&stream).unwrap().header_length() - 8;
+    let end = Decoder::new(&stream).unwrap().header_length() - 4;
     let sum = xxhash_rust::xxh3::xxh3_64(&large[..end]).to_le_bytes();
-    large[end..end + 8].copy_from_slice(&sum);
+    large[end..end + 4].copy_from_slice(&sum[..4]);
     assert!(matches!(decode(&large), Err(CodecError::Disproportionate { .. })), "{:?}", decode(&large));
     assert!(matches!(
         Decoder::new(&stream).unwrap().at_most(63).decode(0),

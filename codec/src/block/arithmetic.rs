@@ -26,7 +26,7 @@ impl Interval {
     /// at most 127, so that there is a part for 1 (eq. 3.6).
     fn zero(self, p: u8) -> u16 {
         // Below 2^16 · 2^7 / 2^7.
-        (u32::from(self.size) * u32::from(p) >> PROBABILITY_BITS) as u16
+        ((u32::from(self.size) * u32::from(p)) >> PROBABILITY_BITS) as u16
     }
 
     /// The part that stands for a symbol.

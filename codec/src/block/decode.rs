@@ -158,7 +158,7 @@ fn tail(block: &mut Block, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), B
         }
         block.known[index] = 0;
     }
-    if rooms.any(|bit| bit) || !more.is_finished() {
+    if rooms.any(|bit| bit) || !more.ends_here() {
         return Err(BlockError::Length);
     }
     Ok(())

@@ -488,8 +488,8 @@ impl Engine for Decoding<'_> {
         let size = &self.intervals.size;
         let exhausted = each(|lane| mask(size[lane] == 0) & lanes[lane]);
         if any(&exhausted) {
-            for lane in 0..LANES {
-                if exhausted[lane] != 0 {
+            for (lane, exhausted) in exhausted.iter().enumerate() {
+                if *exhausted != 0 {
                     self.begin(lane)?;
                 }
             }
@@ -510,10 +510,9 @@ fn decode_body(shape: Shape, planes: u32, sharing: u8, words: &[u16], table: &Ta
     block.scan(planes, &mut decoding).map_err(|Exhausted| BlockError::Length)?;
     let Decoding { intervals, taken, open, .. } = decoding;
     let mut rooms = Vec::with_capacity(16 * LANES);
-    for coder in 0..LANES {
-        let size = intervals.size[coder];
+    for ((word, low), size) in open.iter().zip(intervals.low).zip(intervals.size) {
         if size > 0 {
-            let (bits, room) = (open[coder] - intervals.low[coder], (u32::from(size) + 1).ilog2());
+            let (bits, room) = (word - low, (u32::from(size) + 1).ilog2());
             if u32::from(bits) >> room != 0 {
                 return Err(BlockError::Length);
             }
@@ -535,7 +534,7 @@ fn decode_body(shape: Shape, planes: u32, sharing: u8, words: &[u16], table: &Ta
             *magnitude |= bit;
         }
     }
-    if rooms.any(|bit| bit != 0) || !more.is_finished() {
+    if rooms.any(|bit| bit != 0) || !more.ends_here() {
         return Err(BlockError::Length);
     }
     let (mut magnitudes, mut negative) = (Vec::with_capacity(shape.samples()), Vec::with_capacity(shape.samples()));

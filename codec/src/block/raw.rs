@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether what is left is less than a word, and zeros.
-    pub fn is_finished(mut self) -> bool {
+    pub fn ends_here(mut self) -> bool {
         let left = 16 * self.words.len() - self.bits;
         left < 16 && self.take(left as u32) == Some(0)
     }
@@ -91,7 +91,7 @@ pub fn decode(shape: Shape, planes: u32, words: &[u16], complete: bool) -> Resul
         magnitudes.push(magnitude);
         negative.push(sign == 1 && magnitude != 0);
     }
-    if complete && !reader.is_finished() {
+    if complete && !reader.ends_here() {
         return Err(BlockError::Length);
     }
     Ok((magnitudes, negative))
