@@ -11,7 +11,7 @@ fn wavelet(name: &str) -> Scheme {
 }
 
 /// A picture with edges, slopes and noise.
-fn picture(height: usize, width: usize, components: usize, bits: u32, signed: bool) -> Image {
+pub fn picture(height: usize, width: usize, components: usize, bits: u32, signed: bool) -> Image {
     let mut image = Image { height, width, components, bits, signed, samples: Vec::new() };
     let (low, high) = image.range();
     let range = f64::from(high - low);

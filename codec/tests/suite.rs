@@ -2,3 +2,4 @@
 
 mod block;
 mod codec;
+mod vectors;

@@ -1,0 +1,83 @@
+//! Streams that are kept: what they decode to stays the same, and lossless ones are written again byte for byte.
+//!
+//! `UPDATE=1 cargo test -p lifting-codec --test suite vectors` writes them anew: with a new version of the format only.
+
+use crate::codec::picture;
+use lifting::{catalogue, compile};
+use lifting_codec::block::Passes;
+use lifting_codec::{Codec, Decoder, Image};
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A stream's name, how it is coded, and what.
+fn vectors() -> Vec<(&'static str, Codec, Image)> {
+    let named = |name: &str| catalogue::find(name).unwrap();
+    let text =
+        "wavelet mine { domain integer; boundary periodic; odd -= (even[0] + even[1]) >> 1; even += odd[0] >> 2; }";
+    let mine = compile(text).unwrap().remove(0);
+    let noise = |bits: u32| {
+        let mut image = picture(40, 70, 1, bits, false);
+        let mut state = 1u32;
+        image.samples.iter_mut().for_each(|sample| {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            *sample = (state >> (32 - bits)) as i32;
+        });
+        image
+    };
+    let two = Codec::builder(&named("legall53"));
+    vec![
+        ("grey", two.clone().build().unwrap(), picture(150, 131, 1, 8, false)),
+        ("rgb", two.clone().levels(3).build().unwrap(), picture(67, 45, 3, 8, false)),
+        (
+            "three-passes",
+            two.clone().passes(Passes::Three).block(16, 64).build().unwrap(),
+            picture(65, 70, 1, 12, true),
+        ),
+        ("noise", two.levels(1).build().unwrap(), noise(16)),
+        ("text", Codec::builder(&mine).levels(2).build().unwrap(), picture(36, 52, 2, 10, false)),
+        ("lossy", Codec::builder(&named("cdf97")).psnr(38.0).build().unwrap(), picture(130, 90, 3, 8, false)),
+        ("sparse", Codec::builder(&named("cdf97")).quality(35.0).build().unwrap(), picture(128, 192, 1, 8, false)),
+        (
+            "near-lossless",
+            Codec::builder(&named("dd137")).levels(4).psnr(48.0).build().unwrap(),
+            picture(64, 64, 1, 8, false),
+        ),
+    ]
+}
+
+/// What a stream decodes to: XXH3-64 of the samples at each level.
+fn hashes(stream: &[u8]) -> Vec<String> {
+    let decoder = Decoder::new(stream).unwrap();
+    let hash = |level| {
+        let picture = decoder.decode(level).unwrap();
+        assert!(picture.complete);
+        let bytes: Vec<u8> = picture.image.samples.iter().flat_map(|s| s.to_le_bytes()).collect();
+        format!("{:016x}", xxh3_64(&bytes))
+    };
+    (0..=decoder.header().levels).map(hash).collect()
+}
+
+#[test]
+fn streams_stay_what_they_are() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors"));
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut lines = String::new();
+    for (name, codec, image) in vectors() {
+        let path = folder.join(name).with_extension("lpc");
+        if update {
+            std::fs::write(&path, codec.encode(&image).unwrap()).unwrap();
+        }
+        let stream = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        lines += &format!("{name} {}\n", hashes(&stream).join(" "));
+        let decoder = Decoder::new(&stream).unwrap();
+        if decoder.header().is_lossless() {
+            assert_eq!(decoder.decode(0).unwrap().image, image, "{name}");
+            assert!(codec.encode(&image).unwrap() == stream, "{name} is written otherwise");
+        }
+    }
+    let list = folder.join("samples.txt");
+    if update {
+        std::fs::write(&list, &lines).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), lines);
+}
