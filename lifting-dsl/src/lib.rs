@@ -19,7 +19,7 @@ mod language;
 pub use crate::algebra::{analysis, coefficient, factor, float, laurent, polyphase, spectral};
 #[cfg(any(test, feature = "testing"))]
 pub use crate::core::testing;
-pub use crate::core::{adjoint, body, diag, geometry, lattice, oracle, sample, scheme, span, weight};
+pub use crate::core::{adjoint, body, diag, extension, geometry, lattice, oracle, sample, scheme, span, weight};
 pub use crate::language::{ast, codes, numbers, parse, print, suggest, validate};
 
 pub use crate::core::stage::PairStage;

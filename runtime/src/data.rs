@@ -100,6 +100,15 @@ impl Expected {
         Ok(expected)
     }
 
+    /// Whether an array of that shape suits.
+    fn check_shape(&self, shape: &[usize]) -> Result<(), PlanError> {
+        if shape != self.shape {
+            let (what, expected, got) = (self.what, self.shape.clone(), shape.to_vec());
+            return Err(PlanError::ShapeMismatch { what, expected, got });
+        }
+        Ok(())
+    }
+
     /// Whether a plain slice has samples that are none of the data's: between rows, or wherever strides leave room.
     fn has_gaps(&self) -> bool {
         self.span > self.shape.iter().product()
@@ -195,6 +204,78 @@ pub(crate) fn offsets<'a>(shape: &'a [usize], strides: &'a [isize]) -> impl Iter
     })
 }
 
+/// Samples that somebody else's array holds, with strides in samples: for callers from other languages.
+///
+/// ```
+/// use lifting::{Device, Plan, Strided, catalogue};
+/// let plan = Plan::builder(&catalogue::find("haar")?).shape(&[4]).sample::<f32>().build(&Device::cpu())?;
+/// let every_other = [1.0f32, 9.0, 2.0, 9.0, 3.0, 9.0, 4.0];
+/// // SAFETY: four samples, two apart, of an array that lives.
+/// let view = unsafe { Strided::new(every_other.as_ptr(), &[4], &[2]) };
+/// let mut coefficients = [0.0; 4];
+/// plan.forward(&view, &mut coefficients)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Strided<'a, T> {
+    ptr: *const T,
+    shape: &'a [usize],
+    strides: &'a [isize],
+}
+
+impl<'a, T: Sample> Strided<'a, T> {
+    /// Sample (k₀, k₁, …) is at `ptr + Σ kᵢ·strides[i]`.
+    ///
+    /// # Safety
+    /// All samples have to be there, aligned, and must not be written to, while this is in use. `shape` and `strides`
+    /// are equally long.
+    pub unsafe fn new(ptr: *const T, shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
+        Strided { ptr, shape, strides }
+    }
+}
+
+impl<T: Sample> Source<T> for Strided<'_, T> {
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+        expected.check_shape(self.shape)?;
+        Ok(RawView::new(self.ptr, self.shape, self.strides))
+    }
+}
+
+/// The same to write to.
+#[derive(Debug)]
+pub struct StridedMut<'a, T> {
+    ptr: *mut T,
+    shape: &'a [usize],
+    strides: &'a [isize],
+}
+
+impl<'a, T: Sample> StridedMut<'a, T> {
+    /// As [`Strided::new`].
+    ///
+    /// # Safety
+    /// All samples have to be there, aligned, and nobody else's, while this is in use. `shape` and `strides` are
+    /// equally long.
+    pub unsafe fn new(ptr: *mut T, shape: &'a [usize], strides: &'a [isize]) -> StridedMut<'a, T> {
+        StridedMut { ptr, shape, strides }
+    }
+}
+
+impl<T: Sample> Source<T> for StridedMut<'_, T> {
+    fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
+        expected.check_shape(self.shape)?;
+        Ok(RawView::new(self.ptr, self.shape, self.strides))
+    }
+}
+
+impl<T: Sample> Target<T> for StridedMut<'_, T> {
+    fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
+        expected.check_shape(self.shape)?;
+        // Two samples in one place would be written by two workers.
+        Expected::strided(expected.what, self.shape, self.strides)?;
+        Ok(RawViewMut::new(self.ptr, self.shape, self.strides))
+    }
+}
+
 impl<T: Sample> Source<T> for [T] {
     fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
         expected.check_len(self.len())?;
@@ -242,27 +323,16 @@ mod arrays {
     use super::*;
     use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
-    fn check(expected: &Expected, shape: &[usize]) -> Result<(), PlanError> {
-        if shape != expected.shape {
-            return Err(PlanError::ShapeMismatch {
-                what: expected.what,
-                expected: expected.shape.clone(),
-                got: shape.to_vec(),
-            });
-        }
-        Ok(())
-    }
-
     impl<T: Sample, S: Data<Elem = T>, D: Dimension> Source<T> for ArrayBase<S, D> {
         fn source(&self, expected: &Expected) -> Result<RawView<T>, PlanError> {
-            check(expected, self.shape())?;
+            expected.check_shape(self.shape())?;
             Ok(RawView::new(self.as_ptr(), self.shape(), self.strides()))
         }
     }
 
     impl<T: Sample, S: DataMut<Elem = T>, D: Dimension> Target<T> for ArrayBase<S, D> {
         fn target(&mut self, expected: &Expected) -> Result<RawViewMut<T>, PlanError> {
-            check(expected, self.shape())?;
+            expected.check_shape(self.shape())?;
             let ptr = self.as_mut_ptr();
             Ok(RawViewMut::new(ptr, self.shape(), self.strides()))
         }

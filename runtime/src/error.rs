@@ -211,6 +211,35 @@ pub enum PlanError {
         /// The coefficients.
         padded: Vec<usize>,
     },
+    /// An integer wavelet on data that goes on beyond its ends.
+    #[error(
+        "wavelet `{wavelet}` is an integer wavelet, which rounds: what is beyond the kept coefficients would be missing, so it \
+         has no expansive modes; take a real wavelet, or a plan with a border rule"
+    )]
+    IntegerExtension {
+        /// The wavelet.
+        wavelet: String,
+    },
+    /// Bands that no data has.
+    #[error("bands of {length} coefficients along axis {axis}: whatever the data, `{wavelet}` makes at least {needed}")]
+    ShortBand {
+        /// The wavelet.
+        wavelet: String,
+        /// The axis.
+        axis: usize,
+        /// Coefficients of the bands.
+        length: usize,
+        /// The fewest that can be.
+        needed: usize,
+    },
+    /// Too few or too many bands.
+    #[error("{got} bands, and there are {expected} (missing ones as `None`)")]
+    BandCount {
+        /// Bands of the transform.
+        expected: usize,
+        /// What was given.
+        got: usize,
+    },
     /// A resolution level that the plan does not have.
     #[error("there is no level {level}: the plan has levels 0 (full size) to {depth}")]
     NoSuchLevel {

@@ -46,6 +46,7 @@ mod data;
 mod device;
 mod error;
 mod exec;
+mod expansive;
 #[cfg(feature = "macros")]
 mod macros;
 mod plan;
@@ -55,13 +56,15 @@ mod text;
 mod tune;
 
 pub use builder::{Pad, PlanBuilder};
-pub use data::{MAX_RANK, Source, Target};
+pub use data::{MAX_RANK, Source, Strided, StridedMut, Target};
 pub use device::Device;
 pub use error::PlanError;
 pub use exec::Workspace;
 pub use exec::cuda;
+pub use expansive::Expansive;
 pub use half::{bf16, f16};
 pub use lifting_codegen::schedule::{Direction, Shape as BlockShape};
+pub use lifting_dsl::extension::Extension;
 pub use lifting_dsl::geometry::{GeometryError, Layout};
 pub use lifting_dsl::sample::SampleType;
 pub use lifting_dsl::{Boundary, Diagnostic, Domain, Format, Scheme};

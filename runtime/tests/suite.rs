@@ -2,6 +2,7 @@
 //! `cargo test -p lifting --test suite plan`.
 
 mod adjoint;
+mod expansive;
 mod huge;
 mod launches;
 mod plan;

@@ -12,3 +12,4 @@ pub mod float;
 pub mod laurent;
 pub mod polyphase;
 pub mod spectral;
+pub(crate) mod support;

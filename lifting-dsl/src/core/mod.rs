@@ -1,13 +1,14 @@
 //! What a wavelet is and what it does: steps, schemes, geometry, the arithmetic of a step, and the oracle.
 //!
 //! [`scheme`] is the model, [`sample`] the arithmetic, [`border`] what is read beyond a line, [`geometry`] where
-//! samples stand, and [`oracle`] puts these together.
+//! samples stand, and [`oracle`] puts these together. [`extension`] is what is beyond a line whose bands keep all.
 
 pub mod adjoint;
 pub mod body;
 pub(crate) mod border;
 pub(crate) mod construct;
 pub mod diag;
+pub mod extension;
 pub mod geometry;
 pub mod lattice;
 pub(crate) mod names;

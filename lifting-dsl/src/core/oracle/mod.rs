@@ -23,6 +23,7 @@
 //! assert_eq!(line, [10, 12, 20, 28, 7, 7]);
 //! ```
 
+mod expansive;
 mod line;
 mod step;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod tests;
 use crate::core::geometry::{Geometry, GeometryError, Layout, split};
 use crate::core::sample::{Arithmetic, Sample, SampleType};
 use crate::core::scheme::{Boundary, Domain, Scheme, Step};
+pub use expansive::Expansive;
 use line::{Prepared, Program};
 
 /// Why a transform cannot run.
@@ -87,6 +89,12 @@ pub enum OracleError {
         "an integer wavelet rounds, so it is not linear and has no adjoint: take the real wavelet with the same weights"
     )]
     IntegerAdjoint,
+    /// A line that goes on beyond its ends, for an integer wavelet.
+    #[error(
+        "an integer wavelet rounds: what is beyond the kept coefficients would be missing, so it has no expansive modes; \
+         take a real wavelet, or a border rule"
+    )]
+    IntegerExtension,
     /// A line of odd length under the periodic border rule.
     #[error("a line of {length} samples, and the periodic border rule needs an even number")]
     OddPeriodic {

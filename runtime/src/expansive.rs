@@ -1,0 +1,386 @@
+//! One level that keeps every coefficient that depends on the data, as PyWavelets' modes do.
+
+use crate::data::{Expected, RawView, Source, contiguous};
+use crate::device::Device;
+use crate::error::PlanError;
+use crate::exec::Workspace;
+use crate::plan::Plan;
+use crate::sample::Sample;
+use lifting_dsl::extension::{Extension, Window};
+use lifting_dsl::geometry::GeometryError;
+use lifting_dsl::sample::Arithmetic;
+use lifting_dsl::{Boundary, Domain, Scheme, Weight};
+
+/// One level of a real wavelet along some axes of arrays of one shape, which go on beyond their ends by an
+/// [`Extension`].
+///
+/// Along each transformed axis of n samples, a band has ⌊(n + L − 1)/2⌋ coefficients for filters of L taps
+/// ([`Scheme::filter_length`]), those of PyWavelets' `dwt` in the mode of the same name; ⌈n/2⌉ in
+/// [`Extension::Periodization`]. The array is extended ([`lifting_dsl::oracle::Expansive`] says how), transformed by a
+/// plan, and what is kept is a window of the result.
+///
+/// ```
+/// use lifting::{Expansive, Extension, catalogue};
+///
+/// let wavelet = catalogue::find("db2")?;
+/// let dwt = Expansive::<f64>::new(&wavelet, &[6], &[Some(Extension::Symmetric)], 1)?;
+/// let mut scratch = vec![0.0; dwt.extended_len()];
+/// let mut coefficients = vec![0.0; dwt.extended_len()];
+/// dwt.forward(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut coefficients, &mut scratch)?;
+/// let [low, high] = [0, 1].map(|band| &coefficients[dwt.offsets(band)[0]..][..dwt.band_shape()[0]]);
+/// assert_eq!(low.len(), 4); // ⌊(6 + 4 − 1)/2⌋
+///
+/// let mut back = vec![0.0; dwt.extended_len()];
+/// dwt.inverse(&[Some(low), Some(high)], &mut back, &mut scratch)?;
+/// let back = &back[dwt.first()[0]..][..6];
+/// assert!(back.iter().zip(1..).all(|(x, i)| (x - f64::from(i)).abs() < 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Expansive<T: Sample> {
+    plan: Plan<T>,
+    extensions: Vec<Option<Extension>>,
+    windows: Vec<Option<Window>>,
+    shape: Vec<usize>,
+    restored: Vec<usize>,
+    band_shape: Vec<usize>,
+    extended: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+impl<T: Sample> Expansive<T> {
+    /// For data of that shape. `extensions` has an entry for each axis, `None` for one that is not transformed. On the
+    /// CPU, with at most so many threads.
+    ///
+    /// # Errors
+    /// An integer wavelet, integer samples, an empty axis, too few or too many axes, or more samples than the machine
+    /// can index.
+    pub fn new(
+        scheme: &Scheme,
+        shape: &[usize],
+        extensions: &[Option<Extension>],
+        threads: usize,
+    ) -> Result<Expansive<T>, PlanError> {
+        check(scheme, shape, extensions)?;
+        let length = scheme.filter_length();
+        let window = |n: usize, rule| Window::new(scheme, rule, length, n);
+        Expansive::with(scheme, shape, extensions, threads, window)
+    }
+
+    /// For bands of that shape, where the data's is not known: it is then the largest that has such bands.
+    ///
+    /// # Errors
+    /// As for [`Expansive::new`], and bands that are too short for the wavelet: no data has them.
+    pub fn of_bands(
+        scheme: &Scheme,
+        band_shape: &[usize],
+        extensions: &[Option<Extension>],
+        threads: usize,
+    ) -> Result<Expansive<T>, PlanError> {
+        check(scheme, band_shape, extensions)?;
+        let length = scheme.filter_length();
+        for (axis, (&n, rule)) in band_shape.iter().zip(extensions).enumerate() {
+            if rule.is_some_and(|rule| rule != Extension::Periodization) && n < length / 2 {
+                let wavelet = scheme.name().to_owned();
+                return Err(PlanError::ShortBand { wavelet, axis, length: n, needed: length / 2 });
+            }
+        }
+        let window = |n: usize, rule| Window::of_coefficients(scheme, rule, length, n);
+        Expansive::with(scheme, band_shape, extensions, threads, window)
+    }
+
+    fn with(
+        scheme: &Scheme,
+        given: &[usize],
+        extensions: &[Option<Extension>],
+        threads: usize,
+        window: impl Fn(usize, Extension) -> Option<Window>,
+    ) -> Result<Expansive<T>, PlanError> {
+        let too_large = || PlanError::TooLarge { shape: given.to_vec() };
+        let windows: Vec<Option<Window>> = given
+            .iter()
+            .zip(extensions)
+            .map(|(&n, rule)| rule.map(|rule| window(n, rule).ok_or_else(too_large)).transpose())
+            .collect::<Result<_, _>>()?;
+        let shapes = |of: fn(&Window) -> usize| -> Vec<usize> {
+            windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
+        };
+        let extended = shapes(Window::length);
+        let levels: Vec<u32> = windows.iter().map(|window| u32::from(window.is_some())).collect();
+        let plan = Plan::builder(scheme)
+            .shape(&extended)
+            .levels_per_axis(&levels)
+            .boundary(Boundary::Periodic)
+            .sample::<T>()
+            .build(&Device::cpu_with_threads(threads))?;
+        Ok(Expansive {
+            plan,
+            shape: shapes(|window| window.samples),
+            restored: shapes(|window| window.restored),
+            band_shape: shapes(|window| window.coefficients),
+            strides: contiguous(&extended),
+            extended,
+            windows,
+            extensions: extensions.to_vec(),
+        })
+    }
+
+    /// Shape of the data.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Shape of every band.
+    pub fn band_shape(&self) -> &[usize] {
+        &self.band_shape
+    }
+
+    /// Shape of the arrays that results are written to, of which they are windows.
+    pub fn extended_shape(&self) -> &[usize] {
+        &self.extended
+    }
+
+    /// Samples of such an array.
+    pub fn extended_len(&self) -> usize {
+        self.extended.iter().product()
+    }
+
+    /// Shape of what synthesis makes of bands: that of the data, or one more where an axis is odd.
+    pub fn restored_shape(&self) -> &[usize] {
+        &self.restored
+    }
+
+    /// Where in its array the result of [`Expansive::inverse`] begins.
+    pub fn first(&self) -> Vec<usize> {
+        self.windows.iter().map(|window| window.map_or(0, |w| w.first())).collect()
+    }
+
+    /// Number of bands: 2 for each transformed axis.
+    pub fn bands(&self) -> usize {
+        1 << self.windows.iter().flatten().count()
+    }
+
+    /// Where in its array band number `band` begins: that of the result of [`Expansive::forward`]. Bits of the number,
+    /// the highest for the first transformed axis, say along which axes it is high.
+    pub fn offsets(&self, band: usize) -> Vec<usize> {
+        let mut bit = self.bands();
+        let mut offset = |window: &Option<Window>| {
+            let Some(window) = window else { return 0 };
+            bit /= 2;
+            window.bands()[usize::from(band & bit != 0)]
+        };
+        self.windows.iter().map(&mut offset).collect()
+    }
+
+    /// Scratch that executions need, beside the arrays.
+    pub fn workspace(&self) -> Workspace<T> {
+        self.plan.workspace()
+    }
+
+    /// Analysis. `coefficients` and `scratch` have [`Expansive::extended_len`] samples; of the first one, the windows
+    /// of bands are meant, and what is around them is of no use.
+    ///
+    /// # Errors
+    /// If an array does not suit.
+    pub fn forward<S: Source<T> + ?Sized>(
+        &self,
+        data: &S,
+        coefficients: &mut [T],
+        scratch: &mut [T],
+    ) -> Result<(), PlanError> {
+        self.forward_with(data, coefficients, scratch, &mut self.workspace())
+    }
+
+    /// [`Expansive::forward`] with a workspace of this transform.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another's.
+    pub fn forward_with<S: Source<T> + ?Sized>(
+        &self,
+        data: &S,
+        coefficients: &mut [T],
+        scratch: &mut [T],
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let expected = Expected::contiguous("the data", &self.shape)?;
+        let view = data.source(&expected)?;
+        self.check("the scratch", scratch.len())?;
+        // SAFETY: a checked view of a shared borrow.
+        unsafe { self.fill(0, &view, 0, scratch) };
+        self.extend(scratch);
+        self.plan.forward_with(&*scratch, coefficients, workspace)
+    }
+
+    /// Synthesis of bands in the order of their numbers; those that are missing count as zero. `data` and `scratch`
+    /// have [`Expansive::extended_len`] samples; of the first one, the window that starts at [`Expansive::first`] and
+    /// has [`Expansive::restored_shape`] is meant.
+    ///
+    /// # Errors
+    /// If an array does not suit.
+    pub fn inverse<S: Source<T> + ?Sized>(
+        &self,
+        bands: &[Option<&S>],
+        data: &mut [T],
+        scratch: &mut [T],
+    ) -> Result<(), PlanError> {
+        self.inverse_with(bands, data, scratch, &mut self.workspace())
+    }
+
+    /// [`Expansive::inverse`] with a workspace of this transform.
+    ///
+    /// # Errors
+    /// As there, and if the workspace is another's.
+    pub fn inverse_with<S: Source<T> + ?Sized>(
+        &self,
+        bands: &[Option<&S>],
+        data: &mut [T],
+        scratch: &mut [T],
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        if bands.len() != self.bands() {
+            return Err(PlanError::BandCount { expected: self.bands(), got: bands.len() });
+        }
+        self.check("the scratch", scratch.len())?;
+        let expected = Expected::contiguous("a band", &self.band_shape)?;
+        let views: Vec<Option<RawView<T>>> =
+            bands.iter().map(|band| band.map(|band| band.source(&expected)).transpose()).collect::<Result<_, _>>()?;
+        if self.windows.iter().flatten().any(|window| window.left + window.right > 0)
+            || views.iter().any(Option::is_none)
+        {
+            scratch.fill(T::default());
+        }
+        for (band, view) in views.iter().enumerate() {
+            let Some(view) = view else { continue };
+            let at = self.offsets(band).iter().zip(&self.strides).map(|(&o, &s)| o * s as usize).sum();
+            // SAFETY: a checked view of a shared borrow, as large as the window at that place.
+            unsafe { self.place(0, view, view.ptr, at, scratch) };
+        }
+        self.plan.inverse_with(&*scratch, data, workspace)
+    }
+
+    fn check(&self, what: &'static str, got: usize) -> Result<(), PlanError> {
+        let (needed, shape) = (self.extended_len(), self.extended.clone());
+        match got {
+            n if n < needed => Err(PlanError::TooShort { what, shape, needed, got }),
+            n if n > needed => Err(PlanError::TooLong { what, shape, needed, got }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where in the extended array sample 0 of an axis is, times its stride.
+    fn start(&self, axis: usize) -> usize {
+        self.windows[axis].map_or(0, |window| window.first()) * self.strides[axis] as usize
+    }
+
+    /// Copies the data into the middle of the extended array.
+    ///
+    /// # Safety
+    /// The view has to be valid, of the data's shape.
+    unsafe fn fill(&self, axis: usize, view: &RawView<T>, from: isize, to: &mut [T]) {
+        let start = self.start(axis);
+        if axis + 1 == self.shape.len() {
+            // SAFETY: passed on from the caller.
+            unsafe {
+                copy_row(view.ptr.wrapping_offset(from), view.strides[axis], &mut to[start..][..self.shape[axis]])
+            };
+            return;
+        }
+        let stride = self.strides[axis] as usize;
+        for i in 0..self.shape[axis] {
+            // SAFETY: an index of the view.
+            unsafe {
+                let from = from + i as isize * view.strides[axis];
+                self.fill(axis + 1, view, from, &mut to[start + i * stride..][..stride]);
+            }
+        }
+    }
+
+    /// Copies a band to its place.
+    ///
+    /// # Safety
+    /// `from` has to be a sample of a valid view of the bands' shape, all axes before `axis` at some index.
+    unsafe fn place(&self, axis: usize, view: &RawView<T>, from: *const T, at: usize, to: &mut [T]) {
+        let n = self.band_shape[axis];
+        if axis + 1 == self.shape.len() {
+            // SAFETY: passed on from the caller.
+            unsafe { copy_row(from, view.strides[axis], &mut to[at..][..n]) };
+            return;
+        }
+        for i in 0..n {
+            let from = from.wrapping_offset(i as isize * view.strides[axis]);
+            // SAFETY: an index of the view.
+            unsafe { self.place(axis + 1, view, from, at + i * self.strides[axis] as usize, to) };
+        }
+    }
+
+    /// Extends the array, the data of which is in its middle: along the innermost axis first.
+    fn extend(&self, array: &mut [T]) {
+        for axis in (0..self.shape.len()).rev() {
+            let (Some(window), Some(rule)) = (self.windows[axis], self.extensions[axis]) else { continue };
+            self.extend_axis(0, axis, &window, rule, array);
+        }
+    }
+
+    /// Axes before `axis` are only filled where data is; those behind it are whole.
+    fn extend_axis(&self, outer: usize, axis: usize, window: &Window, rule: Extension, array: &mut [T]) {
+        let stride = self.strides[outer] as usize;
+        if outer < axis {
+            let lines = array[self.start(outer)..].chunks_exact_mut(stride).take(self.shape[outer]);
+            lines.for_each(|line| self.extend_axis(outer + 1, axis, window, rule, line));
+            return;
+        }
+        let (first, n) = (window.first(), window.samples);
+        for i in (0..first).chain(first + n..window.length()) {
+            let terms = rule.terms(n, i as i64 - first as i64);
+            let source = |index: usize| (first + index) * stride;
+            match *terms.as_slice() {
+                [] => array[i * stride..][..stride].fill(T::default()),
+                [(1, index)] => array.copy_within(source(index)..source(index) + stride, i * stride),
+                ref terms => {
+                    let factor = |&(c, index): &(i64, usize)| (T::Work::real(&Weight::integer(c)), index);
+                    let terms: Vec<(Factor<T>, usize)> = terms.iter().map(factor).collect();
+                    for k in 0..stride {
+                        array[i * stride + k] = sum(&terms, |index| array[source(index) + k]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What weights of samples `T` are held in.
+type Factor<T> = <<T as lifting_dsl::sample::Sample>::Work as Arithmetic>::Acc;
+
+/// Σ factor·sample, from left to right, every operation rounded once.
+fn sum<T: Sample>(terms: &[(Factor<T>, usize)], read: impl Fn(usize) -> T) -> T {
+    let mut products = terms.iter().map(|&(factor, index)| T::Work::mul(factor, read(index).to_work().widen()));
+    let first = products.next().unwrap_or_default();
+    T::from_work(T::Work::default().updated(false, products.fold(first, T::Work::add)))
+}
+
+/// # Safety
+/// There have to be as many samples, `stride` apart, as there is room for.
+unsafe fn copy_row<T: Sample>(from: *const T, stride: isize, to: &mut [T]) {
+    // SAFETY: by the caller's promise; what is written is borrowed exclusively and cannot be what is read.
+    unsafe {
+        if stride == 1 {
+            std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
+        } else {
+            to.iter_mut().enumerate().for_each(|(i, x)| *x = *from.wrapping_offset(i as isize * stride));
+        }
+    }
+}
+
+/// What can be said before any length is computed.
+fn check(scheme: &Scheme, shape: &[usize], extensions: &[Option<Extension>]) -> Result<(), PlanError> {
+    if scheme.domain() == Domain::Integer {
+        return Err(PlanError::IntegerExtension { wavelet: scheme.name().to_owned() });
+    }
+    if extensions.len() != shape.len() {
+        return Err(GeometryError::Count { what: "extensions", got: extensions.len(), rank: shape.len() }.into());
+    }
+    match shape.iter().position(|n| *n == 0) {
+        Some(axis) => Err(GeometryError::Empty { axis }.into()),
+        None => Ok(()),
+    }
+}

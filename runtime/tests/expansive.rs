@@ -1,0 +1,173 @@
+//! Levels that keep all that depends on the data: the bits of the oracle, and reconstruction.
+
+use lifting::{Expansive, Extension, Sample, SampleType, Scheme, Strided, catalogue, f16};
+use lifting_dsl::oracle;
+
+fn samples<T: Sample>(n: usize) -> Vec<T> {
+    (0..n as i64).map(|i| T::from_i64((i * i * 37 + 11 * i) % 201 - 100)).collect()
+}
+
+fn bits<T: Sample>(x: &[T]) -> Vec<u64> {
+    x.iter().map(|v| v.to_f64().to_bits()).collect()
+}
+
+/// The window of an array.
+fn window<T: Sample>(array: &[T], extended: &[usize], at: &[usize], shape: &[usize]) -> Vec<T> {
+    (0..shape.iter().product())
+        .map(|mut index: usize| {
+            let (mut place, mut stride) = (0, 1);
+            for axis in (0..shape.len()).rev() {
+                place += (at[axis] + index % shape[axis]) * stride;
+                (index, stride) = (index / shape[axis], stride * extended[axis]);
+            }
+            array[place]
+        })
+        .collect()
+}
+
+fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>], threads: usize) {
+    let what = || format!("{} {shape:?} {rules:?} {}", scheme.name(), T::KIND);
+    let definition = oracle::Expansive {
+        scheme: scheme.clone(),
+        filter_length: scheme.filter_length(),
+        extensions: rules.to_vec(),
+        shape: shape.to_vec(),
+    };
+    let data = samples::<T>(shape.iter().product());
+    let expected = definition.forward(&data).unwrap();
+    let ours = Expansive::<T>::new(scheme, shape, rules, threads).unwrap();
+    let len = ours.extended_len();
+    // Scratch and results hold what was there before.
+    let (mut coefficients, mut scratch) = (samples::<T>(len), samples::<T>(len));
+    ours.forward(&data[..], &mut coefficients, &mut scratch).unwrap();
+
+    let n = ours.band_shape().to_vec();
+    let whole: Vec<usize> = n.iter().zip(rules).map(|(&n, rule)| if rule.is_some() { 2 * n } else { n }).collect();
+    let mut bands = Vec::new();
+    for band in 0..ours.bands() {
+        let samples = window(&coefficients, ours.extended_shape(), &ours.offsets(band), &n);
+        let mut bit = ours.bands();
+        let at = |(&n, rule): (&usize, &Option<Extension>)| match rule {
+            Some(_) => {
+                bit /= 2;
+                if band & bit != 0 { n } else { 0 }
+            }
+            None => 0,
+        };
+        let at: Vec<usize> = n.iter().zip(rules).map(at).collect();
+        assert_eq!(bits(&samples), bits(&window(&expected, &whole, &at, &n)), "{} band {band}", what());
+        bands.push(samples);
+    }
+
+    // Of the bands alone, as synthesis has them.
+    let back = Expansive::<T>::of_bands(scheme, &n, rules, threads).unwrap();
+    let strides = strides(&n);
+    // SAFETY: the bands are contiguous arrays of that shape.
+    let views: Vec<Strided<T>> = bands.iter().map(|b| unsafe { Strided::new(b.as_ptr(), &n, &strides) }).collect();
+    let views: Vec<Option<&Strided<T>>> = views.iter().map(Some).collect();
+    let (mut restored, mut scratch) = (samples::<T>(back.extended_len()), samples::<T>(back.extended_len()));
+    back.inverse(&views, &mut restored, &mut scratch).unwrap();
+    let restored = window(&restored, back.extended_shape(), &back.first(), shape);
+    assert_eq!(bits(&restored), bits(&definition.inverse(&expected).unwrap()), "{}", what());
+    let bound = match T::KIND {
+        SampleType::F64 => 1e-9,
+        SampleType::F32 => 1e-2,
+        _ => 8.0,
+    };
+    for (a, b) in restored.iter().zip(&data) {
+        assert!((a.to_f64() - b.to_f64()).abs() < bound, "{}: {a:?} for {b:?}", what());
+    }
+}
+
+fn strides(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1; shape.len()];
+    (1..shape.len()).rev().for_each(|axis| strides[axis - 1] = strides[axis] * shape[axis] as isize);
+    strides
+}
+
+const WAVELETS: [&str; 8] = ["haar", "db2", "db5", "sym8", "bior2.2", "bior4.4", "rbio3.1", "coif2"];
+
+#[test]
+fn lines_have_the_oracles_bits_and_reconstruct() {
+    for name in WAVELETS {
+        let scheme = catalogue::find(name).unwrap();
+        for rule in Extension::ALL {
+            for n in [1, 2, 3, 4, 7, 16, 33] {
+                // An odd line of the periodized modes is another line, of one sample more.
+                check::<f64>(&scheme, &[n], &[Some(rule)], 1);
+            }
+            check::<f32>(&scheme, &[50], &[Some(rule)], 1);
+            check::<f16>(&scheme, &[21], &[Some(rule)], 1);
+        }
+    }
+}
+
+#[test]
+fn arrays_have_the_oracles_bits_and_reconstruct() {
+    for name in WAVELETS {
+        let scheme = catalogue::find(name).unwrap();
+        for rule in Extension::ALL {
+            let other = Extension::ALL[(rule as usize + 4) % 9];
+            check::<f32>(&scheme, &[6, 9], &[Some(rule), Some(rule)], 1);
+            check::<f64>(&scheme, &[5, 12], &[Some(rule), Some(other)], 1);
+            check::<f64>(&scheme, &[5, 12], &[None, Some(rule)], 2);
+            check::<f32>(&scheme, &[11, 4], &[Some(rule), None], 1);
+            check::<f64>(&scheme, &[3, 8, 5], &[Some(rule), None, Some(other)], 1);
+            check::<f32>(&scheme, &[4, 6, 5], &[Some(rule); 3], 1);
+        }
+        check::<f32>(&scheme, &[200, 300], &[Some(Extension::Symmetric); 2], 2);
+    }
+}
+
+/// What a sum of samples is where factors are not ±1 depends on its order; long extensions of short lines go far.
+#[test]
+fn long_filters_go_round_short_lines() {
+    for name in ["db38", "coif17", "sym20", "bior6.8", "dmey"] {
+        let scheme = catalogue::find(name).unwrap();
+        for rule in Extension::ALL {
+            check::<f64>(&scheme, &[5, 2], &[Some(rule), Some(rule)], 1);
+        }
+    }
+}
+
+#[test]
+fn filters_are_as_long_as_pywavelets_has_them() {
+    for (name, length) in [
+        ("haar", 2),
+        ("db2", 4),
+        ("db38", 76),
+        ("sym20", 40),
+        ("coif1", 6),
+        ("coif17", 102),
+        ("bior1.3", 6),
+        ("bior2.2", 6),
+        ("bior3.1", 4),
+        ("bior4.4", 10),
+        ("bior5.5", 12),
+        ("bior6.8", 18),
+        ("rbio1.5", 10),
+        ("rbio3.9", 20),
+        ("rbio5.5", 12),
+        ("dmey", 62),
+    ] {
+        assert_eq!(catalogue::find(name).unwrap().filter_length(), length, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let said = |result: Result<Expansive<f32>, lifting::PlanError>| result.unwrap_err().to_string();
+    let (db4, legall) = (catalogue::find("db4").unwrap(), catalogue::find("legall53").unwrap());
+    let rule = Some(Extension::Smooth);
+    assert!(said(Expansive::new(&legall, &[8], &[rule], 1)).contains("`legall53` is an integer wavelet"));
+    assert!(said(Expansive::new(&db4, &[8, 0], &[rule, None], 1)).contains("axis 1 has length 0"));
+    assert!(said(Expansive::new(&db4, &[8, 8], &[rule], 1)).contains("1 extensions for 2 axes"));
+    let short = said(Expansive::of_bands(&db4, &[3], &[rule], 1));
+    assert_eq!(short, "bands of 3 coefficients along axis 0: whatever the data, `db4` makes at least 4");
+    assert!(said(Expansive::new(&db4, &[1, usize::MAX / 2], &[None, rule], 1)).contains("more samples than"));
+    let dwt = Expansive::<f32>::new(&db4, &[8], &[rule], 1).unwrap();
+    let error = dwt.forward(&[0.0; 8], &mut [0.0; 9], &mut [0.0; 9]).unwrap_err().to_string();
+    assert!(error.starts_with("the scratch needs"), "{error}");
+    let error = dwt.inverse::<[f32]>(&[None], &mut [], &mut []).unwrap_err().to_string();
+    assert_eq!(error, "1 bands, and there are 2 (missing ones as `None`)");
+}
