@@ -34,6 +34,9 @@ use failure::{Failure, Outcome};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub use plot::svg;
+pub use show::describe;
+
 /// Runs the command line, shows what goes wrong, and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -56,6 +59,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Runs the command line and gives back what goes wrong instead of showing it, for programs that have it within.
+pub fn execute(args: impl IntoIterator<Item = OsString>) -> Outcome {
+    run(Cli::try_parse_from(args).map_err(failure::usage)?)
 }
 
 /// Runs one command.

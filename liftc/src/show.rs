@@ -44,6 +44,14 @@ pub fn run(args: &ShowArgs) -> Outcome {
     print(&texts.join("\n"))
 }
 
+/// What [`run`] prints of a wavelet: its text, its filters, and what it is good for, with gains of so many levels.
+///
+/// # Errors
+/// If its ranges cannot be computed.
+pub fn describe(scheme: &Scheme, levels: u32) -> Outcome<String> {
+    Ok(Report::of(scheme, print_scheme(scheme), levels)?.text(scheme))
+}
+
 /// Everything that is known of a wavelet.
 #[derive(Debug, Serialize)]
 struct Report {

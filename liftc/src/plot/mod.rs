@@ -22,6 +22,9 @@ const HEAD: f64 = 12.0;
 /// What is smaller than this share of a function's largest value is narrower than the line that draws it.
 const VISIBLE: f64 = 1.0 / 200.0;
 
+/// What is drawn if nothing is said.
+const ALL: [Panel; 4] = [Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram];
+
 /// Draws one wavelet into all files that were named.
 pub fn run(args: &PlotArgs) -> Outcome {
     let named = wavelet::resolve_one(&args.wavelet)?;
@@ -29,13 +32,14 @@ pub fn run(args: &PlotArgs) -> Outcome {
     let outputs: Vec<&Path> = args.output.iter().map(AsRef::as_ref).collect();
     outputs.iter().try_for_each(|path| figure::Format::of(path).map(drop))?;
     check_distinct(&[Path::new(&named.source.name)], &outputs)?;
-    let panels: &[Panel] = if args.what.is_empty() {
-        &[Panel::Scaling, Panel::Wavelet, Panel::Response, Panel::Diagram]
-    } else {
-        &args.what
-    };
+    let panels: &[Panel] = if args.what.is_empty() { &ALL } else { &args.what };
     let scene = draw(&named.schemes[0], panels, f64::from(args.width) * MILLIMETRE);
     outputs.into_iter().try_for_each(|path| figure::write(path, &scene, args.dpi))
+}
+
+/// The whole figure of a wavelet as SVG, so many millimetres wide.
+pub fn svg(scheme: &Scheme, millimetres: f64) -> String {
+    draw(scheme, &ALL, millimetres * MILLIMETRE).svg()
 }
 
 fn draw(scheme: &Scheme, panels: &[Panel], width: f64) -> Scene {

@@ -8,7 +8,7 @@ use crate::core::scheme::{Scheme, Step};
 use num_rational::BigRational;
 
 /// Taps smaller than this share of a filter's largest are what rounded weights leave of zeros.
-const ROUNDED: f64 = 1e-9;
+const ROUNDED: f64 = 1e-13;
 
 impl Scheme {
     /// The length L of its filters as filter banks have them: the smallest even number for which the taps of both

@@ -1,0 +1,175 @@
+//! One level as PyWavelets has it: extended data, and every coefficient that depends on it.
+
+use crate::array::Array;
+use crate::scheme::Scheme;
+use crate::{LiftingError, plan_error};
+use lifting::{Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::sync::Mutex;
+
+thread_local! {
+    /// Where extended arrays are made: of one size after the other, so that memory is not asked for each time.
+    static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Scratch of more bytes is given back after use.
+const KEPT: usize = 256 << 20;
+
+/// Calls `run` with so many samples of scratch, which hold anything.
+fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
+    SCRATCH.with_borrow_mut(|words| {
+        let needed = (samples * size_of::<T>()).div_ceil(8);
+        if words.len() < needed {
+            // The old contents are of no use.
+            words.clear();
+            words.resize(needed, 0);
+        }
+        // SAFETY: as many samples have room there, aligned for u64, and samples are plain bits.
+        let result = run(unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), samples) });
+        if words.len() * 8 > KEPT {
+            *words = Vec::new();
+        }
+        result
+    })
+}
+
+struct Typed<T: Sample> {
+    level: Expansive<T>,
+    spare: Mutex<Vec<Workspace<T>>>,
+}
+
+impl<T: Sample> Typed<T> {
+    fn new(level: Result<Expansive<T>, PlanError>) -> PyResult<Typed<T>> {
+        Ok(Typed { level: level.map_err(plan_error)?, spare: Mutex::default() })
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&mut [T], &mut Workspace<T>) -> R) -> R {
+        let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let spare = lock().pop();
+        let mut workspace = spare.unwrap_or_else(|| self.level.workspace());
+        let result = scratch(self.level.extended_len(), |scratch| run(scratch, &mut workspace));
+        lock().push(workspace);
+        result
+    }
+
+    fn forward(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (data, mut target) = (Array::<T>::read(data, "the data")?, Array::write(target, "the coefficients")?);
+        if data.meets(&target) {
+            return Err(LiftingError::new_err("the data and the coefficients share memory"));
+        }
+        // SAFETY: the two do not meet.
+        let target = unsafe { target.slice("the array of coefficients") }?;
+        py.detach(|| {
+            self.with(|scratch, workspace| self.level.forward_with(&data.source(), target, scratch, workspace))
+        })
+        .map_err(plan_error)
+    }
+
+    fn inverse(&self, py: Python<'_>, bands: &[Option<Bound<'_, PyAny>>], target: &Bound<'_, PyAny>) -> PyResult<()> {
+        let read = |band: &Option<Bound<'_, PyAny>>| band.as_ref().map(|b| Array::<T>::read(b, "a band")).transpose();
+        let bands: Vec<Option<Array<T>>> = bands.iter().map(read).collect::<PyResult<_>>()?;
+        let mut target = Array::write(target, "the data")?;
+        if bands.iter().flatten().any(|band| band.meets(&target)) {
+            return Err(LiftingError::new_err("the data and a band share memory"));
+        }
+        // SAFETY: it meets none of the others.
+        let target = unsafe { target.slice("the array of data") }?;
+        py.detach(|| {
+            let views: Vec<Option<Strided<'_, T>>> =
+                bands.iter().map(|band| band.as_ref().map(Array::source)).collect();
+            let views: Vec<Option<&Strided<'_, T>>> = views.iter().map(Option::as_ref).collect();
+            self.with(|scratch, workspace| self.level.inverse_with(&views, target, scratch, workspace))
+        })
+        .map_err(plan_error)
+    }
+}
+
+enum Any {
+    F32(Typed<f32>),
+    F64(Typed<f64>),
+}
+
+macro_rules! each {
+    ($any:expr, $typed:ident => $body:expr) => {
+        match $any {
+            Any::F32($typed) => $body,
+            Any::F64($typed) => $body,
+        }
+    };
+}
+
+/// A level of arrays of one shape and type of samples.
+#[pyclass(frozen, module = "lifting._lifting")]
+pub struct Level {
+    any: Any,
+}
+
+#[pymethods]
+impl Level {
+    /// For data of that shape, or, if `of_bands`, for bands. `modes` has an entry for each axis.
+    #[new]
+    #[pyo3(signature = (scheme, shape, modes, dtype, of_bands=false, threads=1))]
+    fn new(
+        scheme: &Scheme,
+        shape: Vec<usize>,
+        modes: Vec<Option<String>>,
+        dtype: &str,
+        of_bands: bool,
+        threads: usize,
+    ) -> PyResult<Level> {
+        let rule = |mode: &Option<String>| mode.as_ref().map(|name| name.parse::<Extension>()).transpose();
+        let rules: Vec<Option<Extension>> =
+            modes.iter().map(rule).collect::<Result<_, _>>().map_err(LiftingError::new_err)?;
+        macro_rules! build {
+            ($variant:ident) => {{
+                let make = if of_bands { Expansive::of_bands } else { Expansive::new };
+                Any::$variant(Typed::new(make(&scheme.inner, &shape, &rules, threads))?)
+            }};
+        }
+        let any = match dtype.parse::<SampleType>() {
+            Ok(SampleType::F32) => build!(F32),
+            Ok(SampleType::F64) => build!(F64),
+            _ => return Err(LiftingError::new_err(format!("levels have samples f32 or f64, not {dtype}"))),
+        };
+        Ok(Level { any })
+    }
+
+    /// Shape of every band.
+    #[getter]
+    fn band_shape(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.level.band_shape().to_vec())
+    }
+
+    /// Shape of the arrays that results are windows of.
+    #[getter]
+    fn extended_shape(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.level.extended_shape().to_vec())
+    }
+
+    /// Shape of what synthesis makes.
+    #[getter]
+    fn restored_shape(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.level.restored_shape().to_vec())
+    }
+
+    /// Where in its array the result of synthesis begins.
+    #[getter]
+    fn first(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.level.first())
+    }
+
+    /// Where in its array each band begins.
+    #[getter]
+    fn offsets(&self) -> Vec<Vec<usize>> {
+        each!(&self.any, typed => (0..typed.level.bands()).map(|band| typed.level.offsets(band)).collect())
+    }
+
+    fn forward(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        each!(&self.any, typed => typed.forward(py, data, target))
+    }
+
+    fn inverse(&self, py: Python<'_>, bands: Vec<Option<Bound<'_, PyAny>>>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        each!(&self.any, typed => typed.inverse(py, &bands, target))
+    }
+}

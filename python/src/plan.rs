@@ -1,0 +1,259 @@
+//! Plans for samples of any type.
+
+use crate::array::Array;
+use crate::scheme::Scheme;
+use crate::{LiftingError, plan_error};
+use half::{bf16, f16};
+use lifting::{Boundary, Device, Format, Layout, Pad, PlanError, Sample, SampleType, Strided, StridedMut, Workspace};
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+/// A plan, and workspaces that no execution has at the moment.
+struct Typed<T: Sample> {
+    plan: lifting::Plan<T>,
+    spare: Mutex<Vec<Workspace<T>>>,
+}
+
+/// What to execute.
+#[derive(Clone, Copy)]
+enum Operation {
+    Forward,
+    Inverse(u32),
+    Adjoint,
+    InverseAdjoint,
+}
+
+impl<T: Sample> Typed<T> {
+    fn run(
+        &self,
+        operation: Operation,
+        source: &Strided<'_, T>,
+        target: &mut StridedMut<'_, T>,
+    ) -> Result<(), PlanError> {
+        self.with(|workspace| match operation {
+            Operation::Forward => self.plan.forward_with(source, target, workspace),
+            Operation::Inverse(0) => self.plan.inverse_with(source, target, workspace),
+            Operation::Inverse(level) => self.plan.inverse_to_with(level, source, target, workspace),
+            Operation::Adjoint => self.plan.adjoint_with(source, target, workspace),
+            Operation::InverseAdjoint => self.plan.inverse_adjoint_with(source, target, workspace),
+        })
+    }
+
+    fn run_in_place(&self, operation: Operation, target: &mut StridedMut<'_, T>) -> Result<(), PlanError> {
+        self.with(|workspace| match operation {
+            Operation::Forward => self.plan.forward_in_place_with(target, workspace),
+            _ => self.plan.inverse_in_place_with(target, workspace),
+        })
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&mut Workspace<T>) -> R) -> R {
+        let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let spare = lock().pop();
+        let mut workspace = spare.unwrap_or_else(|| self.plan.workspace());
+        let result = run(&mut workspace);
+        lock().push(workspace);
+        result
+    }
+}
+
+/// A plan for one of the types of samples.
+enum Any {
+    F16(Typed<f16>),
+    Bf16(Typed<bf16>),
+    F32(Typed<f32>),
+    F64(Typed<f64>),
+    I16(Typed<i16>),
+    I32(Typed<i32>),
+    I64(Typed<i64>),
+}
+
+/// The same expression for a plan of each type.
+macro_rules! each {
+    ($any:expr, $typed:ident => $body:expr) => {
+        match $any {
+            Any::F16($typed) => $body,
+            Any::Bf16($typed) => $body,
+            Any::F32($typed) => $body,
+            Any::F64($typed) => $body,
+            Any::I16($typed) => $body,
+            Any::I32($typed) => $body,
+            Any::I64($typed) => $body,
+        }
+    };
+}
+
+/// A prepared transform of arrays of one shape and type of samples.
+#[pyclass(frozen, module = "lifting._lifting")]
+pub struct Plan {
+    any: Any,
+}
+
+/// Name, level, high along which axes, offset, shape, step of a sub-band.
+type Band = (String, u32, Vec<bool>, Vec<usize>, Vec<usize>, Vec<usize>);
+
+fn wrong(message: String) -> PyErr {
+    LiftingError::new_err(message)
+}
+
+/// A device by name: `cpu`, `cuda`, `cuda:1`, `best`, `interpreter`.
+fn device(name: &str, threads: Option<usize>) -> PyResult<Device> {
+    match (name, name.strip_prefix("cuda:").map(str::parse)) {
+        ("cpu", _) => Ok(threads.map_or_else(Device::cpu, Device::cpu_with_threads)),
+        ("best", _) => Device::best().map_err(plan_error),
+        ("interpreter", _) => Ok(Device::Interpreter),
+        ("cuda", _) => Device::cuda(0).map_err(plan_error),
+        (_, Some(Ok(ordinal))) => Device::cuda(ordinal).map_err(plan_error),
+        _ => Err(wrong(format!("unknown device `{name}`; choose one of cpu, cuda, cuda:N, best, interpreter"))),
+    }
+}
+
+#[pymethods]
+impl Plan {
+    /// `levels` has an entry for each axis.
+    #[new]
+    #[pyo3(signature = (scheme, shape, levels, dtype, *, boundary=None, axis_order=None, origins=None, profile=None,
+                        layout="mallat", pad=false, device="cpu", threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn new(
+        py: Python<'_>,
+        scheme: &Scheme,
+        shape: Vec<usize>,
+        levels: Vec<u32>,
+        dtype: &str,
+        boundary: Option<&str>,
+        axis_order: Option<Vec<usize>>,
+        origins: Option<Vec<i64>>,
+        profile: Option<&str>,
+        layout: &str,
+        pad: bool,
+        device: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Plan> {
+        let mut builder = lifting::Plan::builder(&scheme.inner).shape(&shape).levels_per_axis(&levels);
+        if let Some(name) = boundary {
+            builder = builder.boundary(name.parse::<Boundary>().map_err(wrong)?);
+        }
+        if let Some(order) = &axis_order {
+            builder = builder.axis_order(order);
+        }
+        if let Some(origins) = &origins {
+            builder = builder.origins(origins);
+        }
+        if let Some(name) = profile {
+            let format = Format::ALL.into_iter().find(|format| format.name() == name);
+            let known =
+                || format!("unknown profile `{name}`; choose one of {}", Format::ALL.map(Format::name).join(", "));
+            builder = builder.profile(format.ok_or_else(|| wrong(known()))?);
+        }
+        builder = builder.layout(match layout {
+            "mallat" => Layout::Mallat,
+            "interleaved" => Layout::Interleaved,
+            _ => return Err(wrong(format!("unknown layout `{layout}`; choose one of mallat, interleaved"))),
+        });
+        if pad {
+            builder = builder.pad(Pad::Edge);
+        }
+        let device = self::device(device, threads)?;
+        macro_rules! build {
+            ($variant:ident) => {{
+                let plan = py.detach(|| builder.sample().build(&device)).map_err(plan_error)?;
+                Any::$variant(Typed { plan, spare: Mutex::default() })
+            }};
+        }
+        let any = match dtype.parse::<SampleType>().map_err(wrong)? {
+            SampleType::F16 => build!(F16),
+            SampleType::Bf16 => build!(Bf16),
+            SampleType::F32 => build!(F32),
+            SampleType::F64 => build!(F64),
+            SampleType::I16 => build!(I16),
+            SampleType::I32 => build!(I32),
+            SampleType::I64 => build!(I64),
+        };
+        Ok(Plan { any })
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.plan.shape().to_vec())
+    }
+
+    #[getter]
+    fn coefficient_shape(&self) -> Vec<usize> {
+        each!(&self.any, typed => typed.plan.coefficient_shape().to_vec())
+    }
+
+    /// Shape of the low band after so many levels.
+    fn level_shape(&self, level: u32) -> PyResult<Vec<usize>> {
+        each!(&self.any, typed => typed.plan.level_shape(level).map(<[usize]>::to_vec)).map_err(plan_error)
+    }
+
+    /// The sub-bands, coarsest first.
+    fn subbands(&self) -> Vec<Band> {
+        each!(&self.any, typed => {
+            let band = |b: lifting::Subband| (b.name, b.level, b.high, b.offset, b.shape, b.step);
+            typed.plan.subbands().map(band).collect()
+        })
+    }
+
+    /// What it does, and why.
+    fn recipe(&self) -> String {
+        each!(&self.any, typed => typed.plan.recipe().to_string())
+    }
+
+    #[getter]
+    fn boundary(&self) -> &'static str {
+        each!(&self.any, typed => typed.plan.recipe().boundary.name())
+    }
+
+    #[getter]
+    fn device(&self) -> String {
+        each!(&self.any, typed => typed.plan.recipe().device.clone())
+    }
+
+    fn forward(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.execute(py, Operation::Forward, ["the data", "the coefficients"], source, target)
+    }
+
+    fn inverse(
+        &self,
+        py: Python<'_>,
+        level: u32,
+        source: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.execute(py, Operation::Inverse(level), ["the coefficients", "the data"], source, target)
+    }
+
+    fn adjoint(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.execute(py, Operation::Adjoint, ["the coefficients", "the data"], source, target)
+    }
+
+    fn inverse_adjoint(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.execute(py, Operation::InverseAdjoint, ["the data", "the coefficients"], source, target)
+    }
+}
+
+impl Plan {
+    fn execute(
+        &self,
+        py: Python<'_>,
+        operation: Operation,
+        [from, to]: [&str; 2],
+        source: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        each!(&self.any, typed => {
+            let (source, mut target) = (Array::read(source, from)?, Array::write(target, to)?);
+            let in_place = matches!(operation, Operation::Forward | Operation::Inverse(0)) && source.is(&target);
+            if !in_place && source.meets(&target) {
+                return Err(wrong(format!("{from} and {to} share memory, and are not the same array: give another `out`")));
+            }
+            py.detach(|| {
+                // SAFETY: the two do not meet, or it is one, of which the source is not used.
+                let mut view = unsafe { target.target() };
+                if in_place { typed.run_in_place(operation, &mut view) } else { typed.run(operation, &source.source(), &mut view) }
+            })
+            .map_err(plan_error)
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Wavelets.
+
+use crate::{LanguageError, LiftingError, compile_error};
+use pyo3::prelude::*;
+
+/// A validated wavelet.
+#[pyclass(frozen, module = "lifting._lifting")]
+pub struct Scheme {
+    pub inner: lifting::Scheme,
+}
+
+#[pymethods]
+impl Scheme {
+    /// The wavelet of the catalogue that is called so.
+    #[staticmethod]
+    fn find(name: &str) -> PyResult<Scheme> {
+        let found = lifting::catalogue::find(name);
+        found.map(|inner| Scheme { inner }).map_err(|error| LiftingError::new_err(error.to_string()))
+    }
+
+    /// All wavelets of a text; `name` is what errors call it.
+    #[staticmethod]
+    fn compile(text: &str, name: &str) -> PyResult<Vec<Scheme>> {
+        let schemes = lifting::compile(text).map_err(|error| compile_error(name, error))?;
+        Ok(schemes.into_iter().map(|inner| Scheme { inner }).collect())
+    }
+
+    /// Name, family and aliases of each wavelet of the catalogue.
+    #[staticmethod]
+    fn catalogue() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+        lifting::catalogue::entries().iter().map(|entry| (entry.name, entry.family, entry.aliases.to_vec())).collect()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    #[getter]
+    fn domain(&self) -> &'static str {
+        self.inner.domain().name()
+    }
+
+    #[getter]
+    fn boundary(&self) -> &'static str {
+        self.inner.boundary().name()
+    }
+
+    #[getter]
+    fn docs(&self) -> String {
+        self.inner.docs().join("\n")
+    }
+
+    #[getter]
+    fn profiles(&self) -> Vec<&'static str> {
+        self.inner.profiles().iter().map(|profile| profile.format.name()).collect()
+    }
+
+    /// Its text in the language.
+    #[getter]
+    fn text(&self) -> String {
+        lifting_dsl::print_scheme(&self.inner)
+    }
+
+    #[getter]
+    fn filter_length(&self) -> usize {
+        self.inner.filter_length()
+    }
+
+    /// Analysis and synthesis filters, low then high: position of the first tap, and taps.
+    fn filters(&self) -> [(i64, Vec<f64>); 4] {
+        self.inner.filters()
+    }
+
+    /// Vanishing moments of analysis and of synthesis, and how far from orthonormal it is.
+    fn moments(&self) -> (u32, u32, f64) {
+        let analysis = lifting_dsl::analysis::analyse(&self.inner);
+        (analysis.moments, analysis.dual_moments, analysis.orthogonality)
+    }
+
+    /// What the wavelet is good for, as text.
+    fn show(&self, levels: u32) -> PyResult<String> {
+        liftc::describe(&self.inner, levels).map_err(|failure| LanguageError::new_err(failure.render(false, 100)))
+    }
+
+    /// Its functions, frequency responses and steps, as SVG.
+    fn svg(&self, millimetres: f64) -> String {
+        liftc::svg(&self.inner, millimetres)
+    }
+}
