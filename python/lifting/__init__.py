@@ -1,0 +1,75 @@
+"""Wavelet transforms by lifting.
+
+Plans are prepared once and executed many times, with the same bits on every machine and device:
+
+>>> import lifting, numpy
+>>> plan = lifting.Plan((6, 8), "legall53", levels=2, dtype="int16")
+>>> image = numpy.arange(48, dtype="int16").reshape(6, 8)
+>>> coefficients = plan.forward(image)
+>>> bool((plan.inverse(coefficients) == image).all())
+True
+
+And the functions of PyWavelets are here under their names, with all nine modes:
+
+>>> low, high = lifting.dwt([1.0, 2, 3, 4, 5, 6], "db2")
+>>> low.shape
+(4,)
+
+So ``import lifting as pywt`` runs what was written for PyWavelets' discrete transforms.
+"""
+
+from ._lifting import DeviceError, LanguageError, LiftingError, __version__
+from ._dwt import (
+    downcoef,
+    dwt,
+    dwt2,
+    dwt_coeff_len,
+    dwt_max_level,
+    dwtn,
+    idwt,
+    idwt2,
+    idwtn,
+    pad,
+    set_threads,
+    upcoef,
+)
+from ._mra import imra, imra2, imran, mra, mra2, mran
+from ._multilevel import (
+    FswavedecnResult,
+    array_to_coeffs,
+    coeffs_to_array,
+    dwtn_max_level,
+    fswavedecn,
+    fswaverecn,
+    ravel_coeffs,
+    unravel_coeffs,
+    wavedec,
+    wavedec2,
+    wavedecn,
+    wavedecn_shapes,
+    wavedecn_size,
+    waverec,
+    waverec2,
+    waverecn,
+)
+from ._packets import BaseNode, Node, Node2D, NodeND, WaveletPacket, WaveletPacket2D, WaveletPacketND
+from ._plan import Plan, Subband
+from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn
+from ._threshold import threshold, threshold_firm
+from ._wavelet import (
+    DiscreteContinuousWavelet,
+    Modes,
+    Wavelet,
+    catalogue,
+    emit,
+    factor,
+    families,
+    orthogonal_filter_bank,
+    plot,
+    qmf,
+    show,
+    wavelet,
+    wavelist,
+)
+
+__all__ = sorted(name for name in dir() if not name.startswith("_"))

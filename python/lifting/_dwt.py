@@ -1,0 +1,442 @@
+"""One level of PyWavelets' transforms, in all nine modes."""
+
+import functools
+import itertools
+import os
+from collections.abc import Iterable
+from numbers import Number
+
+import numpy as np
+from numpy.exceptions import AxisError
+
+from . import _lifting
+from ._lifting import LiftingError
+from ._wavelet import Modes, Wavelet, as_wavelet, wavelist
+
+_SAMPLES = {"f": "f32", "d": "f64"}
+_threads = os.cpu_count() or 1
+
+
+def set_threads(count=None):
+    """How many threads PyWavelets' functions may use here; all that there are, if nothing is said. Returns the number
+    of before. Plans are told for themselves.
+
+    >>> before = set_threads(1)
+    >>> set_threads(before)
+    1
+    """
+    global _threads
+    before = _threads
+    _threads = max(1, int(count if count is not None else os.cpu_count() or 1))
+    return before
+
+
+def check_dtype(data):
+    """The type that PyWavelets computes data in: single stays single, all else is double; complex stays complex."""
+    dtype = np.asarray(data).dtype
+    if dtype in (np.float32, np.float64, np.complex64, np.complex128):
+        return dtype.newbyteorder("=")
+    if dtype == np.float16:
+        return np.dtype(np.float32)
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
+def as_samples(data):
+    """Data as an array of one of those types."""
+    if hasattr(data, "__cuda_array_interface__"):
+        raise LiftingError(
+            "PyWavelets' modes have no GPU version yet: copy the array to this machine's memory, "
+            "or take a `lifting.Plan` with a border rule on device='cuda'"
+        )
+    return np.asarray(data, dtype=check_dtype(data))
+
+
+def per_axis(given, axes, single, what):
+    """One of a thing, or one for each axis."""
+    if isinstance(given, (str, int, Wavelet)):
+        return [single(given)] * len(axes)
+    if not isinstance(given, Iterable):
+        raise ValueError(f"{what} must be one, or one for each axis, not {type(given).__name__}")
+    given = list(given)
+    if len(given) == 1:
+        return [single(given[0])] * len(axes)
+    if len(given) != len(axes):
+        raise ValueError(f"{len(given)} {what} for {len(axes)} axes: give one, or one for each axis")
+    return [single(one) for one in given]
+
+
+def wavelets_per_axis(wavelet, axes):
+    """A wavelet for each axis."""
+    return per_axis(wavelet, axes, as_wavelet, "wavelets")
+
+
+def modes_per_axis(mode, axes):
+    """A mode for each axis."""
+    if mode is None:
+        raise TypeError("a mode is a name or a number, not None")
+    return per_axis(mode, axes, Modes.from_object, "modes")
+
+
+def normal_axes(axes, ndim, what="data"):
+    """Axes counted from the first."""
+    axes = tuple(axis + ndim if axis < 0 else axis for axis in axes)
+    for axis in axes:
+        if not 0 <= axis < ndim:
+            raise AxisError(f"axis {axis} of {what} with {ndim} dimensions")
+    return axes
+
+
+class _Prepared:
+    """A native level with what Python needs to know of it."""
+
+    __slots__ = ("band_shape", "crop", "extended", "forward", "inverse", "windows")
+
+    def __init__(self, scheme, shape, modes, samples, of_bands, threads):
+        level = _lifting.Level(scheme, shape, modes, samples, of_bands, threads)
+        self.forward, self.inverse = level.forward, level.inverse
+        self.extended = tuple(level.extended_shape)
+        self.band_shape = tuple(level.band_shape)
+        self.windows = [_window(offset, self.band_shape) for offset in level.offsets]
+        self.crop = _window(level.first, level.restored_shape)
+
+
+def _window(offset, shape):
+    return tuple(slice(o, o + n) for o, n in zip(offset, shape))
+
+
+_prepare = functools.lru_cache(maxsize=512)(_Prepared)
+
+
+def _modes_along(axes, modes, ndim):
+    along = [None] * ndim
+    for axis, mode in zip(axes, modes):
+        along[axis] = mode.name
+    return tuple(along)
+
+
+def _together(axes, wavelets):
+    """Whether one native level does all axes."""
+    return len(set(axes)) == len(axes) and all(w._scheme is wavelets[0]._scheme for w in wavelets)
+
+
+def _letters(axes):
+    """The key of each band of a native level: letters in the order of ``axes``, where bands go by ascending axes."""
+    ascending = sorted(axes)
+    places = [ascending.index(axis) for axis in axes]
+    return ["".join("ad"[band[place]] for place in places) for band in itertools.product((0, 1), repeat=len(axes))]
+
+
+_letters = functools.lru_cache(maxsize=512)(_letters)
+
+
+def _analyse(data, wavelets, modes, axes):
+    """All bands by their keys."""
+    for mode, axis in zip(modes, axes):
+        if data.shape[axis] == 1 and mode in (Modes.reflect, Modes.antireflect):
+            raise ValueError(f"axis {axis} has one sample: there is nothing to {mode.name} it about; take another mode")
+    if data.dtype.kind == "c":
+        pair = data[..., None].view(data.real.dtype)
+        bands = _analyse(pair, wavelets, modes, axes)
+        return {key: _complex(band, data.dtype) for key, band in bands.items()}
+    if not axes:
+        return {"": data.copy()}
+    if _together(axes, wavelets):
+        along = _modes_along(axes, modes, data.ndim)
+        level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
+        whole = np.empty(level.extended, data.dtype)
+        level.forward(data, whole)
+        return {key: whole[window] for key, window in zip(_letters(axes), level.windows)}
+    bands = {"": data}
+    for axis, wavelet, mode in zip(axes, wavelets, modes):
+        one = [_analyse(band, [wavelet], [mode], (axis,)) for band in bands.values()]
+        bands = {key + letter: halves[letter] for key, halves in zip(bands, one) for letter in "ad"}
+    return bands
+
+
+def _complex(pair, dtype):
+    """Complex numbers of real and imaginary parts along the last axis."""
+    return np.ascontiguousarray(pair).view(dtype)[..., 0]
+
+
+def _synthesise(bands, shape, dtype, wavelets, modes, axes):
+    """What bands (arrays of one shape and type, or None) make."""
+    if dtype.kind == "c":
+        real = np.empty(0, dtype).real.dtype
+        pairs = {key: None if band is None else band[..., None].view(real) for key, band in bands.items()}
+        return _complex(_synthesise(pairs, (*shape, 2), real, wavelets, modes, axes), dtype)
+    if _together(axes, wavelets):
+        along = _modes_along(axes, modes, len(shape))
+        level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
+        whole = np.empty(level.extended, dtype)
+        level.inverse([bands.get(key) for key in _letters(axes)], whole)
+        return whole[level.crop]
+    for axis, wavelet, mode in reversed(list(zip(axes, wavelets, modes))):
+        joined = {}
+        for key in sorted({key[:-1] for key in bands}):
+            halves = {letter: bands.get(key + letter) for letter in "ad"}
+            present = [half for half in halves.values() if half is not None]
+            if present:
+                joined[key] = _synthesise(halves, present[0].shape, dtype, [wavelet], [mode], (axis,))
+        bands = joined
+    return bands[""]
+
+
+def dwt_max_level(data_len, filter_len):
+    """The most levels that leave a coefficient which no border has touched.
+
+    >>> dwt_max_level(1000, "sym5"), dwt_max_level(1000, 10)
+    (6, 6)
+    """
+    if isinstance(filter_len, Wavelet):
+        filter_len = filter_len.dec_len
+    elif isinstance(filter_len, str):
+        if filter_len.lower() not in wavelist(kind="discrete"):
+            raise ValueError(f"{filter_len!r} is no discrete wavelet; `lifting.wavelist()` lists them")
+        filter_len = as_wavelet(filter_len).dec_len
+    elif not (isinstance(filter_len, Number) and filter_len % 1 == 0):
+        raise ValueError("the length of a filter is a whole number, or a wavelet says it")
+    if filter_len < 2:
+        raise ValueError(f"a filter has at least 2 taps, and not {filter_len}")
+    return max_level(int(data_len), int(filter_len))
+
+
+def max_level(data_len, filter_len):
+    """⌊log₂(data_len/(filter_len − 1))⌋, at least 0."""
+    return max(0, (data_len // (filter_len - 1)).bit_length() - 1)
+
+
+def dwt_coeff_len(data_len, filter_len, mode):
+    """How many coefficients a band of ``data_len`` samples has.
+
+    >>> dwt_coeff_len(9, "db2", "symmetric"), dwt_coeff_len(9, 4, "periodization")
+    (6, 5)
+    """
+    if isinstance(filter_len, (str, Wavelet)):
+        filter_len = as_wavelet(filter_len).dec_len
+    if data_len < 1:
+        raise ValueError(f"data has at least 1 sample, and not {data_len}")
+    if filter_len < 1:
+        raise ValueError(f"a filter has at least 1 tap, and not {filter_len}")
+    if Modes.from_object(mode) == Modes.periodization:
+        return (data_len + 1) // 2
+    return (data_len + filter_len - 1) // 2
+
+
+def dwt(data, wavelet, mode="symmetric", axis=-1):
+    """One level of analysis along an axis: ``(cA, cD)``.
+
+    >>> [c.round(4).tolist() for c in dwt([1, 2, 3, 4, 5, 6], "db1")]
+    [[2.1213, 4.9497, 7.7782], [-0.7071, -0.7071, -0.7071]]
+    """
+    data = as_samples(data)
+    mode = Modes.from_object(mode)
+    wavelet = as_wavelet(wavelet)
+    bands = _analyse(data, [wavelet], [mode], normal_axes([axis], data.ndim))
+    return bands["a"], bands["d"]
+
+
+def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
+    """One level of synthesis along an axis; one of the bands may be None, which is zero.
+
+    >>> idwt(*dwt([1, 2, 3, 4, 5, 6], "db2", "smooth"), "db2", "smooth").round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    """
+    if cA is None and cD is None:
+        raise ValueError("cA and cD are both None: one of them is needed")
+    mode, wavelet = Modes.from_object(mode), as_wavelet(wavelet)
+    bands = {"a": cA, "d": cD}
+    shape, dtype, bands = _common(bands)
+    return _synthesise(bands, shape, dtype, [wavelet], [mode], normal_axes([axis], len(shape), "coefficients"))
+
+
+def _common(bands):
+    """Bands as arrays of one shape and one type."""
+    arrays = {key: None if band is None else as_samples(band) for key, band in bands.items()}
+    present = [array for array in arrays.values() if array is not None]
+    shapes = {array.shape for array in present}
+    if len(shapes) != 1:
+        raise ValueError(f"bands of one level have one shape, and not {', '.join(map(str, sorted(shapes)))}")
+    dtype = np.result_type(*present)
+    return present[0].shape, dtype, {k: None if a is None else a.astype(dtype, copy=False) for k, a in arrays.items()}
+
+
+def dwtn(data, wavelet, mode="symmetric", axes=None):
+    """One level of analysis along several axes: a dictionary of bands. A key has a letter for each axis, ``a`` for low
+    and ``d`` for high. Wavelets and modes may be one for each axis.
+
+    >>> sorted(dwtn(np.ones((4, 4)), "haar"))
+    ['aa', 'ad', 'da', 'dd']
+    """
+    if np.asarray(data).dtype == np.dtype("object"):
+        raise TypeError("data must be numbers")
+    data = as_samples(data)
+    if data.ndim < 1:
+        raise ValueError("data must have at least one axis")
+    axes = range(data.ndim) if axes is None else axes
+    axes = normal_axes(axes, data.ndim)
+    return _analyse(data, wavelets_per_axis(wavelet, axes), modes_per_axis(mode, axes), axes)
+
+
+def idwtn(coeffs, wavelet, mode="symmetric", axes=None):
+    """One level of synthesis along several axes, of a dictionary as `dwtn` returns it; missing bands are zero."""
+    coeffs = fix_keys(coeffs)
+    coeffs = {key: band for key, band in coeffs.items() if band is not None}
+    if not coeffs:
+        raise ValueError("there is no band that is not None")
+    shape, dtype, coeffs = _common(coeffs)
+    count = max(len(key) for key in coeffs)
+    axes = range(count if axes is None else len(shape)) if axes is None else axes
+    if axes is not None and len(axes) > len(shape):
+        raise AxisError(f"bands have {len(shape)} dimensions, and their keys {len(axes)} letters")
+    axes = normal_axes(axes, len(shape), "bands")
+    if any(len(key) != len(axes) for key in coeffs):
+        raise ValueError(f"keys have a letter for each of {len(axes)} axes, and there are {sorted(coeffs)}")
+    return _synthesise(coeffs, shape, dtype, wavelets_per_axis(wavelet, axes), modes_per_axis(mode, axes), axes)
+
+
+def fix_keys(coeffs):
+    """A copy without keys of wrong letters or lengths."""
+    missing = [key for key, band in coeffs.items() if band is None]
+    if missing and len(missing) < len(coeffs) and len(coeffs) > 1 << max(map(len, coeffs)):
+        raise ValueError(f"too many bands: {sorted(coeffs)}")
+    wrong = [key for key in coeffs if set(key) - set("ad")]
+    if wrong:
+        raise ValueError(f"keys have letters a and d, and there are {sorted(wrong)}")
+    if len({len(key) for key in coeffs}) > 1:
+        raise ValueError(f"keys have one length, and there are {sorted(coeffs)}")
+    return dict(coeffs)
+
+
+def _two(axes):
+    axes = tuple(axes)
+    if len(axes) != 2:
+        raise ValueError(f"two axes are needed, and there are {len(axes)}")
+    return axes
+
+
+def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
+    """One level of analysis along two axes: ``(cA, (cH, cV, cD))``.
+
+    >>> cA, (cH, cV, cD) = dwt2(np.ones((4, 4)), "haar")
+    >>> cA.round(6).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    axes = _two(axes)
+    data = np.asarray(data) if not hasattr(data, "__cuda_array_interface__") else data
+    if data.ndim < len(set(axes)):
+        raise ValueError(f"data has {data.ndim} axes, and {len(set(axes))} are to be transformed")
+    bands = dwtn(data, wavelet, mode, axes)
+    return bands["aa"], (bands["da"], bands["ad"], bands["dd"])
+
+
+def idwt2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
+    """One level of synthesis along two axes, of what `dwt2` returns."""
+    low, (horizontal, vertical, diagonal) = coeffs
+    bands = {"aa": low, "da": horizontal, "ad": vertical, "dd": diagonal}
+    return idwtn(bands, wavelet, mode, _two(axes))
+
+
+def downcoef(part, data, wavelet, mode="symmetric", level=1):
+    """The band ``a`` or ``d`` of the last of several levels.
+
+    >>> downcoef("a", [1, 2, 3, 4], "haar", level=2).round(6).tolist()
+    [5.0]
+    """
+    data = as_samples(data)
+    if data.ndim > 1:
+        raise ValueError("downcoef takes data of one axis")
+    if part not in ("a", "d"):
+        raise ValueError(f"the part is 'a' or 'd', not {part!r}")
+    if level < 1:
+        raise ValueError(f"level {level}: there is at least one")
+    for _ in range(level - 1):
+        data = dwt(data, wavelet, mode)[0]
+    return dwt(data, wavelet, mode)["ad".index(part)]
+
+
+def upcoef(part, coeffs, wavelet, level=1, take=0):
+    """What a band alone makes in several levels of synthesis, all of it; or the ``take`` samples in its middle.
+
+    >>> data = [1, 2, 3, 4, 5, 6]
+    >>> cA, cD = dwt(data, "db2", "smooth")
+    >>> (upcoef("a", cA, "db2", take=6) + upcoef("d", cD, "db2", take=6)).round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    """
+    coeffs = as_samples(coeffs)
+    if coeffs.ndim > 1:
+        raise ValueError("upcoef takes coefficients of one axis")
+    if part not in ("a", "d"):
+        raise ValueError(f"the part is 'a' or 'd', not {part!r}")
+    if level < 1:
+        raise ValueError(f"level {level}: there is at least one")
+    made = wavelet if hasattr(wavelet, "rec_lo") else as_wavelet(wavelet)
+    values, filter = coeffs, made.rec_lo if part == "a" else made.rec_hi
+    for _ in range(level):
+        spread = np.zeros(2 * len(values) - 1, coeffs.dtype)
+        spread[::2] = values
+        values = np.convolve(spread, np.asarray(filter, coeffs.real.dtype))
+        filter = made.rec_lo
+    if 0 < take < len(values):
+        first = (len(values) - take) // 2
+        values = values[first : first + take]
+    return values
+
+
+def pad(x, pad_widths, mode):
+    """Data with so many samples before and behind along each axis, as a mode has them.
+
+    >>> pad([1, 2, 3], 2, "antireflect").tolist()
+    [-1, 0, 1, 2, 3, 4, 5]
+    """
+    x = np.asanyarray(x)
+    widths = np.asarray(pad_widths)
+    if widths.dtype.kind != "i" and widths.dtype.kind != "u" and (widths != np.round(widths)).any():
+        raise ValueError("widths are whole numbers")
+    widths = np.round(widths).astype(np.intp, copy=False)
+    if widths.min(initial=0) < 0:
+        raise ValueError(f"widths cannot be negative: {pad_widths}")
+    try:
+        widths = np.broadcast_to(widths, (x.ndim, 2))
+    except ValueError as error:
+        raise ValueError(f"widths {pad_widths} do not suit {x.ndim} axes") from error
+    mode = Modes.from_object(mode)
+    for axis, (before, behind) in enumerate(widths.tolist()):
+        x = _pad_axis(x, axis, before, behind, mode)
+    return x
+
+
+def _pad_axis(x, axis, before, behind, mode):
+    n = x.shape[axis]
+    if mode == Modes.periodization and n % 2:
+        x = np.concatenate([x, np.take(x, [n - 1], axis)], axis)
+        n += 1
+    if not before and not behind:
+        return x
+    i = np.arange(-before, n + behind)
+    factors, indices = [np.ones_like(i)], [np.clip(i, 0, n - 1)]
+    outside = (i < 0) | (i >= n)
+    if mode == Modes.zero:
+        factors[0] = np.where(outside, 0, 1)
+    elif mode in (Modes.periodic, Modes.periodization):
+        indices[0] = i % n
+    elif mode in (Modes.symmetric, Modes.antisymmetric):
+        there = i % (2 * n)
+        indices[0] = np.minimum(there, 2 * n - 1 - there)
+        if mode == Modes.antisymmetric:
+            factors[0] = np.where(there >= n, -1, 1)
+    elif mode != Modes.constant and n > 1:
+        there = i % (2 * n - 2)
+        if mode in (Modes.reflect, Modes.antireflect):
+            indices[0] = np.minimum(there, 2 * n - 2 - there)
+        if mode == Modes.antireflect:
+            back = there > n - 1
+            times = i // (2 * n - 2)
+            factors = [np.where(back, -1, 1), 2 * times + 2 * back, -2 * times]
+            indices += [np.full_like(i, n - 1), np.zeros_like(i)]
+        if mode == Modes.smooth:
+            beyond = np.where(i < 0, -i, np.maximum(i - n + 1, 0))
+            factors = [1 + beyond, -beyond]
+            indices.append(np.where(i < 0, 1, n - 2))
+    shape = [1] * x.ndim
+    shape[axis] = len(i)
+    return sum(np.take(x, j, axis) * f.reshape(shape).astype(x.dtype) for f, j in zip(factors, indices))

@@ -1,0 +1,524 @@
+"""Several levels of PyWavelets' transforms, and coefficients as one array."""
+
+import itertools
+import warnings
+
+import numpy as np
+from numpy.exceptions import AxisError
+
+from ._dwt import (
+    dwt,
+    dwt2,
+    dwt_coeff_len,
+    dwtn,
+    idwt,
+    idwt2,
+    idwtn,
+    max_level,
+    modes_per_axis,
+    wavelets_per_axis,
+)
+from ._wavelet import Modes, Wavelet, as_wavelet
+
+
+def _levels(sizes, wavelets, level):
+    """The levels asked for, or the most that are sensible."""
+    most = min(max_level(n, w.dec_len) for n, w in zip(sizes, wavelets))
+    if level is None:
+        return most
+    if level < 0:
+        raise ValueError(f"level {level}: there cannot be fewer than 0")
+    if level > most:
+        warnings.warn(
+            f"Level value of {level} is too high: all coefficients will experience boundary effects.", stacklevel=3
+        )
+    return level
+
+
+def _chosen(ndim, axes):
+    """Axes as a tuple, each once."""
+    if ndim < 1:
+        raise ValueError("data must have at least one axis")
+    axes = tuple(range(ndim)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
+    if len(axes) != len(set(axes)):
+        raise ValueError(f"axes {axes} name one twice")
+    for axis in axes:
+        if not -ndim <= axis < ndim:
+            raise AxisError(f"axis {axis} of data with {ndim} dimensions")
+    return axes
+
+
+def wavedec(data, wavelet, mode="symmetric", level=None, axis=-1):
+    """Several levels of analysis along an axis: ``[cAn, cDn, …, cD1]``.
+
+    >>> cA2, cD2, cD1 = wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db1", level=2)
+    >>> cA2.round(6).tolist()
+    [5.0, 13.0]
+    """
+    a = np.asarray(data)
+    wavelet = as_wavelet(wavelet)
+    (axis,) = _chosen(a.ndim, axis)
+    details = []
+    for _ in range(_levels([a.shape[axis]], [wavelet], level)):
+        a, d = dwt(a, wavelet, mode, axis)
+        details.append(d)
+    return [a, *reversed(details)]
+
+
+def _sequence(coeffs):
+    if not isinstance(coeffs, (list, tuple)) or len(coeffs) < 1:
+        raise ValueError("coefficients are a list of at least one array")
+    return coeffs[0], coeffs[1:]
+
+
+def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
+    """Several levels of synthesis along an axis, of what `wavedec` returns; arrays that are None are zero.
+
+    >>> waverec(wavedec([1, 2, 3, 4, 5, 6, 7, 8], "db2"), "db2").round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    """
+    a, details = _sequence(coeffs)
+    for d in details:
+        if d is not None and not isinstance(d, np.ndarray):
+            raise ValueError(f"details are arrays, as wavedec returns them, and not {type(d).__name__}")
+        if a is not None and d is not None:
+            a = np.asarray(a)
+            if not -d.ndim <= axis < d.ndim:
+                raise AxisError(f"axis {axis} of coefficients with {d.ndim} dimensions")
+            a = _cut(a, d.shape, (axis,))
+        a = idwt(a, d, wavelet, mode, axis)
+    return a
+
+
+def _cut(a, shape, axes):
+    """The approximation without the one sample more that it may have along an axis."""
+    for axis in axes:
+        if a.ndim != len(shape) or a.shape[axis] - shape[axis] not in (0, 1):
+            raise ValueError(f"an approximation of shape {a.shape} does not suit details of shape {tuple(shape)}")
+    return a[tuple(slice(n) for n in shape)]
+
+
+def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
+    """Several levels of analysis along two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
+    a = np.asarray(data)
+    if a.ndim < 2:
+        raise ValueError(f"data must have at least two axes, and has {a.ndim}")
+    axes = tuple(axes)
+    if len(axes) != 2:
+        raise ValueError(f"two axes are needed, and there are {len(axes)}")
+    axes = _chosen(a.ndim, axes)
+    wavelets = wavelets_per_axis(wavelet, axes)
+    details = []
+    for _ in range(_levels([a.shape[axis] for axis in axes], wavelets, level)):
+        a, d = dwt2(a, wavelets, mode, axes)
+        details.append(d)
+    return [a, *reversed(details)]
+
+
+def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
+    """Several levels of synthesis along two axes, of what `wavedec2` returns; bands that are None are zero.
+
+    >>> coeffs = wavedec2(np.ones((4, 4)), "db1")
+    >>> waverec2(coeffs, "db1").round(6).tolist()[0]
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    a, details = _sequence(coeffs)
+    if len(axes) != len(set(axes)):
+        raise ValueError(f"axes {axes} name one twice")
+    if not details:
+        return a
+    for d in details:
+        if not isinstance(d, (list, tuple)) or len(d) != 3:
+            raise ValueError("details are tuples of three arrays, as wavedec2 returns them")
+        shapes = {np.asarray(band).shape for band in d if band is not None}
+        if len(shapes) > 1:
+            raise ValueError(f"details of one level have one shape, and not {sorted(shapes)}")
+        if a is not None and shapes:
+            a = _cut(np.asarray(a), shapes.pop(), axes)
+        a = idwt2((a, d), wavelet, mode, axes)
+    return a
+
+
+def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
+    """Several levels of analysis along several axes: ``[cAn, {details of level n}, …, {details of level 1}]``.
+
+    >>> [sorted(level) for level in wavedecn(np.ones((4, 4)), "haar")[1:]]
+    [['ad', 'da', 'dd'], ['ad', 'da', 'dd']]
+    """
+    a = np.asarray(data)
+    axes = _chosen(a.ndim, axes)
+    wavelets = wavelets_per_axis(wavelet, axes)
+    details = []
+    for _ in range(_levels([a.shape[axis] for axis in axes], wavelets, level)):
+        bands = dwtn(a, wavelets, mode, axes)
+        a = bands.pop("a" * len(axes))
+        details.append(bands)
+    return [a, *reversed(details)]
+
+
+def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
+    """Several levels of synthesis along several axes, of what `wavedecn` returns.
+
+    >>> waverecn(wavedecn(np.ones((2, 4)), "db1"), "db1").round(6).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
+    """
+    a, details = _sequence(coeffs)
+    if not details:
+        return a
+    if not all(isinstance(level, dict) for level in details):
+        raise ValueError("details are dictionaries of arrays, as wavedecn returns them")
+    details = [_complete(level) for level in details]
+    arrays = [np.asarray(band) for level in details for band in level.values()]
+    arrays += [] if a is None else [np.asarray(a)]
+    if not arrays:
+        raise ValueError("there is no band that is not None")
+    if len({array.ndim for array in arrays}) != 1:
+        raise ValueError("bands must all have the same number of axes")
+    axes = _chosen(arrays[0].ndim, axes)
+    for i, level in enumerate(details):
+        if a is None and not level:
+            continue
+        if i > 0 and a is not None and level:
+            a = _cut(a, next(iter(level.values())).shape, range(a.ndim))
+        a = idwtn({**level, "a" * len(axes): a}, wavelet, mode, axes)
+    return a
+
+
+def _complete(level):
+    """Details with valid keys, none of which is missing."""
+    missing = [key for key, band in level.items() if band is None]
+    if missing:
+        raise ValueError(f"bands {missing} are None: give arrays of zeros, numpy.zeros_like of what they were")
+    wrong = [key for key in level if set(key) - set("ad")]
+    if wrong:
+        raise ValueError(f"keys have letters a and d, and there are {wrong}")
+    if len({len(key) for key in level}) > 1:
+        raise ValueError(f"keys have one length, and there are {sorted(level)}")
+    return {key: np.asarray(band) for key, band in level.items()}
+
+
+def dwtn_max_level(shape, wavelet, axes=None):
+    """The most levels that are sensible for data of that shape.
+
+    >>> dwtn_max_level((64, 32), "db2")
+    3
+    """
+    axes = _chosen(len(shape), axes)
+    wavelets = wavelets_per_axis(wavelet, axes)
+    return min(max_level(shape[axis], w.dec_len) for axis, w in zip(axes, wavelets))
+
+
+def wavedecn_shapes(shape, wavelet, mode="symmetric", level=None, axes=None):
+    """The shapes of what `wavedecn` returns for data of that shape.
+
+    >>> wavedecn_shapes((64, 32), "db2", level=3, axes=(0,))
+    [(10, 32), {'d': (10, 32)}, {'d': (18, 32)}, {'d': (33, 32)}]
+    """
+    axes = _chosen(len(shape), axes)
+    wavelets, modes = wavelets_per_axis(wavelet, axes), modes_per_axis(mode, axes)
+    shape, details = list(shape), []
+    for _ in range(_levels([shape[axis] for axis in axes], wavelets, level)):
+        for axis, w, m in zip(axes, wavelets, modes):
+            shape[axis] = dwt_coeff_len(shape[axis], w, m)
+        keys = ("".join(key) for key in itertools.product("ad", repeat=len(axes)))
+        details.append({key: tuple(shape) for key in keys if "d" in key})
+    return [tuple(shape), *reversed(details)]
+
+
+def wavedecn_size(shapes):
+    """How many coefficients there are, of shapes or of coefficients.
+
+    >>> wavedecn_size(wavedecn_shapes((64, 32), "db2", mode="periodization"))
+    2048
+    """
+
+    def size(band):
+        if band is None:
+            raise ValueError("bands that are None have no size")
+        return band.size if isinstance(band, np.ndarray) else int(np.prod(band))
+
+    return size(shapes[0]) + sum(size(band) for level in shapes[1:] for band in level.values())
+
+
+def _as_wavedecn(coeffs, axes):
+    """Coefficients of `wavedec`, `wavedec2` or `wavedecn` as those of the last one, and the transformed axes."""
+    if not isinstance(coeffs, list) or not coeffs:
+        raise ValueError("coefficients are a list, as wavedec, wavedec2 and wavedecn return it")
+    if not isinstance(coeffs[0], np.ndarray):
+        raise ValueError("the approximation must be an array: missing coefficients are not supported")
+    ndim, made = coeffs[0].ndim, [coeffs[0]]
+    for level in coeffs[1:]:
+        if isinstance(coeffs[1], np.ndarray):
+            if level is not None and level.ndim != 1:
+                raise ValueError("details of wavedec have one axis: use wavedecn for more")
+            level = {"d": level}
+        elif isinstance(coeffs[1], (tuple, list)):
+            if not isinstance(level, (tuple, list)) or len(level) != 3:
+                raise ValueError("details of wavedec2 are tuples of three arrays")
+            level = dict(zip(("da", "ad", "dd"), level))
+        elif not isinstance(coeffs[1], dict):
+            raise ValueError(f"details cannot be of type {type(coeffs[1]).__name__}")
+        if any(band is None for band in level.values()):
+            raise ValueError("missing coefficients are not supported: give arrays of zeros")
+        made.append(level)
+    if len(made) == 1:
+        return made, axes
+    letters = len(next(iter(made[1])))
+    if axes is None:
+        if letters < ndim:
+            raise ValueError(f"keys have {letters} letters for {ndim} axes: say which axes were transformed")
+        axes = range(ndim)
+    axes = tuple(int(axis) % ndim for axis in axes)
+    if len(axes) != letters:
+        raise ValueError(f"{len(axes)} axes, and keys have {letters} letters")
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"axes {axes} name one twice")
+    return made, axes
+
+
+def coeffs_to_array(coeffs, padding=0, axes=None):
+    """All coefficients in one array, in Mallat's arrangement, and where each is in it.
+
+    What no coefficient fills is ``padding``; if that is None, there must be nothing to fill.
+
+    >>> array, slices = coeffs_to_array(wavedec2(np.ones((8, 8)), "haar"))
+    >>> array.shape, slices[1]["da"]
+    ((8, 8), (slice(1, 2, None), slice(0, 1, None)))
+    """
+    coeffs, axes = _as_wavedecn(coeffs, axes)
+    low = coeffs[0]
+    if len(coeffs) == 1:
+        return low, [(slice(None),) * low.ndim]
+    ends, places = list(low.shape), [tuple(slice(n) for n in low.shape)]
+    for level in coeffs[1:]:
+        place = {}
+        for key, band in level.items():
+            index = [slice(None)] * low.ndim
+            for letter, axis in zip(key, axes):
+                n = band.shape[axis]
+                if letter not in "ad":
+                    raise ValueError(f"keys have letters a and d, and there is {key!r}")
+                index[axis] = slice(n) if letter == "a" else slice(ends[axis], ends[axis] + n)
+            place[key] = tuple(index)
+        corner = level["d" * len(axes)].shape
+        ends = [n + corner[axis] if axis in axes else n for axis, n in enumerate(ends)]
+        places.append(place)
+    if padding is None:
+        if np.prod(ends) != wavedecn_size(coeffs):
+            raise ValueError("the coefficients do not fill an array: give a padding")
+        array = np.empty(ends, low.dtype)
+    else:
+        array = np.full(ends, padding, low.dtype)
+    array[places[0]] = low
+    for level, place in zip(coeffs[1:], places[1:]):
+        for key, band in level.items():
+            array[place[key]] = band
+    return array, places
+
+
+def _formatted(details, output_format):
+    """Details of a level as a function returns them."""
+    if output_format in ("wavedec", "swt"):
+        return details["d"]
+    if output_format in ("wavedec2", "swt2"):
+        return details["da"], details["ad"], details["dd"]
+    if output_format in ("wavedecn", "swtn"):
+        return details
+    raise ValueError(f"unknown format {output_format!r}; choose one of wavedec, wavedec2, wavedecn, swt, swt2, swtn")
+
+
+def array_to_coeffs(arr, coeff_slices, output_format="wavedecn"):
+    """The coefficients that `coeffs_to_array` has put into one array, as views."""
+    arr = np.asarray(arr)
+    if len(coeff_slices) == 0:
+        raise ValueError("the list of slices is empty")
+    levels = ({key: arr[place] for key, place in level.items()} for level in coeff_slices[1:])
+    return [arr[coeff_slices[0]], *(_formatted(level, output_format) for level in levels)]
+
+
+def ravel_coeffs(coeffs, axes=None):
+    """All coefficients in one line, and slices and shapes to find them again.
+
+    >>> line, slices, shapes = ravel_coeffs(wavedec([1.0, 2, 3, 4], "haar"))
+    >>> len(line), slices[1]
+    (4, {'d': slice(1, 2, None)})
+    """
+    coeffs, axes = _as_wavedecn(coeffs, axes)
+    low = coeffs[0]
+    pieces, slices, shapes, end = [low.ravel()], [slice(low.size)], [low.shape], low.size
+    for level in coeffs[1:]:
+        slices.append({})
+        shapes.append({})
+        for key in sorted(level):
+            band = level[key]
+            slices[-1][key] = slice(end, end + band.size)
+            shapes[-1][key] = band.shape
+            pieces.append(band.ravel())
+            end += band.size
+    return np.concatenate(pieces).astype(low.dtype, copy=False), slices, shapes
+
+
+def unravel_coeffs(arr, coeff_slices, coeff_shapes, output_format="wavedecn"):
+    """The coefficients that `ravel_coeffs` has put into one line, as views."""
+    arr = np.asarray(arr)
+    if len(coeff_slices) == 0 or len(coeff_shapes) == 0:
+        raise ValueError("the list of slices or of shapes is empty")
+    if len(coeff_slices) != len(coeff_shapes):
+        raise ValueError(f"{len(coeff_slices)} slices for {len(coeff_shapes)} shapes")
+    levels = (
+        {key: arr[place].reshape(shape[key]) for key, place in slices.items()}
+        for slices, shape in zip(coeff_slices[1:], coeff_shapes[1:])
+    )
+    low = arr[coeff_slices[0]].reshape(coeff_shapes[0])
+    return [low, *(_formatted(level, output_format) for level in levels)]
+
+
+class FswavedecnResult:
+    """Coefficients of a fully separable transform; ``result[(2, 1)]`` is a band."""
+
+    def __init__(self, coeffs, coeff_slices, wavelets, mode_enums, axes):
+        if not all(isinstance(w, Wavelet) for w in wavelets):
+            raise ValueError("wavelets must be lifting.Wavelet")
+        if not all(isinstance(m, int) for m in mode_enums):
+            raise ValueError("modes must be numbers")
+        self._coeffs = coeffs
+        self._slices = coeff_slices
+        self._wavelets = wavelets
+        self._modes = mode_enums
+        self._axes = axes
+
+    @property
+    def coeffs(self):
+        """All coefficients in one array."""
+        return self._coeffs
+
+    @coeffs.setter
+    def coeffs(self, coeffs):
+        if coeffs.shape != self._coeffs.shape:
+            raise ValueError(f"coefficients must have shape {self._coeffs.shape}, not {coeffs.shape}")
+        self._coeffs = coeffs
+
+    @property
+    def coeff_slices(self):
+        """For each transformed axis, a slice for each level, the approximation first."""
+        return self._slices
+
+    @property
+    def ndim(self):
+        """Number of axes."""
+        return self._coeffs.ndim
+
+    @property
+    def ndim_transform(self):
+        """Number of transformed axes."""
+        return len(self._axes)
+
+    @property
+    def axes(self):
+        """The transformed axes."""
+        return self._axes
+
+    @property
+    def levels(self):
+        """Levels along each of them."""
+        return [len(slices) - 1 for slices in self._slices]
+
+    @property
+    def wavelets(self):
+        """The wavelet of each."""
+        return self._wavelets
+
+    @property
+    def wavelet_names(self):
+        """Their names."""
+        return [w.name for w in self._wavelets]
+
+    @property
+    def modes(self):
+        """The mode of each, by name."""
+        return [Modes(m).name for m in self._modes]
+
+    def _index(self, levels):
+        levels = tuple(levels)
+        if len(levels) != len(self._axes):
+            raise ValueError(f"{len(levels)} levels for {len(self._axes)} transformed axes")
+        for level, most in zip(levels, self.levels):
+            if not isinstance(level, (int, float, np.number)) or level % 1 or not 0 <= level <= most:
+                raise ValueError(f"levels are whole numbers of 0 to {self.levels}, and not {levels}")
+        index = [slice(None)] * self.ndim
+        for axis, slices, level in zip(self._axes, self._slices, levels):
+            index[axis] = slices[int(level)]
+        return tuple(index)
+
+    def __getitem__(self, levels):
+        return self._coeffs[self._index(levels)]
+
+    def __setitem__(self, levels, band):
+        index = self._index(levels)
+        current = self._coeffs[index]
+        if current.shape != band.shape:
+            raise ValueError(f"the band has shape {current.shape}, not {band.shape}")
+        if current.dtype != band.dtype:
+            warnings.warn(f"dtype mismatch: the band is converted to {current.dtype}", stacklevel=2)
+        self._coeffs[index] = band
+
+    @property
+    def approx(self):
+        """The approximation."""
+        return self[(0,) * len(self._axes)]
+
+    @approx.setter
+    def approx(self, band):
+        self[(0,) * len(self._axes)] = band
+
+    def detail_keys(self):
+        """The levels of all other bands."""
+        return [key for key in itertools.product(*(range(n + 1) for n in self.levels)) if any(key)]
+
+
+def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
+    """A fully separable transform: all levels along one axis, then all along the next (hyperbolic).
+
+    >>> result = fswavedecn(np.ones((8, 8)), "haar", levels=(2, 3))
+    >>> result.approx.round(6).tolist(), fswaverecn(result).shape
+    ([[8.0], [8.0]], (8, 8))
+    """
+    array = np.asarray(data)
+    axes = tuple(range(array.ndim)) if axes is None else axes
+    _check_separable(array, axes)
+    levels = [levels] * len(axes) if levels is None or np.isscalar(levels) else levels
+    if len(levels) != len(axes):
+        raise ValueError(f"{len(levels)} levels for {len(axes)} axes")
+    modes, wavelets = modes_per_axis(mode, axes), wavelets_per_axis(wavelet, axes)
+    slices = []
+    for axis, level, w, m in zip(axes, levels, wavelets, modes):
+        coeffs = wavedec(array, w, m, level, axis)
+        ends = np.cumsum([0, *(c.shape[axis] for c in coeffs)]).tolist()
+        slices.append([slice(a, b) for a, b in zip(ends, ends[1:])])
+        array = np.concatenate(coeffs, axis)
+    return FswavedecnResult(array, slices, wavelets, modes, axes)
+
+
+def _check_separable(array, axes):
+    if len(axes) != len(set(axes)):
+        raise AxisError(f"axes {axes} name one twice")
+    for axis in axes:
+        if not -array.ndim <= axis < array.ndim:
+            raise AxisError(f"axis {axis} of data with {array.ndim} dimensions")
+
+
+def fswaverecn(fswavedecn_result):
+    """The data of a fully separable transform."""
+    result = fswavedecn_result
+    array = result.coeffs
+    _check_separable(array, result.axes)
+    if len(result.axes) != len(result.coeff_slices):
+        raise ValueError(f"{len(result.coeff_slices)} lists of slices for {len(result.axes)} axes")
+    for axis, slices, w, m in zip(result.axes, result.coeff_slices, result.wavelets, result.modes):
+        index = [slice(None)] * array.ndim
+        coeffs = []
+        for piece in slices:
+            index[axis] = piece
+            coeffs.append(array[tuple(index)])
+        array = waverec(coeffs, w, m, axis)
+    return array

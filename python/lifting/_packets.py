@@ -1,0 +1,370 @@
+"""Wavelet packets: trees in which details are decomposed as well."""
+
+import itertools
+
+import numpy as np
+
+from ._dwt import as_samples, dwt_max_level, dwtn, idwtn
+from ._wavelet import as_wavelet
+
+
+def _gray(level, low, high):
+    """Paths of a level in the order of frequency."""
+    paths = [""]
+    for _ in range(level):
+        paths = [low + path for path in paths] + [high + path for path in reversed(paths)]
+    return paths
+
+
+class BaseNode:
+    """A node of a tree of packets: its data, and nodes below it, which are made as they are asked for.
+
+    ``node[path]`` is the node of a path, ``del node[path]`` takes it out, ``node[path] = data`` sets its data.
+    """
+
+    #: The letters of nodes below.
+    PARTS = ()
+    #: Letters of a step of a path.
+    PART_LEN = 1
+
+    def __init__(self, parent, data, node_name):
+        self._nodes = {}
+        self.parent = parent
+        self.data = data
+        self._data_shape = None if data is None else np.shape(data)
+        if parent is None:
+            self.wavelet = self.mode = self.axes = self._maxlevel = None
+            self.path, self.level = "", 0
+        else:
+            self.wavelet, self.mode, self.axes = parent.wavelet, parent.mode, parent.axes
+            self._maxlevel = parent.maxlevel
+            self.path, self.level = parent.path + node_name, parent.level + 1
+
+    def __getattr__(self, name):
+        # Nodes below are attributes, None if they have not been made.
+        if name in type(self).PARTS:
+            return self.__dict__.get("_nodes", {}).get(name)
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def _keys(self):
+        """The key of `dwtn` for each part."""
+        raise NotImplementedError
+
+    def _new(self, part, data):
+        """A node below, of the kind that all nodes but the first are."""
+        raise NotImplementedError
+
+    def _check(self, part):
+        if part not in self.PARTS:
+            raise ValueError(f"nodes are called {', '.join(self.PARTS)}, and not {part!r}")
+
+    @property
+    def node_name(self):
+        """The last step of the path."""
+        return self.path[len(self.path) - self.PART_LEN :] if self.path else ""
+
+    @property
+    def path_tuple(self):
+        """The path as a tuple of steps."""
+        return tuple(self.path[i : i + self.PART_LEN] for i in range(0, len(self.path), self.PART_LEN))
+
+    @property
+    def is_empty(self):
+        """Whether it has no data."""
+        return self.data is None
+
+    @property
+    def has_any_subnode(self):
+        """Whether there are nodes below."""
+        return bool(self._nodes)
+
+    @property
+    def maxlevel(self):
+        """The most levels of the tree."""
+        if self._maxlevel is None:
+            self._maxlevel = self._find_maxlevel(up=True)
+        if self._maxlevel is None:
+            self._maxlevel = self._find_maxlevel(up=False)
+        return self._maxlevel
+
+    def _find_maxlevel(self, up):
+        if self._maxlevel is not None:
+            return self._maxlevel
+        if self.data is not None:
+            return self.level + dwt_max_level(min(np.shape(self.data)), self.wavelet)
+        others = ([self.parent] if self.parent is not None else []) if up else self._nodes.values()
+        found = (other._find_maxlevel(up) for other in others)
+        return next((level for level in found if level is not None), None)
+
+    def _axes(self):
+        return (self.axes,) if np.isscalar(self.axes) else self.axes
+
+    def decompose(self):
+        """Makes the nodes below, by one level of analysis, and returns them."""
+        if self.maxlevel is not None and self.level >= self.maxlevel:
+            raise ValueError(f"node {self.path!r} is at the last level, {self.maxlevel}")
+        bands = {}
+        if not self.is_empty:
+            bands = dwtn(self.data, self.wavelet, self.mode, self._axes())
+        for part, key in self._keys().items():
+            self._nodes[part] = self._new(part, bands.get(key))
+        return tuple(self._nodes[part] for part in self.PARTS)
+
+    def reconstruct(self, update=False):
+        """Its data, by synthesis of the nodes below if there are any; with ``update``, it keeps that."""
+        if not self.has_any_subnode:
+            return self.data
+        bands = {key: self._nodes[part].reconstruct() for part, key in self._keys().items() if part in self._nodes}
+        bands = {key: band for key, band in bands.items() if band is not None}
+        if not bands:
+            raise ValueError(f"node {self.path!r} cannot be reconstructed: all nodes below it are without data")
+        data = idwtn(bands, self.wavelet, self.mode, self._axes())
+        if self._data_shape is not None and data.shape != self._data_shape:
+            data = data[tuple(slice(n) for n in self._data_shape)]
+        if update:
+            self.data = data
+        return data
+
+    def get_subnode(self, part, decompose=True):
+        """The node below of that name; None if it has not been made and ``decompose`` is false."""
+        self._check(part)
+        if part not in self._nodes and decompose and not self.is_empty:
+            self.decompose()
+        return self._nodes.get(part)
+
+    def _split(self, path):
+        if isinstance(path, tuple) and all(isinstance(step, str) for step in path):
+            path = "".join(path)
+        if not isinstance(path, str):
+            raise TypeError(f"a path is a string, or a tuple of strings, and not {path!r}")
+        return path[: self.PART_LEN], path[self.PART_LEN :]
+
+    def __getitem__(self, path):
+        part, rest = self._split(path)
+        if not part:
+            return self
+        if self.maxlevel is not None and len(part + rest) > self.maxlevel * self.PART_LEN:
+            raise IndexError(f"path {part + rest!r} goes below the last level, {self.maxlevel}")
+        node = self.get_subnode(part)
+        if node is None:
+            raise TypeError(f"there is no node {self.path + part!r}: it was removed, or what is above it has no data")
+        return node[rest]
+
+    def __setitem__(self, path, data):
+        part, rest = self._split(path)
+        if part:
+            if self.maxlevel is not None and len(self.path + part + rest) > self.maxlevel * self.PART_LEN:
+                raise IndexError(f"path {self.path + part + rest!r} goes below the last level, {self.maxlevel}")
+            self._check(part)
+            if part not in self._nodes:
+                self._nodes[part] = self._new(part, None)
+            self._nodes[part][rest] = data
+            return
+        self.data = as_samples(data.data if isinstance(data, BaseNode) else data)
+
+    def __delitem__(self, path):
+        node = self[path]
+        parent, node.parent = node.parent, None
+        if parent is not None and node.node_name:
+            del parent._nodes[node.node_name]
+
+    def get_leaf_nodes(self, decompose=False):
+        """The nodes without nodes below, from left to right; with ``decompose``, all of the last level."""
+        leaves = []
+
+        def collect(node):
+            last = node.level == node.maxlevel and not node.is_empty
+            if last or (not decompose and not node.has_any_subnode):
+                leaves.append(node)
+                return False
+            return True
+
+        self.walk(collect, decompose=decompose)
+        return leaves
+
+    def _below(self, decompose):
+        if self.level < self.maxlevel:
+            nodes = (self.get_subnode(part, decompose) for part in self.PARTS)
+            yield from (node for node in nodes if node is not None)
+
+    def walk(self, func, args=(), kwargs=None, decompose=True):
+        """Calls ``func(node, *args, **kwargs)`` of every node, from the top, as long as that returns True."""
+        if func(self, *args, **(kwargs or {})):
+            for node in self._below(decompose):
+                node.walk(func, args, kwargs, decompose)
+
+    def walk_depth(self, func, args=(), kwargs=None, decompose=True):
+        """Calls ``func(node, *args, **kwargs)`` of every node, from the bottom."""
+        for node in self._below(decompose):
+            node.walk_depth(func, args, kwargs, decompose)
+        func(self, *args, **(kwargs or {}))
+
+    def __str__(self):
+        return f"{self.path}: {self.data}"
+
+
+class Node(BaseNode):
+    """A node along one axis: ``a`` and ``d``."""
+
+    PARTS = ("a", "d")
+
+    def _keys(self):
+        return {"a": "a", "d": "d"}
+
+    def _new(self, part, data):
+        return Node(self, data, part)
+
+
+class Node2D(BaseNode):
+    """A node along two axes: ``a``, ``h``, ``v``, ``d``."""
+
+    PARTS = ("a", "h", "v", "d")
+
+    def _keys(self):
+        return {"a": "aa", "h": "da", "v": "ad", "d": "dd"}
+
+    def _new(self, part, data):
+        return Node2D(self, data, part)
+
+    def expand_2d_path(self, path):
+        """The path along rows' frequencies, and along columns': ``l`` and ``h`` for each step."""
+        letters = {"a": "ll", "h": "hl", "v": "lh", "d": "hh"}
+        return tuple("".join(letters[step][i] for step in path) for i in (0, 1))
+
+
+class NodeND(BaseNode):
+    """A node along several axes: a letter ``a`` or ``d`` for each."""
+
+    def __init__(self, parent, data, node_name, ndim, ndim_transform):
+        self.ndim = ndim
+        self.ndim_transform = ndim_transform
+        self.PART_LEN = ndim_transform
+        self.PARTS = tuple("".join(key) for key in itertools.product("ad", repeat=ndim_transform))
+        super().__init__(parent, data, node_name)
+
+    def _keys(self):
+        return {part: part for part in self.PARTS}
+
+    def _new(self, part, data):
+        return NodeND(self, data, part, self.ndim, self.ndim_transform)
+
+
+class _Tree:
+    """What the first node has more than others."""
+
+    def _begin(self, data, wavelet, mode, maxlevel, axes):
+        self.wavelet, self.mode, self.axes = as_wavelet(wavelet), mode, axes
+        self.data_size = None
+        if data is not None:
+            shape = np.shape(data)
+            self.data_size = shape
+            if maxlevel is None:
+                maxlevel = dwt_max_level(min(shape[axis] for axis in self._axes()), self.wavelet)
+        self._maxlevel = maxlevel
+
+    def reconstruct(self, update=True):
+        """The data, of the nodes below if there are any; unless ``update`` is false, it is kept."""
+        data = super().reconstruct(False)
+        if self.has_any_subnode:
+            if self.data_size is not None and data.shape != self.data_size:
+                data = data[tuple(slice(n) for n in self.data_size)]
+            if update:
+                self.data = data
+        return data
+
+    def _collect(self, level, decompose):
+        if level > self.maxlevel:
+            raise ValueError(f"level {level} is below the last one, {self.maxlevel}")
+        nodes = []
+
+        def collect(node):
+            if node.level == level:
+                nodes.append(node)
+            return node.level != level
+
+        self.walk(collect, decompose=decompose)
+        return nodes
+
+    def __reduce__(self):
+        return (type(self), (self.data, self.wavelet, self.mode, self.maxlevel, self.axes))
+
+
+def _order(order):
+    if order not in ("natural", "freq"):
+        raise ValueError(f"unknown order {order!r}; choose natural or freq")
+    return order
+
+
+class WaveletPacket(_Tree, Node):
+    """Wavelet packets of data along an axis.
+
+    >>> packets = WaveletPacket([1, 2, 3, 4, 5, 6, 7, 8], "db1")
+    >>> packets["aa"].data.round(6).tolist(), [node.path for node in packets.get_level(2, "freq")]
+    ([5.0, 13.0], ['aa', 'ad', 'dd', 'da'])
+    """
+
+    def __init__(self, data, wavelet, mode="symmetric", maxlevel=None, axis=-1):
+        super().__init__(None, data, "")
+        if data is not None:
+            ndim = np.ndim(data)
+            if not -ndim <= axis < ndim:
+                raise ValueError(f"axis {axis} of data with {ndim} dimensions")
+            axis %= ndim
+        self._begin(data, wavelet, mode, maxlevel, axis)
+
+    def _axes(self):
+        return (self.axes,)
+
+    def get_level(self, level, order="natural", decompose=True):
+        """The nodes of a level, in the order of paths or of frequencies; with ``decompose``, they are made."""
+        order = _order(order)
+        nodes = self._collect(level, decompose)
+        if order == "natural":
+            return nodes
+        by_path = {node.path: node for node in nodes}
+        return [by_path[path] for path in _gray(level, "a", "d") if path in by_path]
+
+
+class WaveletPacket2D(_Tree, Node2D):
+    """Wavelet packets of data along two axes."""
+
+    def __init__(self, data, wavelet, mode="smooth", maxlevel=None, axes=(-2, -1)):
+        super().__init__(None, data, "")
+        axes = tuple(axes)
+        if len(axes) != 2 or len(set(axes)) != 2:
+            raise ValueError(f"two different axes are needed, and not {axes}")
+        if data is not None and np.ndim(data) < 2:
+            raise ValueError(f"data must have at least two axes, and has {np.ndim(data)}")
+        self._begin(data, wavelet, mode, maxlevel, axes)
+
+    def get_level(self, level, order="natural", decompose=True):
+        """The nodes of a level in the order of paths, or rows and columns of them in the order of frequencies."""
+        order = _order(order)
+        nodes = self._collect(level, decompose)
+        if order == "natural":
+            return nodes
+        by_path = {self.expand_2d_path(node.path): node for node in nodes}
+        paths = _gray(level, "l", "h")
+        rows = [[by_path[row, column] for column in paths if (row, column) in by_path] for row in paths]
+        return [row for row in rows if row]
+
+
+class WaveletPacketND(_Tree, NodeND):
+    """Wavelet packets of data along several axes."""
+
+    def __init__(self, data, wavelet, mode="smooth", maxlevel=None, axes=None):
+        if data is None and axes is None:
+            raise ValueError("without data, axes are needed")
+        if data is not None and np.ndim(data) == 0:
+            raise ValueError("data must have at least one axis")
+        axes = tuple(range(np.ndim(data)) if axes is None else (axes,) if np.isscalar(axes) else axes)
+        if len(set(axes)) != len(axes):
+            raise ValueError(f"axes {axes} name one twice")
+        if data is not None and np.ndim(data) < len(axes):
+            raise ValueError(f"{len(axes)} axes of data with {np.ndim(data)} dimensions")
+        super().__init__(None, data, "", len(axes) if data is None else np.ndim(data), len(axes))
+        self._begin(data, wavelet, mode, maxlevel, axes)
+
+    def get_level(self, level, decompose=True):
+        """The nodes of a level, in the order of paths; with ``decompose``, they are made."""
+        return self._collect(level, decompose)

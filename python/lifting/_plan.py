@@ -1,0 +1,246 @@
+"""Plans: a transform of arrays of one shape and type, prepared once and executed many times."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _lifting
+from ._lifting import LiftingError
+from ._wavelet import as_wavelet
+
+_DTYPES = {"float16": "f16", "float32": "f32", "float64": "f64", "int16": "i16", "int32": "i32", "int64": "i64"}
+_DTYPES |= {"bfloat16": "bf16"}
+_NAMES = {short: name for name, short in _DTYPES.items()}
+
+
+def _dtype(dtype):
+    """NumPy's type, and Lifting's name of it."""
+    if isinstance(dtype, str):
+        dtype = _NAMES.get(dtype, dtype)
+        if dtype == "bfloat16":
+            try:
+                import ml_dtypes
+            except ImportError as error:
+                raise LiftingError("NumPy has no bfloat16 of its own: install ml_dtypes") from error
+            dtype = ml_dtypes.bfloat16
+    try:
+        made = np.dtype(dtype)
+    except TypeError as error:
+        raise LiftingError(f"no type of samples: {error}") from error
+    if made.name not in _DTYPES or not made.isnative:
+        raise LiftingError(f"samples cannot be {made}: choose one of {', '.join(_DTYPES)}")
+    return made, _DTYPES[made.name]
+
+
+@dataclass(frozen=True)
+class Subband:
+    """Where a sub-band is in the coefficients."""
+
+    name: str
+    """As codecs name it: ``LL3``, ``HL1`` (horizontally high); a letter for each transformed axis, innermost first."""
+    level: int
+    """1 is the finest."""
+    high: tuple
+    """For each axis, whether the band is high along it."""
+    offset: tuple
+    """For each axis, the index of its first sample."""
+    shape: tuple
+    """For each axis, its samples."""
+    step: tuple
+    """For each axis, from one of its samples to the next."""
+
+    @property
+    def index(self):
+        """What selects it: ``coefficients[band.index]`` is a view."""
+        along = zip(self.offset, self.shape, self.step)
+        return tuple(slice(o, o + (n - 1) * s + 1 if n else o, s) for o, n, s in along)
+
+
+class Plan:
+    """A multi-level transform of arrays of one shape and type of samples, checked and prepared.
+
+    ``wavelet`` is a name, or what `lifting.wavelet` made. ``levels`` are for all axes or one for each; ``axes`` are
+    those to transform, all if nothing is said, and the others are batch. ``dtype`` is one of float16, bfloat16 (of
+    ml_dtypes), float32, float64 for real wavelets, int16, int32, int64 for integer ones, which are lossless.
+    ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, the wavelet's own if nothing is said;
+    ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which executes a GPU's kernels slowly.
+    What is computed does not depend on it, to the bit.
+
+    >>> import numpy
+    >>> plan = Plan((5, 7), "cdf97", levels=2)
+    >>> image = numpy.random.default_rng(1).normal(size=(5, 7)).astype("float32")
+    >>> coefficients = plan.forward(image)
+    >>> plan["LL2"].shape, plan.band(coefficients, "LL2").base is coefficients
+    ((2, 2), True)
+    >>> bool(abs(plan.inverse(coefficients) - image).max() < 1e-5)
+    True
+    >>> plan.inverse_to(1, coefficients).shape
+    (3, 4)
+
+    Arrays are NumPy's, or anything with the buffer protocol or DLPack in this machine's memory; views with strides are
+    read and written as they are. Methods return new arrays, or write to ``out``, which may be the input of `forward`
+    and `inverse`. Other Python threads run meanwhile.
+    """
+
+    def __init__(
+        self,
+        shape,
+        wavelet,
+        levels=1,
+        dtype=None,
+        boundary=None,
+        device="cpu",
+        *,
+        axes=None,
+        axis_order=None,
+        origins=None,
+        profile=None,
+        layout="mallat",
+        pad=False,
+        threads=None,
+    ):
+        self.wavelet = as_wavelet(wavelet)
+        shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+        if dtype is None:
+            dtype = "int32" if self.wavelet.domain == "integer" else "float32"
+        self.dtype, self._kind = _dtype(dtype)
+        #: What Python's buffers call it: bfloat16 goes as bits.
+        self._wire = np.dtype(np.uint16) if self._kind == "bf16" else None
+        rank = len(shape)
+        if isinstance(levels, (int, np.integer)):
+            chosen = range(rank) if axes is None else [_axis(axis, rank) for axis in axes]
+            if len(set(chosen)) != len(chosen):
+                raise LiftingError(f"axes {tuple(axes)} name an axis twice")
+            levels = [int(levels) if axis in chosen else 0 for axis in range(rank)]
+        elif axes is not None:
+            raise LiftingError("levels for each axis say which are transformed: give one number, or no axes")
+        if any(n < 0 for n in [*shape, *levels]):
+            raise LiftingError(f"shape {shape} and levels {levels} cannot be negative")
+        self._native = _lifting.Plan(
+            self.wavelet._scheme,
+            shape,
+            list(levels),
+            self._kind,
+            boundary=boundary,
+            axis_order=None if axis_order is None else [_axis(axis, rank) for axis in axis_order],
+            origins=origins,
+            profile=profile,
+            layout=layout,
+            pad=bool(pad),
+            device=device,
+            threads=threads,
+        )
+        self.shape = tuple(self._native.shape)
+        self.coefficient_shape = tuple(self._native.coefficient_shape)
+        self.levels = tuple(levels)
+
+    @property
+    def boundary(self):
+        """The border rule."""
+        return self._native.boundary
+
+    @property
+    def device(self):
+        """Where it executes."""
+        return self._native.device
+
+    @property
+    def recipe(self):
+        """What it does, and why, as text."""
+        return self._native.recipe()
+
+    @property
+    def subbands(self):
+        """All sub-bands by name, coarsest first."""
+        bands = (Subband(*(tuple(x) if isinstance(x, list) else x for x in band)) for band in self._native.subbands())
+        return {band.name: band for band in bands}
+
+    def __getitem__(self, name):
+        bands = self.subbands
+        if name not in bands:
+            raise KeyError(f"there is no sub-band {name!r}; there are {', '.join(bands)}")
+        return bands[name]
+
+    def band(self, coefficients, name):
+        """A sub-band of coefficients of this plan, as a view."""
+        if tuple(coefficients.shape) != self.coefficient_shape:
+            expected, got = self.coefficient_shape, tuple(coefficients.shape)
+            raise LiftingError(f"the coefficients must have shape {expected}, but the array has {got}")
+        return coefficients[self[name].index]
+
+    def bands(self, coefficients):
+        """All sub-bands of coefficients by name, as views, coarsest first."""
+        return {name: self.band(coefficients, name) for name in self.subbands}
+
+    def level_shape(self, level):
+        """Shape of the low band after so many levels."""
+        return tuple(self._native.level_shape(level))
+
+    def forward(self, data, out=None):
+        """Analysis: the coefficients of data."""
+        return self._run(self._native.forward, data, out, self.coefficient_shape)
+
+    def inverse(self, coefficients, out=None):
+        """Synthesis: the data of coefficients."""
+        return self._run(self._native.inverse, coefficients, out, self.shape, 0)
+
+    def inverse_to(self, level, coefficients, out=None):
+        """Synthesis down to a level and no further: the data at reduced resolution, of `level_shape`."""
+        shape = self.shape if level == 0 else self.level_shape(level)
+        return self._run(self._native.inverse, coefficients, out, shape, level)
+
+    def adjoint(self, coefficients, out=None):
+        """The adjoint (transpose) of `forward`: the gradient of a function of the coefficients, taken back to the data.
+        Real wavelets only."""
+        return self._run(self._native.adjoint, coefficients, out, self.shape)
+
+    def inverse_adjoint(self, data, out=None):
+        """The adjoint of `inverse`."""
+        return self._run(self._native.inverse_adjoint, data, out, self.coefficient_shape)
+
+    def _run(self, run, source, out, shape, *first):
+        source = self._array(source)
+        if out is None:
+            out = target = np.empty(shape, self.dtype)
+        else:
+            target = self._array(out)
+        if self._wire is None:
+            run(*first, source, target)
+        else:
+            run(*first, source.view(self._wire), target.view(self._wire))
+        return out
+
+    def _array(self, given):
+        """The samples as NumPy sees them; never a copy."""
+        if isinstance(given, np.ndarray):
+            array = given
+        elif hasattr(given, "__cuda_array_interface__"):
+            raise LiftingError("arrays on a GPU cannot be given to plans from Python yet: copy them to this machine's memory")
+        elif hasattr(given, "__dlpack__"):
+            array = np.from_dlpack(given)
+        else:
+            array = np.asarray(given)
+            if not _shared(given, array):
+                array = array.astype(self.dtype)
+        if array.dtype != self.dtype:
+            raise LiftingError(f"the plan has samples {self.dtype}, and the array has {array.dtype}: convert it")
+        return array
+
+    def __repr__(self):
+        return f"<lifting.Plan {self.shape} {self.wavelet.name} levels={self.levels} {self.dtype} on {self.device}>"
+
+
+def _shared(given, array):
+    """Whether an array is a view of something with a buffer, and not of a list."""
+    try:
+        memoryview(given)
+    except TypeError:
+        return False
+    return True
+
+
+def _axis(axis, rank):
+    """An axis counted from the first one."""
+    if not -rank <= axis < rank:
+        raise LiftingError(f"there is no axis {axis}: the data has {rank}")
+    return int(axis) % rank

@@ -1,0 +1,207 @@
+"""Stationary (undecimated) transforms, as the decimated ones of all shifts.
+
+Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform of the samples from i mod 2 on; at level j that
+holds of every 2^(j−1)-th sample.
+"""
+
+import warnings
+
+import numpy as np
+from numpy.exceptions import AxisError
+
+from ._dwt import _analyse, _synthesise, as_samples, check_dtype, normal_axes, wavelets_per_axis
+from ._wavelet import Modes, as_wavelet
+
+_PERIODIZED = [Modes.periodization]
+
+
+def swt_max_level(input_len):
+    """The most levels of data of that length: how often it can be halved.
+
+    >>> swt_max_level(24)
+    3
+    """
+    if input_len < 1:
+        raise ValueError(f"data has at least 1 sample, and not {input_len}")
+    level = int(input_len & -input_len).bit_length() - 1
+    if level == 0:
+        warnings.warn(f"No levels of stationary wavelet decomposition are possible: {input_len} is odd.", stacklevel=2)
+    return level
+
+
+def warn_norm(what, stacklevel):
+    """Says that energy is not preserved."""
+    message = f"{what}, but the wavelets used are not orthogonal: \n\tThe conditions for energy preservation are not satisfied."
+    warnings.warn(message, stacklevel=stacklevel)
+
+
+def _cosets(x, axis, step):
+    """A view with every step-th sample along an axis, and which one of those along the next."""
+    shape = (*x.shape[:axis], x.shape[axis] // step, step, *x.shape[axis + 1 :])
+    return x.reshape(shape)
+
+
+def _half(axis, first):
+    return (slice(None),) * axis + (slice(first, None, 2),)
+
+
+def _forward(x, wavelet, axis, level, gain):
+    """One level along an axis: approximation and detail."""
+    spread = _cosets(x, axis, 1 << level)
+    whole = {key: np.empty(spread.shape, x.dtype) for key in "ad"}
+    for first in (0, 1):
+        bands = _analyse(np.roll(spread, -first, axis) if first else spread, [wavelet], _PERIODIZED, (axis,))
+        for key, band in bands.items():
+            np.multiply(band, gain, out=whole[key][_half(axis, first)])
+    return [whole[key].reshape(x.shape) for key in "ad"]
+
+
+def _inverse(a, d, wavelet, axis, level, gain):
+    """The mean of what both shifts give back."""
+    bands = {"a": _cosets(a, axis, 1 << level), "d": _cosets(d, axis, 1 << level)}
+    total = None
+    for first in (0, 1):
+        halves = {key: band[_half(axis, first)] for key, band in bands.items()}
+        shape = halves["a"].shape
+        part = _synthesise(halves, shape, a.dtype, [wavelet], _PERIODIZED, (axis,))
+        total = part.copy() if first == 0 else total + np.roll(part, 1, axis)
+    total *= a.dtype.type(gain / 2)
+    return total.reshape(a.shape)
+
+
+def _check(n, axis, level, start_level):
+    if n % 2:
+        raise ValueError(f"axis {axis} has {n} samples: a stationary transform needs an even number")
+    most = swt_max_level(n)
+    if not 0 <= start_level < most:
+        raise ValueError(f"start_level {start_level}: axis {axis} has {n} samples and levels 0 to {most - 1}")
+    if not 1 <= level <= most - start_level:
+        raise ValueError(
+            f"level {level}: axis {axis} has {n} samples, which is enough for {most - start_level} from {start_level} on"
+        )
+
+
+def _gain(wavelets, norm, root):
+    if norm and not all(w.orthogonal for w in wavelets):
+        warn_norm("norm=True", stacklevel=4)
+    return root if norm else 1.0
+
+
+def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
+    """Stationary transform along several axes: a list of dictionaries of bands, coarsest first, each of the data's shape.
+
+    With ``trim_approx``, approximations are left out, but for the last one, which comes first.
+
+    >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
+    [['aa', 'ad', 'da', 'dd']]
+    """
+    if np.asarray(data).dtype == np.dtype("object"):
+        raise TypeError("data must be numbers")
+    data = as_samples(data)
+    if data.ndim < 1:
+        raise ValueError("data must have at least one axis")
+    axes = normal_axes(range(data.ndim) if axes is None else axes, data.ndim)
+    if len(axes) != len(set(axes)):
+        raise ValueError(f"axes {axes} name one twice")
+    wavelets = wavelets_per_axis(wavelet, axes)
+    gain = _gain(wavelets, norm, 2**-0.5)
+    for axis in axes:
+        _check(data.shape[axis], axis, level, start_level)
+    low = "a" * len(axes)
+    made = []
+    for i in range(start_level, start_level + level):
+        bands = {"": data}
+        for axis, w in zip(axes, wavelets):
+            halves = {key: _forward(x, w, axis, i, gain) for key, x in bands.items()}
+            bands = {key + letter: half for key, pair in halves.items() for letter, half in zip("ad", pair)}
+        data = bands.pop(low) if trim_approx else bands[low]
+        made.append(bands)
+    return ([data] if trim_approx else []) + made[::-1]
+
+
+def iswtn(coeffs, wavelet, axes=None, norm=False):
+    """The data that `swtn` was given."""
+    trimmed = not isinstance(coeffs[0], dict)
+    letters = max(len(key) for key in coeffs[-1])
+    low = "a" * letters
+    a = as_samples(coeffs[0] if trimmed else coeffs[0][low])
+    levels = coeffs[1:] if trimmed else coeffs
+    axes = normal_axes(range(a.ndim) if axes is None else axes, a.ndim)
+    if len(axes) != len(set(axes)):
+        raise ValueError(f"axes {axes} name one twice")
+    if letters != len(axes):
+        raise ValueError(f"{len(axes)} axes, and keys have {letters} letters")
+    wavelets = wavelets_per_axis(wavelet, axes)
+    gain = 2**0.5 if norm else 1.0
+    for j, level in enumerate(levels):
+        details = {key: as_samples(band) for key, band in level.items() if key != low}
+        if len({band.shape for band in details.values()}) != 1:
+            raise RuntimeError("Mismatch in shape of intermediate coefficient arrays")
+        dtype = np.result_type(a, *details.values())
+        bands = {key: np.ascontiguousarray(band, dtype) for key, band in (details | {low: a}).items()}
+        for axis, w in reversed(list(zip(axes, wavelets))):
+            keys = sorted({key[:-1] for key in bands})
+            bands = {k: _inverse(bands[k + "a"], bands[k + "d"], w, axis, len(levels) - j - 1, gain) for k in keys}
+        a = bands[""]
+    return a.copy() if not levels else a
+
+
+def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, norm=False):
+    """Stationary transform along an axis: ``[(cAn, cDn), …, (cA1, cD1)]``, or ``[cAn, cDn, …, cD1]`` with
+    ``trim_approx``; all of the data's shape.
+
+    >>> (cA2, cD2), (cA1, cD1) = swt([3, 7, 1, 3, -2, 6, 4, 6], "db1", level=2)
+    >>> cA2.round(6).tolist()
+    [7.0, 4.5, 4.0, 5.5, 7.0, 9.5, 10.0, 8.5]
+    """
+    data = as_samples(data)
+    (axis,) = normal_axes([axis], data.ndim)
+    if level is None:
+        level = swt_max_level(data.shape[axis]) - start_level
+    bands = swtn(data, [as_wavelet(wavelet)], level, start_level, (axis,), trim_approx, norm)
+    if trim_approx:
+        return [bands[0], *(level["d"] for level in bands[1:])]
+    return [(level["a"], level["d"]) for level in bands]
+
+
+def iswt(coeffs, wavelet, norm=False, axis=-1):
+    """The data that `swt` was given.
+
+    >>> iswt(swt([1, 2, 3, 4, 5, 6, 7, 8], "db2", level=2), "db2").round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    """
+    trimmed = not isinstance(coeffs[0], (tuple, list))
+    a = np.asarray(coeffs[0] if trimmed else coeffs[0][0])
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(f"axis {axis} of coefficients with {a.ndim} dimensions")
+    details = coeffs[1:] if trimmed else [d for _, d in coeffs]
+    return iswtn([a, *({"d": np.asarray(d)} for d in details)], [as_wavelet(wavelet)], (axis,), norm)
+
+
+def swt2(data, wavelet, level, start_level=0, axes=(-2, -1), trim_approx=False, norm=False):
+    """Stationary transform along two axes: ``[(cAn, (cHn, cVn, cDn)), …]``, or ``[cAn, (cHn, cVn, cDn), …]`` with
+    ``trim_approx``."""
+    axes, data = tuple(axes), np.asarray(data)
+    if len(axes) != 2 or len(set(axes)) != 2:
+        raise ValueError(f"two different axes are needed, and not {axes}")
+    if data.ndim < 2:
+        raise ValueError(f"data must have at least two axes, and has {data.ndim}")
+    bands = swtn(data, wavelet, level, start_level, axes, trim_approx, norm)
+    details = [(b["da"], b["ad"], b["dd"]) for b in (bands[1:] if trim_approx else bands)]
+    if trim_approx:
+        return [bands[0], *details]
+    return [(b["aa"], d) for b, d in zip(bands, details)]
+
+
+def iswt2(coeffs, wavelet, norm=False, axes=(-2, -1)):
+    """The data that `swt2` was given."""
+    trimmed = not isinstance(coeffs[0], (tuple, list))
+    a = coeffs[0] if trimmed else coeffs[0][0]
+    details = coeffs[1:] if trimmed else [d for _, d in coeffs]
+    made = [dict(zip(("da", "ad", "dd"), map(np.asarray, d))) for d in details]
+    return iswtn([np.asarray(a), *made], wavelet, axes, norm)
+
+
+def swt_axis(data, wavelet, level, start_level=0, axis=0, trim_approx=False):
+    """`swt` by its older name."""
+    return swt(np.asarray(data, check_dtype(data)), wavelet, level, start_level, axis, trim_approx)

@@ -1,0 +1,55 @@
+"""Thresholds for coefficients."""
+
+import numpy as np
+
+
+def _scaled(data, substitute, gain):
+    """Data times max(0, gain of its magnitude); zeros are what ``gain`` says of a magnitude of 0."""
+    magnitude = np.abs(data)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = gain(magnitude).clip(min=0, max=None, out=None)
+        scaled = data * factor
+    if substitute:
+        return np.where(factor <= 0, substitute, scaled)
+    return np.where(factor > 0, scaled, 0).astype(scaled.dtype, copy=False)
+
+
+def threshold(data, value, mode="soft", substitute=0):
+    """Data with its small values replaced by ``substitute``.
+
+    ``soft`` takes ``value`` off the magnitude of the others, ``garrote`` ``value²/|x|``, ``hard`` leaves them;
+    ``greater`` replaces what is below ``value``, ``less`` what is above.
+
+    >>> threshold([-3, 1, 2], 1.5).tolist()
+    [-1.5, 0.0, 0.5]
+    >>> threshold([-3, 1, 2], 1.5, "hard", -9).tolist()
+    [-3, -9, 2]
+    """
+    data = np.asarray(data)
+    if mode in ("soft", "garotte", "garrote"):
+        power = 1 if mode == "soft" else 2
+        return _scaled(data, substitute, lambda magnitude: 1 - (value / magnitude) ** power)
+    if mode == "hard":
+        return np.where(np.abs(data) < value, substitute, data)
+    if mode in ("greater", "less"):
+        if np.iscomplexobj(data):
+            raise ValueError(f"{mode} thresholds are for real data")
+        return np.where(data < value if mode == "greater" else data > value, substitute, data)
+    raise ValueError(f"unknown threshold {mode!r}; choose one of soft, hard, garrote, greater, less")
+
+
+def threshold_firm(data, value_low, value_high):
+    """Firm (semi-soft) threshold: zero below ``value_low``, as it is above ``value_high``, linear between.
+
+    >>> threshold_firm([1.0, 2.5, 5.0], 2, 4).tolist()
+    [0.0, 1.0, 5.0]
+    """
+    if value_low < 0:
+        raise ValueError(f"value_low cannot be negative: {value_low}")
+    if value_high < value_low:
+        raise ValueError(f"value_high is at least value_low: {value_high} < {value_low}")
+    data = np.asarray(data)
+    magnitude = np.abs(data)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = value_high * (1 - value_low / magnitude) / (value_high - value_low)
+    return np.where(magnitude > value_high, data, data * np.where(magnitude > value_low, between, 0))

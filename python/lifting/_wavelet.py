@@ -1,0 +1,541 @@
+"""Wavelets: of the catalogue, of text in the Lifting language, and of filter banks."""
+
+import enum
+import functools
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from . import _lifting
+from ._lifting import LiftingError
+
+_FAMILIES = {
+    "haar": "Haar",
+    "db": "Daubechies",
+    "sym": "Symlets",
+    "coif": "Coiflets",
+    "bior": "Biorthogonal",
+    "rbio": "Reverse biorthogonal",
+    "dmey": "Discrete Meyer (FIR Approximation)",
+}
+_SYMMETRY = {
+    "haar": "asymmetric",
+    "db": "asymmetric",
+    "sym": "near symmetric",
+    "coif": "near symmetric",
+    "bior": "symmetric",
+    "rbio": "symmetric",
+    "dmey": "symmetric",
+}
+_SPLINES = "1.1 1.3 1.5 2.2 2.4 2.6 2.8 3.1 3.3 3.5 3.7 3.9 4.4 5.5 6.8".split()
+_NAMES = {
+    "haar": ["haar"],
+    "db": [f"db{n}" for n in range(1, 39)],
+    "sym": [f"sym{n}" for n in range(2, 21)],
+    "coif": [f"coif{n}" for n in range(1, 18)],
+    "bior": [f"bior{n}" for n in _SPLINES],
+    "rbio": [f"rbio{n}" for n in _SPLINES],
+    "dmey": ["dmey"],
+}
+#: PyWavelets' continuous wavelets, which are no filter banks: to say so of them.
+_CONTINUOUS = re.compile(r"(cgau|cmor|fbsp|gaus|mexh|morl|shan)[0-9.\-]*")
+
+
+class Modes(enum.IntEnum):
+    """How a signal goes on beyond its ends; numbers and names are PyWavelets'.
+
+    >>> Modes.from_object("symmetric") == Modes.symmetric == 1
+    True
+    """
+
+    zero = 0
+    symmetric = 1
+    constant = 2
+    smooth = 3
+    periodic = 4
+    periodization = 5
+    reflect = 6
+    antisymmetric = 7
+    antireflect = 8
+
+    @staticmethod
+    def from_object(mode):
+        """The mode that a name, its abbreviation or a number means."""
+        if isinstance(mode, str):
+            name = _SHORT.get(mode, mode)
+            if name not in Modes.__members__:
+                raise ValueError(f"unknown mode {mode!r}; choose one of {', '.join(Modes.modes)}")
+            return Modes[name]
+        if isinstance(mode, (int, np.integer)):
+            if not 0 <= mode < len(Modes):
+                raise ValueError(f"unknown mode {mode}; modes have the numbers 0 to {len(Modes) - 1}")
+            return Modes(int(mode))
+        raise TypeError(f"a mode is a name or a number, not {type(mode).__name__}")
+
+
+_SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth", "per": "periodization"}
+#: Names in PyWavelets' order.
+Modes.modes = "zero constant symmetric periodic smooth periodization reflect antisymmetric antireflect".split()
+
+
+@functools.cache
+def _find(name):
+    return _lifting.Scheme.find(name)
+
+
+class Wavelet:
+    """A wavelet, with the attributes that PyWavelets' class of the same name has, and those of the language.
+
+    ``Wavelet("db4")`` is of the catalogue, which has all discrete wavelets of PyWavelets and more (`catalogue`);
+    `wavelet` compiles text. With ``filter_bank``, the four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` (or an object
+    with an attribute of that name) are factored; they must reconstruct perfectly.
+
+    >>> w = Wavelet("db2")
+    >>> w.dec_len, w.orthogonal, w.vanishing_moments_psi
+    (4, True, 2)
+    >>> print(Wavelet("cdf97").text.splitlines()[-8])
+    wavelet cdf97 {
+    """
+
+    def __init__(self, name, filter_bank=None, *, _scheme=None):
+        if _scheme is None and filter_bank is None:
+            if isinstance(name, Wavelet):
+                self.__dict__.update(name.__dict__)
+                return
+            if not isinstance(name, str):
+                raise TypeError(f"a wavelet has a name, which is a string, not {type(name).__name__}")
+            name = name.lower()
+            if _CONTINUOUS.fullmatch(name):
+                raise ValueError(
+                    f"The `Wavelet` class is for discrete wavelets, and {name!r} is continuous: it has no filter bank. "
+                    "`lifting.wavelist()` lists what there is"
+                )
+            _scheme = _find(name)
+        elif _scheme is None:
+            name = name or "custom"
+            bank = getattr(filter_bank, "filter_bank", filter_bank)
+            _scheme = _factor_bank([np.asarray(f, float) for f in bank], name)
+        self.name = name
+        self._scheme = _scheme
+        self._custom = filter_bank is not None
+        family = re.match(r"[a-z]*", name)[0]
+        self._family = family if name in _NAMES.get(family, ()) else ""
+
+    @functools.cached_property
+    def _filters(self):
+        length = self.dec_len
+        bank = [np.zeros(length) for _ in range(4)]
+        for i, (at, taps) in enumerate(self._scheme.filters()):
+            for n, tap in enumerate(taps, at):
+                index = length // 2 - n if i < 2 else n + length // 2 - 1
+                if 0 <= index < length:
+                    bank[i][index] = tap
+        return tuple(filter.tolist() for filter in bank)
+
+    @functools.cached_property
+    def dec_len(self):
+        """Length of the filters."""
+        return self._scheme.filter_length
+
+    rec_len = dec_len
+
+    @property
+    def dec_lo(self):
+        """Low-pass filter of analysis."""
+        return self._filters[0]
+
+    @property
+    def dec_hi(self):
+        """High-pass filter of analysis."""
+        return self._filters[1]
+
+    @property
+    def rec_lo(self):
+        """Low-pass filter of synthesis."""
+        return self._filters[2]
+
+    @property
+    def rec_hi(self):
+        """High-pass filter of synthesis."""
+        return self._filters[3]
+
+    @property
+    def filter_bank(self):
+        """``dec_lo, dec_hi, rec_lo, rec_hi``."""
+        return self._filters
+
+    @property
+    def inverse_filter_bank(self):
+        """The bank of the wavelet that has analysis and synthesis exchanged."""
+        return tuple(self._filters[i][::-1] for i in (2, 3, 0, 1))
+
+    def get_filters_coeffs(self):
+        """As `filter_bank`."""
+        return self.filter_bank
+
+    def get_reverse_filters_coeffs(self):
+        """As `inverse_filter_bank`."""
+        return self.inverse_filter_bank
+
+    @functools.cached_property
+    def _moments(self):
+        return self._scheme.moments()
+
+    @functools.cached_property
+    def orthogonal(self):
+        """Whether synthesis is the transpose of analysis; of a bank of your own, False until you say so."""
+        return not self._custom and self._moments[2] < 1e-9
+
+    @functools.cached_property
+    def biorthogonal(self):
+        """Whether synthesis undoes analysis; of a bank of your own, False until you say so."""
+        return not self._custom
+
+    @functools.cached_property
+    def symmetry(self):
+        """``asymmetric``, ``near symmetric``, ``symmetric`` or ``unknown``."""
+        if self._custom:
+            return "unknown"
+        if self._family:
+            return _SYMMETRY[self._family]
+        taps = np.trim_zeros(self.dec_lo)
+        return "symmetric" if np.allclose(taps, taps[::-1]) else "asymmetric"
+
+    @property
+    def family_name(self):
+        """The family."""
+        return _FAMILIES.get(self._family, "")
+
+    @property
+    def short_family_name(self):
+        """The family's letters in names."""
+        return self._family
+
+    @functools.cached_property
+    def vanishing_moments_psi(self):
+        """Vanishing moments of the wavelet."""
+        return 0 if self._custom else self._moments[0]
+
+    @functools.cached_property
+    def vanishing_moments_phi(self):
+        """Vanishing moments of the scaling function, as PyWavelets counts them."""
+        if self._family == "coif":
+            return int(self.name[4:]) * 2 - 1
+        return self._moments[1] if self._family in ("bior", "rbio") else 0
+
+    @property
+    def domain(self):
+        """``integer`` or ``real``."""
+        return self._scheme.domain
+
+    @property
+    def boundary(self):
+        """Its own border rule."""
+        return self._scheme.boundary
+
+    @property
+    def profiles(self):
+        """The formats that have conventions for it."""
+        return self._scheme.profiles
+
+    @property
+    def text(self):
+        """Its text in the Lifting language."""
+        return self._scheme.text
+
+    def wavefun(self, level=8):
+        """Scaling functions and wavelets, by so many levels of the cascade algorithm.
+
+        ``phi, psi, x`` of an orthogonal wavelet, else ``phi_d, psi_d, phi_r, psi_r, x`` of analysis and synthesis.
+        """
+        from ._dwt import upcoef
+
+        gain = 2.0 ** (level / 2)
+        length = self.dec_len
+        if self.orthogonal:
+            size = int((length - 1) * 2**level + 1)
+            functions = [upcoef(part, [gain], self, level) for part in "ad"]
+            functions[1] = -functions[1] if self._family in ("haar", "db", "sym", "coif") else functions[1]
+        else:
+            size = int(length * 2**level)
+            other = _Mirror(self)
+            functions = [upcoef(part, [gain], w, level) for w in (other, self) for part in "ad"]
+            functions[1], functions[3] = -functions[1], -functions[3]
+        place = [np.zeros(size) for _ in functions]
+        for whole, values in zip(place, functions):
+            at = 1 if self.orthogonal else (size - len(values)) // 2
+            whole[at : at + len(values)] = values
+        end = (size - 1) / 2**level if self.orthogonal else size / 2**level
+        return (*place, np.linspace(0, end, size, endpoint=self.orthogonal))
+
+    def show(self, levels=3):
+        """What it is good for, as text: its steps, filters, moments, gains."""
+        return self._scheme.show(levels)
+
+    def plot(self, path=None, width=88):
+        """Its functions, frequency responses and steps as a figure, ``width`` millimetres wide: SVG, shown by notebooks,
+        and written to ``path`` if there is one."""
+        figure = Figure(self._scheme.svg(width))
+        if path is not None:
+            figure.save(path)
+        return figure
+
+    def _repr_svg_(self):
+        return self._scheme.svg(88)
+
+    def __len__(self):
+        return self.dec_len
+
+    def __reduce__(self):
+        if self._custom:
+            return (Wavelet, (self.name, self.filter_bank))
+        return (_rebuilt, (self.name, self._scheme.text))
+
+    def __repr__(self):
+        module = type(self).__module__.split(".")[0]
+        if self._custom:
+            return f"{module}.Wavelet(name={self.name!r}, filter_bank={self.filter_bank!r})"
+        return f"{module}.Wavelet({self.name!r})"
+
+    def __str__(self):
+        return "\n".join(
+            [
+                f"Wavelet {self.name}",
+                f"  Family name:    {self.family_name}",
+                f"  Short name:     {self.short_family_name}",
+                f"  Filters length: {self.dec_len}",
+                f"  Orthogonal:     {self.orthogonal}",
+                f"  Biorthogonal:   {self.biorthogonal}",
+                f"  Symmetry:       {self.symmetry}",
+                "  DWT:            True",
+                "  CWT:            False",
+            ]
+        )
+
+
+class _Mirror:
+    """The synthesis filters of analysis reversed: what `upcoef` reads of a wavelet, of the dual one."""
+
+    def __init__(self, wavelet):
+        self.filter_bank = wavelet.inverse_filter_bank
+        self.rec_lo, self.rec_hi = self.filter_bank[2:]
+
+
+class Figure:
+    """A figure as SVG; a notebook shows it."""
+
+    def __init__(self, svg):
+        self.svg = svg
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def save(self, path):
+        """Writes it to a file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self):
+        return f"<figure, {len(self.svg)} bytes of SVG>"
+
+
+def _rebuilt(name, text):
+    try:
+        known = _find(name)
+    except LiftingError:
+        known = None
+    if known is None or known.text != text:
+        known = _lifting.Scheme.compile(text, name)[0]
+    return Wavelet(name, _scheme=known)
+
+
+def DiscreteContinuousWavelet(name, filter_bank=None):
+    """PyWavelets' constructor of either kind: here a `Wavelet`, as there are only discrete ones."""
+    return Wavelet(name, filter_bank)
+
+
+def as_wavelet(wavelet):
+    """The wavelet that a name means; a wavelet is itself."""
+    if isinstance(wavelet, Wavelet):
+        return wavelet
+    if isinstance(wavelet, str):
+        return _named(wavelet)
+    if hasattr(wavelet, "wavefun"):
+        raise ValueError(f"{wavelet!r} is no wavelet of lifting: name it, or make it by `lifting.Wavelet`")
+    raise ValueError(f"a wavelet is a name or a `lifting.Wavelet`, not {type(wavelet).__name__}")
+
+
+@functools.cache
+def _named(name):
+    return Wavelet(name)
+
+
+def wavelet(text, name=None):
+    """Compiles text in the Lifting language: its wavelet, or the one called ``name`` if it has several.
+
+    >>> haar = wavelet("wavelet mine { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }")
+    >>> haar.name, haar.domain
+    ('mine', 'integer')
+    >>> wavelet("wavelet mine { odd -= odd[0]; }")
+    Traceback (most recent call last):
+    ...
+    _lifting.LanguageError: L0303
+    ...
+    """
+    schemes = _lifting.Scheme.compile(text, "wavelet")
+    names = [scheme.name for scheme in schemes]
+    if name is None and len(schemes) == 1:
+        return Wavelet(names[0], _scheme=schemes[0])
+    if name in names:
+        return Wavelet(name, _scheme=schemes[names.index(name)])
+    raise LiftingError(f"the text has the wavelets {', '.join(names) or 'none'}: say which by `name`")
+
+
+def wavelist(family=None, kind="all"):
+    """Names of PyWavelets' discrete wavelets, of a family or all; there are none of kind ``continuous``.
+
+    >>> wavelist("dmey")
+    ['dmey']
+    """
+    if kind not in ("all", "discrete", "continuous"):
+        raise ValueError(f"unknown kind {kind!r}; choose one of all, discrete, continuous")
+    if family is not None and family not in _NAMES:
+        raise ValueError(f"unknown family {family!r}; choose one of {', '.join(_NAMES)}")
+    if kind == "continuous":
+        return []
+    if family is not None:
+        return list(_NAMES[family])
+    return sorted((name for names in _NAMES.values() for name in names), key=_natural)
+
+
+def _natural(name):
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def families(short=True):
+    """The families of `wavelist`.
+
+    >>> families()
+    ['haar', 'db', 'sym', 'coif', 'bior', 'rbio', 'dmey']
+    """
+    return list(_FAMILIES) if short else list(_FAMILIES.values())
+
+
+def catalogue():
+    """All wavelets of the catalogue: name to family and further names.
+
+    >>> catalogue()["legall53"]
+    ('JPEG 2000', ['legall5_3', 'jpeg2000_5_3'])
+    """
+    return {name: (family, aliases) for name, family, aliases in _lifting.Scheme.catalogue()}
+
+
+def show(wavelet, levels=3):
+    """What a wavelet is good for, as text: its steps, filters, moments, and gains of so many levels.
+
+    >>> "vanishing moments" in show("cdf97")
+    True
+    """
+    return as_wavelet(wavelet).show(levels)
+
+
+def plot(wavelet, path=None, width=88):
+    """A wavelet's functions, frequency responses and steps as a figure, ``width`` millimetres wide.
+
+    >>> plot("db2").svg.startswith("<svg")
+    True
+    """
+    return as_wavelet(wavelet).plot(path, width)
+
+
+def factor(bank, *, into="lifting", name=None):
+    """Takes a filter bank apart, into ``lifting`` steps or a ``lattice``.
+
+    ``bank`` is a wavelet, the name of one, or the filters ``dec_lo, dec_hi`` (and ``rec_lo, rec_hi``, to be checked),
+    as PyWavelets has them.
+
+    >>> factor("db2", into="lattice").text.count("rotate")
+    2
+    """
+    if isinstance(bank, (str, Wavelet)):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "bank.lift"
+            source.write_text(as_wavelet(bank).text, encoding="utf-8")
+            return _factored(folder, source, into, name)
+    return Wavelet(name or "factored", _scheme=_factor_bank([np.asarray(f, float) for f in bank], name, into))
+
+
+def _factored(folder, source, into, name):
+    target = Path(folder) / "factored.lift"
+    arguments = ["factor", str(source), "--into", into, "-o", str(target)]
+    _lifting.command_line(arguments)
+    return wavelet(target.read_text(encoding="utf-8"))
+
+
+def _factor_bank(filters, name, into="lifting"):
+    """The scheme of PyWavelets' filters, after its conventions."""
+    length = len(filters[0])
+    if len(filters) not in (2, 4) or any(f.ndim != 1 or len(f) != length for f in filters):
+        raise LiftingError("a bank has two or four filters of one length: dec_lo, dec_hi (, rec_lo, rec_hi)")
+    if length < 2 or length % 2:
+        raise LiftingError(f"the filters have {length} taps: an even number is needed (pad them with zeros)")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "bank.json"
+        bank = zip(("dec_lo", "dec_hi", "rec_lo", "rec_hi"), (f.tolist() for f in filters))
+        source.write_text(json.dumps(dict(bank)), encoding="utf-8")
+        return _factored(folder, source, into, name)._scheme
+
+
+def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None, options=()):
+    """Writes a wavelet's kernels into a folder, as ``liftc`` does, and returns the paths of the files.
+
+    ``emit`` lists what to write (``cuda``, ``c``, ``rust``), ``sample`` the types of samples; with ``shape``
+    (and ``levels``), functions are for data of that shape. ``options`` are further arguments of the command line.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in emit("dd137", folder, emit="c")]
+    ['dd137.c']
+    """
+    made = as_wavelet(wavelet)
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / f"{made._scheme.name}.lift"
+        source.write_text(made.text, encoding="utf-8")
+        arguments = [str(source), "-o", os.path.join(os.fspath(folder), ""), "--emit", emit]
+        if sample is not None:
+            arguments += ["--sample", sample if isinstance(sample, str) else ",".join(sample)]
+        if shape is not None:
+            arguments += ["--shape", "x".join(str(n) for n in shape)]
+        if levels is not None:
+            arguments += ["-l", str(levels)]
+        before = {p: p.stat().st_mtime_ns for p in Path(folder).glob("*")} if os.path.isdir(folder) else {}
+        _lifting.command_line([*arguments, *options])
+    return sorted(p for p in Path(folder).glob("*") if before.get(p) != p.stat().st_mtime_ns)
+
+
+def qmf(filter):
+    """The quadrature mirror of a filter: reversed, with every second sign changed.
+
+    >>> qmf([1.0, 2, 3, 4])
+    array([ 4., -3.,  2., -1.])
+    """
+    mirrored = np.array(filter)[::-1].copy()
+    mirrored[1::2] *= -1
+    return mirrored
+
+
+def orthogonal_filter_bank(scaling_filter):
+    """The four filters ``dec_lo, dec_hi, rec_lo, rec_hi`` of an orthogonal scaling filter of even length.
+
+    >>> [f.tolist() for f in orthogonal_filter_bank([1.0, 1.0])][0]
+    [0.7071067811865476, 0.7071067811865476]
+    """
+    scaling = np.asarray(scaling_filter, dtype=np.float64)
+    if len(scaling) % 2:
+        raise ValueError(f"the scaling filter has {len(scaling)} taps: an even number is needed")
+    rec_lo = np.sqrt(2) * scaling / scaling.sum()
+    rec_hi = qmf(rec_lo)
+    return rec_lo[::-1], rec_hi[::-1], rec_lo, rec_hi
