@@ -48,7 +48,10 @@ def as_samples(data):
             "PyWavelets' modes have no GPU version yet: copy the array to this machine's memory, "
             "or take a `lifting.Plan` with a border rule on device='cuda'"
         )
-    return np.asarray(data, dtype=check_dtype(data))
+    array = np.asarray(data)
+    if array.dtype == np.dtype("object") and array.ndim:
+        raise TypeError("data must be numbers")
+    return np.asarray(array, dtype=check_dtype(array))
 
 
 def per_axis(given, axes, single, what):
@@ -145,7 +148,8 @@ def _analyse(data, wavelets, modes, axes):
         level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
         whole = np.empty(level.extended, data.dtype)
         level.forward(data, whole)
-        return {key: whole[window] for key, window in zip(_letters(axes), level.windows)}
+        bands = dict(zip(_letters(axes), level.windows))
+        return {key: whole[bands[key]] for key in sorted(bands)}
     bands = {"": data}
     for axis, wavelet, mode in zip(axes, wavelets, modes):
         one = [_analyse(band, [wavelet], [mode], (axis,)) for band in bands.values()]
@@ -267,8 +271,6 @@ def dwtn(data, wavelet, mode="symmetric", axes=None):
     >>> sorted(dwtn(np.ones((4, 4)), "haar"))
     ['aa', 'ad', 'da', 'dd']
     """
-    if np.asarray(data).dtype == np.dtype("object"):
-        raise TypeError("data must be numbers")
     data = as_samples(data)
     if data.ndim < 1:
         raise ValueError("data must have at least one axis")
@@ -322,7 +324,7 @@ def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
     [[2.0, 2.0], [2.0, 2.0]]
     """
     axes = _two(axes)
-    data = np.asarray(data) if not hasattr(data, "__cuda_array_interface__") else data
+    data = as_samples(data)
     if data.ndim < len(set(axes)):
         raise ValueError(f"data has {data.ndim} axes, and {len(set(axes))} are to be transformed")
     bands = dwtn(data, wavelet, mode, axes)

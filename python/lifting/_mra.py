@@ -4,21 +4,23 @@ from functools import reduce
 
 import numpy as np
 
+from ._dwt import as_samples, normal_axes, wavelets_per_axis
 from ._multilevel import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
-from ._swt import iswt, iswt2, iswtn, swt, swt2, swtn, warn_norm
-from ._dwt import as_samples, wavelets_per_axis
+from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn, warn_norm
 
 
-def _forms(transform, stationary, decimated, modes, wavelets):
+def _forms(transform, stationary, decimated, mode, wavelets):
     """Which pair of functions, and what they are told."""
-    names = (stationary[0].__name__, decimated[0].__name__)
+    names = (stationary[0].__name__, stationary[0].__name__.replace("swt", "dwt"))
     if transform not in names:
         raise ValueError(f"unknown transform {transform!r}; choose one of {', '.join(names)}")
     if transform == names[0]:
+        if mode != "periodization":
+            raise ValueError(f"{transform} knows the mode periodization only, and not {mode!r}")
         if not all(w.orthogonal for w in wavelets):
-            warn_norm("norm=True", stacklevel=4)
+            warn_norm(wavelets, stacklevel=5)
         return (*stationary, {"norm": True}, {"trim_approx": True})
-    return (*decimated, {"mode": modes}, {})
+    return (*decimated, {"mode": mode}, {})
 
 
 def mra(data, wavelet, level=None, axis=-1, transform="swt", mode="periodization"):
@@ -97,6 +99,4 @@ def imran(mra_coeffs):
 
 
 def _stationary_levels(data, axes):
-    from ._swt import swt_max_level
-
-    return min(swt_max_level(data.shape[axis]) for axis in axes)
+    return min(swt_max_level(data.shape[axis]) for axis in normal_axes(axes, data.ndim))

@@ -21,6 +21,10 @@ from ._dwt import (
 from ._wavelet import Modes, Wavelet, as_wavelet
 
 
+#: As PyWavelets says it.
+_UNEXPECTED = "Unexpected detail coefficient type"
+
+
 def _levels(sizes, wavelets, level):
     """The levels asked for, or the most that are sensible."""
     most = min(max_level(n, w.dec_len) for n, w in zip(sizes, wavelets))
@@ -80,7 +84,7 @@ def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
     a, details = _sequence(coeffs)
     for d in details:
         if d is not None and not isinstance(d, np.ndarray):
-            raise ValueError(f"details are arrays, as wavedec returns them, and not {type(d).__name__}")
+            raise ValueError(f"{_UNEXPECTED} {type(d)}: details are arrays, as wavedec returns them")
         if a is not None and d is not None:
             a = np.asarray(a)
             if not -d.ndim <= axis < d.ndim:
@@ -93,6 +97,8 @@ def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
 def _cut(a, shape, axes):
     """The approximation without the one sample more that it may have along an axis."""
     for axis in axes:
+        if not -a.ndim <= axis < a.ndim:
+            raise AxisError(f"axis {axis} of coefficients with {a.ndim} dimensions")
         if a.ndim != len(shape) or a.shape[axis] - shape[axis] not in (0, 1):
             raise ValueError(f"an approximation of shape {a.shape} does not suit details of shape {tuple(shape)}")
     return a[tuple(slice(n) for n in shape)]
@@ -129,7 +135,7 @@ def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
         return a
     for d in details:
         if not isinstance(d, (list, tuple)) or len(d) != 3:
-            raise ValueError("details are tuples of three arrays, as wavedec2 returns them")
+            raise ValueError(f"{_UNEXPECTED} {type(d)}: details are tuples of three arrays, as wavedec2 returns them")
         shapes = {np.asarray(band).shape for band in d if band is not None}
         if len(shapes) > 1:
             raise ValueError(f"details of one level have one shape, and not {sorted(shapes)}")
@@ -166,7 +172,7 @@ def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
     if not details:
         return a
     if not all(isinstance(level, dict) for level in details):
-        raise ValueError("details are dictionaries of arrays, as wavedecn returns them")
+        raise ValueError(f"{_UNEXPECTED} {type(details[0])}: details are dictionaries, as wavedecn returns them")
     details = [_complete(level) for level in details]
     arrays = [np.asarray(band) for level in details for band in level.values()]
     arrays += [] if a is None else [np.asarray(a)]
@@ -283,7 +289,7 @@ def coeffs_to_array(coeffs, padding=0, axes=None):
 
     >>> array, slices = coeffs_to_array(wavedec2(np.ones((8, 8)), "haar"))
     >>> array.shape, slices[1]["da"]
-    ((8, 8), (slice(1, 2, None), slice(0, 1, None)))
+    ((8, 8), (slice(1, 2, None), slice(None, 1, None)))
     """
     coeffs, axes = _as_wavedecn(coeffs, axes)
     low = coeffs[0]
@@ -481,7 +487,7 @@ def fswavedecn(data, wavelet, mode="symmetric", levels=None, axes=None):
 
     >>> result = fswavedecn(np.ones((8, 8)), "haar", levels=(2, 3))
     >>> result.approx.round(6).tolist(), fswaverecn(result).shape
-    ([[8.0], [8.0]], (8, 8))
+    ([[5.656854], [5.656854]], (8, 8))
     """
     array = np.asarray(data)
     axes = tuple(range(array.ndim)) if axes is None else axes

@@ -29,10 +29,11 @@ def swt_max_level(input_len):
     return level
 
 
-def warn_norm(what, stacklevel):
+def warn_norm(wavelets, stacklevel):
     """Says that energy is not preserved."""
-    message = f"{what}, but the wavelets used are not orthogonal: \n\tThe conditions for energy preservation are not satisfied."
-    warnings.warn(message, stacklevel=stacklevel)
+    which = "wavelet is" if len(wavelets) == 1 else "wavelets used are"
+    why = "\tThe conditions for energy preservation are not satisfied."
+    warnings.warn(f"norm=True, but the {which} not orthogonal: \n{why}", stacklevel=stacklevel)
 
 
 def _cosets(x, axis, step):
@@ -75,7 +76,7 @@ def _check(n, axis, level, start_level):
     most = swt_max_level(n)
     if not 0 <= start_level < most:
         raise ValueError(f"start_level {start_level}: axis {axis} has {n} samples and levels 0 to {most - 1}")
-    if not 1 <= level <= most - start_level:
+    if not 0 <= level <= most - start_level:
         raise ValueError(
             f"level {level}: axis {axis} has {n} samples, which is enough for {most - start_level} from {start_level} on"
         )
@@ -83,7 +84,7 @@ def _check(n, axis, level, start_level):
 
 def _gain(wavelets, norm, root):
     if norm and not all(w.orthogonal for w in wavelets):
-        warn_norm("norm=True", stacklevel=4)
+        warn_norm(wavelets, stacklevel=5)
     return root if norm else 1.0
 
 
@@ -95,8 +96,6 @@ def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm
     >>> [sorted(bands) for bands in swtn(np.ones((4, 4)), "haar", 1)]
     [['aa', 'ad', 'da', 'dd']]
     """
-    if np.asarray(data).dtype == np.dtype("object"):
-        raise TypeError("data must be numbers")
     data = as_samples(data)
     if data.ndim < 1:
         raise ValueError("data must have at least one axis")
@@ -158,6 +157,8 @@ def swt(data, wavelet, level=None, start_level=0, axis=-1, trim_approx=False, no
     (axis,) = normal_axes([axis], data.ndim)
     if level is None:
         level = swt_max_level(data.shape[axis]) - start_level
+    if level < 1:
+        raise ValueError(f"level {level}: there is at least one")
     bands = swtn(data, [as_wavelet(wavelet)], level, start_level, (axis,), trim_approx, norm)
     if trim_approx:
         return [bands[0], *(level["d"] for level in bands[1:])]

@@ -41,7 +41,7 @@ def threshold(data, value, mode="soft", substitute=0):
 def threshold_firm(data, value_low, value_high):
     """Firm (semi-soft) threshold: zero below ``value_low``, as it is above ``value_high``, linear between.
 
-    >>> threshold_firm([1.0, 2.5, 5.0], 2, 4).tolist()
+    >>> threshold_firm([1.0, 2.5, 5.0], 2, 4).round(6).tolist()
     [0.0, 1.0, 5.0]
     """
     if value_low < 0:

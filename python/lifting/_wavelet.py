@@ -2,6 +2,7 @@
 
 import enum
 import functools
+import itertools
 import json
 import os
 import re
@@ -97,8 +98,8 @@ class Wavelet:
     >>> w = Wavelet("db2")
     >>> w.dec_len, w.orthogonal, w.vanishing_moments_psi
     (4, True, 2)
-    >>> print(Wavelet("cdf97").text.splitlines()[-8])
-    wavelet cdf97 {
+    >>> "wavelet cdf97 {" in Wavelet("cdf97").text
+    True
     """
 
     def __init__(self, name, filter_bank=None, *, _scheme=None):
@@ -141,7 +142,10 @@ class Wavelet:
         """Length of the filters."""
         return self._scheme.filter_length
 
-    rec_len = dec_len
+    @property
+    def rec_len(self):
+        """Length of the filters."""
+        return self.dec_len
 
     @property
     def dec_lo(self):
@@ -188,6 +192,8 @@ class Wavelet:
     @functools.cached_property
     def orthogonal(self):
         """Whether synthesis is the transpose of analysis; of a bank of your own, False until you say so."""
+        if self._family:
+            return self._family not in ("bior", "rbio")
         return not self._custom and self._moments[2] < 1e-9
 
     @functools.cached_property
@@ -215,17 +221,27 @@ class Wavelet:
         """The family's letters in names."""
         return self._family
 
-    @functools.cached_property
+    @property
     def vanishing_moments_psi(self):
-        """Vanishing moments of the wavelet."""
-        return 0 if self._custom else self._moments[0]
+        """Vanishing moments of the wavelet; for PyWavelets' families, what it says of them."""
+        return self._said_moments()[0]
 
-    @functools.cached_property
+    @property
     def vanishing_moments_phi(self):
-        """Vanishing moments of the scaling function, as PyWavelets counts them."""
+        """Vanishing moments of the scaling function, as PyWavelets counts them: for `bior`, of the dual wavelet."""
+        return self._said_moments()[1]
+
+    def _said_moments(self):
+        if self._custom:
+            return 0, 0
+        if not self._family:
+            return self._moments[0], 0
+        if self._family == "dmey":
+            return None, None
+        digits = [int(n) for n in re.findall(r"\d+", self.name)] or [1]
         if self._family == "coif":
-            return int(self.name[4:]) * 2 - 1
-        return self._moments[1] if self._family in ("bior", "rbio") else 0
+            return 2 * digits[0], 2 * digits[0] - 1
+        return digits[0], digits[1] if len(digits) == 2 else 0
 
     @property
     def domain(self):
@@ -254,23 +270,17 @@ class Wavelet:
         """
         from ._dwt import upcoef
 
-        gain = 2.0 ** (level / 2)
-        length = self.dec_len
-        if self.orthogonal:
-            size = int((length - 1) * 2**level + 1)
-            functions = [upcoef(part, [gain], self, level) for part in "ad"]
-            functions[1] = -functions[1] if self._family in ("haar", "db", "sym", "coif") else functions[1]
-        else:
-            size = int(length * 2**level)
-            other = _Mirror(self)
-            functions = [upcoef(part, [gain], w, level) for w in (other, self) for part in "ad"]
-            functions[1], functions[3] = -functions[1], -functions[3]
-        place = [np.zeros(size) for _ in functions]
-        for whole, values in zip(place, functions):
-            at = 1 if self.orthogonal else (size - len(values)) // 2
-            whole[at : at + len(values)] = values
-        end = (size - 1) / 2**level if self.orthogonal else size / 2**level
-        return (*place, np.linspace(0, end, size, endpoint=self.orthogonal))
+        gain, size = 2.0 ** (level / 2), (self.dec_len - 1) * 2**level + self.orthogonal
+        sides = [self] if self.orthogonal else [_Mirror(self), self]
+        functions = []
+        for wavelet, part in itertools.product(sides, "ad"):
+            whole = np.zeros(size)
+            values = upcoef(part, [gain], wavelet, level)
+            # A coefficient stands one place before where its function begins.
+            first = min(1, size - len(values))
+            whole[first : first + len(values)] = values
+            functions.append(whole)
+        return (*functions, np.linspace(0, self.dec_len - 1, size, endpoint=self.orthogonal))
 
     def show(self, levels=3):
         """What it is good for, as text: its steps, filters, moments, gains."""
@@ -379,11 +389,8 @@ def wavelet(text, name=None):
     >>> haar = wavelet("wavelet mine { domain integer; odd -= even[0]; even += (odd[0] + 1) >> 1; }")
     >>> haar.name, haar.domain
     ('mine', 'integer')
-    >>> wavelet("wavelet mine { odd -= odd[0]; }")
-    Traceback (most recent call last):
-    ...
-    _lifting.LanguageError: L0303
-    ...
+
+    Errors are a `LanguageError`, which shows all of them with their places and what to do.
     """
     schemes = _lifting.Scheme.compile(text, "wavelet")
     names = [scheme.name for scheme in schemes]
@@ -462,7 +469,7 @@ def factor(bank, *, into="lifting", name=None):
     """
     if isinstance(bank, (str, Wavelet)):
         with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "bank.lift"
+            source = Path(folder) / "given.lift"
             source.write_text(as_wavelet(bank).text, encoding="utf-8")
             return _factored(folder, source, into, name)
     return Wavelet(name or "factored", _scheme=_factor_bank([np.asarray(f, float) for f in bank], name, into))
@@ -470,7 +477,9 @@ def factor(bank, *, into="lifting", name=None):
 
 def _factored(folder, source, into, name):
     target = Path(folder) / "factored.lift"
-    arguments = ["factor", str(source), "--into", into, "-o", str(target)]
+    arguments = ["factor", str(source), "--as", into, "--sample", "f64", "-o", str(target)]
+    if name is not None and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        arguments += ["--name", name]
     _lifting.command_line(arguments)
     return wavelet(target.read_text(encoding="utf-8"))
 
@@ -483,7 +492,7 @@ def _factor_bank(filters, name, into="lifting"):
     if length < 2 or length % 2:
         raise LiftingError(f"the filters have {length} taps: an even number is needed (pad them with zeros)")
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "bank.json"
+        source = Path(folder) / "custom.json"
         bank = zip(("dec_lo", "dec_hi", "rec_lo", "rec_hi"), (f.tolist() for f in filters))
         source.write_text(json.dumps(dict(bank)), encoding="utf-8")
         return _factored(folder, source, into, name)._scheme
@@ -498,7 +507,7 @@ def emit(wavelet, folder, *, emit="cuda,c", sample=None, shape=None, levels=None
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in emit("dd137", folder, emit="c")]
-    ['dd137.c']
+    ['dd137.c', 'dd137.h']
     """
     made = as_wavelet(wavelet)
     with tempfile.TemporaryDirectory() as scratch:

@@ -126,3 +126,22 @@ fn what_has_no_adjoint_says_so() {
     let plan = Plan::builder(&cdf97).shape(&[8]).sample::<f32>().build(&Device::cpu_with_threads(1)).unwrap();
     assert!(matches!(plan.adjoint(&[0.0; 7], &mut [0.0; 8]).unwrap_err(), PlanError::TooShort { .. }));
 }
+
+/// Whatever ran in a workspace before: beyond the border there are zeros, and not what it left.
+#[test]
+fn workspaces_may_hold_anything() {
+    let scheme = catalogue::find("cdf97").unwrap();
+    let builder = Plan::builder(&scheme).shape(&[8, 12]).levels(2).boundary(Boundary::Zero).sample::<f64>();
+    let plan = builder.build(&Device::cpu_with_threads(1)).unwrap();
+    let data: Vec<f64> = noise::<f64>(96, 1000);
+    let (mut coefficients, mut back, mut other) = (vec![0.0; 96], vec![0.0; 96], vec![0.0; 96]);
+    let mut workspace = plan.workspace();
+    plan.adjoint_with(&data, &mut other, &mut workspace).unwrap();
+    plan.forward_with(&data, &mut coefficients, &mut workspace).unwrap();
+    plan.inverse_adjoint_with(&data, &mut other, &mut workspace).unwrap();
+    plan.inverse_with(&coefficients, &mut back, &mut workspace).unwrap();
+    let mut expected = vec![0.0; 96];
+    plan.forward(&data, &mut expected).unwrap();
+    assert_eq!(coefficients, expected);
+    assert!(back.iter().zip(&data).all(|(a, b)| (a - b).abs() < 1e-9), "{back:?}");
+}

@@ -466,7 +466,10 @@ impl<T: Sample> Program<T> {
         let line = 64 / size_of::<T::Lane>();
         let skip = work.as_ptr().align_offset(64).min(line);
         let staging = self.staging.next_multiple_of(64);
-        let ptr = work[skip..].as_mut_ptr();
+        let work = &mut work[skip..];
+        // Whatever has run in this workspace before may have left something there.
+        work[..staging].fill(T::Lane::default());
+        let ptr = work.as_mut_ptr();
         Memory {
             zeros: ptr,
             staging: [ptr.wrapping_add(staging), ptr.wrapping_add(2 * staging)],

@@ -1,0 +1,77 @@
+"""The native half: see the modules that wrap it."""
+
+from typing import Any
+
+__version__: str
+
+class LiftingError(ValueError): ...
+class LanguageError(LiftingError): ...
+class DeviceError(RuntimeError): ...
+
+def command_line(arguments: list[str]) -> None: ...
+
+class Scheme:
+    @staticmethod
+    def find(name: str) -> Scheme: ...
+    @staticmethod
+    def compile(text: str, name: str) -> list[Scheme]: ...
+    @staticmethod
+    def catalogue() -> list[tuple[str, str, list[str]]]: ...
+    name: str
+    domain: str
+    boundary: str
+    docs: str
+    profiles: list[str]
+    text: str
+    filter_length: int
+    def filters(self) -> list[tuple[int, list[float]]]: ...
+    def moments(self) -> tuple[int, int, float]: ...
+    def show(self, levels: int) -> str: ...
+    def svg(self, millimetres: float) -> str: ...
+
+class Plan:
+    def __init__(
+        self,
+        scheme: Scheme,
+        shape: tuple[int, ...],
+        levels: list[int],
+        dtype: str,
+        *,
+        boundary: str | None = None,
+        axis_order: list[int] | None = None,
+        origins: list[int] | None = None,
+        profile: str | None = None,
+        layout: str = "mallat",
+        pad: bool = False,
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None: ...
+    shape: list[int]
+    coefficient_shape: list[int]
+    boundary: str
+    device: str
+    def level_shape(self, level: int) -> list[int]: ...
+    def subbands(self) -> list[tuple[str, int, list[bool], list[int], list[int], list[int]]]: ...
+    def recipe(self) -> str: ...
+    def forward(self, source: Any, target: Any) -> None: ...
+    def inverse(self, level: int, source: Any, target: Any) -> None: ...
+    def adjoint(self, source: Any, target: Any) -> None: ...
+    def inverse_adjoint(self, source: Any, target: Any) -> None: ...
+
+class Level:
+    def __init__(
+        self,
+        scheme: Scheme,
+        shape: tuple[int, ...],
+        modes: tuple[str | None, ...],
+        dtype: str,
+        of_bands: bool = False,
+        threads: int = 1,
+    ) -> None: ...
+    band_shape: list[int]
+    extended_shape: list[int]
+    restored_shape: list[int]
+    first: list[int]
+    offsets: list[list[int]]
+    def forward(self, data: Any, target: Any) -> None: ...
+    def inverse(self, bands: list[Any], target: Any) -> None: ...

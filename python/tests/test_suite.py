@@ -1,0 +1,52 @@
+"""PyWavelets' own test files, with `import pywt` replaced, and the package's examples.
+
+The files are those of the installed PyWavelets; nothing of it is here but names. What fails there, and why, is said in
+docs/pywavelets.md, whose table this test holds against what happens. `LIFTING_FULL=1` runs the slow ones as well.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pywt = pytest.importorskip("pywt")
+HERE = pathlib.Path(__file__).parent
+TABLE = HERE.parent.parent / "docs" / "pywavelets.md"
+FILES = "test_dwt_idwt test_multidim test_multilevel test_modes test_swt test_wp test_wp2d test_wpnd".split()
+FILES += "test_mra test_thresholding test_wavelet test_perfect_reconstruction test_functions test__pywt".split()
+#: Besides those that are marked: `tests/test_pywavelets.py` goes through all wavelets as well.
+SLOW = ["-m", "not slow", "-k", "not allwavelets"]
+
+
+def run(folder, *arguments):
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+
+
+def test_pywavelets_own_tests(tmp_path):
+    theirs = pathlib.Path(pywt.__file__).parent / "tests"
+    if not theirs.is_dir():
+        pytest.skip("PyWavelets was installed without its tests")
+    for name in FILES:
+        shutil.copy(theirs / f"{name}.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    quick = [] if os.environ.get("LIFTING_FULL") == "1" else SLOW
+    result = run(tmp_path, "-p", "lifting_as_pywt", *quick, *(f"{name}.py" for name in FILES))
+    assert result.returncode in (0, 1), result.stdout + result.stderr
+    failed = set(re.findall(r"^FAILED (\S+\.py::\w+)", result.stdout, re.M))
+    said = set(re.findall(r"^\| `(\S+\.py::\w+)`", TABLE.read_text(encoding="utf-8"), re.M))
+    assert failed == said, result.stdout
+    assert int(re.search(r"(\d+) passed", result.stdout)[1]) > 300
+
+
+def test_examples_of_docstrings():
+    import lifting
+
+    folder = pathlib.Path(lifting.__file__).parent
+    result = run(folder.parent, "--doctest-modules", "lifting", "--import-mode=importlib")
+    assert result.returncode == 0, result.stdout
