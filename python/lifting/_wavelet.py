@@ -271,16 +271,18 @@ class Wavelet:
         from ._dwt import upcoef
 
         gain, size = 2.0 ** (level / 2), (self.dec_len - 1) * 2**level + self.orthogonal
+        if self.dec_len == 2:
+            size = 2**level + 2
         sides = [self] if self.orthogonal else [_Mirror(self), self]
         functions = []
         for wavelet, part in itertools.product(sides, "ad"):
             whole = np.zeros(size)
             values = upcoef(part, [gain], wavelet, level)
+            turned = part == "d" and not self.orthogonal and (self.vanishing_moments_psi or 0) % 4 != 1
             # A coefficient stands one place before where its function begins.
-            first = min(1, size - len(values))
-            whole[first : first + len(values)] = values
+            whole[1 : 1 + len(values)] = -values if turned else values
             functions.append(whole)
-        return (*functions, np.linspace(0, self.dec_len - 1, size, endpoint=self.orthogonal))
+        return (*functions, np.arange(size) / 2**level)
 
     def show(self, levels=3):
         """What it is good for, as text: its steps, filters, moments, gains."""

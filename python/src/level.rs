@@ -124,7 +124,7 @@ impl Level {
         macro_rules! build {
             ($variant:ident) => {{
                 let make = if of_bands { Expansive::of_bands } else { Expansive::new };
-                Any::$variant(Typed::new(make(&scheme.inner, &shape, &rules, threads))?)
+                Any::$variant(Typed::new(make(&scheme.inner, scheme.filter_length(), &shape, &rules, threads))?)
             }};
         }
         let any = match dtype.parse::<SampleType>() {

@@ -2,11 +2,20 @@
 
 use crate::{LanguageError, LiftingError, compile_error};
 use pyo3::prelude::*;
+use std::sync::OnceLock;
 
 /// A validated wavelet.
 #[pyclass(frozen, module = "lifting._lifting")]
 pub struct Scheme {
     pub inner: lifting::Scheme,
+    /// What takes longer to find than a level to be planned.
+    filter_length: OnceLock<usize>,
+}
+
+impl From<lifting::Scheme> for Scheme {
+    fn from(inner: lifting::Scheme) -> Scheme {
+        Scheme { inner, filter_length: OnceLock::new() }
+    }
 }
 
 #[pymethods]
@@ -15,14 +24,14 @@ impl Scheme {
     #[staticmethod]
     fn find(name: &str) -> PyResult<Scheme> {
         let found = lifting::catalogue::find(name);
-        found.map(|inner| Scheme { inner }).map_err(|error| LiftingError::new_err(error.to_string()))
+        found.map(Scheme::from).map_err(|error| LiftingError::new_err(error.to_string()))
     }
 
     /// All wavelets of a text; `name` is what errors call it.
     #[staticmethod]
     fn compile(text: &str, name: &str) -> PyResult<Vec<Scheme>> {
         let schemes = lifting::compile(text).map_err(|error| compile_error(name, error))?;
-        Ok(schemes.into_iter().map(|inner| Scheme { inner }).collect())
+        Ok(schemes.into_iter().map(Scheme::from).collect())
     }
 
     /// Name, family and aliases of each wavelet of the catalogue.
@@ -63,8 +72,8 @@ impl Scheme {
     }
 
     #[getter]
-    fn filter_length(&self) -> usize {
-        self.inner.filter_length()
+    pub fn filter_length(&self) -> usize {
+        *self.filter_length.get_or_init(|| self.inner.filter_length())
     }
 
     /// Analysis and synthesis filters, low then high: position of the first tap, and taps.

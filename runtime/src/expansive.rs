@@ -23,7 +23,7 @@ use lifting_dsl::{Boundary, Domain, Scheme, Weight};
 /// use lifting::{Expansive, Extension, catalogue};
 ///
 /// let wavelet = catalogue::find("db2")?;
-/// let dwt = Expansive::<f64>::new(&wavelet, &[6], &[Some(Extension::Symmetric)], 1)?;
+/// let dwt = Expansive::<f64>::new(&wavelet, wavelet.filter_length(), &[6], &[Some(Extension::Symmetric)], 1)?;
 /// let mut scratch = vec![0.0; dwt.extended_len()];
 /// let mut coefficients = vec![0.0; dwt.extended_len()];
 /// dwt.forward(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut coefficients, &mut scratch)?;
@@ -49,21 +49,22 @@ pub struct Expansive<T: Sample> {
 }
 
 impl<T: Sample> Expansive<T> {
-    /// For data of that shape. `extensions` has an entry for each axis, `None` for one that is not transformed. On the
-    /// CPU, with at most so many threads.
+    /// For data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes longer to find than
+    /// all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed. On the CPU, with at
+    /// most so many threads.
     ///
     /// # Errors
     /// An integer wavelet, integer samples, an empty axis, too few or too many axes, or more samples than the machine
     /// can index.
     pub fn new(
         scheme: &Scheme,
+        filter_length: usize,
         shape: &[usize],
         extensions: &[Option<Extension>],
         threads: usize,
     ) -> Result<Expansive<T>, PlanError> {
         check(scheme, shape, extensions)?;
-        let length = scheme.filter_length();
-        let window = |n: usize, rule| Window::new(scheme, rule, length, n);
+        let window = |n: usize, rule| Window::new(scheme, rule, filter_length, n);
         Expansive::with(scheme, shape, extensions, threads, window)
     }
 
@@ -73,19 +74,19 @@ impl<T: Sample> Expansive<T> {
     /// As for [`Expansive::new`], and bands that are too short for the wavelet: no data has them.
     pub fn of_bands(
         scheme: &Scheme,
+        filter_length: usize,
         band_shape: &[usize],
         extensions: &[Option<Extension>],
         threads: usize,
     ) -> Result<Expansive<T>, PlanError> {
         check(scheme, band_shape, extensions)?;
-        let length = scheme.filter_length();
         for (axis, (&n, rule)) in band_shape.iter().zip(extensions).enumerate() {
-            if rule.is_some_and(|rule| rule != Extension::Periodization) && n < length / 2 {
+            if rule.is_some_and(|rule| rule != Extension::Periodization) && n < filter_length / 2 {
                 let wavelet = scheme.name().to_owned();
-                return Err(PlanError::ShortBand { wavelet, axis, length: n, needed: length / 2 });
+                return Err(PlanError::ShortBand { wavelet, axis, length: n, needed: filter_length / 2 });
             }
         }
-        let window = |n: usize, rule| Window::of_coefficients(scheme, rule, length, n);
+        let window = |n: usize, rule| Window::of_coefficients(scheme, rule, filter_length, n);
         Expansive::with(scheme, band_shape, extensions, threads, window)
     }
 

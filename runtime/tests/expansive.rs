@@ -35,7 +35,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     };
     let data = samples::<T>(shape.iter().product());
     let expected = definition.forward(&data).unwrap();
-    let ours = Expansive::<T>::new(scheme, shape, rules, threads).unwrap();
+    let ours = Expansive::<T>::new(scheme, scheme.filter_length(), shape, rules, threads).unwrap();
     let len = ours.extended_len();
     // Scratch and results hold what was there before.
     let (mut coefficients, mut scratch) = (samples::<T>(len), samples::<T>(len));
@@ -60,7 +60,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     }
 
     // Of the bands alone, as synthesis has them.
-    let back = Expansive::<T>::of_bands(scheme, &n, rules, threads).unwrap();
+    let back = Expansive::<T>::of_bands(scheme, scheme.filter_length(), &n, rules, threads).unwrap();
     let strides = strides(&n);
     // SAFETY: the bands are contiguous arrays of that shape.
     let views: Vec<Strided<T>> = bands.iter().map(|b| unsafe { Strided::new(b.as_ptr(), &n, &strides) }).collect();
@@ -159,13 +159,13 @@ fn what_cannot_be_is_said() {
     let said = |result: Result<Expansive<f32>, lifting::PlanError>| result.unwrap_err().to_string();
     let (db4, legall) = (catalogue::find("db4").unwrap(), catalogue::find("legall53").unwrap());
     let rule = Some(Extension::Smooth);
-    assert!(said(Expansive::new(&legall, &[8], &[rule], 1)).contains("`legall53` is an integer wavelet"));
-    assert!(said(Expansive::new(&db4, &[8, 0], &[rule, None], 1)).contains("axis 1 has length 0"));
-    assert!(said(Expansive::new(&db4, &[8, 8], &[rule], 1)).contains("1 extensions for 2 axes"));
-    let short = said(Expansive::of_bands(&db4, &[3], &[rule], 1));
+    assert!(said(Expansive::new(&legall, 6, &[8], &[rule], 1)).contains("`legall53` is an integer wavelet"));
+    assert!(said(Expansive::new(&db4, 8, &[8, 0], &[rule, None], 1)).contains("axis 1 has length 0"));
+    assert!(said(Expansive::new(&db4, 8, &[8, 8], &[rule], 1)).contains("1 extensions for 2 axes"));
+    let short = said(Expansive::of_bands(&db4, 8, &[3], &[rule], 1));
     assert_eq!(short, "bands of 3 coefficients along axis 0: whatever the data, `db4` makes at least 4");
-    assert!(said(Expansive::new(&db4, &[1, usize::MAX / 2], &[None, rule], 1)).contains("more samples than"));
-    let dwt = Expansive::<f32>::new(&db4, &[8], &[rule], 1).unwrap();
+    assert!(said(Expansive::new(&db4, 8, &[1, usize::MAX / 2], &[None, rule], 1)).contains("more samples than"));
+    let dwt = Expansive::<f32>::new(&db4, 8, &[8], &[rule], 1).unwrap();
     let error = dwt.forward(&[0.0; 8], &mut [0.0; 9], &mut [0.0; 9]).unwrap_err().to_string();
     assert!(error.starts_with("the scratch needs"), "{error}");
     let error = dwt.inverse::<[f32]>(&[None], &mut [], &mut []).unwrap_err().to_string();
