@@ -1,6 +1,7 @@
 //! `<wavelet>.c`: a complete transform for CPUs.
 
 use super::passes::margin;
+use super::sweep::Sweeps;
 use super::template::Template;
 use super::{EmitError, Passes, Request};
 use crate::back::{C, CLike, Dialect};
@@ -88,13 +89,43 @@ static size_t row_samples_@S@(const @W@_shape *shape)
 size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
 {
     if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
-    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
+@SWEEP_SCRATCH@    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
 }
+";
+
+const SWEEP_SCRATCH: &str = "    if (sweeps_@S@(shape)) {
+        sweep_@S@ s;
+        return divide_@S@(shape, &s, NULL) * sizeof(@T@) + 64;
+    }
+";
+const SWEEP_FORWARD: &str = "    if (sweeps_@S@(shape)) {
+        sweep_images_@S@(shape, 1, signal, shape->signal_stride, bands, shape->bands_stride, scratch);
+        return @U@_OK;
+    }
+";
+const SWEEP_INVERSE: &str = "    if (sweeps_@S@(shape)) {
+        sweep_images_@S@(shape, 0, bands, shape->bands_stride, signal, shape->signal_stride, scratch);
+        return @U@_OK;
+    }
 ";
 
 const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_bytes_@S@(shape));
     @T@ *const odds = evens + row_samples_@S@(shape);
 ";
+
+/// What the file says of how it goes about it.
+fn schedule(sweeps: bool) -> Vec<String> {
+    let lines = if sweeps {
+        &[
+            "Schedule: rows. Levels of the last two axes are one sweep over their rows, in a ring of rows that stays in",
+            "cache; all other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
+            "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512, and the best is taken.",
+        ][..]
+    } else {
+        &["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window)."]
+    };
+    lines.iter().map(|line| line.to_string()).collect()
+}
 
 /// The C file.
 ///
@@ -105,13 +136,17 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
     let kernels = super::prepared(passes.into_iter().flat_map(|p| p.kernels))?;
     let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
-    let (text, names) = C.write_with(&kernels, &mut C.namer())?;
+    let mut namer = C.namer();
+    let (text, names) = C.write_with(&kernels, &mut namer)?;
+    let sweeps = Sweeps::new(request)?;
     let t = request.template();
 
-    let mut out =
-        request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
+    let mut out = request.opening(&schedule(sweeps.is_some()));
     out.push('\n');
     out += &Dialect::prelude(&C, &kernels);
+    if sweeps.is_some() {
+        out += "#ifdef __SSE2__\n#include <emmintrin.h>\n#endif\n";
+    }
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out += &super::shape(&t);
@@ -119,9 +154,13 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     out += &text;
     out.push('\n');
     let periodic = t.fill(periodic_check(request.boundary));
-    out += &t.with("PERIODIC", periodic).fill(super::GEOMETRY);
+    out += &t.clone().with("PERIODIC", periodic).fill(super::GEOMETRY);
+    if let Some(sweeps) = &sweeps {
+        out.push('\n');
+        out += &sweeps.opening(&t, request.boundary);
+    }
     let extra = margin(request.scheme).to_string();
-    for (sample, names) in request.samples.iter().zip(names.chunks(4)) {
+    for (i, (sample, names)) in request.samples.iter().zip(names.chunks(4)).enumerate() {
         let call = |i: usize| format!("{}(\n                ", names[i]);
         let t = common(request, *sample)
             .with("P", "")
@@ -140,6 +179,15 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
             .with("CONTEXT", ", evens, odds")
             .with("CONTEXT_COPY", "");
         let t = docs(t);
+        if let Some(sweeps) = &sweeps {
+            out += &sweeps.transform(request, i, &t, &mut namer)?;
+        }
+        let swept = |text: &str| if sweeps.is_some() { t.fill(text) } else { String::new() };
+        let t = t
+            .clone()
+            .with("SWEEP_SCRATCH", swept(SWEEP_SCRATCH))
+            .with("SWEEP_FORWARD", swept(SWEEP_FORWARD))
+            .with("SWEEP_INVERSE", swept(SWEEP_INVERSE));
         let context = t.fill(CONTEXT);
         let t = t
             .clone()

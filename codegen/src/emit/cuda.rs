@@ -137,6 +137,8 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
             .with("CONTEXT_COPY", ", (cudaStream_t)stream")
             .with("CONTEXT_PARAM", ", cudaStream_t stream")
             .with("CONTEXT_PARAM_COPY", ", cudaStream_t stream")
+            .with("SWEEP_FORWARD", "")
+            .with("SWEEP_INVERSE", "")
             .with("CONTEXT_FORWARD", "")
             .with("CONTEXT_INVERSE", "");
         let t = docs(t);

@@ -9,6 +9,7 @@ mod cuda;
 mod operations;
 mod passes;
 mod rust;
+mod sweep;
 mod template;
 
 use crate::back::{Unsupported, comment_line};

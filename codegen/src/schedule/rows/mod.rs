@@ -10,9 +10,11 @@
 //! columns after Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors", VECPAR 2002.
 
 mod horizontal;
+mod sweep;
 mod vertical;
 
 pub use horizontal::{Margins, horizontal};
+pub use sweep::{Place, Row, Sweep};
 pub use vertical::vertical;
 
 use super::{Arithmetic, Direction, Options, ScheduleError};

@@ -226,7 +226,7 @@ impl Columns<'_> {
 }
 
 /// The offsets at which a step reads, ascending.
-fn offsets(step: &Step) -> impl Iterator<Item = i32> {
+pub(super) fn offsets(step: &Step) -> impl Iterator<Item = i32> {
     let mut offsets: Vec<i32> = match step {
         Step::Integer(s) => s.taps.iter().map(|t| t.offset).collect(),
         Step::Real(s) => s.groups.iter().flat_map(|g| g.offsets.iter().copied()).collect(),

@@ -1,0 +1,180 @@
+//! Sweeps in C files: what depends on the wavelet, and the text around it.
+
+use super::template::Template;
+use super::{EmitError, Request};
+use crate::back::namer::Namer;
+use crate::back::{C, Dialect, wrap_list};
+use crate::schedule::rows::{Place, Row, Sweep};
+use crate::schedule::Direction;
+use lifting_dsl::{Boundary, Phase};
+
+/// Rows that one level hands to the next, at most so many at a time: those of two turns.
+const HANDED_TURNS: i32 = 4;
+
+/// The sweeps of a C file.
+pub(super) struct Sweeps {
+    /// For each sample type, analysis and synthesis.
+    ways: Vec<[Sweep; 2]>,
+}
+
+impl Sweeps {
+    /// None if the border rule has none, or there is nothing to do.
+    ///
+    /// # Errors
+    /// If a sample type is not of the wavelet's domain.
+    pub(super) fn new(request: &Request) -> Result<Option<Sweeps>, EmitError> {
+        if request.boundary == Boundary::Periodic || request.scheme.steps().is_empty() {
+            return Ok(None);
+        }
+        let sweep = |sample, direction| Sweep::new(request.scheme, request.options(sample, direction));
+        let both = |&sample| Ok([sweep(sample, Direction::Forward)?, sweep(sample, Direction::Inverse)?]);
+        Ok(Some(Sweeps { ways: request.samples.iter().map(both).collect::<Result<_, EmitError>>()? }))
+    }
+
+    /// Samples that a step reads, at most, and 1.
+    fn reads(&self) -> usize {
+        let steps = self.ways.iter().flatten().flat_map(|sweep| &sweep.steps);
+        steps.map(|step| step.offsets.len()).max().unwrap_or(0).max(1)
+    }
+
+    /// What the file has once.
+    pub(super) fn opening(&self, t: &Template, boundary: Boundary) -> String {
+        let serve = match boundary {
+            Boundary::WholeSymmetric => {
+                "    int32_t i = 2 * k + phase - parity;\n    \
+                 while (i < 0 || i >= length) i = i < 0 ? -i : 2 * (length - 1) - i;\n    \
+                 return (i + parity - phase) / 2;\n"
+            }
+            Boundary::Edge | Boundary::Zero | Boundary::Periodic => {
+                "    const int32_t first = phase == 0 ? parity : 0, last = (parity + length + 1 - phase) / 2 - 1;\n    \
+                 @OUTSIDE@\n"
+            }
+        };
+        let outside = match boundary {
+            Boundary::Zero => "return k < first || k > last ? -1 : k;",
+            _ => "return k < first ? first : k > last ? last : k;",
+        };
+        let serve = serve.replace("@OUTSIDE@", outside);
+        let t = t.clone().with("READS", self.reads().to_string()).with("SERVE", serve);
+        t.fill(include_str!("sweep_file.c.in"))
+    }
+
+    /// The functions of the sample type of that index. `t` has its placeholders.
+    ///
+    /// # Errors
+    /// If a kernel breaks the rules of the IR.
+    pub(super) fn transform(&self, request: &Request, index: usize, t: &Template, namer: &mut Namer) -> Result<String, EmitError> {
+        let ways = &self.ways[index];
+        let gain = |text: &str| if request.gain { text.to_string() } else { String::new() };
+        let mut t = t
+            .clone()
+            .with("READS", self.reads().to_string())
+            .with("PAIRS", ways[0].pairs.to_string())
+            .with("BLOCK", ways[0].block.max(ways[1].block).to_string())
+            .with("MARGIN", ways[0].margin.max(ways[1].margin).to_string())
+            .with("HANDED", (HANDED_TURNS * ways[0].pairs).to_string())
+            .with("RING", ways[0].ring.max(ways[1].ring).to_string())
+            .with("GAIN_PARAM", gain(", int32_t gain"))
+            .with("GAIN_ARG", gain(", gain"))
+            .with("GAIN_NONE", gain(", 0"))
+            .with("GAIN_SWEEP", gain(", s->gain"));
+        let mut both = String::new();
+        let mut kernels = String::new();
+        for (sweep, direction) in ways.iter().zip([Direction::Forward, Direction::Inverse]) {
+            let prepared = super::prepared(sweep.kernels().cloned())?;
+            let pairs: Vec<_> = prepared.iter().map(|(k, i)| (k, i)).collect();
+            let (mut text, names) = C.write_with(&pairs, namer)?;
+            for name in &names {
+                let head = format!("static void {name}(");
+                text = text.replace(&head, &format!("{}_CLONES\n{head}", t.upper()));
+            }
+            kernels.push('\n');
+            kernels += &text;
+            let [before, after] = sweep.halo.map(|pairs| pairs.to_string());
+            t = match direction {
+                Direction::Forward => {
+                    t.with("SPLIT", &*names[0])
+                        .with("BEFORE_FORWARD", before)
+                        .with("AFTER_FORWARD", after)
+                        .with("DELAY_FORWARD", sweep.delay.to_string())
+                }
+                Direction::Inverse => {
+                    t.with("MERGE", &*names[0])
+                        .with("BEFORE_INVERSE", before)
+                        .with("AFTER_INVERSE", after)
+                        .with("DELAY_INVERSE", sweep.delay.to_string())
+                }
+            };
+            let beyond = match request.boundary {
+                Boundary::Zero => "0",
+                _ => "source[serve(k, 1 - p, parity, l->columns) - from]",
+            };
+            let way = t
+                .clone()
+                .with("D", direction.name())
+                .with("COUNT", sweep.steps.len().to_string())
+                .with("STEPS", steps(sweep))
+                .with("CASES", cases(sweep, &names[1..]))
+                .with("BEYOND_ACROSS", beyond)
+                .with("TURN", sweep.turn.as_ref().map_or(String::new(), |(_, rows)| {
+                    t.fill(&turn(rows, &names[names.len() - 1]))
+                }));
+            both += &way.fill(include_str!("sweep_way.c.in"));
+        }
+        Ok(kernels + "\n" + &t.with("BOTH", both).fill(include_str!("sweep.c.in")))
+    }
+}
+
+/// The table of steps.
+fn steps(sweep: &Sweep) -> String {
+    let line = |step: &Place| {
+        let offsets: Vec<String> = step.offsets.iter().map(i32::to_string).collect();
+        let offsets = if offsets.is_empty() { "0".into() } else { offsets.join(", ") };
+        format!(
+            "    {{{}, {}, {}, {}, {}, {{{offsets}}}}}, /* {} */\n",
+            step.target.parity(),
+            step.behind,
+            step.reach[0],
+            step.reach[1],
+            step.offsets.len(),
+            step.text
+        )
+    };
+    sweep.steps.iter().map(line).collect()
+}
+
+/// The calls of the loops of steps.
+fn cases(sweep: &Sweep, names: &[String]) -> String {
+    let line = |(i, (step, name)): (usize, (&Place, &String))| {
+        let reads: String = (0..step.offsets.len()).map(|r| format!("reads[{r}], ")).collect();
+        format!("    case {i}: {name}(target, {reads}n); break;\n")
+    };
+    sweep.steps.iter().zip(names).enumerate().map(line).collect()
+}
+
+/// The call of the loop of a turn, where no border is near.
+fn turn(rows: &[Row], name: &str) -> String {
+    let row = |row: &Row| format!("ring_row_@S@(l, {}, t{}) + first", row.phase, signed(row.k));
+    let mut conditions = Vec::new();
+    for phase in [Phase::Even, Phase::Odd] {
+        let of = || rows.iter().filter(|row| i64::from(row.phase) == phase.parity()).map(|row| row.k);
+        if let (Some(least), Some(most)) = (of().min(), of().max()) {
+            let p = phase.parity();
+            let start = if p == 0 { "l->parity[0]" } else { "0" };
+            conditions.push(format!("t{} >= {start} && t{} < l->down[{p}]", signed(least), signed(most)));
+        }
+    }
+    let mut args: Vec<String> = rows.iter().map(row).collect();
+    args.push("n".into());
+    let call = wrap_list(&format!("        {name}("), &args, ");").replace("\n    ", "\n            ");
+    format!("    if ({}) {{\n{call}\n        return;\n    }}\n", conditions.join(" && "))
+}
+
+/// ` + 2`, ` - 1`, or nothing.
+fn signed(k: i32) -> String {
+    match k {
+        0 => String::new(),
+        k if k < 0 => format!(" - {}", -k),
+        k => format!(" + {k}"),
+    }
+}

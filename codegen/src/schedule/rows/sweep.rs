@@ -1,0 +1,312 @@
+//! Levels of two axes in one sweep over their rows.
+//!
+//! rewrite: "rows, then columns" → row pairs arrive in a ring of rows, a few at a time. Each row is lifted along its
+//! length as it arrives (or as it leaves, where columns come first), and each step along columns follows at its lag
+//! ([`Window`]). What no step touches any more leaves the ring.
+//!
+//! Here is what depends on the wavelet: loops over contiguous samples, one a step, which serve rows (what a step reads
+//! is the same array, shifted) and columns (what it reads are other rows) alike; one loop of all steps of a *turn* along
+//! columns, for turns that touch no border; and where and when steps run. All else is text (`emit/sweep.c.in`).
+
+use super::super::lift::{integer_sum, step_value};
+use super::super::{Arithmetic, Direction, Options, ScheduleError};
+use super::vertical::offsets;
+use super::{PHASES, one_thread, read_name};
+use crate::ir::build::Builder;
+use crate::ir::{Access, BinOp, Expr, Kernel, ParamId, Scalar, Space};
+use crate::window::{Window, needed};
+use lifting_dsl::{IntegerStep, Op, Phase, Scheme, Step};
+use std::collections::BTreeMap;
+
+/// Bytes of a phase of a row that are lifted at a time.
+const BLOCK_BYTES: usize = 512;
+
+/// The most rows that a loop of a whole turn takes.
+const MAX_ROWS: usize = 32;
+
+/// The sweep of one direction.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Its steps, in order.
+    pub steps: Vec<Place>,
+    /// Row pairs that arrive in a turn.
+    pub pairs: i32,
+    /// Row pairs by which results are behind the youngest pair.
+    pub delay: i32,
+    /// Row pairs of the ring.
+    pub ring: i32,
+    /// Pairs of samples of a block along rows.
+    pub block: i32,
+    /// Pairs before and after a block that its results depend on.
+    pub halo: [i32; 2],
+    /// Room before and after a block in the arrays where rows are lifted, in samples of a phase.
+    pub margin: i32,
+    /// Splits a row into phases (analysis), or merges phases into a row.
+    pub exchange: Kernel,
+    /// All steps of a turn, and the rows that it takes, if it is not too many.
+    pub turn: Option<(Kernel, Vec<Row>)>,
+}
+
+/// A step of a sweep.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What it is, for a comment.
+    pub text: String,
+    /// The phase that it updates.
+    pub target: Phase,
+    /// Row pairs by which it is behind the youngest pair.
+    pub behind: i32,
+    /// Along rows, it updates the pairs from `k0 + reach[0]` to before `k1 + reach[1]` of a block `k0..k1`.
+    pub reach: [i32; 2],
+    /// What it reads of the other phase, beside its own place; of a scaling, nothing.
+    pub offsets: Vec<i32>,
+    /// The loop.
+    pub kernel: Kernel,
+}
+
+/// A row of the ring: pair `k` of those that arrive is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Row {
+    /// The pair.
+    pub k: i32,
+    /// The phase.
+    pub phase: u8,
+}
+
+impl Sweep {
+    /// The sweep of a direction. Periodic borders have none: their first row needs their last one.
+    ///
+    /// # Errors
+    /// If the sample type is not of the scheme's domain.
+    pub fn new(scheme: &Scheme, options: Options) -> Result<Sweep, ScheduleError> {
+        let arith = Arithmetic::of(scheme, options)?;
+        let steps = options.direction.steps(scheme);
+        let window = Window::derive(&steps, options.boundary);
+        // Around the pair (0, 1): positions 2k + p of what each step updates.
+        let (need, reach) = needed(&steps, options.boundary, [(0, 0), (1, 1)]);
+        let pairs_of = |(before, after): (i64, i64), p: i64| {
+            [(-before - p).div_euclid(2) + (-before - p).rem_euclid(2), (1 + after - p).div_euclid(2)]
+        };
+        let halo = [
+            need.iter().map(|n| -n.0.div_euclid(2)).max().unwrap_or(0).max(0) as i32,
+            need.iter().map(|n| n.1.div_euclid(2)).max().unwrap_or(0).max(0) as i32,
+        ];
+        let writer = Writer { scheme, options, arith };
+        let places: Vec<Place> = (steps.iter().zip(window.slots()).zip(reach).enumerate())
+            .map(|(i, ((step, behind), reach))| Place {
+                text: crate::describe::step(step),
+                target: step.target(),
+                behind,
+                reach: pairs_of(reach, step.target().parity()).map(|k| k as i32),
+                offsets: offsets(step).collect(),
+                kernel: writer.step(i, step),
+            })
+            .collect();
+        let far = places.iter().flat_map(|p| p.offsets.iter().map(|o| o.abs())).max().unwrap_or(0);
+        let pairs = 2;
+        let margin = (halo[0].max(halo[1]) + far + 1 + 15) / 16 * 16;
+        let rows = accesses(&places, pairs);
+        Ok(Sweep {
+            pairs,
+            delay: window.delay() as i32,
+            ring: pairs + (window.kept() as i32 + 1) / 2 + 1,
+            block: ((BLOCK_BYTES / arith.work.bytes()) as i32).max(margin),
+            halo,
+            margin,
+            exchange: writer.exchange(),
+            turn: (rows.len() <= MAX_ROWS).then(|| (writer.turn(&steps, &places, pairs, &rows), rows.into_keys().collect())),
+            steps: places,
+        })
+    }
+
+    /// All its kernels: the exchange, the steps, and the turn.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        let steps = self.steps.iter().map(|s| &s.kernel);
+        std::iter::once(&self.exchange).chain(steps).chain(self.turn.iter().map(|t| &t.0))
+    }
+}
+
+/// The rows that a turn takes, and whether it updates them.
+fn accesses(places: &[Place], pairs: i32) -> BTreeMap<Row, bool> {
+    let row = |k: i32, phase: Phase| Row { k, phase: phase.parity() as u8 };
+    let mut rows = BTreeMap::new();
+    for pair in 0..pairs {
+        for place in places {
+            let k = pair - place.behind;
+            for o in &place.offsets {
+                rows.entry(row(k + o, place.target.other())).or_insert(false);
+            }
+            rows.insert(row(k, place.target), true);
+        }
+    }
+    rows
+}
+
+/// `even_m1`, `odd`, `even_p2`: a row of a turn.
+fn row_name(row: Row) -> String {
+    read_name(PHASES[usize::from(row.phase)], row.k)
+}
+
+struct Writer<'a> {
+    scheme: &'a Scheme,
+    options: Options,
+    arith: Arithmetic,
+}
+
+impl Writer<'_> {
+    fn builder(&self, what: &str) -> Builder {
+        Builder::new(self.options.kernel_name(self.scheme, what))
+    }
+
+    fn sample(&self) -> Scalar {
+        self.options.sample
+    }
+
+    fn count(b: &mut Builder) -> Expr {
+        b.scalar("n", Scalar::I32, "how many").into()
+    }
+
+    /// Splits `n` pairs of a row, of which the even sample is first, or merges them.
+    fn exchange(&self) -> Kernel {
+        let forward = self.options.direction == Direction::Forward;
+        let mut builder = self.builder(if forward { "split" } else { "merge" });
+        let b = &mut builder;
+        b.doc(if forward { "Splits pairs of samples into their phases." } else { "Merges phases into pairs of samples." });
+        let array = |b: &mut Builder, name: &str, read: bool| {
+            b.pointer(name, self.sample(), if read { Access::Read } else { Access::Write }, "samples")
+        };
+        let pairs = forward.then(|| array(b, "pairs", true));
+        let phases = ["evens", "odds"].map(|name| array(b, name, !forward));
+        let pairs = pairs.unwrap_or_else(|| array(b, "pairs", false));
+        let n = Self::count(b);
+        let gain = self.options.gain.then(|| b.scalar("gain", Scalar::I32, "bits of headroom"));
+        b.for_("x", 0, n, 1, |b, x| {
+            for (i, phase) in phases.into_iter().enumerate() {
+                let place = x.clone() * 2 + i as i32;
+                let (from, to) = if forward { ((pairs, place), (phase, x.clone())) } else { ((phase, x.clone()), (pairs, place)) };
+                let value = b.load_new("value", self.arith.work, Space::Global(from.0), from.1);
+                let value = match gain {
+                    Some(gain) if forward => self.arith.shift_up(value.into(), gain.into()),
+                    Some(gain) => self.arith.shift_down(value.into(), gain.into()),
+                    None => value.into(),
+                };
+                b.store(Space::Global(to.0), to.1, value);
+            }
+        });
+        builder.finish(one_thread())
+    }
+
+    /// One step on `n` samples.
+    fn step(&self, index: usize, step: &Step) -> Kernel {
+        let mut builder = self.builder(&format!("step{}", index + 1));
+        let b = &mut builder;
+        b.doc(crate::describe::step(step));
+        let (target, source) = (step.target(), step.target().other());
+        let updated = b.pointer(target.name(), self.sample(), Access::ReadWrite, "is updated");
+        let reads: Vec<(i32, ParamId)> = offsets(step)
+            .map(|o| (o, b.pointer(&read_name(source, o), self.sample(), Access::Read, "is read")))
+            .collect();
+        let n = Self::count(b);
+        b.for_("x", 0, n, 1, |b, x| {
+            let old = b.load_new("old", self.arith.work, Space::Global(updated), x.clone());
+            let values: BTreeMap<i32, Expr> = reads
+                .iter()
+                .map(|(o, array)| (*o, b.load_new("read", self.arith.work, Space::Global(*array), x.clone()).into()))
+                .collect();
+            let value = self.value(b, step, old.into(), &|o| values[&o].clone());
+            b.store(Space::Global(updated), x, value);
+        });
+        builder.finish(one_thread())
+    }
+
+    /// All steps of a turn, on `n` columns of all rows that it takes.
+    fn turn(&self, steps: &[Step], places: &[Place], pairs: i32, rows: &BTreeMap<Row, bool>) -> Kernel {
+        let mut builder = self.builder("turn");
+        let b = &mut builder;
+        b.doc(format!("All steps along columns when {pairs} pairs of rows have arrived, far from borders."));
+        let arrays: BTreeMap<Row, ParamId> = rows
+            .iter()
+            .map(|(row, updated)| {
+                let (access, doc) =
+                    if *updated { (Access::ReadWrite, "is updated") } else { (Access::Read, "is read") };
+                (*row, b.pointer(&row_name(*row), self.sample(), access, doc))
+            })
+            .collect();
+        let n = Self::count(b);
+        b.for_("x", 0, n, 1, |b, x| {
+            let mut values: BTreeMap<Row, Expr> = BTreeMap::new();
+            for pair in 0..pairs {
+                for (step, place) in steps.iter().zip(places) {
+                    b.comment(&place.text);
+                    let (k, target) = (pair - place.behind, place.target);
+                    let target_row = Row { k, phase: target.parity() as u8 };
+                    let read = |o: i32| Row { k: k + o, phase: target.other().parity() as u8 };
+                    for row in place.offsets.iter().map(|o| read(*o)).chain([target_row]) {
+                        values.entry(row).or_insert_with(|| {
+                            let name = format!("{}_x", row_name(row));
+                            b.load_new(&name, self.arith.work, Space::Global(arrays[&row]), x.clone()).into()
+                        });
+                    }
+                    let value = self.value(b, step, values[&target_row].clone(), &|o| values[&read(o)].clone());
+                    let value = b.let_(&format!("{}_y", row_name(target_row)), self.arith.work, value);
+                    values.insert(target_row, value.into());
+                }
+            }
+            for (row, _) in rows.iter().filter(|(_, updated)| **updated) {
+                b.store(Space::Global(arrays[row]), x.clone(), values[row].clone());
+            }
+        });
+        builder.finish(one_thread())
+    }
+
+    /// The new value of a step's target: in 16-bit lanes, where these are enough.
+    fn value(&self, b: &mut Builder, step: &Step, old: Expr, read: &dyn Fn(i32) -> Expr) -> Expr {
+        if let Step::Integer(step) = step
+            && self.sample() == Scalar::I16
+            && let Some(delta) = narrow(b, step, self.arith, read)
+        {
+            return match step.op {
+                Op::Add => old + delta,
+                Op::Sub => old - delta,
+            };
+        }
+        step_value(step, self.arith, old, &mut |o| read(o))
+    }
+}
+
+/// `(Σ weight·sample + rounding) >> shift` of 16-bit samples in 16 bits, where these are enough.
+///
+/// A sample is 2^shift·h + l with 0 ≤ l < 2^shift, so that is Σ weight·h + ((Σ weight·l + rounding) >> shift). The
+/// first sum is wanted modulo 2¹⁶ and may wrap, if that of 32 bits would not; the second one is small. Of two samples
+/// of weight 1, ⌊(a + b) / 2⌋ = (a & b) + ((a ^ b) >> 1).
+fn narrow(b: &mut Builder, step: &IntegerStep, arith: Arithmetic, read: &dyn Fn(i32) -> Expr) -> Option<Expr> {
+    let (shift, rounding) = (step.shift as i32, i64::from(step.rounding));
+    let total: i64 = step.taps.iter().map(|t| i64::from(t.weight).abs()).sum();
+    let (limit, rest) = (1_i64 << shift.min(20), rounding.abs());
+    if shift > 12 || (total << 15) + rest >= 1 << 31 || total * (limit - 1) + rest >= 1 << 15 {
+        return None;
+    }
+    let bits = |op: BinOp, a: Expr, b: Expr| Expr::binary(op, a, b);
+    let short = |v: i64| Expr::int(v, Scalar::I16);
+    if let [one, other] = &step.taps[..]
+        && one.weight == 1
+        && other.weight == 1
+        && shift > 0
+        && (rounding == 0 || shift > 1 && 2 * rounding == limit)
+    {
+        let (one, other) = (read(one.offset), read(other.offset));
+        let half = bits(BinOp::And, one.clone(), other.clone()) + (bits(BinOp::Xor, one, other) >> 1);
+        if rounding == 0 {
+            return Some(half >> (shift - 1));
+        }
+        let half = Expr::from(b.let_("half", Scalar::I16, half));
+        return Some((half.clone() >> (shift - 1)) + bits(BinOp::And, half >> (shift - 2), short(1)));
+    }
+    let narrow = Arithmetic { sum: Scalar::I16, ..arith };
+    let high = integer_sum(&step.taps, narrow, &mut |o| read(o) >> shift);
+    if shift == 0 {
+        return Some(high + short(rounding));
+    }
+    let low = integer_sum(&step.taps, narrow, &mut |o| bits(BinOp::And, read(o), short(limit - 1)));
+    Some(high + ((low + short(rounding)) >> shift))
+}
