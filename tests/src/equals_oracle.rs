@@ -66,8 +66,18 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
     cases.push(Case { levels: vec![1, 3, 2], ..Case::new(&[8, 16, 12], 0) });
     cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..Case::new(&[4, 3, 8, 6], 0) });
     cases.push(Case::new(&[9, 7], 0));
+    // Batches of images, and rows of several blocks.
+    cases.push(Case { levels: vec![0, 2, 2], padding: 5, ..Case::new(&[3, 20, 44], 0) });
+    cases.push(Case { levels: vec![0, 0, 3, 3], order: vec![0, 1, 2, 3], ..Case::new(&[2, 2, 24, 32], 0) });
+    for (h, w, levels, origin) in [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3)] {
+        let origins = vec![origin + 1, origin];
+        cases.push(Case { origins: origins.clone(), padding: 1, ..Case::new(&[h, w], levels) });
+        cases.push(Case { origins, order: vec![0, 1], ..Case::new(&[h, w], levels) });
+    }
     if domain == Domain::Integer {
         cases.push(Case { gain: 1, ..Case::new(&[13, 22], 3) });
+        cases.push(Case { gain: 1, order: vec![0, 1], ..Case::new(&[14, 30], 2) });
+        cases.push(Case { gain: 2, origins: vec![1, 1], ..Case::new(&[30, 41], 3) });
         cases.push(Case { gain: 3, ..Case::new(&[8, 8, 8], 2) });
     }
     if boundary == Boundary::Periodic {

@@ -44,6 +44,18 @@ fn gcc_integers() {
     check(&integer("legall53", testing::legall53()), Boundary::Zero, Scalar::I32, &gcc);
 }
 
+/// For several instruction sets in one program, of which the machine's best is taken.
+#[test]
+fn gcc_clones() {
+    let gcc = Compiler::gcc(&["-O3"]);
+    check(&integer("dd137", testing::dd137()), Boundary::Edge, Scalar::I16, &gcc);
+    check(&integer("legall53", testing::legall53()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
+    check(&cdf97(), Boundary::WholeSymmetric, Scalar::F32, &gcc);
+    // Past the caches, whatever the size.
+    let gcc = Compiler::gcc(&["-O2", "-DDD137_PAST_CACHES=0"]);
+    check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
+}
+
 /// The same files are C++.
 #[test]
 fn gxx() {

@@ -4,8 +4,8 @@ use super::template::Template;
 use super::{EmitError, Request};
 use crate::back::namer::Namer;
 use crate::back::{C, Dialect, wrap_list};
-use crate::schedule::rows::{Place, Row, Sweep};
 use crate::schedule::Direction;
+use crate::schedule::rows::{Place, Row, Sweep};
 use lifting_dsl::{Boundary, Phase};
 
 /// Rows that one level hands to the next, at most so many at a time: those of two turns.
@@ -63,7 +63,13 @@ impl Sweeps {
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
-    pub(super) fn transform(&self, request: &Request, index: usize, t: &Template, namer: &mut Namer) -> Result<String, EmitError> {
+    pub(super) fn transform(
+        &self,
+        request: &Request,
+        index: usize,
+        t: &Template,
+        namer: &mut Namer,
+    ) -> Result<String, EmitError> {
         let ways = &self.ways[index];
         let gain = |text: &str| if request.gain { text.to_string() } else { String::new() };
         let mut t = t
@@ -92,18 +98,16 @@ impl Sweeps {
             kernels += &text;
             let [before, after] = sweep.halo.map(|pairs| pairs.to_string());
             t = match direction {
-                Direction::Forward => {
-                    t.with("SPLIT", &*names[0])
-                        .with("BEFORE_FORWARD", before)
-                        .with("AFTER_FORWARD", after)
-                        .with("DELAY_FORWARD", sweep.delay.to_string())
-                }
-                Direction::Inverse => {
-                    t.with("MERGE", &*names[0])
-                        .with("BEFORE_INVERSE", before)
-                        .with("AFTER_INVERSE", after)
-                        .with("DELAY_INVERSE", sweep.delay.to_string())
-                }
+                Direction::Forward => t
+                    .with("SPLIT", &*names[0])
+                    .with("BEFORE_FORWARD", before)
+                    .with("AFTER_FORWARD", after)
+                    .with("DELAY_FORWARD", sweep.delay.to_string()),
+                Direction::Inverse => t
+                    .with("MERGE", &*names[0])
+                    .with("BEFORE_INVERSE", before)
+                    .with("AFTER_INVERSE", after)
+                    .with("DELAY_INVERSE", sweep.delay.to_string()),
             };
             let beyond = match request.boundary {
                 Boundary::Zero => "0",
@@ -116,9 +120,10 @@ impl Sweeps {
                 .with("STEPS", steps(sweep))
                 .with("CASES", cases(sweep, &names[1..]))
                 .with("BEYOND_ACROSS", beyond)
-                .with("TURN", sweep.turn.as_ref().map_or(String::new(), |(_, rows)| {
-                    t.fill(&turn(rows, &names[names.len() - 1]))
-                }));
+                .with(
+                    "TURN",
+                    sweep.turn.as_ref().map_or(String::new(), |(_, rows)| t.fill(&turn(rows, &names[names.len() - 1]))),
+                );
             both += &way.fill(include_str!("sweep_way.c.in"));
         }
         Ok(kernels + "\n" + &t.with("BOTH", both).fill(include_str!("sweep.c.in")))

@@ -19,7 +19,7 @@ use lifting_dsl::{IntegerStep, Op, Phase, Scheme, Step};
 use std::collections::BTreeMap;
 
 /// Bytes of a phase of a row that are lifted at a time.
-const BLOCK_BYTES: usize = 512;
+const BLOCK_BYTES: usize = 1024;
 
 /// The most rows that a loop of a whole turn takes.
 const MAX_ROWS: usize = 32;
@@ -114,7 +114,8 @@ impl Sweep {
             halo,
             margin,
             exchange: writer.exchange(),
-            turn: (rows.len() <= MAX_ROWS).then(|| (writer.turn(&steps, &places, pairs, &rows), rows.into_keys().collect())),
+            turn: (rows.len() <= MAX_ROWS)
+                .then(|| (writer.turn(&steps, &places, pairs, &rows), rows.into_keys().collect())),
             steps: places,
         })
     }
@@ -171,7 +172,11 @@ impl Writer<'_> {
         let forward = self.options.direction == Direction::Forward;
         let mut builder = self.builder(if forward { "split" } else { "merge" });
         let b = &mut builder;
-        b.doc(if forward { "Splits pairs of samples into their phases." } else { "Merges phases into pairs of samples." });
+        b.doc(if forward {
+            "Splits pairs of samples into their phases."
+        } else {
+            "Merges phases into pairs of samples."
+        });
         let array = |b: &mut Builder, name: &str, read: bool| {
             b.pointer(name, self.sample(), if read { Access::Read } else { Access::Write }, "samples")
         };
@@ -183,7 +188,8 @@ impl Writer<'_> {
         b.for_("x", 0, n, 1, |b, x| {
             for (i, phase) in phases.into_iter().enumerate() {
                 let place = x.clone() * 2 + i as i32;
-                let (from, to) = if forward { ((pairs, place), (phase, x.clone())) } else { ((phase, x.clone()), (pairs, place)) };
+                let (from, to) =
+                    if forward { ((pairs, place), (phase, x.clone())) } else { ((phase, x.clone()), (pairs, place)) };
                 let value = b.load_new("value", self.arith.work, Space::Global(from.0), from.1);
                 let value = match gain {
                     Some(gain) if forward => self.arith.shift_up(value.into(), gain.into()),
