@@ -117,8 +117,8 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_byte
 fn schedule(sweeps: bool) -> Vec<String> {
     let lines = if sweeps {
         &[
-            "Schedule: rows. Levels of the last two axes are one sweep over their rows, in a ring of rows that stays in",
-            "cache; all other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
+            "Schedule: rows. Levels of the last two axes are one sweep over their rows, in a ring of rows that stays",
+            "in cache; all other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
             "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512, and the best is taken.",
         ][..]
     } else {

@@ -5,8 +5,8 @@
 //! ([`Window`]). What no step touches any more leaves the ring.
 //!
 //! Here is what depends on the wavelet: loops over contiguous samples, one a step, which serve rows (what a step reads
-//! is the same array, shifted) and columns (what it reads are other rows) alike; one loop of all steps of a *turn* along
-//! columns, for turns that touch no border; and where and when steps run. All else is text (`emit/sweep.c.in`).
+//! is the same array, shifted) and columns (what it reads are other rows) alike; one loop of all steps of a *turn*
+//! along columns, for turns that touch no border; and where and when steps run. All else is text (`emit/sweep.c.in`).
 
 use super::super::lift::{integer_sum, step_value};
 use super::super::{Arithmetic, Direction, Options, ScheduleError};
