@@ -4,7 +4,7 @@
 //! reads by the border rule, and then runs the step as one loop without a branch. `vertical` never splits: the inner loop
 //! runs over neighbouring columns, and the lags of the sliding window ([`crate::window::Window`]) let every step work on
 //! rows that are still in the cache, in place in the bands (forward) or in the signal (inverse).
-//! Both are written for compilers to vectorise.
+//! Both are written for compilers to vectorise. `sweep` has both axes of a level in one pass over its rows.
 //!
 //! Source: the sliding window of van der Laan, Jalba & Roerdink 2011, section 4.2, with a height of one pair; loops over
 //! columns after Chaver et al., "Wavelet Transform for Large Scale Image Processing on Modern Microprocessors", VECPAR 2002.
