@@ -77,8 +77,11 @@ pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize;
 impl Place {
     /// The block's coefficients, row by row, out of a component's.
     pub fn gather<T: Copy>(&self, from: &[T]) -> Vec<T> {
-        let rows = (0..self.shape.height).map(|y| &from[self.start + y * self.stride..][..self.shape.width]);
-        rows.flatten().copied().collect()
+        let mut block = Vec::with_capacity(self.shape.samples());
+        for y in 0..self.shape.height {
+            block.extend_from_slice(&from[self.start + y * self.stride..][..self.shape.width]);
+        }
+        block
     }
 
     /// Puts them back.

@@ -8,6 +8,7 @@ use crate::image::Image;
 use crate::lane::{Lane, Transform};
 use crate::packet::{self, Entry, Words};
 use crate::parallel;
+use crate::quantise::Quantiser;
 use lifting::Domain;
 
 /// Samples that a stream may always promise, however short it is.
@@ -186,6 +187,13 @@ impl<'a> Decoder<'a> {
                 for ((place, _), decoded) in some.iter().zip(decoded) {
                     let Some(Decoded { magnitudes, negative, unknown }) = decoded? else { continue };
                     let quantiser = self.header.quantiser(place.component, place.band);
+                    if quantiser == Quantiser::NONE && unknown.iter().all(|n| *n == 0) {
+                        // As they are: 2^31 is the magnitude of a negative one only.
+                        let value = |(&m, &n): (&u32, &bool)| if n { (m as i32).wrapping_neg() } else { m as i32 };
+                        let values = magnitudes.iter().zip(&negative).map(value).map(T::exact);
+                        place.scatter(values, &mut planes[place.component]);
+                        continue;
+                    }
                     let values = magnitudes.iter().zip(&negative).zip(&unknown);
                     let values = values.map(|((&m, &n), &unknown)| T::near(quantiser.coefficient(m, n, unknown)));
                     place.scatter(values, &mut planes[place.component]);

@@ -233,7 +233,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// Integers as they are.
     fn lossless(&self) -> Quantised {
-        let integers = |plane: &Vec<T>| plane.iter().map(|c| i32::near(c.value())).collect();
+        let integers = |plane: &Vec<T>| plane.iter().map(|c| c.integer()).collect();
         Quantised { quantisers: None, indices: self.coefficients.iter().map(integers).collect() }
     }
 
@@ -264,7 +264,7 @@ impl<'a, T: Lane> Job<'a, T> {
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
             let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
             let indices = if whole {
-                values.map(|c| i32::near(c.value())).collect()
+                values.map(|c| c.integer()).collect()
             } else {
                 let values: Vec<f64> = values.map(|c| c.value() / quantiser.step.value()).collect();
                 let indices = quantise::indices(&values, band.shape[1]);

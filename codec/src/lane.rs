@@ -15,6 +15,10 @@ pub trait Lane: Sample + Default + Copy + Send + Sync {
     fn of(sample: i32) -> Self;
     /// Its value.
     fn value(self) -> f64;
+    /// The nearest integer, halves to even.
+    fn integer(self) -> i32;
+    /// An integer, if it is one of 24 bits, or computed in.
+    fn exact(integer: i32) -> Self;
     /// The nearest number.
     fn near(value: f64) -> Self;
     /// Colours to components that are coded.
@@ -29,6 +33,12 @@ impl Lane for i32 {
     }
     fn value(self) -> f64 {
         self.into()
+    }
+    fn integer(self) -> i32 {
+        self
+    }
+    fn exact(integer: i32) -> i32 {
+        integer
     }
     fn near(value: f64) -> i32 {
         value.round_ties_even() as i32
@@ -48,6 +58,12 @@ impl Lane for f32 {
     }
     fn value(self) -> f64 {
         self.into()
+    }
+    fn integer(self) -> i32 {
+        self.round_ties_even() as i32
+    }
+    fn exact(integer: i32) -> f32 {
+        integer as f32
     }
     fn near(value: f64) -> f32 {
         value as f32
@@ -120,7 +136,7 @@ impl<T: Lane> Transform<T> {
         let (least, largest) = range(header.bits, header.signed);
         let shift = shift(header.bits, header.signed);
         // Anything may be in a stream: what is far beyond comes to the end of the range, not around it.
-        let sample = |s: T| i32::near(s.value()).saturating_add(shift).clamp(least, largest);
+        let sample = |s: T| s.integer().saturating_add(shift).clamp(least, largest);
         let mut samples = vec![0; height * width * low.len()];
         for (c, plane) in low.iter().enumerate() {
             let places = samples.iter_mut().skip(c).step_by(low.len());

@@ -43,7 +43,9 @@ pub fn write(blocks: &[Encoded], seed: u64, resolution: u32, stream: &mut Vec<u8
     }
     stream.extend(checksum(&stream[begin..], seed, resolution));
     let begin = stream.len();
-    stream.extend(blocks.iter().flat_map(|block| &block.words).flat_map(|word| word.to_le_bytes()));
+    for block in blocks {
+        block.words.iter().for_each(|word| stream.extend_from_slice(&word.to_le_bytes()));
+    }
     stream.extend(checksum(&stream[begin..], seed, resolution));
 }
 

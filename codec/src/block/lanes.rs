@@ -5,7 +5,7 @@
 
 use super::arithmetic::Exhausted;
 use super::encode::{Counts, depth};
-use super::raw::{Reader, Writer};
+use super::raw::Reader;
 use super::{BlockError, CONTEXTS, DEPTHS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape};
 use crate::tables::Table;
 
@@ -71,6 +71,13 @@ fn any(all: &All) -> bool {
 /// The two columns of all lanes.
 #[derive(Clone, Copy)]
 struct Row<T>([T; 2]);
+
+/// The rows above, at and below row `y` of a map with a border.
+#[inline(always)]
+fn around(map: &[Row<Bordered>], y: usize) -> (&[Bordered; 2], &[Bordered; 2], &[Bordered; 2]) {
+    let map = &map[y..y + 3];
+    (&map[0].0, &map[1].0, &map[2].0)
+}
 
 /// Coefficients and what is known of them, a row of lanes together.
 struct Block {
@@ -236,7 +243,7 @@ impl Block {
     /// φ of eq. 3.1 for all lanes of a step.
     #[inline(always)]
     fn neighbours(&self, y: usize, side: usize) -> All {
-        let [above, at, below] = [0, 1, 2].map(|i| &self.significant[y + i].0);
+        let (above, at, below) = around(&self.significant, y);
         let other = 1 - side;
         let mut columns = [0; LANES + 2];
         for (lane, sum) in columns.iter_mut().enumerate() {
@@ -250,7 +257,7 @@ impl Block {
     /// φ of eq. 3.2 for all lanes of a step, and which of them predict a negative sign.
     #[inline(always)]
     fn sign_contexts(&self, y: usize, side: usize) -> (All, All) {
-        let [above, at, below] = [0, 1, 2].map(|i| &self.signs[y + i].0);
+        let (above, at, below) = around(&self.signs, y);
         let (own, other, shift) = (side, &at[1 - side], 2 * side);
         let vertical = each(|lane| above[own][lane + 1].wrapping_add(below[own][lane + 1]));
         let horizontal = each(|lane| other[lane + 1].wrapping_add(other[lane + shift]));
@@ -273,11 +280,20 @@ impl Block {
         (contexts, predicted)
     }
 
-    /// Coefficients that are significant, lane by lane: row, side and lane.
-    fn tail(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        let places = (0..self.shape.lanes())
-            .flat_map(|lane| (0..self.shape.height).flat_map(move |y| [(y, 0, lane), (y, 1, lane)]));
-        places.filter(|&(y, side, lane)| self.significant[y + 1].0[side][lane + 1] != 0)
+    /// Goes through the coefficients that are significant, lane by lane: their magnitudes and signs.
+    #[inline(always)]
+    fn tail<E>(&mut self, mut each: impl FnMut(&mut u16, &mut u16) -> Result<(), E>) -> Result<(), E> {
+        for lane in 0..self.shape.lanes() {
+            for (magnitudes, negative) in self.magnitudes.iter_mut().zip(&mut self.negative) {
+                for side in [0, 1] {
+                    // What is significant has a magnitude, as far as it is known: in plane 0 as well.
+                    if magnitudes.0[side][lane] != 0 {
+                        each(&mut magnitudes.0[side][lane], &mut negative.0[side][lane])?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -415,10 +431,13 @@ fn encode_body(shape: Shape, coefficients: &[i32], planes: u32, class: u8, shari
     let scanned = block.scan(planes, &mut encoding);
     debug_assert!(scanned.is_ok());
     let Encoding { intervals, mut words, places, .. } = encoding;
-    let mut tail = block.tail().map(|(y, side, lane)| match block.magnitudes[y].0[side][lane] {
-        1 => block.negative[y].0[side][lane] & 1,
-        magnitude => magnitude & 1,
+    let mut tail = Vec::with_capacity(shape.samples());
+    let gathered: Result<(), Exhausted> = block.tail(|magnitude, negative| {
+        tail.push(if *magnitude == 1 { *negative & 1 } else { *magnitude & 1 });
+        Ok(())
     });
+    debug_assert!(gathered.is_ok());
+    let mut tail = tail.into_iter();
     for coder in 0..LANES {
         let size = intervals.size[coder];
         if size > 0 {
@@ -427,9 +446,9 @@ fn encode_body(shape: Shape, coefficients: &[i32], planes: u32, class: u8, shari
             words[usize::from(places[coder])] = intervals.low[coder] + bits;
         }
     }
-    let mut more = Writer::default();
-    tail.for_each(|bit| more.put(bit.into(), 1));
-    words.extend(more.finish());
+    for bits in tail.as_slice().chunks(16) {
+        words.push(bits.iter().fold(0, |word, bit| word << 1 | bit) << (16 - bits.len()));
+    }
     Encoded { planes, mode: Mode::Coded { class, sharing }, words }
 }
 
@@ -521,19 +540,18 @@ fn decode_body(shape: Shape, planes: u32, sharing: u8, words: &[u16], table: &Ta
     }
     let mut rooms = rooms.into_iter();
     let mut more = Reader::new(&words[taken..]);
-    let places: Vec<(usize, usize, usize)> = block.tail().collect();
-    for (y, side, lane) in places {
+    block.tail(|magnitude, negative| {
         let bit = match rooms.next() {
             Some(bit) => bit,
             None => more.take(1).ok_or(BlockError::Length)? as u16,
         };
-        let magnitude = &mut block.magnitudes[y].0[side][lane];
         if *magnitude == 1 {
-            block.negative[y].0[side][lane] = bit.wrapping_neg();
+            *negative = bit.wrapping_neg();
         } else {
             *magnitude |= bit;
         }
-    }
+        Ok(())
+    })?;
     if rooms.any(|bit| bit != 0) || !more.ends_here() {
         return Err(BlockError::Length);
     }
