@@ -1,6 +1,7 @@
 //! The interpreter runs the conformance suite.
 
-use lifting_codegen::ir::conformance::cases;
+use lifting_codegen::back::{Cuda, Dialect};
+use lifting_codegen::ir::conformance::{cases, cases_of_warps};
 use lifting_codegen::ir::{Access, ParamId, ParamKind, interp, print, valid::validate};
 use lifting_codegen::opt::{Allows, Overlap, overlap};
 use std::collections::BTreeSet;
@@ -18,6 +19,25 @@ fn interpreter_conforms() {
         }
         let launches = !case.name.starts_with("empty_");
         assert_eq!(case.args != case.expected, launches, "{}: a kernel that does nothing would pass", case.name);
+    }
+}
+
+/// Warps of other numbers of lanes than CUDA's, which CUDA refuses.
+#[test]
+fn other_warps_conform() {
+    for lanes in [16, 64] {
+        let cases = cases_of_warps(lanes);
+        assert!(cases.len() > 5);
+        for case in cases {
+            let text = print::kernel(&case.kernel);
+            let info = validate(&case.kernel).unwrap_or_else(|e| panic!("{text}\n{e:#?}"));
+            let mut args = case.args.clone();
+            interp::run(&case.kernel, &info, &mut args).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            case.check(&args).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let refused = Cuda.check(&case.kernel).expect_err("CUDA's warps have 32 lanes").to_string();
+            assert!(refused.contains(&format!("its warps have {lanes} lanes, and not 32")), "{refused}");
+            assert!(text.contains(&format!("warps of {lanes} lanes")), "{text}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::Unsupported;
 use super::c_like::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
-use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar};
+use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar, WARP};
 
 /// A language that kernels are written in.
 pub trait Dialect: Sync {
@@ -23,6 +23,11 @@ pub trait Dialect: Sync {
 
     /// Whether its kernels may ask for something.
     fn has(&self, feature: Feature) -> bool;
+
+    /// Lanes of a warp.
+    fn warp(&self) -> u32 {
+        WARP
+    }
 
     /// A namer for the file scope, which knows the language's reserved words.
     fn namer(&self) -> Namer;
@@ -58,7 +63,15 @@ pub trait Dialect: Sync {
     /// # Errors
     /// What it lacks, and what to do instead.
     fn check(&self, kernel: &Kernel) -> Result<(), Unsupported> {
-        let Some(lacked) = kernel.features().into_iter().find(|f| !self.has(*f)) else { return Ok(()) };
+        let features = kernel.features();
+        let Some(lacked) = features.iter().copied().find(|f| !self.has(*f)) else {
+            let asks = features.contains(&Feature::Shuffles) || features.contains(&Feature::Warps);
+            if !asks || kernel.warp == self.warp() {
+                return Ok(());
+            }
+            let what = format!("its warps have {} lanes, and not {}; derive it for these", kernel.warp, self.warp());
+            return Err(self.unsupported(kernel, what));
+        };
         let advice = match lacked {
             Feature::Overlap => "leave pass `overlap` away",
             _ if self.has(Feature::Threads) => "choose a schedule that does without",
@@ -97,6 +110,11 @@ pub trait CLike: Sync {
 
     /// [`Dialect::has`].
     fn has(&self, feature: Feature) -> bool;
+
+    /// [`Dialect::warp`].
+    fn warp(&self) -> u32 {
+        WARP
+    }
 
     /// Words that no name may be, beyond those of C and C++ and the helper functions.
     fn reserved(&self) -> &'static [&'static str] {

@@ -234,11 +234,24 @@ impl Builder {
                 locals: Vec::new(),
                 body: Vec::new(),
                 launch: Launch { block: [1, 1, 1], grid: [one(), one(), one()] },
+                warp: WARP,
                 min_blocks: 0,
                 settled: Vec::new(),
             },
             open: vec![Vec::new()],
         }
+    }
+
+    /// The same, for warps of so many lanes.
+    pub fn of_warps(name: impl Into<String>, lanes: u32) -> Builder {
+        let mut builder = Builder::new(name);
+        builder.kernel.warp = lanes;
+        builder
+    }
+
+    /// Lanes of a warp.
+    pub fn warp(&self) -> i32 {
+        self.kernel.warp as i32
     }
 
     /// Adds a line to the kernel's description.

@@ -4,8 +4,11 @@ use super::visit::{each_expr, each_stmt};
 use super::{Builtin, Expr, Kernel, Literal, Stmt};
 use std::collections::BTreeSet;
 
-/// Threads of a warp: what a shuffle reaches, and [`Stmt::SyncWarp`] waits for.
+/// Lanes of a warp, where nothing else is said: of CUDA devices.
 pub const WARP: u32 = 32;
+
+/// Lanes of a warp at most: of AMD's devices.
+pub const MAX_WARP: u32 = 64;
 
 /// Something that not every target has. Wide accesses and dot products are not among these: where a target has no
 /// instruction for them, they are written out.
@@ -17,9 +20,9 @@ pub enum Feature {
     Shared,
     /// [`Stmt::Barrier`].
     Barriers,
-    /// [`Stmt::Shuffle`], among [`WARP`] lanes.
+    /// [`Stmt::Shuffle`], among the lanes of a warp ([`Kernel::warp`]).
     Shuffles,
-    /// [`Builtin::Lane`] and [`Stmt::SyncWarp`], of warps of [`WARP`] lanes.
+    /// [`Builtin::Lane`] and [`Stmt::SyncWarp`], of warps of so many lanes ([`Kernel::warp`]).
     Warps,
     /// [`Stmt::CopyAsync`] and what commits copies and waits for them.
     AsyncCopies,

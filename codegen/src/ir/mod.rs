@@ -29,7 +29,8 @@
 //! * [`Stmt::Barrier`] must be reached by all threads of the block that have not left the kernel, in uniform control
 //!   flow. Between two barriers no thread may touch a shared cell that another thread writes. Two threads of a grid
 //!   must never write one global address, nor may one read what another writes, in one launch.
-//! * [`Stmt::Shuffle`] reads a local of another lane of the warp (32 consecutive threads); all 32 lanes must be active.
+//! * [`Stmt::Shuffle`] reads a local of another lane of the warp ([`Kernel::warp`] consecutive threads); all its lanes
+//!   must be active.
 //!   A lane whose source is outside the warp receives its own value.
 //! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group
 //!   of copies started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the
@@ -61,7 +62,7 @@ pub mod print;
 pub mod valid;
 pub mod visit;
 
-pub use feature::{Feature, WARP};
+pub use feature::{Feature, MAX_WARP, WARP};
 
 /// Scalar types. `F16` and `Bf16` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -311,7 +312,7 @@ pub enum Lane {
     Down(u32),
     /// `lane ^ n`.
     Xor(u32),
-    /// A lane given by an `i32` expression, taken modulo 32.
+    /// A lane given by an `i32` expression, taken modulo the lanes of a warp.
     Index(Expr),
 }
 
@@ -500,6 +501,9 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     /// Launch shape.
     pub launch: Launch,
+    /// Lanes of a warp: consecutive threads, which shuffles reach and [`Stmt::SyncWarp`] waits for. A power of two, of
+    /// [`MAX_WARP`] at most. Kernels that ask for no warps run on any device.
+    pub warp: u32,
     /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
     pub min_blocks: u32,
     /// Arrays that are read before [`Stmt::WaitLaunches`]: none of the launches writes them that may still run then.

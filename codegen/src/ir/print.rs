@@ -324,6 +324,9 @@ pub fn kernel(kernel: &Kernel) -> String {
     let [bx, by, bz] = kernel.launch.block;
     let grid = kernel.launch.grid.iter().map(|e| names.expr(e)).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "launch block ({bx}, {by}, {bz}) grid ({grid})");
+    if kernel.warp != WARP {
+        let _ = writeln!(out, "warps of {} lanes", kernel.warp);
+    }
     if kernel.min_blocks > 0 {
         let _ = writeln!(out, "resident blocks at least {}", kernel.min_blocks);
     }

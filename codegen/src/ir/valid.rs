@@ -121,6 +121,10 @@ impl Checker<'_> {
                 self.head_error(format!("parameter `{}`", p.name), "a scalar is of an integer type, f32 or f64");
             }
         }
+        if !kernel.warp.is_power_of_two() || kernel.warp > MAX_WARP {
+            let message = format!("{} lanes: a warp has a power of two of them, {MAX_WARP} at most", kernel.warp);
+            self.head_error("warps".into(), message);
+        }
         let mut bytes = 0u64;
         for s in &kernel.shared {
             let part = format!("shared array `{}`", s.name);
@@ -285,8 +289,8 @@ impl Checker<'_> {
                     self.expect(found, scalar, "the value");
                 }
                 match lane {
-                    Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) if *n > 31 => {
-                        self.error(format!("a distance of {n} lanes: a warp has 32"));
+                    Lane::Up(n) | Lane::Down(n) | Lane::Xor(n) if *n >= self.kernel.warp => {
+                        self.error(format!("a distance of {n} lanes: a warp has {}", self.kernel.warp));
                     }
                     Lane::Index(e) => {
                         let found = self.expr(e);

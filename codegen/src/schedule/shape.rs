@@ -1,6 +1,8 @@
 //! The shape of a schedule's blocks as plans, wisdom and recipes have it: a name and a few named numbers.
 
-use super::{Schedule, schedule};
+use super::{Schedule, ScheduleError, schedule};
+use crate::ir::WARP;
+use lifting_dsl::Scheme;
 use std::fmt;
 
 /// The most numbers that a shape has.
@@ -41,6 +43,8 @@ impl Field {
 pub struct Shape {
     schedule: &'static dyn Schedule,
     values: [u32; MOST],
+    /// Lanes of a warp.
+    lanes: u32,
 }
 
 /// Why there is no shape of that name and numbers.
@@ -88,7 +92,7 @@ impl Shape {
         assert_eq!(schedule.fields().len(), numbers.len(), "the numbers of a shape of `{}`", schedule.name());
         let mut values = [0; MOST];
         values[..numbers.len()].copy_from_slice(numbers);
-        Shape { schedule, values }
+        Shape { schedule, values, lanes: WARP }
     }
 
     /// A shape by the name of a schedule of [`SCHEDULES`](super::SCHEDULES) and the names of all its numbers.
@@ -103,7 +107,7 @@ impl Shape {
             let index = index.ok_or_else(|| ShapeError::Unknown { schedule, field: number.to_owned() })?;
             found[index] = Some(value);
         }
-        let mut shape = Shape { schedule: of, values: [0; MOST] };
+        let mut shape = Shape { schedule: of, values: [0; MOST], lanes: WARP };
         for ((field, value), found) in of.fields().iter().zip(&mut shape.values).zip(found) {
             *value = found.ok_or(ShapeError::Missing { schedule, field: field.name })?;
         }
@@ -128,6 +132,29 @@ impl Shape {
     /// The schedule whose shape this is.
     pub fn schedule(&self) -> &'static dyn Schedule {
         self.schedule
+    }
+
+    /// Lanes of a warp: those of a CUDA device, unless others were asked for.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// For devices whose warps, or sub-groups, have so many lanes.
+    pub fn of_lanes(self, lanes: u32) -> Shape {
+        Shape { lanes, ..self }
+    }
+
+    /// That warps have the usual number of lanes, for schedules that know no other.
+    ///
+    /// # Errors
+    /// If they have not.
+    pub(super) fn check_lanes(&self, scheme: &Scheme) -> Result<(), ScheduleError> {
+        if self.lanes == WARP {
+            return Ok(());
+        }
+        let what = "the number of lanes of a warp, with which all warps and this kernel can do,";
+        let [available, required] = [self.lanes.min(WARP), self.lanes.max(WARP)].map(i64::from);
+        Err(ScheduleError::limit(self.schedule.name(), scheme)(what, required, available))
     }
 
     /// The numbers with their names.

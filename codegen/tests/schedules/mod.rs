@@ -298,6 +298,34 @@ fn uncommon_steps() {
     insta::assert_snapshot!(text);
 }
 
+/// Warps, or sub-groups, of 16 and of 64 lanes: schedules derive their kernels for these, or name what stands against it.
+#[test]
+fn other_warps() {
+    let mut taken = Vec::new();
+    for &schedule in SCHEDULES {
+        let mut outcomes = Vec::new();
+        for scheme in wavelets() {
+            for (i, &scalar) in types(&scheme).iter().enumerate() {
+                for (j, boundary) in Boundary::ALL.into_iter().enumerate() {
+                    let lanes = [16, 64][(i + j) % 2];
+                    let Some(shape) = small(schedule, &scheme, scalar, boundary) else { continue };
+                    let shape = shape.of_lanes(lanes);
+                    let block = block(shape, &scheme, scalar, boundary).unwrap_or([32, 32, 2]);
+                    let case = any_case(schedule, (scalar, boundary), two_blocks(schedule, block), 10 * i + j);
+                    let one = Try { shape, boundary, scalar, case, kernels: Kernels::All, seed: j as u64 };
+                    outcomes.extend(all_run(&scheme, &[one]));
+                }
+            }
+        }
+        if outcomes.iter().any(Outcome::ran) {
+            taken.push(schedule.name());
+        } else {
+            assert!(outcomes.iter().all(|outcome| outcome.beyond_limits), "{}", schedule.name());
+        }
+    }
+    assert_eq!(taken, ["tile"]);
+}
+
 /// Lattices, stage by stage under the periodic rule, and as lifting steps under another.
 #[test]
 fn lattices() {

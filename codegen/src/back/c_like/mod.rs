@@ -41,6 +41,10 @@ impl<L: CLike> Dialect for L {
         CLike::has(self, feature)
     }
 
+    fn warp(&self) -> u32 {
+        CLike::warp(self)
+    }
+
     fn namer(&self) -> Namer {
         Namer::new(&[C_RESERVED, self.reserved(), HELPERS])
     }

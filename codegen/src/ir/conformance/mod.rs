@@ -78,6 +78,13 @@ fn values(b: &Buffer) -> Vec<String> {
     }
 }
 
+/// Cases that ask for warps of another number of lanes than [`WARP`]: for executors that have such warps.
+pub fn cases_of_warps(lanes: u32) -> Vec<Case> {
+    let mut suite = Suite { cases: Vec::new() };
+    structure::warps(&mut suite, lanes);
+    suite.cases
+}
+
 /// All cases, in a fixed order, with unique names.
 pub fn cases() -> Vec<Case> {
     let mut suite = Suite { cases: Vec::new() };
@@ -106,7 +113,22 @@ impl Suite {
         expected: Vec<Arg>,
         build: impl FnOnce(&mut Builder),
     ) {
-        let mut b = Builder::new(name);
+        self.case_of_warps(WARP, name, block, grid, args, expected, build);
+    }
+
+    /// The same, of warps of so many lanes.
+    #[allow(clippy::too_many_arguments)]
+    fn case_of_warps(
+        &mut self,
+        warp: u32,
+        name: &str,
+        block: [u32; 3],
+        grid: [Expr; 3],
+        args: Vec<Arg>,
+        expected: Vec<Arg>,
+        build: impl FnOnce(&mut Builder),
+    ) {
+        let mut b = Builder::of_warps(name, warp);
         b.doc(format!("Conformance: {}.", name.replace('_', " ")));
         build(&mut b);
         let kernel = b.finish(Launch { block, grid });

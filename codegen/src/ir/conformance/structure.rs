@@ -9,8 +9,7 @@ pub(super) fn add(suite: &mut Suite) {
     scalars(suite);
     builtins(suite);
     serial_blocks(suite);
-    shuffles(suite);
-    warps(suite);
+    warps(suite, WARP);
     launches(suite);
     empty(suite);
 }
@@ -248,32 +247,33 @@ fn serial_blocks(suite: &mut Suite) {
     });
 }
 
-/// Every kind of shuffle for every type that has one; the last one in place.
-fn shuffles(suite: &mut Suite) {
+/// Every kind of shuffle for every type that has one, among so many lanes; the last one in place.
+fn shuffles(suite: &mut Suite, warp: usize) {
+    let threads = 3 * warp;
     macro_rules! shuffle {
         ($($t:ident $make:expr;)*) => {$({
             let make: fn(i32) -> $t = $make;
             let scalar = <$t as Element>::SCALAR;
-            let values: Vec<$t> = (0..96).map(make).collect();
-            let from = |t: usize, source: usize| values[t / 32 * 32 + source];
+            let values: Vec<$t> = (0..threads as i32).map(make).collect();
+            let from = |t: usize, source: usize| values[t / warp * warp + source];
             let mut expected = Vec::new();
-            for t in 0..96 {
-                let lane = t % 32;
+            for t in 0..threads {
+                let lane = t % warp;
                 expected.extend([
                     from(t, if lane >= 3 { lane - 3 } else { lane }),
-                    from(t, if lane + 5 < 32 { lane + 5 } else { lane }),
+                    from(t, if lane + 5 < warp { lane + 5 } else { lane }),
                     from(t, lane ^ 12),
-                    from(t, (lane * 7 + 35) % 32),
-                    from(t, 31),
+                    from(t, (lane * 7 + 35) % warp),
+                    from(t, warp - 1),
                 ]);
             }
             let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into()];
             let (before, after) = (args(Buffer::zeroed(scalar, expected.len())), args(Buffer::new(&expected)));
-            let name = format!("shuffle_{}", scalar.name());
-            suite.case(&name, [32, 3, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
+            let name = of_warps(&format!("shuffle_{}", scalar.name()), warp as u32);
+            suite.case_of_warps(warp as u32, &name, [warp as u32, 3, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
                 let src = Space::Global(b.pointer("src", scalar, Access::Read, "a value a thread"));
                 let out = Space::Global(b.pointer("out", scalar, Access::Write, "what arrives"));
-                let at = b.let_("at", Scalar::I32, Expr::from(Builtin::ThreadY) * 32 + Builtin::ThreadX);
+                let at = b.let_("at", Scalar::I32, Expr::from(Builtin::ThreadY) * warp as i32 + Builtin::ThreadX);
                 let x = b.load_new("x", scalar, src, at);
                 let lane = Expr::from(Builtin::Lane);
                 let lanes = [Lane::Up(3), Lane::Down(5), Lane::Xor(12), Lane::Index(lane * 7 + 35)];
@@ -298,30 +298,44 @@ fn shuffles(suite: &mut Suite) {
     }
 }
 
+/// What depends on how many lanes a warp has.
+pub(super) fn warps(suite: &mut Suite, lanes: u32) {
+    shuffles(suite, lanes as usize);
+    sums(suite, lanes as usize);
+}
+
+/// The name of a case of such warps.
+fn of_warps(name: &str, lanes: u32) -> String {
+    if lanes == WARP { name.to_owned() } else { format!("{name}_of_{lanes}") }
+}
+
 /// Shuffles in branches and loops that are taken warp by warp, of elements of register arrays.
-fn warps(suite: &mut Suite) {
-    let values: Vec<i32> = (0..128).map(|i| i * i % 101).collect();
-    let expected: Vec<i32> = (values.chunks(32).enumerate())
+fn sums(suite: &mut Suite, lanes_of_warp: usize) {
+    let threads = 4 * lanes_of_warp;
+    let values: Vec<i32> = (0..threads as i32).map(|i| i * i % 101).collect();
+    let expected: Vec<i32> = (values.chunks(lanes_of_warp).enumerate())
         .flat_map(|(warp, lanes)| {
             let total: i32 = lanes.iter().sum();
             lanes.iter().map(move |v| if warp < 3 { total * (warp as i32 + 1) } else { -v }).collect::<Vec<i32>>()
         })
         .collect();
     let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into()];
-    let (before, after) = (args(Buffer::zeroed(Scalar::I32, 128)), args(Buffer::new(&expected)));
-    suite.case("warps", [128, 1, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
+    let (before, after) = (args(Buffer::zeroed(Scalar::I32, threads)), args(Buffer::new(&expected)));
+    let distances: Vec<u32> = (0..lanes_of_warp.ilog2()).rev().map(|bit| 1 << bit).collect();
+    let (lanes, block, one) = (lanes_of_warp as u32, [threads as u32, 1, 1], [1.into(), 1.into(), 1.into()]);
+    suite.case_of_warps(lanes, &of_warps("warps", lanes), block, one, before, after, |b| {
         let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "a value a thread"));
         let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "sums over warps"));
         let t = Expr::from(Builtin::ThreadX);
         let x = b.load_new("x", Scalar::I32, src, t.clone());
-        let warp = b.let_("warp", Scalar::I32, t.clone() / 32);
+        let warp = b.let_("warp", Scalar::I32, t.clone() / lanes as i32);
         b.if_else(
             Expr::from(warp).lt(3.into()),
             |b| {
                 let part = b.array("part", Scalar::I32, 2);
                 let elem = |i: i32| Expr::Elem(part, Expr::from(i).into());
                 b.set(Place::Elem(part, 0.into()), x);
-                for distance in [16, 8, 4, 2, 1] {
+                for distance in distances {
                     let (dst, lane) = (Place::Elem(part, 1.into()), Lane::Xor(distance));
                     b.push(Stmt::Shuffle { dst, src: elem(0), lane });
                     b.set(Place::Elem(part, 0.into()), elem(0) + elem(1));

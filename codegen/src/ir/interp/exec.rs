@@ -58,7 +58,7 @@ pub(super) fn launch(
         registers,
         arrays,
         shared,
-        epoch: Epoch { now: 1, block: 1, syncs: vec![0; threads.div_ceil(32)] },
+        epoch: Epoch { now: 1, block: 1, syncs: vec![0; threads.div_ceil(kernel.warp as usize)], warp: kernel.warp },
         copies: vec![Copies::default(); threads],
         waits: any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches),
         waited: vec![false; threads],
@@ -165,7 +165,7 @@ impl Machine<'_> {
                         Builtin::ThreadX => thread[0],
                         Builtin::ThreadY => thread[1],
                         Builtin::ThreadZ => thread[2],
-                        Builtin::Lane => t % 32,
+                        Builtin::Lane => t % self.place.kernel.warp,
                         Builtin::GridX => x,
                         Builtin::GridY => y,
                         Builtin::GridZ => z,
@@ -380,7 +380,8 @@ impl Machine<'_> {
 
     fn load(&mut self, space: Space, index: Slot, lanes: u32, dest: Dest, active: &Active) -> Result<(), Stop> {
         let index = self.registers.column(index);
-        let request = Request { active, index, lanes, extent: None, statement: self.here };
+        let request =
+            Request { active, index, lanes, extent: None, warp: self.place.kernel.warp, statement: self.here };
         match space {
             Space::Global(p) => {
                 self.touch(p, false, active)?;
@@ -408,7 +409,8 @@ impl Machine<'_> {
     fn store(&mut self, space: Space, index: Slot, values: &[Slot], active: &Active) -> Result<(), Stop> {
         let index = self.registers.column(index);
         let lanes = values.len() as u32;
-        let request = Request { active, index, lanes, extent: None, statement: self.here };
+        let request =
+            Request { active, index, lanes, extent: None, warp: self.place.kernel.warp, statement: self.here };
         let cells = match space {
             Space::Global(p) => {
                 self.touch(p, true, active)?;
@@ -449,11 +451,19 @@ impl Machine<'_> {
         let from = self.arrays[global.0 as usize].as_mut().expect("arguments have been checked");
         let (reading, _) = active.split(|t| valid.get(t) != 0);
         if let Some(reading) = &reading {
-            let request = Request { active: reading, index, lanes, extent: Some(valid), statement: self.here };
+            let request = Request {
+                active: reading,
+                index,
+                lanes,
+                extent: Some(valid),
+                warp: self.place.kernel.warp,
+                statement: self.here,
+            };
             from.load(request, self.first, &self.place, &mut self.counts.global_loads)?;
         }
         let to = &mut self.shared[shared.0 as usize];
-        let request = Request { active, index: at, lanes, extent: None, statement: self.here };
+        let request =
+            Request { active, index: at, lanes, extent: None, warp: self.place.kernel.warp, statement: self.here };
         to.copy(request, &self.epoch, &self.place, &mut self.counts.shared_stores)?;
         each!(active, t => {
             let (first, source) = (at.get(t) as usize, index.get(t) as usize);
@@ -481,24 +491,27 @@ impl Machine<'_> {
     }
 
     fn sync_warp(&mut self, active: &Active) -> Result<(), Stop> {
-        active.warps(|lanes| {
-            let warp = lanes[0] as usize / 32;
+        let all = self.place.kernel.warp;
+        active.warps(all, |lanes| {
+            let warp = self.epoch.warp_of(lanes[0]);
             self.epoch.syncs[warp] += 1;
             self.counts.warp_syncs += 1;
-            if lanes.len() == 32 {
+            if lanes.len() == all as usize {
                 return Ok(());
             }
-            Err(Box::new((FaultKind::DivergentSync { warp, active: lanes.len() }, lanes[0])))
+            Err(Box::new((FaultKind::DivergentSync { warp, active: lanes.len(), lanes: all }, lanes[0])))
         })
     }
 
     fn shuffle(&mut self, dest: Dest, a: Slot, from: From, active: &Active) -> Result<(), Stop> {
-        active.warps(|lanes| {
+        let all = self.place.kernel.warp;
+        active.warps(all, |lanes| {
             self.counts.shuffles += 1;
-            if lanes.len() == 32 {
+            if lanes.len() == all as usize {
                 return Ok(());
             }
-            let kind = FaultKind::DivergentShuffle { warp: lanes[0] as usize / 32, active: lanes.len() };
+            let warp = self.epoch.warp_of(lanes[0]);
+            let kind = FaultKind::DivergentShuffle { warp, active: lanes.len(), lanes: all };
             Err(Box::new((kind, lanes[0])))
         })?;
         let mut offers = std::mem::take(&mut self.indices);
@@ -512,12 +525,12 @@ impl Machine<'_> {
         // The lane may stand in what is written, too.
         let mut sources = vec![0; self.threads as usize];
         each!(active, t => {
-            let lane = t % 32;
+            let lane = t % all;
             let source = match from {
                 From::Up(n) => lane.checked_sub(n),
-                From::Down(n) => Some(lane + n).filter(|l| *l < 32),
+                From::Down(n) => Some(lane + n).filter(|l| *l < all),
                 From::Xor(n) => Some(lane ^ n),
-                From::Index(_) => index.map(|i| i.get(t) as u32 % 32),
+                From::Index(_) => index.map(|i| i.get(t) as u32 % all),
             };
             sources[t as usize] = t - lane + source.unwrap_or(lane);
         });

@@ -153,20 +153,24 @@ pub enum FaultKind {
         threads: usize,
     },
     /// A shuffle that not all lanes of the warp reach.
-    #[error("shuffle reached by {active} of 32 lanes of warp {warp}")]
+    #[error("shuffle reached by {active} of {lanes} lanes of warp {warp}")]
     DivergentShuffle {
         /// The warp.
         warp: usize,
         /// Lanes that reach it.
         active: usize,
+        /// Lanes of a warp.
+        lanes: u32,
     },
     /// A synchronisation of a warp that not all its lanes reach.
-    #[error("synchronisation reached by {active} of 32 lanes of warp {warp}")]
+    #[error("synchronisation reached by {active} of {lanes} lanes of warp {warp}")]
     DivergentSync {
         /// The warp.
         warp: usize,
         /// Lanes that reach it.
         active: usize,
+        /// Lanes of a warp.
+        lanes: u32,
     },
     /// A division by zero.
     #[error("division by zero")]

@@ -8,8 +8,8 @@ pub(super) use shared::{Cells, Epoch, SharedArray};
 
 use super::fault::{FaultKind, Rival};
 use super::pure::{Active, Column, Stop};
-use crate::ir::Scalar;
 use crate::ir::path::StmtId;
+use crate::ir::{MAX_WARP, Scalar};
 
 /// Another access, as the shadow remembers it: statement, and number of the thread in the block or the launch.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,8 @@ pub(super) struct Request<'a> {
     pub(super) lanes: u32,
     /// How many of them each thread touches, at least one; `None`: all.
     pub(super) extent: Option<Column<'a>>,
+    /// Lanes of a warp.
+    pub(super) warp: u32,
     pub(super) statement: StmtId,
 }
 
@@ -67,8 +69,8 @@ impl Request<'_> {
     /// Warp by warp: checks bounds and the alignment of wide accesses, and hands the warp on.
     fn warps(&self, array: Extent, mut f: impl FnMut(Warp) -> Result<(), Stop>) -> Result<(), Stop> {
         let (_, _, len, offset) = array;
-        let (mut firsts, mut extents) = ([0; 32], [i64::from(self.lanes); 32]);
-        self.active.warps(|threads| {
+        let (mut firsts, mut extents) = ([0; MAX_WARP as usize], [i64::from(self.lanes); MAX_WARP as usize]);
+        self.active.warps(self.warp, |threads| {
             let first = &mut firsts[..threads.len()];
             first.iter_mut().zip(threads).for_each(|(first, &t)| *first = self.index.get(t) as i64);
             let extent = &mut extents[..threads.len()];

@@ -4,7 +4,7 @@ use super::buffer::Element;
 use super::code::{Code, Place, Pure, Slot};
 use super::fault::FaultKind;
 use crate::ir::print::Names;
-use crate::ir::{BinOp, Kernel, LocalId, Scalar, UnOp};
+use crate::ir::{BinOp, Kernel, LocalId, MAX_WARP, Scalar, UnOp};
 use half::{bf16, f16};
 use std::cell::Cell;
 
@@ -79,14 +79,14 @@ impl Active {
         })
     }
 
-    /// The active threads warp by warp.
-    pub(super) fn warps(&self, mut f: impl FnMut(&[u32]) -> Result<(), Stop>) -> Result<(), Stop> {
+    /// The active threads warp by warp, of so many lanes each.
+    pub(super) fn warps(&self, warp: u32, mut f: impl FnMut(&[u32]) -> Result<(), Stop>) -> Result<(), Stop> {
         match self {
             &Active::Range(first, end) => {
-                let mut lanes = [0; 32];
+                let mut lanes = [0; MAX_WARP as usize];
                 let mut from = first;
                 while from < end {
-                    let to = end.min(from / 32 * 32 + 32);
+                    let to = end.min(from / warp * warp + warp);
                     let lanes = &mut lanes[..(to - from) as usize];
                     lanes.iter_mut().zip(from..to).for_each(|(lane, t)| *lane = t);
                     f(lanes)?;
@@ -94,7 +94,7 @@ impl Active {
                 }
                 Ok(())
             }
-            Active::List(list) => list.chunk_by(|a, b| a / 32 == b / 32).try_for_each(f),
+            Active::List(list) => list.chunk_by(|a, b| a / warp == b / warp).try_for_each(f),
         }
     }
 }

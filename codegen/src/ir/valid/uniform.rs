@@ -17,7 +17,8 @@ pub enum Level {
     Block,
     /// All threads of a warp that can see it.
     Warp,
-    /// It is 32·w + lane with w ≥ 0 the same over the warp: differs, but divided by 32 it no longer does.
+    /// It is W·w + lane, with W lanes a warp and w ≥ 0 the same over the warp: differs, but divided by W it no longer
+    /// does.
     Consecutive,
     /// Nothing is known.
     Thread,
@@ -101,7 +102,7 @@ impl<'a> Analysis<'a> {
         if self.threads() == 1 {
             return Level::Block;
         }
-        let [bx, by, bz] = self.kernel.launch.block;
+        let ([bx, by, bz], warp) = (self.kernel.launch.block, self.kernel.warp.max(1));
         match e {
             Expr::Lit(_) | Expr::Param(_) => Level::Block,
             Expr::Local(l) => self.levels[l.0 as usize].unwrap_or(Level::Block),
@@ -110,13 +111,13 @@ impl<'a> Analysis<'a> {
             }
             Expr::Builtin(b) => match b {
                 Builtin::ThreadX if bx == 1 => Level::Block,
-                Builtin::ThreadX if bx % 32 == 0 => Level::Consecutive,
+                Builtin::ThreadX if bx % warp == 0 => Level::Consecutive,
                 Builtin::ThreadX => Level::Thread,
                 Builtin::ThreadY if by == 1 => Level::Block,
-                Builtin::ThreadY if bx % 32 == 0 => Level::Warp,
+                Builtin::ThreadY if bx % warp == 0 => Level::Warp,
                 Builtin::ThreadY => Level::Thread,
                 Builtin::ThreadZ if bz == 1 => Level::Block,
-                Builtin::ThreadZ if (bx * by) % 32 == 0 => Level::Warp,
+                Builtin::ThreadZ if (bx * by) % warp == 0 => Level::Warp,
                 Builtin::ThreadZ => Level::Thread,
                 Builtin::Lane => Level::Consecutive,
                 _ => Level::Block,
@@ -131,12 +132,12 @@ impl<'a> Analysis<'a> {
             Expr::Binary(op, a, b) => {
                 let (left, right) = (self.level(a), self.level(b));
                 match (op, left, right) {
-                    (BinOp::Div, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b) => Level::Warp,
-                    (BinOp::Shr, Level::Consecutive, _) if is_shift(b) => Level::Warp,
-                    (BinOp::Add, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b) => {
+                    (BinOp::Div, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b, warp) => Level::Warp,
+                    (BinOp::Shr, Level::Consecutive, _) if is_shift(b, warp) => Level::Warp,
+                    (BinOp::Add, Level::Consecutive, Level::Block | Level::Warp) if is_multiple(b, warp) => {
                         Level::Consecutive
                     }
-                    (BinOp::Add, Level::Block | Level::Warp, Level::Consecutive) if is_multiple(a) => {
+                    (BinOp::Add, Level::Block | Level::Warp, Level::Consecutive) if is_multiple(a, warp) => {
                         Level::Consecutive
                     }
                     _ => left.control().join(right.control()),
@@ -234,7 +235,7 @@ impl<'a> Analysis<'a> {
 
     fn reached_by_warps(&mut self, what: &str) {
         self.reached_by(&[Level::Block, Level::Warp], &format!("{what} is reached by all threads of a warp or none"));
-        if !self.threads().is_multiple_of(32) {
+        if !self.threads().is_multiple_of(self.kernel.warp) {
             self.find(format!("{what} needs whole warps; the block has {} threads", self.threads()));
         }
     }
@@ -247,14 +248,16 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether the expression is a multiple of 32 and not negative, as far as its form shows.
-fn is_multiple(e: &Expr) -> bool {
+/// Whether the expression is a multiple of so many lanes and not negative, as far as its form shows.
+fn is_multiple(e: &Expr, lanes: u32) -> bool {
     match e {
-        Expr::Lit(Literal::Int(v, _)) => *v > 0 && v % 32 == 0,
-        Expr::Binary(BinOp::Mul, a, b) => (is_multiple(a) && is_natural(b)) || (is_natural(a) && is_multiple(b)),
-        Expr::Binary(BinOp::Shl, a, b) => is_natural(a) && is_shift(b),
-        Expr::Binary(BinOp::Add, a, b) => is_multiple(a) && is_multiple(b),
-        Expr::Cast(Scalar::I32 | Scalar::I64, a) => is_multiple(a),
+        Expr::Lit(Literal::Int(v, _)) => *v > 0 && v % i64::from(lanes) == 0,
+        Expr::Binary(BinOp::Mul, a, b) => {
+            (is_multiple(a, lanes) && is_natural(b)) || (is_natural(a) && is_multiple(b, lanes))
+        }
+        Expr::Binary(BinOp::Shl, a, b) => is_natural(a) && is_shift(b, lanes),
+        Expr::Binary(BinOp::Add, a, b) => is_multiple(a, lanes) && is_multiple(b, lanes),
+        Expr::Cast(Scalar::I32 | Scalar::I64, a) => is_multiple(a, lanes),
         _ => false,
     }
 }
@@ -269,7 +272,7 @@ fn is_natural(e: &Expr) -> bool {
     }
 }
 
-/// Whether the expression is a literal of at least 5: a shift by it divides or multiplies by a multiple of 32.
-fn is_shift(e: &Expr) -> bool {
-    matches!(e, Expr::Lit(Literal::Int(5.., _)))
+/// Whether the expression is a literal, a shift by which divides or multiplies by a multiple of so many lanes.
+fn is_shift(e: &Expr, lanes: u32) -> bool {
+    matches!(e, Expr::Lit(Literal::Int(bits, _)) if *bits >= i64::from(lanes.ilog2()))
 }

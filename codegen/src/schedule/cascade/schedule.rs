@@ -70,6 +70,7 @@ impl schedule::Schedule for Schedule {
         shape: schedule::Shape,
         _rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        shape.check_lanes(scheme)?;
         Ok(Arc::new(fit(scheme, options, Shape::of_any(shape))?))
     }
 

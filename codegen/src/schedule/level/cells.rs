@@ -15,6 +15,8 @@ pub struct Cells {
     pub arith: Arithmetic,
     /// Columns a lane.
     pub columns: i32,
+    /// Lanes of a warp.
+    pub lanes: i32,
     /// Whether columns of even and of odd index stand apart.
     pub split: bool,
     /// Element of the array that they begin at, if not its first.
@@ -25,7 +27,7 @@ pub struct Cells {
 pub struct Column {
     /// Among those of the warp, as they stand in shared memory.
     pub at: LocalId,
-    /// Which 32 columns: those of low index first, where columns of even and of odd index stand apart.
+    /// Which of as many columns as a warp has lanes: those of low index first, where columns of even and of odd index stand apart.
     pub group: LocalId,
     /// Row pairs of results before the thread's.
     pub above: LocalId,
@@ -40,10 +42,10 @@ pub fn cell_of(arith: Arithmetic) -> Scalar {
 }
 
 impl Column {
-    /// The part of a warp's columns that a thread has: 32 of them, and so many row pairs.
+    /// The part of a warp's columns that a thread has: one for each lane, and so many row pairs.
     pub fn of(b: &mut Builder, part: Expr, groups: i32, pairs: i32) -> Column {
         let group = b.let_("group", Scalar::I32, part.clone().and((groups - 1).into()));
-        let at = b.let_("at", Scalar::I32, Expr::from(group) * 32 + Expr::from(Builtin::ThreadX));
+        let at = b.let_("at", Scalar::I32, Expr::from(group) * b.warp() + Expr::from(Builtin::ThreadX));
         let above = b.let_("above", Scalar::I32, (part >> groups.ilog2() as i32) * pairs);
         Column { at, group, above }
     }
@@ -57,7 +59,7 @@ impl Cells {
 
     /// Columns, halo included: the length of a row.
     pub fn width(&self) -> i32 {
-        32 * self.columns
+        self.lanes * self.columns
     }
 
     /// A value as it stands in shared memory.
@@ -196,7 +198,10 @@ impl Cells {
         let out = b.let_("out", Scalar::I64, out);
         let [from, to] = results;
         for c in 0..self.columns {
-            let column = b.let_("column", Scalar::I32, beside(c));
+            let column = {
+                let beside = beside(b, c);
+                b.let_("column", Scalar::I32, beside)
+            };
             let x = || Expr::from(frame.lanes.base) + Expr::from(column);
             let of_tile = Expr::from(column).ge(from.into()).and(Expr::from(column).lt(to.into()));
             let of_image = x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)));
@@ -212,6 +217,6 @@ impl Cells {
 }
 
 /// A column of a warp where lanes beside one another have columns beside one another.
-pub fn beside(c: i32) -> Expr {
-    Expr::from(Builtin::ThreadX) + 32 * c
+pub fn beside(b: &Builder, c: i32) -> Expr {
+    Expr::from(Builtin::ThreadX) + b.warp() * c
 }

@@ -42,7 +42,8 @@ impl Lanes {
         }
         let base = || Expr::from(self.base);
         b.if_(base().lt(0.into()), |b| self.extend_side(b, rows, Side::Left));
-        b.if_((base() + 32 * self.held.columns()).gt(self.held.length(0)), |b| self.extend_side(b, rows, Side::Right));
+        let ends = (base() + b.warp() * self.held.columns()).gt(self.held.length(0));
+        b.if_(ends, |b| self.extend_side(b, rows, Side::Right));
     }
 
     fn extend_side(&self, b: &mut Builder, rows: &[Row], side: Side) {
@@ -57,6 +58,7 @@ impl Lanes {
         };
         let beyond = b.let_("beyond", Scalar::Bool, beyond);
         // Of each column: the lane that has what stands for it, and which of its columns that is. Positions are counted from a multiple of a lane's columns.
+        let last = Expr::from(b.warp() - 1);
         let sources: Vec<(LocalId, i32)> = (0..columns)
             .map(|c| {
                 let (position, column) = match (self.held.boundary, side) {
@@ -67,7 +69,7 @@ impl Lanes {
                 };
                 let lane = (position - Expr::from(self.base)) >> columns.ilog2() as i32;
                 // Lanes that are not asked may look anywhere.
-                (b.let_("lane", Scalar::I32, lane.max(0.into()).min(31.into())), column)
+                (b.let_("lane", Scalar::I32, lane.max(0.into()).min(last.clone())), column)
             })
             .collect();
         for row in rows {

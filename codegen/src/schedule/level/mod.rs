@@ -659,7 +659,7 @@ impl Held {
 #[derive(Clone)]
 pub(super) struct Lanes {
     pub(super) held: Held,
-    /// First position of this warp's 32 lanes; even.
+    /// First position of this warp's lanes; even.
     pub(super) base: LocalId,
     /// First position of this lane; even.
     pub(super) x: LocalId,
@@ -678,7 +678,8 @@ impl Lanes {
         let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
         let starts = Expr::from(base).lt(held.start(0) + before);
-        let at_border = b.let_("at_border", Scalar::Bool, starts.or((Expr::from(base) + 32 * c).gt(held.end(0))));
+        let ends = (Expr::from(base) + b.warp() * c).gt(held.end(0));
+        let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
         let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
         let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
         (Lanes { held, base, x, at_border, ends: None }, useful)

@@ -225,7 +225,7 @@ pub fn vectors_or_served(b: &mut Builder, frame: &Frame) -> (LocalId, Vec<LocalI
             b.comment("at a border, or where rows are not aligned");
             for (c, id) in served.iter().enumerate() {
                 if frame.options.direction == Direction::Forward {
-                    let position = Expr::from(frame.lanes.base) + beside(c as i32);
+                    let position = Expr::from(frame.lanes.base) + beside(b, c as i32);
                     b.set(Place::Local(*id), frame.lanes.held.serve_position(0, position));
                 } else {
                     let column = served_column(b, frame, c as i32);

@@ -77,6 +77,7 @@ impl schedule::Schedule for Schedule {
         shape: schedule::Shape,
         rows: RowAlignment,
     ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        shape.check_lanes(scheme)?;
         Ok(Arc::new(fit(scheme, options, Shape::of_any(shape, rows))?))
     }
 

@@ -113,7 +113,7 @@ impl Tile<'_> {
                     for (source, start) in sources.iter().zip(&starts) {
                         for (c, column) in served.iter().enumerate() {
                             let value = source.value(b, frame, *start, *column);
-                            let at = cells.row(held.pair, source.row) + beside(c as i32);
+                            let at = cells.row(held.pair, source.row) + beside(b, c as i32);
                             b.store(Space::Shared(cells.shared), at, cells.to_cell(value));
                         }
                     }

@@ -89,11 +89,12 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
         return Err(refuse("a thread's part of a column, in registers,", registers, MAX_REGISTERS));
     }
     let (left, right) = ((halo.before + c - 1) / c, (halo.after + c - 1) / c);
-    let useful = 32 - left - right;
+    let lanes = i64::from(shape.lanes);
+    let useful = lanes - left - right;
     if useful < 1 {
-        return Err(refuse("the halo of a tile, in lanes,", left + right, 31));
+        return Err(refuse("the halo of a tile, in lanes,", left + right, lanes - 1));
     }
-    let bytes = (rows + 2 * sides) * 32 * c * cell_of(arith).bytes() as i64;
+    let bytes = (rows + 2 * sides) * lanes * c * cell_of(arith).bytes() as i64;
     if bytes > MAX_SHARED as i64 {
         return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
     }
@@ -119,7 +120,7 @@ impl Fit {
     /// Samples that are loaded for each that is stored.
     pub fn reads(&self) -> f64 {
         let sides = self.halo.pairs();
-        let loaded = 32 * i64::from(self.shape.columns) * (self.rows() + 2 * sides);
+        let loaded = i64::from(self.shape.lanes * self.shape.columns) * (self.rows() + 2 * sides);
         loaded as f64 / (self.columns() * self.rows()) as f64
     }
 
@@ -171,7 +172,8 @@ struct Tile<'a> {
 /// The kernel of a fit.
 fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let Fit { options, shape, arith, left, useful, .. } = *plan;
-    let mut builder = Builder::new(options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" }));
+    let name = options.kernel_name(scheme, if shape.aligned { "tile_aligned" } else { "tile" });
+    let mut builder = Builder::of_warps(name, shape.lanes);
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of both axes in one pass: a block hands a tile from one axis to the other.",
@@ -197,8 +199,9 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     let first = b.let_("first_pair", Scalar::I32, Expr::from(Builtin::BlockY) * pairs);
     let split = order == Order::HorizontalFirst;
     let (held_pairs, _) = plan.held_pairs(across_first);
-    let shared = b.shared("cells", cell_of(arith), (2 * held_pairs * 32 * c) as u32);
-    let cells = Cells { shared, arith, columns: c, split, base: None };
+    let cells = (2 * held_pairs * b.warp() * c) as u32;
+    let shared = b.shared("cells", cell_of(arith), cells);
+    let cells = Cells { shared, arith, columns: c, lanes: shape.lanes as i32, split, base: None };
     let tile = Tile { frame: &frame, plan, cells, first, across_first };
     if across_first {
         tile.across(b);
@@ -211,7 +214,7 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
     }
     let tiles = |end: Expr, size: i32| (end + (size - 1)) / size;
     let grid = [tiles(end_x, plan.columns() as i32), tiles((end_y + 1) >> 1, pairs), params.batch.into()];
-    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    let mut kernel = builder.finish(Launch { block: [shape.lanes, shape.warps, 1], grid });
     kernel.min_blocks = shape.min_blocks.max(plan.axis.min_blocks());
     kernel
 }

@@ -1,7 +1,7 @@
 //! The schedule as plans see it.
 
 use super::{Fit, Shape, fit, write};
-use crate::ir::Kernel;
+use crate::ir::{Kernel, WARP};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
@@ -19,16 +19,17 @@ const FIELDS: &[Field] = &[Field::COLUMNS, Field::new("rows", 2, 512), Field::ne
 impl Shape {
     /// The kernel's shape for such rows.
     fn of_any(shape: schedule::Shape, rows: RowAlignment) -> Shape {
-        let [columns, rows_of_tile, pairs, warps] = shape.values();
-        Shape { columns, rows: rows_of_tile, pairs, warps, min_blocks: 0, aligned: rows != RowAlignment::Any }
+        let ([columns, rows_of_tile, pairs, warps], lanes) = (shape.values(), shape.lanes());
+        let aligned = rows != RowAlignment::Any;
+        Shape { columns, rows: rows_of_tile, pairs, warps, lanes, min_blocks: 0, aligned }
     }
 }
 
 /// As plans have it.
 impl From<Shape> for schedule::Shape {
     fn from(shape: Shape) -> schedule::Shape {
-        let Shape { columns, rows, pairs, warps, .. } = shape;
-        schedule::Shape::new(&Schedule, &[columns, rows, pairs, warps])
+        let Shape { columns, rows, pairs, warps, lanes, .. } = shape;
+        schedule::Shape::new(&Schedule, &[columns, rows, pairs, warps]).of_lanes(lanes)
     }
 }
 
@@ -96,7 +97,7 @@ impl schedule::Schedule for Schedule {
     fn miniatures(&self, _scheme: &Scheme, options: Options) -> Vec<schedule::Shape> {
         let bytes = options.sample.bytes() as u32;
         let columns = if bytes == 2 { 4 } else { 2 };
-        let small = Shape { columns, rows: 12, pairs: 3, warps: 2, min_blocks: 0, aligned: false };
+        let small = Shape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false };
         let others = [2, 4, 8].into_iter().filter(|columns| columns * bytes <= 16);
         let others = others.map(|columns| Shape { columns, rows: 10, pairs: 1, warps: 4, ..small });
         std::iter::once(small).chain(others).map(schedule::Shape::from).collect()

@@ -1,6 +1,7 @@
 //! The shape of a tile, chosen.
 
 use super::fit;
+use crate::ir::WARP;
 use crate::schedule::level::Axis;
 use crate::schedule::{Direction, Options, ScheduleError};
 use crate::window::Halo;
@@ -17,6 +18,8 @@ pub struct Shape {
     pub pairs: u32,
     /// Warps a block.
     pub warps: u32,
+    /// Lanes of a warp.
+    pub lanes: u32,
     /// Resident blocks a multiprocessor to ask for; 0 leaves it to the compiler.
     pub min_blocks: u32,
     /// Whether the kernel takes only rows that begin where a lane's vector begins, and images whose first column and
@@ -70,7 +73,7 @@ impl Shape {
         let mut refusal = None;
         for (columns, results, pairs, warps) in candidates {
             let [rows, pairs, warps] = [2 * results, pairs, warps].map(|n| n as u32);
-            let shape = Shape { columns, rows, pairs, warps, min_blocks: 0, aligned: false };
+            let shape = Shape { columns, rows, pairs, warps, lanes: WARP, min_blocks: 0, aligned: false };
             match fit(scheme, options, shape) {
                 Ok(_) if shapes.contains(&shape) => {}
                 Ok(_) => shapes.push(shape),

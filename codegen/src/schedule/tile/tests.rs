@@ -1,6 +1,7 @@
 //! What the schedule proposes and refuses.
 
 use super::*;
+use crate::ir::WARP;
 use crate::schedule::Fit as _;
 use crate::schedule::level::{Array, Job};
 use crate::testing::{types, wavelets};
@@ -9,7 +10,7 @@ use lifting_dsl::Boundary;
 /// Tiles so small that small images have several of them.
 fn small(scalar: Scalar) -> Shape {
     let columns = if scalar.bytes() == 2 { 4 } else { 2 };
-    Shape { columns, rows: 12, pairs: 3, warps: 2, min_blocks: 0, aligned: false }
+    Shape { columns, rows: 12, pairs: 3, warps: 2, lanes: WARP, min_blocks: 0, aligned: false }
 }
 
 #[test]

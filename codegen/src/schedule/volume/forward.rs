@@ -93,7 +93,7 @@ impl Walk<'_> {
             b.comment("columns beside one another were loaded by lanes beside one another");
             for (source, _, raw) in sources {
                 for c in 0..frame.lanes.held.columns() {
-                    let at = cells.row(round.pair, source.row) + beside(c);
+                    let at = cells.row(round.pair, source.row) + beside(b, c);
                     let value = cells.to_cell(source.seen(frame, *raw, c));
                     b.store(Space::Shared(cells.shared), at, value);
                 }

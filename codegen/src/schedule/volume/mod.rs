@@ -591,7 +591,7 @@ fn write(plan: &Fit, scheme: &Scheme) -> Kernel {
     let rows = plan.cells_rows();
     let mut cells = |name: &str, rows: i32| {
         let shared = b.shared(name, cell_of(plan.arith), (rows * 32 * c) as u32);
-        Cells { shared, arith: plan.arith, columns: c, split: true, base: None }
+        Cells { shared, arith: plan.arith, columns: c, lanes: b.warp(), split: true, base: None }
     };
     let cells = match (options.direction, &rows[..]) {
         (Direction::Forward, _) => vec![cells("even_cells", rows[0]), cells("odd_cells", rows[1])],

@@ -1,12 +1,12 @@
 //! Global memory: the arrays of pointer parameters.
 
 use super::{Other, Request, Warp, Witness};
-use crate::ir::Access;
 use crate::ir::interp::buffer::Buffer;
 use crate::ir::interp::count::GlobalTraffic;
 use crate::ir::interp::fault::FaultKind;
 use crate::ir::interp::pure::Stop;
 use crate::ir::path::StmtId;
+use crate::ir::{Access, MAX_WARP};
 
 /// Bytes of the unit in which global memory moves.
 const SECTOR: u64 = 32;
@@ -156,7 +156,7 @@ fn count(warp: &Warp, buffer: &Buffer, touched: &mut Sectors, traffic: &mut Glob
         sectors.for_each(|s| traffic.unique_sectors += u64::from(touched.insert(s)));
         return;
     }
-    let mut seen = [0u64; 32];
+    let mut seen = [0u64; MAX_WARP as usize];
     let mut n = 0;
     for &first in warp.first {
         let sector = sector(first);

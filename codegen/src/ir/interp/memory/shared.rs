@@ -34,12 +34,12 @@ struct SharedShadow {
 
 impl SharedShadow {
     /// Notes a read in this epoch.
-    fn read(&mut self, epoch: u32, touch: Touch) {
-        let first = self.reads[0];
+    fn read(&mut self, epoch: &Epoch, touch: Touch) {
+        let (first, warp, epoch) = (self.reads[0], |touch: Touch| epoch.warp_of(touch.thread.into()), epoch.now);
         if self.read_epoch != epoch {
             self.read_epoch = epoch;
             (self.reads, self.elsewhere) = ([touch; 2], touch);
-        } else if touch.thread / 32 != first.thread / 32 {
+        } else if warp(touch) != warp(first) {
             self.elsewhere = touch;
         } else if touch.sync != first.sync {
             self.reads = [touch; 2];
@@ -68,16 +68,23 @@ pub(in crate::ir::interp) struct Epoch {
     pub(in crate::ir::interp) block: u32,
     /// By warp: the number of its synchronisations in this block.
     pub(in crate::ir::interp) syncs: Vec<u32>,
+    /// Lanes of a warp.
+    pub(in crate::ir::interp) warp: u32,
 }
 
 impl Epoch {
+    pub(in crate::ir::interp) fn warp_of(&self, thread: u32) -> usize {
+        (thread / self.warp) as usize
+    }
+
     fn touch(&self, thread: u32, statement: StmtId) -> Touch {
-        Touch { thread: thread as u16, sync: self.syncs[thread as usize / 32], statement }
+        Touch { thread: thread as u16, sync: self.syncs[self.warp_of(thread)], statement }
     }
 
     /// Whether an earlier access of this epoch is not ordered before one that is made now.
     fn is_concurrent(&self, earlier: Touch, now: Touch) -> bool {
-        earlier.thread != now.thread && (earlier.thread / 32 != now.thread / 32 || earlier.sync == now.sync)
+        let warp = |touch: Touch| self.warp_of(touch.thread.into());
+        earlier.thread != now.thread && (warp(earlier) != warp(now) || earlier.sync == now.sync)
     }
 }
 
@@ -127,7 +134,7 @@ impl SharedArray {
                 if cell.write_epoch == epoch.now && epoch.is_concurrent(cell.write, touch) {
                     return Err(race(name, i, false, (true, cell.write), t, witness));
                 }
-                cell.read(epoch.now, touch);
+                cell.read(epoch, touch);
             }
             Ok(())
         })
@@ -236,7 +243,7 @@ fn count(warp: &Warp, scalar: Scalar, address: u64, traffic: &mut SharedTraffic)
     };
     let words = bytes.div_ceil(4);
     let mut from = 0;
-    for threads in warp.threads.chunk_by(|a, b| a % 32 / group == b % 32 / group) {
+    for threads in warp.threads.chunk_by(|a, b| a / group == b / group) {
         let first = &warp.first[from..from + threads.len()];
         from += threads.len();
         let word = |i: i64| (address + i as u64 * element) / 4;
