@@ -9,7 +9,8 @@ Plans are prepared once and executed many times, with the same bits on every mac
 >>> bool((plan.inverse(coefficients) == image).all())
 True
 
-And the functions of PyWavelets are here under their names, with all nine modes:
+Pictures go to streams of few bytes and back (`encode`, `decode`). And the functions of PyWavelets are here under their
+names, with all nine modes:
 
 >>> low, high = lifting.dwt([1.0, 2, 3, 4, 5, 6], "db2")
 >>> low.shape
@@ -19,6 +20,7 @@ So ``import lifting as pywt`` runs what was written for PyWavelets' discrete tra
 """
 
 from ._lifting import DeviceError, LanguageError, LiftingError, __version__
+from ._codec import decode, encode
 from ._dwt import (
     downcoef,
     dwt,

@@ -215,7 +215,7 @@ class Plan:
         if isinstance(given, np.ndarray):
             array = given
         elif hasattr(given, "__cuda_array_interface__"):
-            raise LiftingError("arrays on a GPU cannot be given to plans from Python yet: copy them to this machine's memory")
+            raise LiftingError("arrays on a GPU cannot be given to plans yet: copy them to this machine's memory")
         elif hasattr(given, "__dlpack__"):
             array = np.from_dlpack(given)
         else:

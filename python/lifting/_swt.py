@@ -1,7 +1,7 @@
 """Stationary (undecimated) transforms, as the decimated ones of all shifts.
 
-Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform of the samples from i mod 2 on; at level j that
-holds of every 2^(j−1)-th sample.
+Coefficient i of a level is coefficient ⌊i/2⌋ of the periodized transform of the samples from i mod 2 on; at level j
+that holds of every 2^(j−1)-th sample.
 """
 
 import warnings
@@ -77,9 +77,8 @@ def _check(n, axis, level, start_level):
     if not 0 <= start_level < most:
         raise ValueError(f"start_level {start_level}: axis {axis} has {n} samples and levels 0 to {most - 1}")
     if not 0 <= level <= most - start_level:
-        raise ValueError(
-            f"level {level}: axis {axis} has {n} samples, which is enough for {most - start_level} from {start_level} on"
-        )
+        rest = most - start_level
+        raise ValueError(f"level {level}: axis {axis} has {n} samples, which is enough for {rest} from {start_level} on")
 
 
 def _gain(wavelets, norm, root):
@@ -89,7 +88,7 @@ def _gain(wavelets, norm, root):
 
 
 def swtn(data, wavelet, level, start_level=0, axes=None, trim_approx=False, norm=False):
-    """Stationary transform along several axes: a list of dictionaries of bands, coarsest first, each of the data's shape.
+    """Stationary transform along several axes: dictionaries of bands, coarsest first, each of the data's shape.
 
     With ``trim_approx``, approximations are left out, but for the last one, which comes first.
 

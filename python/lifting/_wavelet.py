@@ -78,7 +78,8 @@ class Modes(enum.IntEnum):
         raise TypeError(f"a mode is a name or a number, not {type(mode).__name__}")
 
 
-_SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth", "per": "periodization"}
+_SHORT = {"zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth"}
+_SHORT |= {"per": "periodization"}
 #: Names in PyWavelets' order.
 Modes.modes = "zero constant symmetric periodic smooth periodization reflect antisymmetric antireflect".split()
 
@@ -289,8 +290,8 @@ class Wavelet:
         return self._scheme.show(levels)
 
     def plot(self, path=None, width=88):
-        """Its functions, frequency responses and steps as a figure, ``width`` millimetres wide: SVG, shown by notebooks,
-        and written to ``path`` if there is one."""
+        """Its functions, frequency responses and steps as a figure, ``width`` millimetres wide: SVG. Notebooks show it;
+        with ``path`` it is written to a file."""
         figure = Figure(self._scheme.svg(width))
         if path is not None:
             figure.save(path)

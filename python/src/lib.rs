@@ -1,9 +1,10 @@
 //! The native half of the Python package `lifting`: schemes, plans and levels on arrays that Python owns.
 //!
-//! `array` reads Python's buffers, `scheme` has wavelets, `plan` plans, `level` levels as PyWavelets has them. What
-//! users see is in `lifting/`, in Python, which also makes the arrays; nothing is copied on the way.
+//! `array` reads Python's buffers, `scheme` has wavelets, `plan` plans, `level` levels as PyWavelets has them, `codec`
+//! pictures. What users see is in `lifting/`, in Python, which also makes the arrays; plans and levels copy nothing.
 
 mod array;
+mod codec;
 mod level;
 mod plan;
 mod scheme;
@@ -57,6 +58,8 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LanguageError", py.get_type::<LanguageError>())?;
     module.add("DeviceError", py.get_type::<DeviceError>())?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
+    module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
     module.add_class::<scheme::Scheme>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<level::Level>()

@@ -246,12 +246,17 @@ impl Plan {
             let (source, mut target) = (Array::read(source, from)?, Array::write(target, to)?);
             let in_place = matches!(operation, Operation::Forward | Operation::Inverse(0)) && source.is(&target);
             if !in_place && source.meets(&target) {
-                return Err(wrong(format!("{from} and {to} share memory, and are not the same array: give another `out`")));
+                let which = format!("{from} and {to} share memory");
+                return Err(wrong(format!("{which}, and are not the same array: give another `out`")));
             }
             py.detach(|| {
                 // SAFETY: the two do not meet, or it is one, of which the source is not used.
                 let mut view = unsafe { target.target() };
-                if in_place { typed.run_in_place(operation, &mut view) } else { typed.run(operation, &source.source(), &mut view) }
+                if in_place {
+                    typed.run_in_place(operation, &mut view)
+                } else {
+                    typed.run(operation, &source.source(), &mut view)
+                }
             })
             .map_err(plan_error)
         })

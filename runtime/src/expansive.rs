@@ -49,9 +49,9 @@ pub struct Expansive<T: Sample> {
 }
 
 impl<T: Sample> Expansive<T> {
-    /// For data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes longer to find than
-    /// all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed. On the CPU, with at
-    /// most so many threads.
+    /// For data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes longer to find
+    /// than all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed. On the CPU,
+    /// with at most so many threads.
     ///
     /// # Errors
     /// An integer wavelet, integer samples, an empty axis, too few or too many axes, or more samples than the machine

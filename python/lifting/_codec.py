@@ -1,0 +1,60 @@
+"""Pictures to streams of few bytes, and back."""
+
+import numpy as np
+
+from . import _lifting
+from ._lifting import LiftingError
+from ._wavelet import as_wavelet
+
+
+def encode(
+    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, colour=True
+):
+    """The stream of a picture: whole numbers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
+    components)``.
+
+    Lossless, by an integer wavelet, unless one of these is said: ``psnr``, decibels at least; ``bpp``, bits for each
+    pixel at most; ``quality``, from 1 to 100. ``bits`` of a sample are those of its type if nothing is said; the first
+    three components are red, green and blue, unless ``colour`` is false. docs/format.md defines the stream.
+
+    >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
+    >>> stream = encode(image)
+    >>> len(stream) < image.size / 4, bool((decode(stream) == image).all()), decode(stream, level=2).shape
+    (True, True, (25, 30))
+    """
+    image = np.asarray(image)
+    if image.dtype.kind not in "iu" or image.ndim not in (2, 3):
+        raise LiftingError(
+            f"a picture has whole numbers and two or three axes, and not {image.ndim} of {image.dtype}: "
+            "(height, width) or (height, width, components)"
+        )
+    if image.size and not -(2**31) <= int(image.min()) <= int(image.max()) < 2**31:
+        raise LiftingError("samples have 16 bits at most")
+    targets = {name: value for name, value in [("psnr", psnr), ("bpp", bpp), ("quality", quality)] if value is not None}
+    if len(targets) > 1:
+        raise LiftingError(f"{' and '.join(targets)} exclude each other: say one")
+    target, value = next(iter(targets.items()), ("lossless", 0.0))
+    wavelet = as_wavelet(wavelet or ("cdf97" if targets else "legall53"))
+    bits = 8 * image.dtype.itemsize if bits is None else int(bits)
+    samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
+    signed = image.dtype.kind == "i"
+    return _lifting.encode(
+        wavelet._scheme, samples, bits, signed, int(levels), target, float(value), int(passes), bool(colour)
+    )
+
+
+def decode(stream, level=0, *, cut=False):
+    """The picture of a stream; at ``level``, half as high and wide for each.
+
+    A stream that has been cut is an error, unless ``cut`` is true: then it is what the stream holds.
+
+    >>> stream = encode(np.zeros((64, 64), "uint16"), "cdf97", bpp=1.0)
+    >>> decode(stream).dtype
+    dtype('uint16')
+    """
+    samples, shape, bits, signed, complete = _lifting.decode(bytes(stream), int(level))
+    if not complete and not cut:
+        raise LiftingError("the stream has been cut: decode it with cut=True for what it holds")
+    kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")
+    image = np.frombuffer(samples, np.int32).reshape(shape).astype(kind)
+    return image[..., 0] if shape[2] == 1 else image

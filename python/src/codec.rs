@@ -1,0 +1,70 @@
+//! Pictures to streams and back.
+
+use crate::LiftingError;
+use crate::array::Array;
+use crate::scheme::Scheme;
+use lifting_codec::block::Passes;
+use lifting_codec::{Codec, CodecError, Decoder, Image, Target};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+fn codec_error(error: CodecError) -> PyErr {
+    LiftingError::new_err(error.to_string())
+}
+
+/// The stream of a picture: samples as an array of int32 of shape (height, width, components). `target` is `lossless`,
+/// `psnr`, `bpp` or `quality`, `value` what it is.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python's half gives them all")]
+pub fn encode<'py>(
+    py: Python<'py>,
+    scheme: &Scheme,
+    samples: &Bound<'py, PyAny>,
+    bits: u32,
+    signed: bool,
+    levels: u32,
+    target: &str,
+    value: f64,
+    passes: u32,
+    colour: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut array = Array::<i32>::write(samples, "the picture")?;
+    let &[height, width, components] = array.shape() else {
+        return Err(LiftingError::new_err("a picture has rows, columns and components"));
+    };
+    let target = match target {
+        "lossless" => Target::Lossless,
+        "psnr" => Target::Psnr(value),
+        "bpp" => Target::BitsPerPixel(value),
+        _ => Target::Quality(value),
+    };
+    let passes = match passes {
+        2 => Passes::Two,
+        3 => Passes::Three,
+        _ => return Err(LiftingError::new_err(format!("passes can be 2 or 3, and not {passes}"))),
+    };
+    // SAFETY: Python's half has made the array, and keeps it to itself.
+    let samples = unsafe { array.slice("the picture") }?.to_vec();
+    let image = Image { height, width, components, bits, signed, samples };
+    let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).colour(colour);
+    let stream = py.detach(|| builder.build()?.encode(&image)).map_err(codec_error)?;
+    Ok(PyBytes::new(py, &stream))
+}
+
+/// A picture of a stream: its samples as bytes of int32, its shape, bits, whether it is signed, and whether the stream
+/// had all of it.
+type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool);
+
+/// The picture of a stream at a level, 0 being full size.
+#[pyfunction]
+pub fn decode<'py>(py: Python<'py>, stream: &[u8], level: u32) -> PyResult<Decoded<'py>> {
+    let picture = py.detach(|| Decoder::new(stream)?.decode(level)).map_err(codec_error)?;
+    let Image { height, width, components, bits, signed, samples } = picture.image;
+    let bytes = PyBytes::new_with(py, samples.len() * 4, |bytes| {
+        for (to, sample) in bytes.chunks_exact_mut(4).zip(&samples) {
+            to.copy_from_slice(&sample.to_ne_bytes());
+        }
+        Ok(())
+    })?;
+    Ok((bytes, (height, width, components), bits, signed, picture.complete))
+}

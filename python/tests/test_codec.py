@@ -1,0 +1,51 @@
+"""Pictures to streams and back."""
+
+import lifting
+import numpy as np
+import pytest
+
+
+def picture(shape, dtype, bits):
+    rows, columns = np.indices(shape[:2])
+    whole = (np.sin(rows / 9) + np.cos(columns / 7) + 2) / 4 * (2**bits - 1)
+    image = np.stack([whole * (1 - 0.2 * i) for i in range(shape[2])], -1) if len(shape) == 3 else whole
+    return (image - (2 ** (bits - 1) if np.dtype(dtype).kind == "i" else 0)).astype(dtype)
+
+
+@pytest.mark.parametrize("wavelet", ["legall53", "dd137", "s_transform"])
+@pytest.mark.parametrize("shape", [(40, 50), (33, 47, 3), (20, 21, 2)])
+@pytest.mark.parametrize(("dtype", "bits"), [("uint8", 8), ("uint16", 12), ("int16", 16), ("int8", 8), ("int32", 10)])
+def test_lossless(wavelet, shape, dtype, bits):
+    image = picture(shape, dtype, bits)
+    stream = lifting.encode(image, wavelet, bits=bits, levels=3)
+    back = lifting.decode(stream)
+    assert isinstance(stream, bytes) and len(stream) < image.size * bits / 8
+    assert (back == image).all() and back.dtype.itemsize == (1 if bits <= 8 else 2)
+    assert lifting.decode(stream, 1).shape[:2] == tuple(-(-n // 2) for n in shape[:2])
+
+
+def test_targets():
+    image = picture((120, 130), "uint8", 8)
+    back = lifting.decode(lifting.encode(image, psnr=45))
+    assert 10 * np.log10(255**2 / np.mean((back.astype(float) - image) ** 2)) >= 45
+    assert len(lifting.encode(image, bpp=0.5)) <= 0.5 * image.size / 8
+    assert len(lifting.encode(image, "bior4.4", quality=20)) < len(lifting.encode(image, "bior4.4", quality=90))
+
+
+def test_streams_that_were_cut_and_what_cannot_be():
+    image = picture((64, 64), "uint8", 8)
+    stream = lifting.encode(image)
+    with pytest.raises(lifting.LiftingError, match="has been cut"):
+        lifting.decode(stream[: len(stream) // 2])
+    assert lifting.decode(stream[: len(stream) // 2], cut=True).shape == image.shape
+    for make, message in [
+        (lambda: lifting.decode(b"nothing"), "stream"),
+        (lambda: lifting.encode(image.astype(float)), "whole numbers"),
+        (lambda: lifting.encode(image, psnr=40, bpp=1), "exclude each other"),
+        (lambda: lifting.encode(image, "cdf97"), "lossless"),
+        (lambda: lifting.encode(image, bits=4), "4 bits"),
+        (lambda: lifting.encode(image, passes=5), "passes can be 2 or 3"),
+        (lambda: lifting.decode(stream, 9), "level 9"),
+    ]:
+        with pytest.raises(lifting.LiftingError, match=message):
+            make()
