@@ -245,10 +245,10 @@ impl<T: Sample> Expansive<T> {
         let expected = Expected::contiguous("a band", &self.band_shape)?;
         let views: Vec<Option<RawView<T>>> =
             bands.iter().map(|band| band.map(|band| band.source(&expected)).transpose()).collect::<Result<_, _>>()?;
-        if self.windows.iter().flatten().any(|window| window.left + window.right > 0)
-            || views.iter().any(Option::is_none)
-        {
+        if views.iter().any(Option::is_none) {
             scratch.fill(T::default());
+        } else {
+            self.clear(0, scratch);
         }
         for (band, view) in views.iter().enumerate() {
             let Some(view) = view else { continue };
@@ -293,6 +293,25 @@ impl<T: Sample> Expansive<T> {
                 let from = from + i as isize * view.strides[axis];
                 self.fill(axis + 1, view, from, &mut to[start + i * stride..][..stride]);
             }
+        }
+    }
+
+    /// Puts zeros where no band is.
+    fn clear(&self, axis: usize, array: &mut [T]) {
+        let (stride, n) = (self.strides[axis] as usize, self.band_shape[axis]);
+        let inner = |i: &usize| match &self.windows[axis] {
+            Some(window) => window.bands().iter().any(|first| (*first..first + n).contains(i)),
+            None => true,
+        };
+        if let Some(window) = &self.windows[axis] {
+            let [low, high] = window.bands();
+            for gap in [0..low, low + n..high, high + n..window.length()] {
+                array[gap.start * stride..gap.end * stride].fill(T::default());
+            }
+        }
+        if axis + 1 < self.shape.len() {
+            let lines = array.chunks_exact_mut(stride).enumerate().filter(|(i, _)| inner(i));
+            lines.for_each(|(_, line)| self.clear(axis + 1, line));
         }
     }
 
