@@ -39,7 +39,6 @@ mod tests;
 pub use schedule::Schedule;
 
 pub use super::level::{Arguments, Array, BANDS_ALIGNED, Job, MAX_SIDE, Order, RowAlignment, SIGNAL_ALIGNED};
-pub(super) use output::{store_band, store_band_at, store_signal, store_signal_at};
 
 use super::level::{
     self, Across, Axis, Border, DelayLine, Descent, Frame, Lanes, MAX_REGISTERS, PHASES, Params, check_warps, is_local,

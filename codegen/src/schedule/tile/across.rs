@@ -4,8 +4,7 @@ use super::Tile;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Scalar, Space, Stmt};
 use crate::schedule::Direction;
-use crate::schedule::level::{Across, PHASES, Row, Source, beside, vectors_or_served};
-use crate::schedule::stream::{store_band, store_signal};
+use crate::schedule::level::{Across, PHASES, Row, Source, beside, store_band, store_signal, vectors_or_served};
 
 /// Row pairs that a warp has at once, at most: their instructions do not wait for one another.
 const AT_ONCE: i32 = 2;

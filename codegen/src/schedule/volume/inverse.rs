@@ -3,8 +3,7 @@
 use super::Walk;
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Place, Scalar};
-use crate::schedule::level::{Cells, DelayLine, PHASES, Row, Slab};
-use crate::schedule::stream::store_signal_at;
+use crate::schedule::level::{Cells, DelayLine, PHASES, Row, Slab, store_signal_at};
 use lifting_dsl::Phase;
 
 impl Walk<'_> {

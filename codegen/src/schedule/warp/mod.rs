@@ -35,9 +35,8 @@ pub use shape::Shape;
 
 use super::level::{
     Across, Axis, Border, Form, Frame, Held, Lanes, Order, PHASES, Params, Row, Runs, Sink, Slab, Source,
-    check_columns, check_warps, is_symmetric, served_column,
+    check_columns, check_warps, is_symmetric, served_column, store_band, store_band_at, store_signal, store_signal_at,
 };
-use super::stream::{store_band, store_band_at, store_signal, store_signal_at};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
 use crate::ir::build::Builder;

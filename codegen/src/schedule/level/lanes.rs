@@ -1,0 +1,256 @@
+//! Columns of an image as threads and warps hold them, and the arrays that they come from and go to.
+
+use super::{BANDS_ALIGNED, Border, PHASES, Params, RowAlignment, SIGNAL_ALIGNED};
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, LocalId, Scalar};
+use crate::schedule::{Arithmetic, Direction, Options};
+use lifting_dsl::{Boundary, Phase};
+
+/// What registers hold: a run of columns a thread, their arithmetic, and the image that they are of.
+#[derive(Clone)]
+pub(in crate::schedule) struct Held {
+    pub(in crate::schedule) arith: Arithmetic,
+    pub(in crate::schedule) boundary: Boundary,
+    pub(in crate::schedule) border: Border,
+    /// Columns a thread; a power of two where lanes have them beside one another.
+    pub(in crate::schedule) columns: u32,
+    /// First position along each axis (0: x, 1: y, 2: z).
+    pub(in crate::schedule) start: [Expr; 3],
+    /// Samples along each axis.
+    pub(in crate::schedule) length: [Expr; 3],
+}
+
+impl Held {
+    /// The same, where the first column and row are known to be at even positions.
+    pub(in crate::schedule) fn at_even_positions(self) -> Held {
+        let [_, _, z] = self.start;
+        Held { start: [0.into(), 0.into(), z], ..self }
+    }
+
+    pub(in crate::schedule) fn columns(&self) -> i32 {
+        self.columns as i32
+    }
+
+    /// First position of the signal along an axis (0: x, 1: y, 2: z).
+    pub(in crate::schedule) fn start(&self, axis: usize) -> Expr {
+        self.start[axis].clone()
+    }
+
+    /// Samples along an axis.
+    pub(in crate::schedule) fn length(&self, axis: usize) -> Expr {
+        self.length[axis].clone()
+    }
+
+    /// One past the last position along an axis.
+    pub(in crate::schedule) fn end(&self, axis: usize) -> Expr {
+        self.start(axis) + self.length(axis)
+    }
+
+    /// Smallest index of a phase along an axis.
+    pub(in crate::schedule) fn first_index(&self, axis: usize, phase: Phase) -> Expr {
+        match phase {
+            Phase::Even => self.start(axis),
+            Phase::Odd => 0.into(),
+        }
+    }
+
+    /// Largest index of a phase along an axis.
+    pub(in crate::schedule) fn last_index(&self, axis: usize, phase: Phase) -> Expr {
+        (self.end(axis) - 1 - phase.parity() as i32) >> 1
+    }
+
+    /// Whether the sample of index k of a phase along an axis is inside the signal.
+    pub(in crate::schedule) fn exists(&self, axis: usize, phase: Phase, k: impl Into<Expr>) -> Expr {
+        let k = k.into();
+        k.clone().ge(self.first_index(axis, phase)).and(k.le(self.last_index(axis, phase)))
+    }
+
+    /// The index, inside the signal, of the sample that stands for index k of a phase when samples are loaded.
+    pub(in crate::schedule) fn serve(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        let length = || Box::new(self.length(axis));
+        let p = phase.parity() as i32;
+        let offset = |k: Expr| Box::new((k << 1) + p - self.start(axis));
+        match self.boundary {
+            Boundary::WholeSymmetric => (Expr::Mirror(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Periodic => (Expr::Wrap(offset(k), length()) + self.start(axis)) >> 1,
+            Boundary::Edge | Boundary::Zero => k.max(self.first_index(axis, phase)).min(self.last_index(axis, phase)),
+        }
+    }
+
+    /// The index, counted from the signal's first sample, of the one that stands for a position when samples are
+    /// loaded.
+    pub(in crate::schedule) fn serve_position(&self, axis: usize, position: Expr) -> Expr {
+        let from_start = |position: Expr| position - self.start(axis);
+        let length = || Box::new(self.length(axis));
+        match self.boundary {
+            Boundary::WholeSymmetric => Expr::Mirror(Box::new(from_start(position)), length()),
+            Boundary::Periodic => Expr::Wrap(Box::new(from_start(position)), length()),
+            Boundary::Edge | Boundary::Zero => {
+                let [even, odd] = PHASES.map(|phase| {
+                    from_start((self.serve(axis, phase, position.clone() >> 1) << 1) + phase.parity() as i32)
+                });
+                position.and(1.into()).eq_(0.into()).select(even, odd)
+            }
+        }
+    }
+
+    /// The same of a row under an extension, where one reflection or one period leads to the signal.
+    pub(in crate::schedule) fn serve_near(&self, b: &mut Builder, position: Expr) -> LocalId {
+        let row = b.let_("row", Scalar::I32, position - self.start(1));
+        let (row, height) = (|| Expr::from(row), || self.length(1));
+        if self.boundary == Boundary::Periodic {
+            let below = row().lt(0.into()).select(row() + height(), row());
+            return b.let_("served", Scalar::I32, row().ge(height()).select(row() - height(), below));
+        }
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        b.let_("served", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)))
+    }
+
+    /// Where index k of a phase along an axis stands in that phase's band, counted from the first.
+    pub(in crate::schedule) fn in_band(&self, axis: usize, phase: Phase, k: Expr) -> Expr {
+        match phase {
+            Phase::Even => k - self.start(axis),
+            Phase::Odd => k,
+        }
+    }
+
+    /// The row of a phase's band that holds a row of the image, counted from the first.
+    pub(in crate::schedule) fn band_row(&self, phase: Phase, row: Expr) -> Expr {
+        match phase {
+            Phase::Even => (row - self.start(1)) >> 1,
+            Phase::Odd => (row + self.start(1)) >> 1,
+        }
+    }
+
+    /// The row, counted from the first, that stands for row k of a phase when samples are loaded. It is computed for
+    /// every row: reflections are tried cheaply first.
+    pub(in crate::schedule) fn serve_row(&self, b: &mut Builder, phase: Phase, k: Expr) -> Expr {
+        let p = phase.parity() as i32;
+        if self.border == Border::Untouched {
+            return (k << 1) + p;
+        }
+        if let Boundary::Edge | Boundary::Zero = self.boundary {
+            return (self.serve(1, phase, k) << 1) + p - self.start(1);
+        }
+        let row = b.let_("row", Scalar::I32, (k << 1) + p - self.start(1));
+        let (row, height) = (|| Expr::from(row), || self.length(1));
+        if self.boundary == Boundary::Periodic {
+            return Expr::Wrap(Box::new(row()), Box::new(height()));
+        }
+        let away = b.let_("away", Scalar::I32, row().max(-row()));
+        let folded = b.let_("folded", Scalar::I32, Expr::from(away).min((height() - 1) * 2 - Expr::from(away)));
+        let again = Expr::Mirror(Box::new(row()), Box::new(height()));
+        Expr::from(folded).ge(0.into()).select(folded.into(), again)
+    }
+}
+
+/// The columns of a warp.
+#[derive(Clone)]
+pub(in crate::schedule) struct Lanes {
+    pub(in crate::schedule) held: Held,
+    /// First position of this warp's lanes; even.
+    pub(in crate::schedule) base: LocalId,
+    /// First position of this lane; even.
+    pub(in crate::schedule) x: LocalId,
+    /// Whether the warp's columns reach beyond the image (warp-uniform).
+    pub(in crate::schedule) at_border: LocalId,
+    /// Whether the lane's first column is the image's first, and its last the last, if steps are to look for what lies
+    /// beyond among the lane's own columns.
+    pub(in crate::schedule) ends: Option<[LocalId; 2]>,
+}
+
+impl Lanes {
+    /// Those of a tile, and whether a lane has results: blocks beside one another have tiles beside one another, each
+    /// of so many lanes with results, after halo lanes on the left. A border is near if it is so many columns `before`
+    /// the first lane's.
+    pub(in crate::schedule) fn of_tile(
+        b: &mut Builder,
+        held: Held,
+        (left, useful): (i64, i64),
+        before: i32,
+    ) -> (Lanes, LocalId) {
+        let (c, left, useful) = (held.columns(), left as i32, useful as i32);
+        let lane = || Expr::from(Builtin::ThreadX);
+        let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
+        let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
+        let starts = Expr::from(base).lt(held.start(0) + before);
+        let ends = (Expr::from(base) + b.warp() * c).gt(held.end(0));
+        let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
+        let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
+        let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
+        (Lanes { held, base, x, at_border, ends: None }, useful)
+    }
+
+    /// The same of an image that begins at position 0 and whose lanes have all or none of their columns, where steps
+    /// are to look for what lies beyond a border among a lane's own columns.
+    pub(in crate::schedule) fn reflecting(&self, b: &mut Builder) -> Lanes {
+        let first = Expr::from(self.x).eq_(0.into());
+        let last = (Expr::from(self.x) + self.held.columns()).eq_(self.held.length(0));
+        let ends = [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)];
+        Lanes { ends: Some(ends), ..self.clone() }
+    }
+}
+
+/// A warp's columns, and the arrays that they come from and go to.
+pub(in crate::schedule) struct Frame<'a> {
+    pub(in crate::schedule) options: Options,
+    pub(in crate::schedule) lanes: Lanes,
+    /// What is known of rows.
+    pub(in crate::schedule) takes: RowAlignment,
+    pub(in crate::schedule) params: &'a Params,
+    /// Whether this lane stores.
+    pub(in crate::schedule) useful: LocalId,
+    /// Offset of the image at hand: signal, ll, the other bands.
+    pub(in crate::schedule) offsets: [LocalId; 3],
+    /// Samples from row to row, of type i32: signal, ll, the other bands.
+    pub(in crate::schedule) pitches: [LocalId; 3],
+}
+
+impl<'a> Frame<'a> {
+    /// The columns of a warp of a block's tile: blocks beside one another have tiles beside one another, each of so
+    /// many lanes, after halo lanes on the left.
+    pub(in crate::schedule) fn of_tile(
+        b: &mut Builder,
+        (options, params): (Options, &'a Params),
+        held: Held,
+        takes: RowAlignment,
+        (left, useful): (i64, i64),
+        image: &Expr,
+    ) -> Frame<'a> {
+        let (lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
+        let offsets = params.offsets(b, image);
+        let pitches = params.narrow_pitches(b);
+        Frame { options, lanes, takes, params, useful, offsets, pitches }
+    }
+
+    /// Whether rows are known to be aligned, with the first column at an even position.
+    pub(in crate::schedule) fn is_aligned(&self) -> bool {
+        self.takes.is_aligned()
+    }
+
+    /// Whether the warp's rows are loaded as vectors: they are aligned, and it reaches beyond no border.
+    pub(in crate::schedule) fn vectors(&self, b: &mut Builder) -> LocalId {
+        let aligned = match self.options.direction {
+            Direction::Forward => SIGNAL_ALIGNED,
+            Direction::Inverse => BANDS_ALIGNED,
+        };
+        let inside = !Expr::from(self.lanes.at_border);
+        let vectors = if self.is_aligned() { inside } else { self.params.has(aligned).and(inside) };
+        b.let_("vectors", Scalar::Bool, vectors)
+    }
+
+    /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not
+    /// change from row to row stands together.
+    pub(in crate::schedule) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
+        let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
+        lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+    }
+
+    /// Index of the sample so many rows below the one of index `start`.
+    pub(in crate::schedule) fn below(&self, array: usize, start: LocalId, rows: i32) -> Expr {
+        if rows == 0 {
+            return start.into();
+        }
+        Expr::from(start) + Expr::i64(rows.into()) * Expr::from(self.pitches[array]).cast(Scalar::I64)
+    }
+}

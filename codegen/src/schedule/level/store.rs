@@ -1,0 +1,71 @@
+//! Stores of a lane's samples: of a row of a band, or of the image.
+
+use super::{BANDS_ALIGNED, Frame, Row, RowAlignment, SIGNAL_ALIGNED, Sink};
+use crate::ir::build::Builder;
+use crate::ir::{Expr, LocalId, Scalar, Space};
+use lifting_dsl::Phase;
+
+/// Stores a lane's samples of a row of a band, the `pair`-th.
+pub fn store_band(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, columns: Phase, pair: LocalId) {
+    let band = 2 * phase.parity() as usize + columns.parity() as usize;
+    let y = frame.lanes.held.in_band(1, phase, pair.into());
+    let x = frame.lanes.held.in_band(0, columns, Expr::from(frame.lanes.x) >> 1);
+    let index = frame.index(1 + band.min(1), y, x);
+    store_band_at(b, frame, row, (phase, columns), index, false);
+}
+
+/// Stores a lane's samples of a band's row from an index on; all of them are `inside` the image, or that is found out.
+pub fn store_band_at(
+    b: &mut Builder,
+    frame: &Frame,
+    row: &Row,
+    (phase, columns): (Phase, Phase),
+    index: Expr,
+    inside: bool,
+) {
+    put(b, frame, &Sink { row: phase, columns: Some(columns) }, row, index, inside);
+}
+
+/// Stores a lane's samples of a row of the image, of the `pair`-th pair.
+pub fn store_signal(b: &mut Builder, frame: &Frame, row: &Row, phase: Phase, pair: LocalId) {
+    let y = (Expr::from(pair) << 1) + phase.parity() as i32 - frame.lanes.held.start(1);
+    let x = Expr::from(frame.lanes.x) - frame.lanes.held.start(0);
+    let index = frame.index(0, y, x);
+    store_signal_at(b, frame, row, index, false);
+}
+
+/// Stores a lane's samples of a row of the image from an index on; as [`store_band_at`].
+pub fn store_signal_at(b: &mut Builder, frame: &Frame, row: &Row, index: Expr, inside: bool) {
+    put(b, frame, &Sink { row: Phase::Even, columns: None }, row, index, inside);
+}
+
+/// Stores the lane's samples of a row: at once where rows are aligned and all are inside, else one by one.
+fn put(b: &mut Builder, frame: &Frame, sink: &Sink, row: &Row, index: Expr, inside: bool) {
+    let (pointer, cache) = sink.memory(frame);
+    let values: Vec<Expr> =
+        sink.values(frame, row).into_iter().map(|value| frame.lanes.held.arith.narrow(value)).collect();
+    // Of whole vectors, a lane that stores has all its columns.
+    if inside || frame.takes == RowAlignment::Whole {
+        return b.store_wide(Space::Global(pointer), index, values, cache);
+    }
+    let aligned = if sink.columns.is_some() { BANDS_ALIGNED } else { SIGNAL_ALIGNED };
+    let index = b.let_("out", Scalar::I64, index);
+    let ends_inside = (Expr::from(frame.lanes.x) + frame.lanes.held.columns()).le(frame.lanes.held.end(0));
+    let starts_inside = || Expr::from(frame.lanes.x).ge(frame.lanes.held.start(0));
+    // A lane that stores begins at position 0 at the earliest.
+    let whole =
+        if frame.is_aligned() { ends_inside } else { frame.params.has(aligned).and(starts_inside().and(ends_inside)) };
+    b.if_else(
+        whole,
+        |b| b.store_wide(Space::Global(pointer), index, values.clone(), cache),
+        |b| {
+            for (e, (column, value)) in sink.columns(frame).into_iter().zip(&values).enumerate() {
+                let x = || Expr::from(frame.lanes.x) + column;
+                b.if_(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0))), |b| {
+                    let at = Expr::from(index) + Expr::i64(e as i64);
+                    b.store_wide(Space::Global(pointer), at, vec![value.clone()], cache);
+                });
+            }
+        },
+    );
+}
