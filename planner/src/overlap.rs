@@ -8,7 +8,8 @@
 //!
 //! Synthesis need not wait for the bands that the source has: nothing writes it while a list is executed. It may have
 //! been written just before, so that the first launch of a list in which some kernel reads without waiting begins, as
-//! in general, when all before it has ended.
+//! in general, when all before it has ended. So does the first launch of a program whose last launches let others begin
+//! early: call after call, it would crowd them (docs/notebook/files.md).
 //!
 //! Only kernels that were written to wait may be launched so, compiled for compute capability 9.0 or newer. Whoever
 //! launches sees to that: what is said here of a launch is that it may begin early where it can.
@@ -102,6 +103,18 @@ fn versions(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<
     }
     for list in program.forward_in_place.iter_mut().chain(&mut program.inverse_in_place) {
         versions.list(list, false);
+    }
+    let whole = || std::iter::once(&program.forward).chain(program.inverse.first());
+    if whole().filter_map(|list| list.launches.last()).any(|launch| versions.hurries(launch)) {
+        let in_place = program.forward_in_place.iter_mut().chain(&mut program.inverse_in_place);
+        for list in std::iter::once(&mut program.forward).chain(&mut program.inverse).chain(in_place) {
+            let mut next = Some(list);
+            while let Some(list) = next {
+                let first = first_group(list);
+                list.launches[..first].iter_mut().for_each(|launch| launch.overlaps = false);
+                next = list.otherwise.as_deref_mut();
+            }
+        }
     }
     program.kernels = versions.all.iter().map(|(kernel, _)| versions.kernels[*kernel].clone()).collect();
     versions.all.into_iter().map(|(_, overlap)| overlap).collect()
@@ -210,7 +223,7 @@ impl Versions {
             let resident = self.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
             launch.grid.iter().map(|n| f64::from(*n)).product::<f64>() / f64::from(resident)
         };
-        let is_short = |launch: &Launch| self.bytes(launch).is_some_and(|bytes| bytes <= EARLY_BYTES);
+        let is_short = |launch: &Launch| is_short(&self.kernels[launch.kernel], launch);
         if reads_early {
             let most = if is_last { 1.0 } else { EARLY_PART };
             if is_short(next) && part(next) <= most { Allows::AtOnce } else { Allows::BeforeStoring }
@@ -228,14 +241,20 @@ impl Versions {
         self.kernels[launch.kernel].fit.as_ref().is_some_and(|fit| fit.loads_by_time())
     }
 
-    /// Bytes of what a launch transforms, where that is known.
-    fn bytes(&self, launch: &Launch) -> Option<usize> {
-        let scalars = self.kernels[launch.kernel].kernel.params.iter().filter_map(|param| match param.kind {
-            ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
-            ParamKind::Scalar(_) => None,
-        });
-        samples(launch)?.checked_mul(scalars.max()?)
+    /// Whether a launch, whose kernel is settled, lets the next one begin before it is about to store.
+    fn hurries(&self, launch: &Launch) -> bool {
+        self.all[launch.kernel].1.as_ref().is_some_and(|overlap| overlap.allows != Allows::BeforeStoring)
     }
+}
+
+/// Whether a launch of a kernel takes so little that it may begin as soon as the one before.
+fn is_short(made: &Made, launch: &Launch) -> bool {
+    let scalars = made.kernel.params.iter().filter_map(|param| match param.kind {
+        ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
+        ParamKind::Scalar(_) => None,
+    });
+    let bytes = samples(launch).zip(scalars.max()).and_then(|(samples, each)| samples.checked_mul(each));
+    bytes.is_some_and(|bytes| bytes <= EARLY_BYTES)
 }
 
 /// Samples that a launch reads, where that is known.
@@ -397,6 +416,14 @@ mod tests {
         let (forward, inverse) = allowed("legall53", i16, &[2048, 2048], 5);
         assert_eq!((forward.len(), inverse.len()), (4, 5));
         assert_eq!(allowed("legall53", i16, &[2048, 2048], 2).1.len(), 1);
+        // The first launch does not overlap where the last one lets another begin early.
+        let overlaps = |name, sample, shape: &[usize], levels| {
+            let mut program = program(name, sample, Schedule::Auto, shape, levels);
+            versions(&mut program, Extent::of(shape.iter().product(), None), MULTIPROCESSORS);
+            program.forward.launches[0].overlaps
+        };
+        assert!(!overlaps("legall53", i16, &[4096, 4096], 5) && !overlaps("legall53", i16, &[1080, 1920], 3));
+        assert!(overlaps("cdf97", f32, &[1080, 1920], 3));
         // Large levels do not overlap.
         let (forward, inverse) = allowed("dd137", i16, &[8192, 8192], 5);
         assert_eq!((forward[0], inverse[4]), (None, None));

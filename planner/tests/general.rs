@@ -170,19 +170,30 @@ impl Memory {
 
 /// All cases of one wavelet, sample type and border rule through the interpreter.
 fn equal_the_oracle<T: Sample + Element>(name: &str, boundary: Boundary, columns_first: bool, cases: &[Case]) {
+    let launches = all_launches::<T>(name, boundary, (columns_first, Count::Few), cases);
+    assert!(!launches.is_empty(), "{name} {boundary}");
+}
+
+/// The same, of a file of so many kernels; gives all that was launched.
+fn all_launches<T: Sample + Element>(
+    name: &str,
+    boundary: Boundary,
+    (columns_first, count): (bool, Count),
+    cases: &[Case],
+) -> String {
     let scheme = wavelet(name);
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let samples = [scalar_of(T::KIND)];
     let gain = scheme.domain() == Domain::Integer;
     let request = Request { scheme: &scheme, boundary, samples: &samples, gain, command: "test" };
-    let how = General { count: Count::Few, columns_first, tuning: &tuning };
+    let how = General { count, columns_first, tuning: &tuning };
     let file = general(&request, &how).unwrap_or_else(|e| panic!("{name}: {e}"));
     let legal: Vec<&Case> = cases
         .iter()
         .filter(|case| case.transform(&scheme, boundary).geometry.check_boundary(boundary).is_ok())
         .collect();
     let calls: String = legal.iter().enumerate().map(|(i, case)| case.calls(name, T::KIND, i)).collect();
-    let folder = format!("general-{name}-{}-{boundary}-{columns_first}", T::KIND);
+    let folder = format!("general-{name}-{}-{boundary}-{columns_first}-{count:?}", T::KIND);
     let found = launched(&folder, &file, &DEVICES[..1], &calls).remove(0);
     let mut random = Random(7);
     for (case, text) in legal.iter().zip(found.split("== ").skip(1)) {
@@ -237,6 +248,7 @@ fn equal_the_oracle<T: Sample + Element>(name: &str, boundary: Boundary, columns
             }
         }
     }
+    found
 }
 
 /// Awkward sizes, single and many axes, batches, pitches, arrays that begin anywhere, origins, and orders of axes.
@@ -295,6 +307,38 @@ fn any_shape_equals_the_oracle() {
     equal_the_oracle::<f32>("cdf1_1", Boundary::Edge, false, &awkward(6));
     let first = awkward(7).into_iter().map(|case| Case { order: (0..case.shape.len()).collect(), ..case });
     equal_the_oracle::<i16>("legall53", Boundary::WholeSymmetric, true, &first.collect::<Vec<_>>());
+}
+
+/// Volumes are taken in one launch, whole rows, aligned ones and others, and in several where that is not.
+#[test]
+fn volumes_equal_the_oracle() {
+    let shapes: [(&[usize], u32); 7] = [
+        (&[4, 6, 120], 1),
+        (&[12, 20, 32], 2),
+        (&[17, 10, 64], 1),
+        (&[6, 34, 36], 1),
+        (&[9, 10, 12], 2),
+        (&[10, 31, 45], 1),
+        (&[2, 2, 64], 1),
+    ];
+    let mut cases: Vec<Case> = shapes.iter().map(|(shape, levels)| case(shape, *levels)).collect();
+    cases.extend([
+        Case { order: vec![2, 0, 1], ..case(&[12, 20, 32], 1) },
+        Case { order: vec![1, 2, 0], ..case(&[12, 20, 32], 1) },
+        Case { origins: vec![1, 0, 0], ..case(&[12, 20, 32], 1) },
+        Case { origins: vec![0, 1, 1], ..case(&[12, 20, 32], 1) },
+        Case { apart: [4, 8], ..case(&[8, 12, 32], 1) },
+        Case { levels: vec![0, 1, 1, 1], order: vec![3, 2, 1, 0], ..case(&[3, 8, 12, 32], 0) },
+        Case { levels: vec![1, 1, 0, 1], order: vec![3, 1, 0, 2], ..case(&[8, 6, 3, 32], 0) },
+    ]);
+    let launched = |count, kind: &str| {
+        let found = all_launches::<f32>("cdf97", Boundary::WholeSymmetric, (false, count), &cases);
+        assert!(found.contains(kind), "{kind}: {found}");
+    };
+    launched(Count::Few, "volume_aligned_forward");
+    launched(Count::All, "volume_whole_forward");
+    let found = all_launches::<f32>("db4", Boundary::Periodic, (false, Count::All), &cases);
+    assert!(found.contains("inverse"), "{found}");
 }
 
 /// For shapes that plans take several axes at once of, files have as many launches, and say which differ.

@@ -33,6 +33,25 @@ impl Extent {
     }
 }
 
+/// How a kernel walks through a volume, for launchers that have no [`Fit`] at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Columns of a tile.
+    pub columns: i64,
+    /// Rows of a tile.
+    pub rows: i64,
+    /// Columns of tiles that store parts of sectors, where these must not be less in a row; 0: these may be any number.
+    pub widest: i64,
+    /// Columns that a volume has more than.
+    pub beyond: i64,
+    /// Plane pairs that a block walks beyond its chunk.
+    pub halo_pairs: i64,
+    /// Blocks that a multiprocessor holds at once.
+    pub resident: i64,
+    /// Whether the planes must be whole pairs, from an even position on.
+    pub whole_pairs: bool,
+}
+
 /// A kernel that real compilers are asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Specimen {
@@ -170,6 +189,11 @@ pub trait Fit: fmt::Debug + Send + Sync {
 
     /// What a launch for a job that it can run asks of a device, with chunks of so many pairs.
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand;
+
+    /// How it walks through a volume, if it does.
+    fn tiles(&self) -> Option<Tiles> {
+        None
+    }
 
     /// Whether the kernel for all rows was measured to be faster where it can run.
     fn yields(&self) -> bool {

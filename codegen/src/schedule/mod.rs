@@ -25,7 +25,7 @@ pub mod vertical;
 pub mod volume;
 pub mod warp;
 
-pub use fit::{Extent, Fit, Schedule, Specimen};
+pub use fit::{Extent, Fit, Schedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
 pub use shape::{Field, Shape, ShapeError};

@@ -2,7 +2,7 @@
 //! written.
 
 use super::kernels::Collected;
-use super::survey::{Cell, Images, Rows, Survey, Taken, few};
+use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
 use super::{File, FileError};
 use crate::cluster;
 use crate::kernels::{Key, Made, Tuning};
@@ -16,7 +16,7 @@ use lifting_codegen::ir::{Kernel, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
 use lifting_codegen::schedule::registers::{horizontal, vertical};
-use lifting_codegen::schedule::{Direction, Shape, Sides};
+use lifting_codegen::schedule::{Direction, Shape, Sides, Tiles};
 use lifting_dsl::Boundary;
 use std::fmt::Write as _;
 
@@ -42,16 +42,23 @@ pub struct General<'a> {
 
 /// The most kernels over both axes, of a sample type in one direction, for each of [`Rows`]; and how much longer than
 /// with all a size may be predicted to take.
-const MOST: [[usize; 3]; 2] = [[3, 2, 2], [12; 3]];
+const MOST: [[usize; 3]; 2] = [[4, 2, 3], [12; 3]];
 const ENOUGH: [f64; 2] = [0.03, 0.0];
-/// Bytes of a level up to which a launch of synthesis lets the next begin at once.
+/// Shapes of two levels in one launch that a file with few kernels has in one direction.
+const FEW_OF_TWO: usize = 2;
+/// Bytes of a level up to which its launch of synthesis may begin as soon as the one before, as in plans.
 const EARLY_BYTES: i64 = 5 << 20;
 /// Bytes of a low band on its way from which on it is worth keeping in the second-level cache.
 const KEPT: i64 = 1 << 20;
 /// Samples of a launch up to which it overlaps with others.
 const LARGE: i64 = 1 << 22;
+/// Samples of the smallest launch of a kernel from which on all of them are of transforms that do not overlap.
+const ALONE: i64 = 5 << 22;
 /// Samples along either axis from which on two levels may be one launch: more than any halo.
 const TWO_LEAST: i32 = 512;
+/// Kernels that walk through volumes, at most, and samples of volumes that have them at least.
+const WALKS: usize = 3;
+const LEAST_VOLUME: i64 = 1 << 21;
 
 /// The file being written.
 struct Draft<'a> {
@@ -69,13 +76,14 @@ struct Draft<'a> {
 struct Facts {
     /// The columns of the table that are its own.
     own: String,
-    /// The same kernel that does not wait, and the one that keeps what it leaves.
-    others: [i64; 2],
+    /// The same kernel that does not wait, the one that keeps what it leaves, and the one that lets the next launch
+    /// begin at once.
+    others: [i64; 3],
 }
 
 impl Facts {
     fn new(own: String) -> Facts {
-        Facts { own, others: [-1; 2] }
+        Facts { own, others: [-1; 3] }
     }
 }
 
@@ -152,10 +160,9 @@ impl<'a> Draft<'a> {
         }
         let mut indices = Vec::new();
         for &(shape, takes) in &taken {
-            let largest =
-                cells.iter().filter(|cell| best(cell, &taken).is_some_and(|w| (w.shape, w.takes) == (shape, takes)));
-            let most = largest.map(|cell| cell.most.min(1 << 30)).max().unwrap_or(0);
-            let early = most * sample.bytes() as i64 <= 2 * EARLY_BYTES;
+            let of_it = |cell: &&Cell| best(cell, &taken).is_some_and(|w| (w.shape, w.takes) == (shape, takes));
+            let sizes = || cells.iter().filter(of_it).map(|cell| cell.most.min(1 << 30));
+            let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
             let job = cells
                 .iter()
                 .find_map(|cell| cell.ways.iter().any(|w| (w.shape, w.takes) == (shape, takes)).then_some(cell.job)?);
@@ -164,19 +171,26 @@ impl<'a> Draft<'a> {
                 let purpose = format!("{what}: a level of both axes{kind}.");
                 self.both(survey, key, (shape, takes), job, (form, direction), purpose)
             };
-            let index = add(Form::Waits { early }, false, "")?;
+            // One that is for large launches alone never waits.
+            let form = if least > ALONE { Form::Plain } else { Form::Waits { early: false } };
+            let index = add(form, false, "")?;
+            // Of those that load what there is before the level before has ended; the next level is four times as large.
+            let loads = direction == Direction::Inverse && takes == RowAlignment::Whole;
+            let hurries = loads && 4 * least * sample.bytes() as i64 <= 2 * EARLY_BYTES;
+            let early = hurries.then(|| add(Form::Waits { early: true }, false, " before a short one")).transpose()?;
             // Large launches do not overlap, and what they leave is worth keeping.
             let large = most > LARGE;
             let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
+            let followed = large && (all == 1 || takes == RowAlignment::Whole);
             let plain_kept =
-                large.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
+                followed.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
             let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
-            let keeps = all == 1 && left >= KEPT;
-            let kept = keeps.then(|| add(Form::Waits { early }, true, ", for the next one")).transpose()?;
-            let number = |index: Option<usize>| index.map_or(-1, |index| index as i64);
-            self.facts[index].others = [plain, kept].map(number);
+            let keeps = all == 1 && form != Form::Plain && left >= KEPT;
+            let kept = keeps.then(|| add(Form::Waits { early: false }, true, ", for the next one")).transpose()?;
+            let number = |at: Option<usize>| at.filter(|at| *at != index).map_or(-1, |at| at as i64);
+            self.facts[index].others = [plain, kept, early].map(number);
             if let Some(plain) = plain {
-                self.facts[plain].others[1] = number(plain_kept);
+                self.facts[plain].others[1] = plain_kept.map_or(-1, |at| at as i64);
             }
             indices.push(index);
         }
@@ -197,6 +211,7 @@ impl<'a> Draft<'a> {
             let lines = lines.collect();
             names.push(self.choices(&format!("both_{which}_{name}"), &format!("{what}, a level: {title}"), lines));
         }
+        let (walks, volumes) = self.volumes(survey, images, (direction, &name), &what)?;
         let two = self.two(survey, images, direction, &what)?;
         let two_name = self.choices(&format!("two_{name}"), &format!("{what}, two levels: rows of whole vectors"), two);
         let (rest, side, samples) = self.rest(survey, images, direction, &what)?;
@@ -209,8 +224,8 @@ impl<'a> Draft<'a> {
         let least = i64::from(TWO_LEAST);
         let _ = write!(
             self.tables,
-            "static const ways ways_{name} = {{\n    {{{}}}, {two_name}, {least}, {rest}, {side}, {{{}}},\n    \
-             {{{}}}, {long}, {{{}}}, {wide}, {}, {{{}}}, {}\n}};\n\n",
+            "static const ways ways_{name} = {{\n    {{{}}}, {volumes},\n    {{{walks}}},\n    {two_name}, {least}, \
+             {rest}, {side}, {{{}}},\n    {{{}}}, {long}, {{{}}}, {wide}, {}, {{{}}}, {}\n}};\n\n",
             names.join(", "),
             samples.join(", "),
             list(&lines),
@@ -240,15 +255,19 @@ impl<'a> Draft<'a> {
     ) -> Result<usize, FileError> {
         let index = survey.kernels.get(key)?;
         let mut made = survey.kernels.made(index).clone();
+        let by_time = made.fit.as_ref().is_some_and(|fit| fit.loads_by_time());
+        let loads = by_time && direction == Direction::Inverse;
         let pitch = job.map_or(i64::from(i32::MAX), |job| self.most_pitch(&made, job));
         let multiprocessors = self.general.tuning.machine.multiprocessors;
         let cluster = cluster::least(&made, multiprocessors).unwrap_or(0);
         let schedule = shape.schedule().name();
-        let is_warp = schedule == "warp";
+        let kind = match schedule {
+            "warp" => "SKEWED",
+            "stream" => "STRICT",
+            _ => "USUAL",
+        };
         if let Form::Waits { early } = form {
             // What the source has is loaded before the launch before has ended.
-            let by_time = made.fit.as_ref().is_some_and(|fit| fit.loads_by_time());
-            let loads = by_time && direction == Direction::Inverse;
             let settled = if loads { vec![ParamId(1), ParamId(2), ParamId(3)] } else { Vec::new() };
             let allows = if loads && early { Allows::AtOnce } else { Allows::BeforeStoring };
             made.kernel = opt::overlap(made.kernel, &Overlap { settled, allows });
@@ -257,14 +276,16 @@ impl<'a> Draft<'a> {
         let at = self.kernels.add_kernel(&made, schedule, purpose);
         if at == self.facts.len() {
             let rows = match takes {
-                RowAlignment::Whole | RowAlignment::Aligned => "ROWS_WHOLE",
+                RowAlignment::Whole => "ROWS_WHOLE",
+                RowAlignment::Aligned => "ROWS_ALIGNED",
                 RowAlignment::Image => "ROWS_IMAGE",
                 RowAlignment::Any => "ROWS_ANY",
             };
             let columns = shape.get("columns").unwrap_or(2);
             let waits = u8::from(form != Form::Plain);
-            self.facts
-                .push(Facts::new(format!("{rows}, {columns}, {}, {waits}, {cluster}, {pitch}", u8::from(is_warp))));
+            let resident = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1)) * u32::from(loads);
+            let own = format!("{rows}, {columns}, {kind}, {waits}, {cluster}, {pitch}, {resident}");
+            self.facts.push(Facts::new(own));
         }
         Ok(at)
     }
@@ -313,6 +334,59 @@ impl<'a> Draft<'a> {
         name.to_owned()
     }
 
+    /// Volumes: the walks, the fastest first, and the name of the table that says of which sizes they take a level.
+    fn volumes(
+        &mut self,
+        survey: &mut Survey<'a>,
+        images: &'a Images,
+        (direction, name): (Direction, &str),
+        what: &str,
+    ) -> Result<(String, String), FileError> {
+        let none = "{-1, 0, 0, 0, 0, 0, 0, 0}".to_owned();
+        let mut walks = vec![none; WALKS];
+        let found: Vec<Option<(Shape, f64)>> =
+            images.volumes.iter().map(|image| survey.volume(image, direction)).collect();
+        // Only where that is not for small ones alone.
+        let is_worth = |(image, found): &(&Image, &Option<_>)| found.is_some() && image.most > LEAST_VOLUME;
+        let Some((_, Some((shape, _)))) = images.volumes.iter().zip(&found).rev().find(is_worth) else {
+            return Ok((walks.join(", "), "NULL".into()));
+        };
+        let kinds: &[RowAlignment] = match self.general.count {
+            Count::Few => &[RowAlignment::Whole, RowAlignment::Aligned],
+            Count::All => shape.schedule().alignments(),
+        };
+        let mut first = None;
+        for (walk, &takes) in walks.iter_mut().zip(kinds) {
+            let key = survey.key(direction, *shape, takes, false);
+            let index = match survey.kernels.get(key) {
+                Ok(index) => index,
+                Err(crate::ProgramError::Schedule(_)) => continue,
+                Err(e) => return Err(e.into()),
+            };
+            let tiles = survey.kernels.made(index).fit.as_ref().and_then(|fit| fit.tiles());
+            let Some(Tiles { columns, rows, widest, beyond, halo_pairs, resident, whole_pairs }) = tiles else {
+                continue;
+            };
+            let purpose = format!("{what}: a level of three axes.");
+            let kernel = self.both(survey, key, (*shape, takes), None, (Form::Plain, direction), purpose)?;
+            first.get_or_insert(kernel);
+            let held = resident * i64::from(self.general.tuning.machine.multiprocessors);
+            *walk = format!(
+                "{{{kernel}, {columns}, {rows}, {widest}, {beyond}, {halo_pairs}, {held}, {}}}",
+                u8::from(whole_pairs)
+            );
+        }
+        let lines = images.volumes.iter().zip(&found).map(|(image, found)| Line {
+            most: image.most,
+            kernel: found.as_ref().and(first),
+            chunk: 0,
+            time: found.as_ref().map_or(0.0, |found| found.1),
+        });
+        let lines = lines.collect();
+        let table = self.choices(&format!("volume_{name}"), &format!("{what}, a level of three axes"), lines);
+        Ok((walks.join(", "), table))
+    }
+
     /// Two levels in one launch.
     fn two(
         &mut self,
@@ -322,14 +396,18 @@ impl<'a> Draft<'a> {
         what: &str,
     ) -> Result<Vec<Line>, FileError> {
         let mut lines: Vec<Line> = Vec::new();
-        let mut only: Option<Shape> = None;
-        for image in &images.two {
-            let found = survey.merged(image, direction, "cascade");
-            let found = found
-                .filter(|(shape, ..)| self.general.count == Count::All || only.is_none_or(|other| other == *shape));
+        let found: Vec<Option<(Shape, u32, Job)>> =
+            images.two.iter().map(|image| survey.merged(image, direction, "cascade")).collect();
+        // Those of the largest images gain most.
+        let mut shapes: Vec<Shape> = Vec::new();
+        for (shape, ..) in found.iter().rev().flatten() {
+            if !shapes.contains(shape) && (shapes.len() < FEW_OF_TWO || self.general.count == Count::All) {
+                shapes.push(*shape);
+            }
+        }
+        for (image, found) in images.two.iter().zip(found) {
             let (mut kernel, mut chunk) = (None, 0);
-            if let Some((shape, own, job)) = found {
-                only = Some(shape);
+            if let Some((shape, own, job)) = found.filter(|(shape, ..)| shapes.contains(shape)) {
                 let small = Job { width: TWO_LEAST, height: TWO_LEAST, ..job };
                 let key = survey.key(direction, shape, RowAlignment::Whole, direction == Direction::Forward);
                 let purpose = format!("{what}: two levels of both axes.");
@@ -404,7 +482,7 @@ impl<'a> Draft<'a> {
     fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
         let at = self.kernels.add_kernel(made, schedule, purpose);
         if at == self.facts.len() {
-            self.facts.push(Facts::new("ROWS_ANY, 2, 0, 0, 0, INT64_MAX".into()));
+            self.facts.push(Facts::new("ROWS_ANY, 2, USUAL, 0, 0, INT64_MAX, 0".into()));
         }
         at as i64
     }
@@ -492,11 +570,11 @@ impl<'a> Draft<'a> {
             table += &grid(kernels.get(index), index);
         }
         table += "static const kernel_info kernels[] = {\n";
-        for (index, (name, Facts { own, others: [plain, kept] })) in names.iter().zip(&facts).enumerate() {
+        for (index, (name, Facts { own, others: [plain, kept, early] })) in names.iter().zip(&facts).enumerate() {
             let [x, y, z] = kernels.block(index);
             let _ = writeln!(
                 table,
-                "    {{(const void *){name}, grid_{index}, {{{x}, {y}, {z}}},\n     {own}, {plain}, {kept}}},"
+                "    {{(const void *){name}, grid_{index}, {{{x}, {y}, {z}}},\n     {own}, {plain}, {kept}, {early}}},"
             );
         }
         table += "};\n\n";

@@ -1,7 +1,8 @@
 //! What the planner would take for levels of any size, asked size by size: what launchers look up at run time.
 //!
-//! Images are square, their sizes apart by a factor of two in samples, in each of three [`Rows`]. Of the blocks that
-//! could carry some of them, a file has few: those with which no size is predicted to take much longer than with all.
+//! Images are square, two sizes to each factor of two in samples, in each of three [`Rows`]; volumes are cubes. Of the
+//! blocks that could carry some of them, a file has few: those with which no size is predicted to take much longer than
+//! with all.
 
 use crate::error::ProgramError;
 use crate::kernels::{Kernels, Key, Tuning};
@@ -32,14 +33,16 @@ impl Rows {
     pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Image, Rows::Any];
 }
 
-/// Powers of two of samples that are asked for: less is as the least, more as the most.
-const SIZES: std::ops::RangeInclusive<u32> = 8..=28;
+/// Powers of √2 of samples that are asked for: less is as the least, more as the most.
+const SIZES: std::ops::RangeInclusive<u32> = 26..=56;
 /// Of two levels in one launch.
-const TWO: std::ops::RangeInclusive<u32> = 20..=28;
+const TWO: std::ops::RangeInclusive<u32> = 40..=56;
+/// Sides of cubes that are asked for.
+const CUBES: [usize; 12] = [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768];
 /// Sides of images that a block may hold.
 const SIDES: [usize; 9] = [8, 12, 16, 24, 32, 48, 64, 96, 128];
 /// The schedules for both axes of one level whose launches the launcher knows how to make.
-const HELD: [&str; 2] = ["warp", "tile"];
+const HELD: [&str; 3] = ["warp", "tile", "stream"];
 /// Levels of a transform whose first two may be one launch.
 const LEVELS: u32 = 5;
 
@@ -59,6 +62,7 @@ pub(super) struct Images {
     pub both: Vec<Image>,
     pub two: Vec<Image>,
     pub rest: Vec<Image>,
+    pub volumes: Vec<Image>,
 }
 
 impl Images {
@@ -70,10 +74,14 @@ impl Images {
             (problem.boundary, problem.gain_shift) = (boundary, u32::from(gain));
             Image { problem, strides: vec![pitch as isize, 1], rows, most, levels, side: width }
         };
-        let grain = |side: usize| if side >= 256 { 64 } else { 16 };
+        let grain = |side: usize| if side >= 512 { 64 } else { 16 };
         // In the middle of what it stands for.
-        let side = |size: u32| (f64::from(1u32 << size) * std::f64::consts::SQRT_2).sqrt() as usize;
+        let side = |size: u32| 2f64.powf(f64::from(size) / 4.0).round() as usize;
         let whole = |size: u32| (side(size) + grain(side(size)) / 2) / grain(side(size)) * grain(side(size));
+        let most = |size: u32, last: u32| match size {
+            _ if size == last => i64::MAX,
+            _ => 2f64.powf((f64::from(size) + 0.5) / 2.0) as i64,
+        };
         let sized = |rows: Rows, size: u32| {
             let n = whole(size).max(16);
             // Odd, or as odd as the border rule allows.
@@ -83,18 +91,29 @@ impl Images {
                 Rows::Image => (n + off, n + 64),
                 Rows::Any => (n + off, n + off),
             };
-            let most = if size == *SIZES.end() { i64::MAX } else { (1 << (size + 1)) - 1 };
-            image([width, width], pitch, rows, most, 1)
+            image([width, width], pitch, rows, most(size, *SIZES.end()), 1)
         };
         let both = Rows::ALL.into_iter().flat_map(|rows| SIZES.map(move |size| (rows, size)));
-        let two = TWO.map(|size| {
-            let most = if size == *TWO.end() { i64::MAX } else { (1 << (size + 1)) - 1 };
-            image([whole(size); 2], whole(size), Rows::Whole, most, LEVELS)
-        });
+        let two = TWO.map(|size| image([whole(size); 2], whole(size), Rows::Whole, most(size, *TWO.end()), LEVELS));
         let levels = |side: usize| (1..=side.ilog2()).filter(move |l| side.is_multiple_of(1 << l));
         let rest = SIDES.into_iter().flat_map(|side| levels(side).map(move |levels| (side, levels)));
         let rest = rest.map(|(side, levels)| image([side; 2], side, Rows::Whole, (side * side) as i64, levels));
-        Images { both: both.map(|(rows, size)| sized(rows, size)).collect(), two: two.collect(), rest: rest.collect() }
+        // Samples half-way, of a factor, to the next one.
+        let nexts = CUBES.iter().skip(1).map(|next| Some(*next)).chain([None]);
+        let volumes = CUBES.iter().zip(nexts).map(|(&side, next)| {
+            let geometry = Geometry::new(&[side; 3], &[0; 3], &[1; 3], &[2, 1, 0]).expect("cubes are legal");
+            let mut problem = Problem::new(scheme.clone(), geometry);
+            (problem.boundary, problem.gain_shift) = (boundary, u32::from(gain));
+            let most = next.map_or(i64::MAX, |next| ((side * next) as f64).powf(1.5) as i64);
+            let strides = vec![(side * side) as isize, side as isize, 1];
+            Image { problem, strides, rows: Rows::Whole, most, levels: 1, side }
+        });
+        Images {
+            both: both.map(|(rows, size)| sized(rows, size)).collect(),
+            two: two.collect(),
+            rest: rest.collect(),
+            volumes: volumes.collect(),
+        }
     }
 }
 
@@ -166,7 +185,9 @@ impl<'a> Survey<'a> {
             let shape = candidate.way.shape().filter(|shape| HELD.contains(&shape.schedule().name()))?;
             let (fit, arguments) = self.kernels.meet(direction, scalar, shape, job.as_ref()?).ok()?;
             let chunk = if shape.chunk() > 0 { shape.chunk() } else { arguments.chunk as u32 };
-            Some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
+            // The launcher does not know what walks ask for where rows end anywhere.
+            let is_held = shape.schedule().name() != "stream" || fit.alignment() == RowAlignment::Whole;
+            is_held.then_some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
         };
         let ways = all().filter_map(way).collect();
         Ok(Cell { rows: image.rows, most: image.most, apart, ways, job })
@@ -179,6 +200,14 @@ impl<'a> Survey<'a> {
         let jobs = list.launches.iter().filter_map(|launch| Some(launch.placed.as_ref()?.job));
         let job = jobs.max_by_key(|job| i64::from(job.width) * i64::from(job.height))?;
         Some((shape.with_chunk(0), shape.chunk(), job))
+    }
+
+    /// The block that takes a level of three axes in one launch, and the copies that it takes, if one is to.
+    pub fn volume(&mut self, image: &'a Image, direction: Direction) -> Option<(Shape, f64)> {
+        let list = self.list(image, direction).ok()?;
+        let taken = &list.choices[0].taken;
+        let shape = taken.way.shape().filter(|shape| shape.schedule().name() == "volume")?;
+        Some((shape.with_chunk(0), taken.time))
     }
 
     /// A kernel over both axes, for a level on its own or not.

@@ -1,6 +1,6 @@
 //! Writes a folder that checks emitted CUDA on a machine with a GPU, nvcc and nothing else: emitted files, a host
 //! program, real pictures and made-up cases with what the oracle says of them, and `run.sh`, which compiles, runs and
-//! compares.
+//! compares. `times.sh` there times functions for any shape and for one.
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
@@ -9,8 +9,8 @@ use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::{Boundary, Domain, Scheme};
-use lifting_planner::emit::{Count, General, general};
-use lifting_planner::{Machine, Schedule, Tuning};
+use lifting_planner::emit::{Count, Fixed, General, declarations, fixed, general};
+use lifting_planner::{Machine, Problem, Schedule, Tuning, contiguous, sample_of};
 use lifting_tests::random::Random;
 use lifting_tests::samples::TestSample;
 use std::fmt::Write as _;
@@ -46,6 +46,8 @@ fn cases(domain: Domain) -> Vec<Case> {
         cases.push(Case { order: vec![0, 1], origins: vec![-3, 5], ..case(&[h, w], levels) });
     }
     cases.push(case(&[19, 27, 35], 2));
+    cases.push(case(&[12, 20, 64], 2));
+    cases.push(case(&[33, 18, 64], 1));
     cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..case(&[4, 3, 8, 6], 0) });
     if domain == Domain::Integer {
         cases.push(Case { gain: 1, ..case(&[96, 160], 3) });
@@ -98,6 +100,122 @@ fn data<T: TestSample>(scheme: &Scheme, boundary: Boundary, pictures: &[(Vec<usi
     out
 }
 
+/// What is timed: name, shape, levels along each axis, bytes of whose multiples rows are apart.
+type Timed = (&'static str, &'static [usize], &'static [u32], usize);
+
+/// What others publish, video, rows that begin anywhere or at multiples of 32 bytes, volumes, lines.
+const TIMED: [Timed; 12] = [
+    ("8192x8192_l1", &[8192, 8192], &[1, 1], 0),
+    ("8192x8192_l5", &[8192, 8192], &[5, 5], 0),
+    ("4096x4096_l5", &[4096, 4096], &[5, 5], 0),
+    ("1080x1920_l3", &[1080, 1920], &[3, 3], 0),
+    ("8191x8193_l1", &[8191, 8193], &[1, 1], 0),
+    ("8191x8193_l5", &[8191, 8193], &[5, 5], 0),
+    ("8191x8193_l1_pitch32", &[8191, 8193], &[1, 1], 32),
+    ("64_of_1080x1920_l3", &[64, 1080, 1920], &[0, 3, 3], 0),
+    ("512x512x512_l1", &[512, 512, 512], &[1, 1, 1], 0),
+    ("512x512x512_l3", &[512, 512, 512], &[3, 3, 3], 0),
+    ("67108864_l1", &[1 << 26], &[1], 0),
+    ("32_of_1048576_l5", &[32, 1 << 20], &[0, 5], 0),
+];
+
+/// Wavelets that are timed: three in all cases, one of each family of the catalogue in the first four.
+const FAMILIES: [(&str, Scalar, usize); 10] = [
+    ("cdf97", Scalar::F32, TIMED.len()),
+    ("legall53", Scalar::I16, TIMED.len()),
+    ("dd137", Scalar::I16, TIMED.len()),
+    ("sym8", Scalar::F32, 4),
+    ("db4", Scalar::F32, 4),
+    ("coif2", Scalar::F32, 4),
+    ("cdf2_2", Scalar::F32, 4),
+    ("fidelity", Scalar::I16, 4),
+    ("daubechies97", Scalar::I16, 4),
+    ("cdf1_1", Scalar::F32, 4),
+];
+
+/// Writes what `times.sh` times.
+fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
+    let mut script = String::from("#!/usr/bin/env bash\nset -uo pipefail\ncd \"$(dirname \"$0\")\"\nfailed=0\n");
+    fs::write(folder.join("times.cu"), include_str!("../../tests/emitted/times.cu"))?;
+    for (name, scalar, count) in FAMILIES {
+        let scheme = lifting_tests::wavelet(name);
+        let sample = sample_of(scalar).expect("files are for sample types");
+        let samples = [scalar];
+        let boundary = scheme.boundary();
+        let request = Request { scheme: &scheme, boundary, samples: &samples, gain: false, command: "emitted-cuda" };
+        let strides = |shape: &[usize], bytes: usize| {
+            let mut wide = shape.to_vec();
+            let last = wide.last_mut().expect("there is an axis");
+            let most = (bytes / sample.bytes()).max(1);
+            *last = last.next_multiple_of(most);
+            contiguous(&wide)
+        };
+        let mut transforms = Vec::new();
+        let mut calls = [String::new(), String::new()];
+        for (case, shape, levels, bytes) in TIMED.into_iter().take(count) {
+            let order: Vec<usize> = (0..shape.len()).rev().filter(|&axis| levels[axis] > 0).collect();
+            let geometry = Geometry::new(shape, &vec![0; shape.len()], levels, &order).expect("cases are legal");
+            if geometry.check_boundary(boundary).is_err() {
+                continue;
+            }
+            let mut problem = Problem::new(scheme.clone(), geometry);
+            problem.boundary = boundary;
+            let strides = strides(shape, bytes);
+            let apart = if shape.len() > 1 { strides[shape.len() - 2] as usize - shape[shape.len() - 1] } else { 0 };
+            let list = |values: Vec<String>| values.join(", ");
+            let head = format!(
+                "{{\"{case}\", {}, {{{}}}, {{{}}}, {apart}",
+                shape.len(),
+                list(shape.iter().map(usize::to_string).collect()),
+                list(levels.iter().map(u32::to_string).collect()),
+            );
+            let function = |what: &str| format!("{name}_cuda_{what}_{case}_{}", sample.name());
+            calls[0] += &format!("{head}, nullptr, nullptr, nullptr}},\n");
+            let [forward, inverse, scratch] = ["forward", "inverse", "scratch_bytes"].map(function);
+            calls[1] += &format!("{head}, {forward}, {inverse}, {scratch}}},\n");
+            let data = strides.clone();
+            transforms.push(Fixed { name: case.into(), sample, problem, data, coefficients: strides });
+        }
+        let how = General { count: Count::Few, columns_first: false, tuning };
+        let any = general(&request, &how).expect("the wavelet can be emitted").text;
+        let one = fixed(&request, &transforms, tuning).expect("there are programs").text;
+        let others = declarations(&request, &transforms, tuning).expect("there are programs");
+        fs::write(
+            folder.join(format!("{name}.times.h")),
+            emit::header_with(&request, Declared { c: true, cuda: true }, &others),
+        )?;
+        fs::write(folder.join(format!("{name}.times.c")), emit::c(&request).expect("the wavelet can be emitted"))?;
+        let c = lifting_codegen::emit::sample_type(scalar);
+        let _ = writeln!(script, "[ -x {name}.any ] || gcc -O2 -c {name}.times.c -o {name}.times.o &");
+        for (kind, text, calls) in [("any", any, &calls[0]), ("one", one, &calls[1])] {
+            let stem = format!("{name}.{kind}");
+            fs::write(folder.join(format!("{stem}.cu")), text)?;
+            fs::write(folder.join(format!("{stem}.inc")), calls)?;
+            let _ = writeln!(
+                script,
+                "[ -x {stem} ] || (start=$SECONDS; nvcc -O3 -arch=sm_90 -c {stem}.cu -o {stem}.o && echo \"{stem}: nvcc $((SECONDS - start)) s\"; \
+                 nvcc -O2 -arch=sm_90 -include {name}.times.h -DWAVELET={name} -DSUFFIX={} -DSAMPLE={c} \
+                 {} -DCASES='\"{stem}.inc\"' -c times.cu -o {stem}.times.o) &",
+                sample.name(),
+                if kind == "one" { "-DONE" } else { "" },
+            );
+        }
+    }
+    script += "wait\n";
+    let stems =
+        || FAMILIES.into_iter().flat_map(|(name, ..)| ["any", "one"].map(|kind| (name, format!("{name}.{kind}"))));
+    for (name, stem) in stems() {
+        let _ =
+            writeln!(script, "[ -x {stem} ] || nvcc -arch=sm_90 {stem}.times.o {stem}.o {name}.times.o -o {stem} &");
+    }
+    script += "wait\n[ \"${1:-}\" = build ] && exit 0\n";
+    for (_, stem) in stems() {
+        let _ = writeln!(script, "echo \"== {stem}\"; ./{stem} ${{1:-}} || failed=1");
+    }
+    script += "exit $failed\n";
+    fs::write(folder.join("times.sh"), script)
+}
+
 fn main() -> io::Result<()> {
     let Some(folder) = env::args().nth(1) else {
         eprintln!("usage: emitted-cuda FOLDER");
@@ -116,6 +234,7 @@ fn main() -> io::Result<()> {
         .into();
     fs::copy(tests.join("tests/emitted/driver.cu"), folder.join("driver.cu"))?;
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+    times(folder, &tuning)?;
     let mut run = String::from("#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfailed=0\n");
     for (name, sample, c) in [
         ("dd137", Scalar::I16, "int16_t"),

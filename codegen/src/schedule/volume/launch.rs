@@ -2,7 +2,7 @@
 
 use super::Fit;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_SIDE, Planes, SIGNAL_ALIGNED};
-use crate::schedule::{Options, ScheduleError};
+use crate::schedule::{Options, ScheduleError, Tiles};
 use lifting_dsl::Boundary;
 
 /// Most blocks of a launch in y and in z.
@@ -75,8 +75,7 @@ impl Fit {
             return Ok(planes);
         }
         if self.shape.whole_sectors {
-            let [tiles, most] = [self.columns(), (32 - self.lanes_of_halo()) * i64::from(self.shape.columns)]
-                .map(|columns| ceil(job.width.into(), columns));
+            let [tiles, most] = [self.columns(), self.widest()].map(|columns| ceil(job.width.into(), columns));
             if tiles > most {
                 return refuse(format!("{tiles} tiles in a row that store whole sectors, where {most} others will do"));
             }
@@ -101,8 +100,7 @@ impl Fit {
                 job.parity[1]
             ));
         }
-        let halo = self.left.max(32 - self.left - self.useful) as i32 * columns;
-        let beyond = if self.reflects() { 0 } else { halo };
+        let beyond = self.beyond() as i32;
         if job.width % columns != 0 || job.width <= beyond {
             return refuse(format!(
                 "the width is {}, it must be a multiple of {columns} and more than {beyond}",
@@ -110,6 +108,30 @@ impl Fit {
             ));
         }
         Ok(planes)
+    }
+
+    /// Columns of tiles that store parts of sectors.
+    fn widest(&self) -> i64 {
+        (32 - self.lanes_of_halo()) * i64::from(self.shape.columns)
+    }
+
+    /// Columns that a volume of whole vectors has more than.
+    fn beyond(&self) -> i64 {
+        let halo = self.left.max(32 - self.left - self.useful) * i64::from(self.shape.columns);
+        if self.reflects() { 0 } else { halo }
+    }
+
+    /// What launchers need that have no fit at hand.
+    pub(super) fn tiled(&self) -> Tiles {
+        Tiles {
+            columns: self.columns(),
+            rows: self.rows(),
+            widest: if self.shape.whole_sectors { self.widest() } else { 0 },
+            beyond: self.beyond(),
+            halo_pairs: self.halo_pairs(),
+            resident: self.resident(),
+            whole_pairs: self.deep_border == Border::Untouched,
+        }
     }
 
     /// Plane pairs that chunks must have at least: a grid has only so many blocks in z.

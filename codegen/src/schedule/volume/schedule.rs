@@ -5,7 +5,7 @@ use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
 use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
-use crate::schedule::{self, Direction, Extent, Field, Options, ScheduleError, Specimen};
+use crate::schedule::{self, Direction, Extent, Field, Options, ScheduleError, Specimen, Tiles};
 use lifting_dsl::Scheme;
 use std::fmt;
 use std::sync::Arc;
@@ -136,6 +136,10 @@ impl schedule::Fit for Fit {
 
     fn least_chunk(&self, job: &Job) -> i32 {
         Fit::least_chunk(job)
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        Some(self.tiled())
     }
 
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
