@@ -185,7 +185,7 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
         [] => vec![format!(" The wavelet `{}`.", scheme.name())],
         docs => docs.iter().map(|line| format!(" {line}")).collect(),
     };
-    let Emitted { docs: module_docs, items } = emitted(scheme);
+    let Emitted { docs: module_docs, items } = emitted(scheme, library);
     // Whoever looks for the definition is led to the name; and a name from a file is one that the caller can write.
     let at = Span::call_site().located_at(name.span());
     let name = Ident::new(&name.to_string(), name.span().resolved_at(Span::call_site()));
@@ -213,7 +213,7 @@ struct Emitted {
     items: TokenStream,
 }
 
-fn emitted(scheme: &Scheme) -> Emitted {
+fn emitted(scheme: &Scheme, library: &TokenStream) -> Emitted {
     let samples = emit::natural_samples(scheme.domain());
     let request = Request {
         scheme,
@@ -238,11 +238,13 @@ fn emitted(scheme: &Scheme) -> Emitted {
         }
         Err(reason) => docs.push(format!(" There are no functions: {reason}.")),
     }
-    match emit::cuda(&request) {
-        Ok(emit::Emitted { text, .. }) => items.extend(quote! {
-            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC. One
-            /// pass an axis through shared memory, as `liftc --schedule shared` writes; `liftc` writes faster files.
-            pub const CUDA: &::core::primitive::str = #text;
+    // What no kernel takes is known here; the text is long, takes a while, and few want it.
+    match samples.iter().try_for_each(|&sample| emit::Passes::cuda(&request, sample).map(|_| ())) {
+        Ok(()) => items.extend(quote! {
+            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC. The
+            /// file that `liftc` writes, made when it is first asked for.
+            pub static CUDA: ::std::sync::LazyLock<::std::string::String> =
+                ::std::sync::LazyLock::new(|| #library::__private::cuda(SOURCE));
         }),
         Err(reason) => docs.push(format!(" There is no `CUDA`: {reason}.")),
     }
@@ -296,6 +298,7 @@ mod tests {
         let docs: Vec<String> = module.attrs.iter().filter_map(doc).collect();
         let items = module.content.unwrap().1.into_iter().filter_map(|item| match item {
             syn::Item::Const(c) => Some(c.ident.to_string()),
+            syn::Item::Static(s) => Some(s.ident.to_string()),
             syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited) => Some(f.sig.ident.to_string()),
             syn::Item::Struct(s) if !matches!(s.vis, syn::Visibility::Inherited) => Some(s.ident.to_string()),
             syn::Item::Enum(e) => Some(e.ident.to_string()),

@@ -35,7 +35,7 @@
 /// | `forward_T`, `inverse_T` | the transform in place, for T = `i16`, `i32` (integer wavelets) or `f32`, `f64` (real ones) |
 /// | `scratch_samples_T` | how much scratch memory they need |
 /// | `Shape`, `Error` | what is transformed, and why it was refused |
-/// | `CUDA` | the same transform in CUDA C++, for nvcc, or (its kernels) for NVRTC |
+/// | `CUDA` | the same transform in CUDA C++, as `liftc` writes it: for nvcc, or (its kernels) for NVRTC |
 ///
 /// The functions are what `liftc --emit rust` writes: made for this wavelet and its own border rule, dense arrays, one thread, no
 /// allocation of samples; compiled for AVX2, too, and so run where the processor has it. They give the bits that a plan gives. Plans do what
@@ -64,6 +64,9 @@
 /// # Ok::<(), haar::Error>(())
 /// ```
 ///
+/// `CUDA` is a [`LazyLock`](std::sync::LazyLock): the text is made when it is first asked for, so that it costs no time
+/// where it is not.
+///
 /// What a back end cannot make is left out, and the module's documentation says so and why: there is no `CUDA` for wavelets that reach
 /// further than a block of threads holds.
 ///
@@ -88,7 +91,21 @@ macro_rules! lifting {
 /// For the expansion of [`lifting!`](crate::lifting) only.
 #[doc(hidden)]
 pub mod __private {
+    use lifting_codegen::emit::{Request, natural_samples};
     pub use lifting_macros::lifting;
+    use lifting_planner::emit::{Count, General, general};
+    use lifting_planner::{Machine, Schedule, Tuning};
+
+    /// The CUDA file of such a wavelet, as `liftc` writes it without options.
+    pub fn cuda(source: &str) -> String {
+        let scheme = scheme(source);
+        let (samples, boundary) = (natural_samples(scheme.domain()), scheme.boundary());
+        let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
+        let request = Request { scheme: &scheme, boundary, samples, gain: false, command: &command };
+        let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+        let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+        general(&request, &how).expect("a wavelet whose kernels the macro has seen").text
+    }
 
     /// The wavelet of a text that the macro has compiled before.
     pub fn scheme(source: &str) -> crate::Scheme {

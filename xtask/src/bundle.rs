@@ -45,7 +45,13 @@ pub fn make() -> Result<(), String> {
         // Where there is no `strip` the programs are larger, and work as well.
         let _ = run(Command::new("strip").arg(&to));
     }
-    run(Command::new(built.join("emitted-cuda")).arg(folder.join("emitted")))?;
+    // In an archive: its texts are long, and small when packed.
+    let emitted = target().join("emitted-cuda");
+    if emitted.exists() {
+        fs::remove_dir_all(&emitted).map_err(failed(&emitted))?;
+    }
+    run(Command::new(built.join("emitted-cuda")).arg(&emitted))?;
+    run(Command::new("tar").arg("czf").arg(folder.join("emitted.tar.gz")).arg("-C").arg(&emitted).arg("."))?;
     for (name, text) in [
         ("run.sh", include_str!("bundle/run.sh")),
         ("full.suite", include_str!("bundle/full.suite")),

@@ -9,8 +9,19 @@ pub const ARCHITECTURES: [&str; 2] = ["75", "90"];
 
 /// Compiles `file`, and if it has a header, once behind it and once alone; returns what each kernel uses.
 pub fn compile(toolchain: &Toolchain, name: &str, file: &Path, header: Option<&Path>) -> Result<Vec<Usage>, String> {
+    compile_for(toolchain, name, file, header, &ARCHITECTURES)
+}
+
+/// The same for these architectures.
+pub fn compile_for(
+    toolchain: &Toolchain,
+    name: &str,
+    file: &Path,
+    header: Option<&Path>,
+    architectures: &[&str],
+) -> Result<Vec<Usage>, String> {
     let mut command = toolchain.command("nvcc");
-    for a in ARCHITECTURES {
+    for a in architectures {
         command.arg(format!("-gencode=arch=compute_{a},code=sm_{a}"));
     }
     let object = file.with_extension("cu.o");

@@ -6,7 +6,8 @@
 #     ir                    the kernel IR's own suite, compiled by nvcc
 #     faults                what goes wrong is said, and costs nothing else
 #     bench [quick|full]    times as multiples of a copy (full)
-#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for
+#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for, as
+#     times [CASE]          their times as multiples of a copy, for any shape and for one
 #
 # Logs and numbers go to $OUT (here/out if it is not set). The exit code is 1 if anything failed; no device is a failure.
 set -uo pipefail
@@ -19,7 +20,7 @@ mkdir -p "$out" || exit 1
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export LIFTING_CACHE_DIR=$scratch/cache
-parts='conformance|ir|faults|bench|emitted|'
+parts='conformance|ir|faults|bench|emitted|times|'
 failed=()
 
 part() { # NAME COMMAND...: runs it, keeps what it says
@@ -48,9 +49,10 @@ while [ $# -gt 0 ]; do
         [ -f "$suite" ] || { echo "run.sh: bench $argument: there are quick and full" >&2; exit 2; }
         part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" --svg "$out/bench.svg"
         ;;
-    emitted)
-        cp -r "$here/emitted" "$scratch/emitted"
-        part emitted bash "$scratch/emitted/run.sh" $argument
+    emitted | times)
+        mkdir -p "$scratch/emitted" && tar xzf "$here/emitted.tar.gz" -C "$scratch/emitted"
+        [ "$name" = emitted ] && script=run.sh || script=times.sh
+        part "$name" bash "$scratch/emitted/$script" $argument
         ;;
     *)
         sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
