@@ -8,6 +8,7 @@ use crate::header::{self, BLOCK_SIDES, Header, MAX_LEVELS, band_count};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
 use crate::quantise::{self, Quantiser, Step};
+use crate::tables::{TABLE_BYTES, Table, Tables};
 use crate::{packet, parallel};
 use lifting::{Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
@@ -34,6 +35,7 @@ pub struct Codec {
     passes: Passes,
     block: [usize; 2],
     colour: bool,
+    fitted: bool,
 }
 
 /// Collects how pictures are to be coded.
@@ -65,6 +67,7 @@ impl Codec {
             passes: Passes::Two,
             block: [block::MAX_SIDE; 2],
             colour: true,
+            fitted: false,
         })
     }
 }
@@ -118,6 +121,13 @@ impl CodecBuilder {
     /// three at least. They are, if nothing is said.
     pub fn colour(mut self, colour: bool) -> Self {
         self.0.colour = colour;
+        self
+    }
+
+    /// Whether tables of probabilities are fitted to the picture, and travel with the stream where that saves room. It
+    /// takes more time. They are not, if nothing is said.
+    pub fn fitted(mut self, fitted: bool) -> Self {
+        self.0.fitted = fitted;
         self
     }
 
@@ -223,12 +233,34 @@ impl<'a, T: Lane> Job<'a, T> {
             Target::Quality(quality) => self.quantised(self.step_of(quality)),
             Target::Psnr(decibels) => self.of_psnr(decibels)?,
         };
+        Ok(self.counts(&quantised))
+    }
+
+    /// The symbols of all codeblocks.
+    fn counts(&self, quantised: &Quantised) -> Vec<block::Counts> {
         let Codec { levels, block, passes, .. } = *self.codec;
         let all = |resolution| places(&self.transform.bands, self.image.components, resolution, block, passes);
         let places: Vec<_> = (0..=levels).flat_map(all).collect();
-        Ok(parallel::map(&places, |place| {
+        parallel::map(&places, |place| {
             block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
-        }))
+        })
+    }
+
+    /// Tables for these very coefficients, if they save more than they take in the stream.
+    fn fitted(&self, quantised: &Quantised) -> Option<Tables> {
+        let counts: Vec<_> = self.counts(quantised).into_iter().filter(|counts| !counts.is_empty()).collect();
+        let bits = |tables: &Tables| parallel::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
+        let built_in = Tables::built_in();
+        let mut best = (bits(built_in), None);
+        // The built-in ones made fit, as many of them as are chosen; or a few that begin from nothing.
+        let few = |count| Some(Tables::new(vec![Table::EVEN])?.trained(&counts, count, 2));
+        for tables in [Some(built_in.trained(&counts, 1, 2)), few(2), few(8)].into_iter().flatten() {
+            let bits = bits(&tables) + 8.0 * (1 + tables.count() * TABLE_BYTES) as f64;
+            if bits < best.0 {
+                best = (bits, Some(tables));
+            }
+        }
+        best.1
     }
 
     /// Integers as they are.
@@ -368,7 +400,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// What a decoder makes of it.
     fn picture(&self, quantised: &Quantised) -> Result<Image, CodecError> {
-        let header = self.header(quantised);
+        let header = self.header(quantised, None);
         let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
         for (component, plane) in planes.iter_mut().enumerate() {
             for (i, band) in self.transform.bands.iter().enumerate() {
@@ -385,7 +417,7 @@ impl<'a, T: Lane> Job<'a, T> {
         self.transform.synthesise(&header, &planes, 0)
     }
 
-    fn header(&self, quantised: &Quantised) -> Header {
+    fn header(&self, quantised: &Quantised, tables: Option<Tables>) -> Header {
         let Image { height, width, components, bits, signed, .. } = *self.image;
         let Codec { levels, passes, block, .. } = *self.codec;
         debug_assert_eq!(self.transform.bands.len(), band_count(levels));
@@ -401,13 +433,14 @@ impl<'a, T: Lane> Job<'a, T> {
             passes,
             scheme: self.codec.scheme.clone(),
             quantisers: quantised.quantisers.clone(),
-            tables: None,
+            tables,
         }
     }
 
     /// The whole stream.
     fn stream(&self, quantised: &Quantised) -> Result<Vec<u8>, CodecError> {
-        let header = self.header(quantised);
+        let tables = if self.codec.fitted { self.fitted(quantised) } else { None };
+        let header = self.header(quantised, tables);
         let mut stream = header.write()?;
         let seed = header::seed(&stream);
         for resolution in 0..=header.levels {

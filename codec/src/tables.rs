@@ -132,15 +132,17 @@ impl Tables {
     /// cost most are split.
     pub fn trained(&self, blocks: &[Counts], count: usize, turns: usize) -> Tables {
         let mut tables = self.clone();
-        loop {
+        // Doubled so often there are enough. Tables that no block takes fall away, and are not waited for.
+        for round in (0..=2 * MAX_TABLES.ilog2()).rev() {
             for _ in 0..turns {
                 tables = tables.refitted(blocks);
             }
-            if tables.count() >= count.min(MAX_TABLES) {
-                return tables;
+            if round == 0 || tables.count() >= count.min(MAX_TABLES) {
+                break;
             }
             tables = tables.split(blocks, count.min(MAX_TABLES));
         }
+        tables
     }
 
     /// One turn of training; tables that no block chooses are left away.

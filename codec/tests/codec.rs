@@ -112,6 +112,25 @@ fn pictures_are_as_small_as_was_asked_for() {
     assert!(matches!(error, CodecError::TooSmall { bytes: 3, .. }), "{error}");
 }
 
+/// Checks of a board are like no picture that tables were trained with.
+#[test]
+fn tables_are_fitted_where_that_saves_room() {
+    let mut image = picture(256, 256, 1, 8, false);
+    image.samples.iter_mut().enumerate().for_each(|(i, s)| *s = ((i / 256 / 3 + i % 256 / 5) % 2 * 200 + i % 7) as i32);
+    for (name, passes) in [("legall53", Passes::Two), ("s_transform", Passes::Three)] {
+        let codec = Codec::builder(&wavelet(name)).passes(passes);
+        let usual = codec.clone().build().unwrap().encode(&image).unwrap();
+        let fitted = codec.clone().fitted(true).build().unwrap().encode(&image).unwrap();
+        assert!(fitted.len() < usual.len(), "{name}: {} and {} bytes", fitted.len(), usual.len());
+        assert!(Decoder::new(&fitted).unwrap().header().tables.is_some());
+        assert_eq!(decode(&fitted).unwrap(), image);
+        // In a small picture there is nothing to save.
+        let small = picture(16, 16, 1, 8, false);
+        let fitted = codec.clone().fitted(true).build().unwrap().encode(&small).unwrap();
+        assert_eq!(fitted, codec.build().unwrap().encode(&small).unwrap());
+    }
+}
+
 #[test]
 fn quality_goes_with_size() {
     let image = picture(128, 128, 1, 8, false);

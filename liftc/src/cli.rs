@@ -831,6 +831,9 @@ pub struct EncodeArgs {
     /// How often each bitplane is gone through: 3 takes a little less room and more time
     #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub passes: u8,
+    /// Fit the coder's tables to the picture, and send them along where that saves room; takes more time
+    #[arg(long)]
+    pub fit: bool,
     /// Size of codeblocks, each side 4, 8, 16, 32 or 64
     #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = codeblock)]
     pub block: [usize; 2],

@@ -43,7 +43,7 @@ fn streams_are_what_was_asked_for() {
     ] {
         assert!(said.contains(line), "{said}");
     }
-    bench.run("encode camera.png --quality 30 -o c.lpc --threads 1").ok();
+    bench.run("encode camera.png --quality 30 -o c.lpc --threads 1 --fit").ok();
     assert!(bench.read("c.lpc").len() < bytes);
 }
 

@@ -38,7 +38,7 @@ impl Request {
         }
         let passes = if args.passes == 3 { Passes::Three } else { Passes::Two };
         let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes);
-        let builder = builder.block(args.block[0], args.block[1]);
+        let builder = builder.block(args.block[0], args.block[1]).fitted(args.fit);
         let codec = |colour: bool| builder.clone().colour(colour).build().map_err(usage);
         Ok(Request { codec: codec(false)?, colour: codec(true)?, array: args.array.clone(), quiet: args.quiet })
     }

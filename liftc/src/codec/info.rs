@@ -37,6 +37,9 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         Passes::Three => 3,
     };
     line("codeblocks", format!("{} × {}, {passes} passes", block[0], block[1]));
+    if let Some(tables) = &header.tables {
+        line("tables", format!("{}, fitted to the picture", tables.count()));
+    }
     line(
         "quantiser",
         if header.is_lossless() {
