@@ -24,6 +24,9 @@ pub enum Device {
     /// A CUDA device.
     #[cfg(feature = "cuda")]
     Cuda(crate::cuda::CudaDevice),
+    /// An OpenCL device.
+    #[cfg(feature = "opencl")]
+    OpenCl(crate::opencl::OpenClDevice),
 }
 
 impl Device {
@@ -58,6 +61,20 @@ impl Device {
         {
             let _ = ordinal;
             Err(crate::cuda::CudaError::NotBuilt.into())
+        }
+    }
+
+    /// OpenCL device number `ordinal` of all platforms' devices, counted from 0. Plans on it take host data.
+    ///
+    /// # Errors
+    /// If there is no library, no such device, or it refuses: what is missing, and what to do.
+    pub fn opencl(ordinal: usize) -> Result<Device, PlanError> {
+        #[cfg(feature = "opencl")]
+        return Ok(Device::OpenCl(crate::opencl::OpenClDevice::open(ordinal)?));
+        #[cfg(not(feature = "opencl"))]
+        {
+            let _ = ordinal;
+            Err(crate::opencl::OpenClError::NotBuilt.into())
         }
     }
 
@@ -133,6 +150,15 @@ impl Device {
                 let (data, coefficients) = ((span(data), &*data.strides), (span(coefficients), &*coefficients.strides));
                 Box::new(crate::cuda::CudaPlan::<T>::new(device, problem, data, coefficients, &tuning)?)
             }
+            #[cfg(feature = "opencl")]
+            Device::OpenCl(device) => {
+                let machine = Machine::default().with_multiprocessors(device.compute_units());
+                let mut tuning = tuning(machine, device.name().to_owned());
+                if tuning.schedule == Schedule::Auto {
+                    tuning.schedule = Schedule::Shared;
+                }
+                Box::new(crate::opencl::OpenClPlan::new::<T>(device, problem, tuning)?)
+            }
             Device::Interpreter => {
                 let tuning = tuning(Machine::default(), "interpreter".into());
                 Box::new(Interpreter::new::<T>(problem, &data.strides, &coefficients.strides, &tuning)?)
@@ -143,6 +169,10 @@ impl Device {
     /// Whether plans read wisdom by themselves: where what was measured is a device's time.
     #[cfg(feature = "wisdom")]
     pub(crate) fn has_wisdom(&self) -> bool {
+        #[cfg(feature = "opencl")]
+        if matches!(self, Device::OpenCl(_)) {
+            return false;
+        }
         !matches!(self, Device::Cpu { .. } | Device::Interpreter)
     }
 }
@@ -153,6 +183,8 @@ impl std::fmt::Display for Device {
             Device::Cpu { threads: 1 } => f.write_str("cpu, 1 thread"),
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => device.fmt(f),
+            #[cfg(feature = "opencl")]
+            Device::OpenCl(device) => device.fmt(f),
             Device::Interpreter => f.write_str("the interpreter of kernels"),
             Device::Cpu { threads } => write!(f, "cpu, {threads} threads"),
         }

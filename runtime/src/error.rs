@@ -1,6 +1,7 @@
 //! What can be wrong with a plan, or with the data that it is given.
 
 use crate::cuda::CudaError;
+use crate::opencl::OpenClError;
 use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
@@ -295,6 +296,9 @@ pub enum PlanError {
     /// A CUDA device that is missing, or did not do what it was told.
     #[error(transparent)]
     Cuda(#[from] CudaError),
+    /// An OpenCL device that is missing, or did not do what it was told.
+    #[error(transparent)]
+    OpenCl(#[from] OpenClError),
 }
 
 /// Each for what it is: users see one kind of error.

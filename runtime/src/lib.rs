@@ -32,6 +32,7 @@
 //! All are on by default, and none changes a bit of what is computed.
 //!
 //! - `cuda`: plans on CUDA devices; harmless where there is no CUDA. It takes `wisdom` with it.
+//! - `opencl`: plans on OpenCL devices; harmless where there is no OpenCL.
 //! - `macros`: [`lifting!`], wavelets in the source of a crate.
 //! - `ndarray`: plans read and write `ndarray` arrays and views.
 //! - `threads`: large transforms on the CPU use all its threads, by rayon.
@@ -61,6 +62,7 @@ pub use device::Device;
 pub use error::PlanError;
 pub use exec::Workspace;
 pub use exec::cuda;
+pub use exec::opencl;
 pub use expansive::Expansive;
 pub use half::{bf16, f16};
 pub use lifting_codegen::schedule::{Direction, Shape as BlockShape};

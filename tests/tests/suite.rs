@@ -8,6 +8,7 @@ mod conformance;
 mod exact;
 mod macro_functions;
 mod macros;
+mod opencl;
 mod outside;
 mod own_schedule;
 mod pywavelets;

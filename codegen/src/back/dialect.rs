@@ -152,6 +152,12 @@ pub trait CLike: Sync {
         ""
     }
 
+    /// Whether a kernel takes each array as a buffer and the element at which to begin in it, in two parameters; else
+    /// as a pointer.
+    fn arrays_have_offsets(&self) -> bool {
+        false
+    }
+
     /// The qualifier for pointers that nothing else in the kernel aliases.
     fn restrict(&self) -> &'static str {
         "restrict"

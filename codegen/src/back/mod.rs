@@ -11,6 +11,7 @@ mod cuda;
 mod dialect;
 pub mod facts;
 pub mod namer;
+mod opencl;
 pub(crate) mod rust;
 mod text;
 
@@ -18,12 +19,13 @@ pub use c::C;
 pub use c_like::{Helper, Hint, write_host_expression};
 pub use cuda::Cuda;
 pub use dialect::{CLike, Dialect, Memory};
+pub use opencl::OpenCl;
 pub use rust::Rust;
 pub use text::comment_line;
 pub(crate) use text::wrap_list;
 
 /// The dialects that there are. A new one is a file, and a line here.
-pub const DIALECTS: [&dyn Dialect; 3] = [&Cuda, &C, &Rust];
+pub const DIALECTS: [&dyn Dialect; 4] = [&Cuda, &OpenCl, &C, &Rust];
 
 /// The dialect of this word.
 pub fn dialect(word: &str) -> Option<&'static dyn Dialect> {

@@ -2,11 +2,14 @@
 //!
 //! A plan checks everything once, describes the transform as a [`Problem`](lifting_planner::Problem), and hands it to
 //! the executor that its device chose ([`Device::executor`](crate::device::Device)). Executors get raw views that have
-//! been checked against the problem. [`cuda`] and [`interp`] execute programs of `lifting-planner`, on a CUDA device
-//! and on the interpreter of kernels.
+//! been checked against the problem. [`cuda`], [`opencl`] and [`interp`] execute programs of `lifting-planner`, on
+//! devices and on the interpreter of kernels.
 
 pub mod cuda;
 pub(crate) mod interp;
+pub mod opencl;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod packed;
 
 use crate::data::{RawView, RawViewMut};
 use crate::error::PlanError;

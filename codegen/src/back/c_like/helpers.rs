@@ -331,9 +331,9 @@ fn narrow(s: Scalar, d: &dyn CLike) -> String {
              const {uint} shift = 126 - (u >> 23);\n        \
              if (shift > 24) return ({bits})sign;\n        \
              const {uint} m = (u & 0x7fffffu) | 0x800000u;\n        \
-             const {uint} rest = m & (((({uint})1) << shift) - 1), half = (({uint})1) << (shift - 1);\n        \
+             const {uint} rest = m & (((({uint})1) << shift) - 1), tie = (({uint})1) << (shift - 1);\n        \
              const {uint} q = m >> shift;\n        \
-             return ({bits})(sign | (q + (rest > half || (rest == half && (q & 1u)))));\n    \
+             return ({bits})(sign | (q + (rest > tie || (rest == tie && (q & 1u)))));\n    \
          }}\n    \
          u += 0xfffu + (u >> 13 & 1u);\n    \
          return ({bits})(sign | ((u - 0x38000000u) >> 13));\n"

@@ -148,19 +148,28 @@ impl<'a> Writer<'a> {
         for p in self.kernel.params.iter().filter(|p| !p.doc.is_empty()) {
             self.lines.out += &format!("//   {}: {}\n", comment_line(&p.name), comment_line(&p.doc));
         }
-        let mut params = Vec::new();
+        let (mut params, mut starts) = (Vec::new(), Vec::new());
         for p in &self.kernel.params {
             let name = self.namer.name(&p.name);
-            params.push(match p.kind {
-                ParamKind::Scalar(s) => format!("{} {name}", d.type_name(s)),
+            match p.kind {
+                ParamKind::Scalar(s) => params.push(format!("{} {name}", d.type_name(s))),
                 ParamKind::Pointer(s, access) => {
                     let constness = if access == Access::Read { "const " } else { "" };
                     // Data that others may still be writing is not constant.
                     let changes = self.facts.overlaps() && access != Access::Write;
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
-                    format!("{}{constness}{} *{restrict}{name}", d.memory(Memory::Global), d.type_name(s))
+                    let pointer = format!("{}{constness}{} *{restrict}", d.memory(Memory::Global), d.type_name(s));
+                    if d.arrays_have_offsets() {
+                        let (buffer, at) =
+                            (self.namer.name(&format!("{name}_buffer")), self.namer.name(&format!("{name}_at")));
+                        starts.push(format!("{pointer}{name} = {buffer} + {at};"));
+                        params.push(format!("{pointer}{buffer}"));
+                        params.push(format!("{} {at}", d.type_name(Scalar::I64)));
+                    } else {
+                        params.push(format!("{pointer}{name}"));
+                    }
                 }
-            });
+            }
             self.params.push(name);
         }
         self.lines.out += &wrap_list(&d.kernel_head(self.kernel, name), &params, ")");
@@ -172,6 +181,7 @@ impl<'a> Writer<'a> {
             self.line(&declared);
             self.shared[i] = name;
         }
+        starts.iter().for_each(|start| self.line(start));
         if d.warns_of_unused() {
             for i in 0..self.params.len() {
                 if !self.facts.is_param_used(ParamId(i as u32)) {

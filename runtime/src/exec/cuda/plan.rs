@@ -2,10 +2,11 @@
 
 use super::device::CudaDevice;
 use super::error::CudaError;
-use super::host::{Host, Way, gather, scatter};
+use super::host::{Host, Way};
 use super::launch::{Addresses, CudaGraph, Loaded};
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::error::PlanError;
+use crate::exec::packed::{gather, scatter};
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};

@@ -1,0 +1,23 @@
+//! Plans on OpenCL devices.
+//!
+//! The library of the system (`libOpenCL`, an ICD loader) is looked for when a device is opened; where it is not, or
+//! where it knows no device, that is an [`OpenClError`] which says what to do. Kernels go through shared memory and
+//! barriers, as sub-groups cannot be counted on. Their results are those of all other devices, to the bit: devices
+//! that flush denormal numbers or round otherwise are refused for real samples.
+//!
+//! File by file: `device` opens a device, `plan` executes.
+
+mod error;
+
+#[cfg(feature = "opencl")]
+mod device;
+#[cfg(feature = "opencl")]
+mod plan;
+
+pub use error::OpenClError;
+
+#[cfg(feature = "opencl")]
+pub use device::OpenClDevice;
+
+#[cfg(feature = "opencl")]
+pub(crate) use plan::OpenClPlan;

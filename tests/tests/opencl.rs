@@ -1,0 +1,202 @@
+//! OpenCL, on the first device that there is: the suite of the IR, kernel by kernel, and plans against those of the
+//! CPU. Where there is no device these say so and end; `LIFTING_REQUIRE_OPENCL=1` makes that a failure.
+
+use lifting::opencl::OpenClDevice;
+use lifting::{Boundary, Device, Domain, Layout, Plan, Sample, Schedule, bf16, catalogue, f16};
+use lifting_codegen::back::OpenCl;
+use lifting_codegen::ir::interp::Arg;
+use lifting_codegen::ir::{ParamKind, Scalar};
+use lifting_tests::bytes;
+use lifting_tests::conformance::{Suite, grid};
+use lifting_tests::noise;
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::{CL_DEVICE_TYPE_ALL, Device as ClDevice, get_all_devices};
+use opencl3::kernel::Kernel;
+use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
+use opencl3::program::Program;
+use opencl3::types::CL_BLOCKING;
+
+/// The first device, or nothing where there is none.
+fn device(test: &str) -> Option<Device> {
+    match Device::opencl(0) {
+        Ok(device) => Some(device),
+        Err(why) if std::env::var("LIFTING_REQUIRE_OPENCL").is_ok_and(|v| v == "1") => panic!("{test}: {why}"),
+        Err(why) => {
+            println!("{test}: skipped: {why}");
+            None
+        }
+    }
+}
+
+#[test]
+fn the_suite_of_the_ir() {
+    if device("the suite of the IR").is_none() {
+        return;
+    }
+    let suite = Suite::of(&OpenCl);
+    assert!(suite.cases.len() > 100, "only {} cases do without warps", suite.cases.len());
+    let id = get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[0];
+    let context = Context::from_device(&ClDevice::new(id)).unwrap();
+    let options = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable -Werror";
+    let program =
+        Program::create_and_build_from_source(&context, &suite.text, options).unwrap_or_else(|e| panic!("{e}"));
+    // SAFETY: arguments are those of the kernels, and memory is as large as they say.
+    unsafe {
+        let queue = CommandQueue::create(&context, id, 0).unwrap();
+        let mut output = Vec::new();
+        for (case, name) in suite.cases.iter().zip(&suite.names) {
+            let kernel = Kernel::create(&program, name).unwrap();
+            let (mut index, mut buffers) = (0, Vec::new());
+            for (param, arg) in case.kernel.params.iter().zip(&case.args) {
+                match (arg, param.kind) {
+                    (Arg::Buffer(values), _) => {
+                        let values = bytes::of_buffer(values);
+                        let len = values.len().max(1);
+                        let mut buffer =
+                            Buffer::<u8>::create(&context, CL_MEM_READ_WRITE, len, std::ptr::null_mut()).unwrap();
+                        if !values.is_empty() {
+                            queue.enqueue_write_buffer(&mut buffer, CL_BLOCKING, 0, &values, &[]).unwrap();
+                        }
+                        kernel.set_arg(index, &buffer.get()).unwrap();
+                        kernel.set_arg(index + 1, &0_i64).unwrap();
+                        index += 2;
+                        buffers.push((buffer, values.len()));
+                    }
+                    (Arg::Scalar(v), ParamKind::Scalar(Scalar::I64 | Scalar::U64)) => {
+                        kernel.set_arg(index, v).unwrap();
+                        index += 1;
+                    }
+                    (Arg::Scalar(v), ParamKind::Scalar(Scalar::I16)) => {
+                        kernel.set_arg(index, &(*v as i16)).unwrap();
+                        index += 1;
+                    }
+                    (Arg::Scalar(v), _) => {
+                        kernel.set_arg(index, &(*v as i32)).unwrap();
+                        index += 1;
+                    }
+                    (Arg::F32(v), _) => {
+                        kernel.set_arg(index, v).unwrap();
+                        index += 1;
+                    }
+                    (Arg::F64(v), _) => {
+                        kernel.set_arg(index, v).unwrap();
+                        index += 1;
+                    }
+                }
+            }
+            let (grid, block) = (grid(case), case.kernel.launch.block);
+            let local = block.map(|n| n as usize);
+            let global = [0, 1, 2].map(|axis| grid[axis] as usize * local[axis]);
+            if !global.contains(&0) {
+                let (global, local) = (global.as_ptr(), local.as_ptr());
+                queue.enqueue_nd_range_kernel(kernel.get(), 3, std::ptr::null(), global, local, &[]).unwrap();
+            }
+            for (buffer, len) in buffers {
+                let mut values = vec![0_u8; len];
+                if len > 0 {
+                    queue.enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut values, &[]).unwrap();
+                }
+                output.extend(values);
+            }
+        }
+        suite.check(&output);
+    }
+}
+
+/// Forward, inverse, and a level of it, out of place and in place: the device's results are the CPU's.
+fn agree<T: Sample>(
+    device: &Device,
+    name: &str,
+    shape: &[usize],
+    levels: u32,
+    boundary: Boundary,
+    sample: impl Fn(i64) -> T,
+) {
+    let scheme = catalogue::find(name).unwrap();
+    let layout = if shape.len() == 1 { Layout::Interleaved } else { Layout::Mallat };
+    let periodic = boundary == Boundary::Periodic;
+    let multiple = |n: &usize| if periodic { n.next_multiple_of(1 << levels) } else { *n };
+    let shape: Vec<usize> = shape.iter().map(multiple).collect();
+    let plan = |device: &Device| {
+        let builder = Plan::builder(&scheme).shape(&shape).levels(levels).boundary(boundary).layout(layout);
+        builder.sample::<T>().build(device).unwrap_or_else(|e| panic!("{name}, {boundary:?}, {shape:?}: {e}"))
+    };
+    let (ours, cpu) = (plan(device), plan(&Device::cpu_with_threads(1)));
+    let what = format!("{name}, {boundary:?}, {shape:?}, {}", T::KIND);
+    let data: Vec<T> = noise(shape.iter().product(), 1 << 20).into_iter().map(sample).collect();
+    let same = |a: &[T], b: &[T], how: &str| {
+        let bits = |x: &T| format!("{x:?}");
+        if let Some(i) = (0..a.len()).find(|&i| bits(&a[i]) != bits(&b[i])) {
+            panic!("{what}, {how}: sample {i} is {:?} on the device and {:?} on the CPU", a[i], b[i]);
+        }
+    };
+    let mut bands = [data.clone(), data.clone()];
+    ours.forward(&data, &mut bands[0]).unwrap_or_else(|e| panic!("{what}: {e}"));
+    cpu.forward(&data, &mut bands[1]).unwrap();
+    same(&bands[0], &bands[1], "forward");
+    let mut back = [data.clone(), data.clone()];
+    ours.inverse(&bands[0], &mut back[0]).unwrap();
+    cpu.inverse(&bands[0], &mut back[1]).unwrap();
+    same(&back[0], &back[1], "inverse");
+    ours.inverse_in_place(&mut bands[0]).unwrap();
+    same(&bands[0], &back[1], "inverse in place");
+    ours.forward_in_place(&mut bands[0]).unwrap();
+    cpu.forward_in_place(&mut back[1]).unwrap();
+    same(&bands[0], &back[1], "forward in place");
+}
+
+const BOUNDARIES: [Boundary; 4] = [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Zero, Boundary::Edge];
+
+fn every_border(device: &Device, name: &str, shape: &[usize], levels: u32) {
+    for boundary in BOUNDARIES {
+        if catalogue::find(name).unwrap().domain() == Domain::Integer {
+            agree(device, name, shape, levels, boundary, |v| v as i16);
+        } else {
+            agree(device, name, shape, levels, boundary, |v| v as f32 / 8.0);
+        }
+    }
+}
+
+#[test]
+fn plans_equal_the_cpus() {
+    let Some(device) = device("plans") else { return };
+    for name in ["dd137", "cdf97", "db4"] {
+        every_border(&device, name, &[13, 37], 2);
+    }
+    for shape in [&[1][..], &[2], &[3], &[257], &[1, 5], &[5, 1], &[3, 5, 7], &[2, 33, 65]] {
+        agree(&device, "cdf97", shape, 1, Boundary::WholeSymmetric, |v| v as f32 / 8.0);
+        agree(&device, "legall53", shape, 1, Boundary::WholeSymmetric, |v| v as i16);
+    }
+    let (shape, border) = (&[31, 70], Boundary::WholeSymmetric);
+    agree(&device, "dd137", shape, 3, border, |v| (v * 4099) as i32);
+    agree(&device, "legall53", shape, 3, border, |v| v << 42);
+    agree(&device, "cdf97", shape, 3, border, |v| f16::from_f64(v as f64 / 512.0));
+    agree(&device, "cdf97", shape, 3, border, |v| bf16::from_f64(v as f64 / 512.0));
+    agree(&device, "cdf97", shape, 3, border, |v| v as f64 * 1e-310);
+}
+
+/// Every wavelet of the catalogue where `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
+#[test]
+fn the_catalogue_equals_the_cpus() {
+    let Some(device) = device("the catalogue") else { return };
+    let each = if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") { 1 } else { 50 };
+    for entry in lifting_filters::CATALOGUE.iter().step_by(each) {
+        every_border(&device, entry.name, &[11, 21], 2);
+    }
+}
+
+#[test]
+fn what_cannot_be_says_why() {
+    // There is no device of that number anywhere.
+    let error = Device::opencl(4096).unwrap_err().to_string();
+    assert!(error.contains("OpenCL"), "{error}");
+    let Some(device) = device("what cannot be") else { return };
+    assert!(error.contains("there is no OpenCL device 4096: this machine has"), "{error}");
+    assert!(OpenClDevice::count().unwrap() > 0);
+    // Warps are not to be counted on.
+    let wavelet = catalogue::find("cdf97").unwrap();
+    let builder = Plan::builder(&wavelet).shape(&[256, 256]).schedule(Schedule::WARP).sample::<f32>();
+    let error = builder.build(&device).unwrap_err().to_string();
+    assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+}
