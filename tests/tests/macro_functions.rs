@@ -65,11 +65,15 @@ wavelets!(zero, zero);
 /// The text is what the compiler would write to a file.
 #[test]
 fn cuda_is_the_compilers_text() {
-    use lifting_codegen::emit::{self, Request};
+    use lifting_codegen::emit::{Request, natural_samples};
     use lifting_dsl::Boundary;
+    use lifting_planner::emit::{Count, General, general};
+    use lifting_planner::{Machine, Schedule, Tuning};
     let command = "lifting! { wavelet dd137 … }";
-    let samples = emit::natural_samples(edge::dd137.domain());
-    let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: true, command };
-    assert_eq!(edge::dd137::CUDA, emit::cuda(&request).unwrap().text);
+    let samples = natural_samples(edge::dd137.domain());
+    let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: false, command };
+    let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+    let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
+    assert_eq!(*edge::dd137::CUDA, general(&request, &how).unwrap().text);
     assert!(zero::lopsided::CUDA.contains("lopsided_cuda_forward_f64"));
 }
