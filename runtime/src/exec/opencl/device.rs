@@ -121,10 +121,10 @@ impl OpenClDevice {
             SampleType::F64 if double == 0 => return Err(lacks("double precision")),
             SampleType::F64 => double,
         };
-        if config & u64::from(CL_FP_DENORM) == 0 {
+        if config & CL_FP_DENORM == 0 {
             return Err(lacks("denormal numbers"));
         }
-        if config & u64::from(CL_FP_ROUND_TO_NEAREST) == 0 {
+        if config & CL_FP_ROUND_TO_NEAREST == 0 {
             return Err(lacks("rounding to nearest"));
         }
         let quotients = if single & CORRECT_QUOTIENTS == 0 { "" } else { " -cl-fp32-correctly-rounded-divide-sqrt" };
