@@ -298,7 +298,8 @@ fn uncommon_steps() {
     insta::assert_snapshot!(text);
 }
 
-/// Warps, or sub-groups, of 16 and of 64 lanes: schedules derive their kernels for these, or name what stands against it.
+/// Warps, or sub-groups, of 16 and of 64 lanes: schedules derive their kernels for these, or name what stands against
+/// it.
 #[test]
 fn other_warps() {
     let mut taken = Vec::new();
