@@ -11,6 +11,7 @@ use crate::list::{Arg, Array, List, Region};
 use crate::lower::{Lowering, Place, Program, scalar_of, work_of};
 use crate::problem::Problem;
 use crate::recipe;
+use crate::tiles::Places;
 use crate::view::{Dim, MOST, View, joined, positions};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Band;
@@ -28,16 +29,22 @@ impl Program {
         coefficients: &[isize],
         tuning: &Tuning,
     ) -> Result<Program, ProgramError> {
-        let scalar = scalar_of(sample);
+        let places = Places::new(problem, scalar_of(sample), data, coefficients);
+        Program::of_parts(problem, &places, |problem, places| Program::adjoint_of(problem, sample, places, tuning))
+    }
+
+    /// The same in boxes of arrays.
+    fn adjoint_of(
+        problem: &Problem,
+        sample: SampleType,
+        places: &Places,
+        tuning: &Tuning,
+    ) -> Result<Program, ProgramError> {
+        let of = |array, view: &View| View { array, ..*view };
+        let (data, coefficients) = (&places.data, &places.coefficients);
         let mut lowering = Lowering::new(problem, sample, tuning);
-        let forward = lowering.adjoint_of_synthesis(
-            View::strided(Array::Source, scalar, data),
-            View::strided(Array::Target, scalar, coefficients),
-        )?;
-        let inverse = lowering.adjoint_of_analysis(
-            View::strided(Array::Source, scalar, coefficients),
-            View::strided(Array::Target, scalar, data),
-        )?;
+        let forward = lowering.adjoint_of_synthesis(of(Array::Source, data), of(Array::Target, coefficients))?;
+        let inverse = lowering.adjoint_of_analysis(of(Array::Source, coefficients), of(Array::Target, data))?;
         Ok(lowering.finish(forward, None, vec![inverse], None))
     }
 }

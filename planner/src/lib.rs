@@ -42,6 +42,7 @@ mod recipe;
 mod registers;
 mod schedule;
 mod source;
+mod tiles;
 mod view;
 mod wisdom;
 
@@ -56,6 +57,7 @@ pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};
 pub use schedule::{Schedule, Way};
 pub use source::source;
+pub use tiles::{Part, TileError};
 pub use wisdom::{Key, Wisdom, WisdomWarning};
 
 #[cfg(test)]

@@ -60,6 +60,17 @@ impl Regions {
         entry.1 = entry.1.max(len);
     }
 
+    /// Makes each part large enough for others, too, which have the same types.
+    pub(crate) fn join(&mut self, other: &Regions) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            if let Some((scalar, len)) = *other {
+                let entry = own.get_or_insert((scalar, 0));
+                debug_assert_eq!(entry.0, scalar, "a part of the workspace has one type");
+                entry.1 = entry.1.max(len);
+            }
+        }
+    }
+
     /// Where each part begins in one allocation, in bytes, and the whole's size; `None` if it cannot be addressed.
     pub fn layout(&self) -> Option<([usize; Region::COUNT], usize)> {
         let (mut starts, mut end) = ([0; Region::COUNT], 0usize);

@@ -19,6 +19,7 @@ use crate::pair::{Pair, Quad, Span};
 use crate::pass::{Pass, Sites};
 use crate::problem::Problem;
 use crate::recipe::Choice;
+use crate::tiles::Places;
 use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::Direction;
@@ -62,28 +63,25 @@ impl Program {
         coefficients: &[isize],
         tuning: &Tuning,
     ) -> Result<Program, ProgramError> {
-        let scalar = scalar_of(sample);
-        let shape = problem.geometry.shape();
-        let view = |array, strides: &[isize]| View::strided(array, scalar, strides);
+        let places = Places::new(problem, scalar_of(sample), data, coefficients);
+        Program::of_parts(problem, &places, |problem, places| Program::of(problem, sample, places, tuning))
+    }
+
+    /// The same in boxes of arrays.
+    fn of(problem: &Problem, sample: SampleType, places: &Places, tuning: &Tuning) -> Result<Program, ProgramError> {
+        let of = |array, view: &View| View { array, ..*view };
         let mut lowering = Lowering::new(problem, sample, tuning);
-        let outer_first: Vec<usize> = (0..shape.len()).collect();
-        let (source, target) = (view(Array::Source, data), view(Array::Target, coefficients));
+        let (source, target) = (of(Array::Source, &places.data), of(Array::Target, &places.coefficients));
         let forward = lowering.anywhere(|l| l.forward(source, target))?;
         let in_place = !problem.pads();
         lowering.lenient = true;
         let forward_in_place = in_place.then(|| lowering.anywhere(|l| l.forward(target, target))).transpose()?;
         let mut inverse = Vec::new();
-        for level in 0..=problem.geometry.depth() {
-            let target = match level {
-                0 => view(Array::Target, data),
-                _ => {
-                    let shape = problem.geometry.level_shape(level);
-                    View::packed(Array::Target, scalar, &shape, &outer_first)
-                }
-            };
+        let source = of(Array::Source, &places.coefficients);
+        for (level, low) in (0..).zip(std::iter::once(&places.data).chain(&places.lows)) {
             // What was asked for is asked of the whole transform.
             lowering.lenient = level > 0;
-            inverse.push(lowering.anywhere(|l| l.inverse(level, view(Array::Source, coefficients), target))?);
+            inverse.push(lowering.anywhere(|l| l.inverse(level, source, of(Array::Target, low)))?);
         }
         lowering.lenient = true;
         let inverse_in_place = in_place.then(|| lowering.anywhere(|l| l.inverse(0, target, target))).transpose()?;

@@ -27,6 +27,8 @@ pub struct Problem {
     pub gain_shift: u32,
     /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
     pub double_lone_odd: bool,
+    /// Lengths of tiles along each axis, if the transform is of tiles that know nothing of one another.
+    pub tile: Option<Vec<usize>>,
 }
 
 impl Problem {
@@ -34,7 +36,7 @@ impl Problem {
     pub fn new(scheme: Scheme, geometry: Geometry) -> Problem {
         let source_shape = geometry.shape().to_vec();
         let (boundary, layout) = (scheme.boundary(), Layout::Mallat);
-        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false }
+        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false, tile: None }
     }
 
     /// Whether there is an adjoint.

@@ -38,6 +38,7 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     layout: Layout,
     range: Option<(i64, i64)>,
     pad: Option<Pad>,
+    tile: Option<Vec<usize>>,
     strides: Option<Vec<isize>>,
     coefficient_strides: Option<Vec<isize>>,
     schedule: Schedule,
@@ -80,6 +81,7 @@ impl<'a> PlanBuilder<'a> {
             layout: Layout::Mallat,
             range: None,
             pad: None,
+            tile: None,
             strides: None,
             coefficient_strides: None,
             schedule: Schedule::Auto,
@@ -165,6 +167,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             layout: self.layout,
             range: self.range,
             pad: self.pad,
+            tile: self.tile,
             strides: self.strides,
             coefficient_strides: self.coefficient_strides,
             schedule: self.schedule,
@@ -208,6 +211,34 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// would multiply the data, and are refused where that makes more than 65536 samples.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
+        self
+    }
+
+    /// Cut the data into tiles of these lengths, one for each axis, that know nothing of one another: each is transformed
+    /// as if it were alone, with borders of its own, and its coefficients stand where it stands. The last tiles are as
+    /// long as what is left. Lengths are multiples of 2^levels, or leave the axis whole.
+    ///
+    /// ```
+    /// use lifting::{Device, Plan, catalogue};
+    /// let wavelet = catalogue::find("cdf97")?;
+    /// let whole = Plan::builder(&wavelet).shape(&[100, 150]).levels(2).sample::<f32>();
+    /// let plan = whole.clone().tile(&[64, 64]).build(&Device::cpu())?;
+    /// let image: Vec<f32> = (0..15000).map(|i| (i % 97) as f32).collect();
+    /// let mut coefficients = vec![0.0; 15000];
+    /// plan.forward(&image, &mut coefficients)?;
+    ///
+    /// // The second tile by itself: the same bits.
+    /// let tile = plan.tiles().nth(1).expect("there are six");
+    /// assert_eq!((&tile.offset[..], &tile.shape[..]), (&[0, 64][..], &[64, 64][..]));
+    /// let alone = whole.shape(&tile.shape).strides(&[150, 1]).coefficient_strides(&[150, 1]).build(&Device::cpu())?;
+    /// let mut again = vec![0.0; 15000];
+    /// alone.forward(&image[64..], &mut again[64..])?;
+    /// let corner = &tile.subbands[0];
+    /// assert!(corner.samples(&coefficients).eq(corner.samples(&again)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tile(mut self, lengths: &[usize]) -> Self {
+        self.tile = Some(lengths.to_vec());
         self
     }
 
@@ -260,6 +291,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         self.axis_order = Some(axes);
         self.origins = Some(geometry.level_origins(level));
         (self.layout, self.pad, self.strides, self.coefficient_strides) = (Layout::Mallat, None, None, None);
+        self.tile = None;
         (self.schedule, self.range, self.only) = (Schedule::Auto, None, Some(only));
         self
     }
@@ -339,7 +371,7 @@ impl<'a, T> PlanBuilder<'a, T> {
         let geometry = if padded == shape { geometry } else { Geometry::new(&padded, &origins, &levels, &order)? };
         let boundary = self.boundary.or_else(|| profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary());
         geometry.check_boundary(boundary)?;
-        Ok(Problem {
+        let problem = Problem {
             boundary,
             geometry,
             layout: self.layout,
@@ -347,7 +379,10 @@ impl<'a, T> PlanBuilder<'a, T> {
             gain_shift: profile.map_or(0, |p| p.gain_shift),
             double_lone_odd: self.profile == Some(Format::Jpeg2000) && scheme.domain() == Domain::Integer,
             scheme: scheme.clone(),
-        })
+            tile: self.tile.clone(),
+        };
+        problem.check_tiles()?;
+        Ok(problem)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where plans execute.
 
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Tiled};
 use crate::data::Expected;
 use crate::error::PlanError;
 use crate::exec::Executor;
@@ -135,7 +135,10 @@ impl Device {
             Device::Cpu { .. } if schedule != Schedule::Auto => {
                 return Err(PlanError::NoSchedule { schedule, device: self.to_string() });
             }
-            Device::Cpu { threads } => Box::new(Cpu::<T>::new(problem, *threads)?),
+            Device::Cpu { threads } => match problem.parts()? {
+                Some(parts) => Box::new(Tiled::<T>::new(parts, *threads)?),
+                None => Box::new(Cpu::<T>::new(problem, *threads)?),
+            },
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => {
                 let properties = device.properties();

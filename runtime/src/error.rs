@@ -6,7 +6,7 @@ use lifting_codegen::schedule::{Direction, ScheduleError};
 use lifting_dsl::geometry::GeometryError;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Domain, Format};
-use lifting_planner::{ProgramError, Schedule};
+use lifting_planner::{ProgramError, Schedule, TileError};
 
 /// Why a plan could not be built or executed. Nothing has been written where one is returned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,6 +28,9 @@ pub enum PlanError {
     /// Shape, origins, levels or order of axes cannot be.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
+    /// Tiles that cannot be.
+    #[error(transparent)]
+    Tile(#[from] TileError),
     /// The wavelet says nothing about the format that was asked for.
     #[error("wavelet `{wavelet}` has no profile {}: {}", format.name(), profile_help(wavelet, available))]
     NoProfile {

@@ -78,7 +78,7 @@ pub use lifting_planner::{
 pub use macros::__private;
 pub use plan::{Plan, Unsampled};
 pub use sample::Sample;
-pub use subband::Subband;
+pub use subband::{Subband, Tile};
 pub use text::{CompileError, compile, load};
 pub use tune::{Measured, Trial};
 

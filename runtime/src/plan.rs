@@ -5,11 +5,11 @@ use crate::data::{Expected, Source, Target};
 use crate::error::PlanError;
 use crate::exec::{Executor, Workspace};
 use crate::sample::Sample;
-use crate::subband::Subband;
+use crate::subband::{Subband, Tile};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::Scheme;
-use lifting_dsl::geometry::Geometry;
-use lifting_planner::{Problem, Recipe};
+use lifting_dsl::geometry::{Band, Geometry};
+use lifting_planner::{Part, Problem, Recipe};
 use std::sync::Arc;
 
 /// Stands for the sample type of a builder that has not been told it yet.
@@ -118,16 +118,44 @@ impl<T: Sample> Plan<T> {
         self.0.coefficients.span
     }
 
-    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice.
+    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice; of a plan with tiles those
+    /// of the first one ([`Plan::tiles`] has all).
     pub fn subbands(&self) -> impl ExactSizeIterator<Item = Subband> + '_ {
         let Inner { problem, coefficients, .. } = &*self.0;
-        let bands = problem.geometry.bands(problem.layout).into_iter();
+        let first = problem.tile.as_ref().map(|tile| {
+            let lengths = tile.iter().zip(problem.geometry.shape()).map(|(&tile, &n)| tile.min(n));
+            problem.tile_geometry(&lengths.collect::<Vec<_>>()).expect("the tiles were checked")
+        });
+        let bands = first.as_ref().unwrap_or(&problem.geometry).bands(problem.layout).into_iter();
         bands.map(|band| Subband::new(band, coefficients.start, &coefficients.strides))
     }
 
     /// The sub-band of that name.
     pub fn subband(&self, name: &str) -> Option<Subband> {
         self.subbands().find(|band| band.name == name)
+    }
+
+    /// The tiles of [`PlanBuilder::tile`], each with its sub-bands: those of one shape stand together, full ones first. A
+    /// plan without has one, the whole.
+    pub fn tiles(&self) -> impl Iterator<Item = Tile> + '_ {
+        let Inner { problem, coefficients, .. } = &*self.0;
+        let parts = problem.parts().expect("the tiles were checked").unwrap_or_else(|| vec![Part::whole(problem)]);
+        parts.into_iter().flat_map(move |part| {
+            let shape = part.shape.clone();
+            let geometry = problem.tile_geometry(&shape).expect("the tiles were checked");
+            let bands = geometry.bands(problem.layout);
+            part.starts().collect::<Vec<_>>().into_iter().map(move |offset| {
+                let at = offset.iter().zip(&coefficients.strides).map(|(&o, &s)| o as isize * s).sum();
+                let start = coefficients.start.wrapping_add_signed(at);
+                let own = |band: &Band| {
+                    let subband = Subband::new(band.clone(), start, &coefficients.strides);
+                    let offset = subband.offset.iter().zip(&offset).map(|(own, tile)| own + tile).collect();
+                    Subband { offset, ..subband }
+                };
+                let subbands = bands.iter().map(own).collect();
+                Tile { shape: shape.clone(), subbands, offset }
+            })
+        })
     }
 
     /// What the plan does, as data.

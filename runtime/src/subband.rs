@@ -26,6 +26,17 @@ pub struct Subband {
     pub strides: Vec<isize>,
 }
 
+/// A tile that knows nothing of the others, and its sub-bands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Per axis: index of its first sample, in data and coefficients.
+    pub offset: Vec<usize>,
+    /// Per axis: number of samples.
+    pub shape: Vec<usize>,
+    /// Its sub-bands, coarsest first, with their places in the coefficients.
+    pub subbands: Vec<Subband>,
+}
+
 impl Subband {
     /// The band of coefficients with these strides, the first of which is sample `base` of its slice.
     pub(crate) fn new(band: Band, base: usize, strides: &[isize]) -> Subband {

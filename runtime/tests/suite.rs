@@ -8,5 +8,6 @@ mod launches;
 mod plan;
 mod schedules;
 mod support;
+mod tiles;
 #[cfg(feature = "wisdom")]
 mod wisdom;

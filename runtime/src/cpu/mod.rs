@@ -14,6 +14,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 pub(crate) mod threads;
+mod tiles;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::error::PlanError;
@@ -26,6 +27,7 @@ use lifting_dsl::geometry::Layout;
 use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
 use std::sync::Arc;
+pub(crate) use tiles::Tiled;
 
 /// What workers share although it holds pointers.
 struct Shared<P>(P);

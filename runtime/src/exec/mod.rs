@@ -56,9 +56,28 @@ impl<T: Sample> Workspace<T> {
     pub fn bytes(&self) -> usize {
         self.size.bytes::<T>()
     }
+
+    /// Gives it another size, for a part of what it was made for: what that is no larger than is not allocated again.
+    pub(crate) fn resize(&mut self, size: WorkspaceSize) {
+        self.lines.resize(size.lines, T::Lane::default());
+        self.level.resize(size.level, T::Lane::default());
+        self.padded.resize(size.padded, T::default());
+        self.low.resize(size.low, T::default());
+        self.size = size;
+    }
 }
 
 impl WorkspaceSize {
+    /// Of each part the larger.
+    pub fn max(self, other: WorkspaceSize) -> WorkspaceSize {
+        WorkspaceSize {
+            lines: self.lines.max(other.lines),
+            level: self.level.max(other.level),
+            padded: self.padded.max(other.padded),
+            low: self.low.max(other.low),
+        }
+    }
+
     /// Size in bytes for samples of type `T`.
     pub fn bytes<T: Sample>(&self) -> usize {
         (self.lines + self.level) * size_of::<T::Lane>() + (self.padded + self.low) * size_of::<T>()

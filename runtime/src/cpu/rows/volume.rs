@@ -101,8 +101,13 @@ impl<T: Sample> Volume<T> {
             let shape = axes.map(|axis| shape[axis]);
             let low = [0, 1, 2].map(|a| (parity[a] as usize + shape[a]).div_ceil(2) - parity[a] as usize);
             let plane = Geometry::new(&shape[1..], &parity[1..], &[1, 1], &[1, 0]).ok()?;
-            let plane =
-                Problem { source_shape: shape[1..].to_vec(), geometry: plane, scheme: scheme.clone(), ..*problem };
+            let plane = Problem {
+                source_shape: shape[1..].to_vec(),
+                geometry: plane,
+                scheme: scheme.clone(),
+                tile: None,
+                ..*problem
+            };
             let axis = |steps| Axis::new(steps, problem.boundary, shape[0], parity[0] as usize);
             let axis = [axis(&forward)?, axis(&backward)?];
             let along = |analysis: bool| Fused::along::<T, _>(isa, analysis, &axis[!analysis as usize], Along::Columns);

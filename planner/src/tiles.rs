@@ -1,0 +1,292 @@
+//! Tiles that know nothing of one another: each has borders of its own, as the tiles of JPEG 2000 have.
+//!
+//! A problem with tiles is a few problems without: along each axis there are tiles of the length that was asked for,
+//! and perhaps a shorter one at the end. Tiles of one shape are a batch, so each of these problems is a transform of
+//! batches like any other, in boxes of the arrays.
+
+use crate::error::ProgramError;
+use crate::list::{Array, List, MOST_LAUNCHES};
+use crate::lower::Program;
+use crate::problem::{Problem, contiguous};
+use crate::view::View;
+use lifting_codegen::ir::Scalar;
+use lifting_dsl::geometry::{Geometry, GeometryError, MAX_AXES};
+
+/// Tiles that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TileError {
+    /// Not a length for each axis.
+    #[error("a tile has {got} lengths, and the data {rank} axes: give one for each axis")]
+    Count {
+        /// Lengths.
+        got: usize,
+        /// Axes of the data.
+        rank: usize,
+    },
+    /// A tile without samples.
+    #[error("a tile has length 0 along axis {axis}: it needs a sample at least; the axis's own length leaves it whole")]
+    Empty {
+        /// The axis.
+        axis: usize,
+    },
+    /// Tiles that would begin at positions of different parity.
+    #[error(
+        "a tile has length {length} along axis {axis}, which is no multiple of {multiple} (2^levels): low bands of \
+         tiles would not join; choose a multiple, fewer levels, or the axis's own length"
+    )]
+    Multiple {
+        /// The axis.
+        axis: usize,
+        /// Of the tile.
+        length: usize,
+        /// 2^levels.
+        multiple: usize,
+    },
+    /// Padding, which tiles do not do.
+    #[error(
+        "tiles of {shape:?} are not padded to {padded:?}: the last tiles are as long as what is left; leave out one"
+    )]
+    Padded {
+        /// The data.
+        shape: Vec<usize>,
+        /// What it would become.
+        padded: Vec<usize>,
+    },
+    /// Cut along too many axes.
+    #[error("tiles along {cut} axes of {rank}: both together are at most {MAX_AXES}; cut along fewer")]
+    Axes {
+        /// Axes that are cut.
+        cut: usize,
+        /// Axes of the data.
+        rank: usize,
+    },
+}
+
+/// Tiles of one shape.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The transform of all of them: an axis of tiles for each axis that has several, then the axes of the data.
+    pub problem: Problem,
+    /// Index of the first sample of the first of them.
+    pub at: Vec<usize>,
+    /// Tiles along each axis.
+    pub count: Vec<usize>,
+    /// Of a tile.
+    pub shape: Vec<usize>,
+}
+
+impl Part {
+    /// A problem without tiles as one.
+    pub fn whole(problem: &Problem) -> Part {
+        let shape = problem.geometry.shape().to_vec();
+        Part { problem: problem.clone(), at: vec![0; shape.len()], count: vec![1; shape.len()], shape }
+    }
+
+    /// Lengths or steps of the part's axes: those of axes of tiles that there are, then those of the data's axes.
+    fn axes<V: Copy>(&self, tiles: impl Fn(usize) -> V, own: impl Fn(usize) -> V) -> Vec<V> {
+        let cut = (0..self.count.len()).filter(|&axis| self.count[axis] > 1);
+        cut.map(tiles).chain((0..self.count.len()).map(own)).collect()
+    }
+
+    /// Strides of the part's axes in an array with these strides, which has the low bands of a level of all tiles; level
+    /// 0 is the whole. And how far from the array's first sample the part's is.
+    pub fn strides(&self, level: u32, strides: &[isize]) -> (Vec<isize>, isize) {
+        let levels = self.levels();
+        let low = |axis: usize, n: usize| (n >> level.min(levels[axis])) as isize * strides[axis];
+        let at = (0..strides.len()).map(|axis| low(axis, self.at[axis])).sum();
+        (self.axes(|axis| low(axis, self.shape[axis]), |axis| strides[axis]), at)
+    }
+
+    /// Levels of the data's axes.
+    fn levels(&self) -> &[u32] {
+        let levels = self.problem.geometry.levels();
+        &levels[levels.len() - self.count.len()..]
+    }
+
+    /// Where each tile begins, row-major.
+    pub fn starts(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
+        (0..self.count.iter().product()).map(|mut index: usize| {
+            let mut start = self.at.clone();
+            for (axis, &count) in self.count.iter().enumerate().rev() {
+                start[axis] += index % count * self.shape[axis];
+                index /= count;
+            }
+            start
+        })
+    }
+}
+
+impl Problem {
+    /// Whether the tiles can be.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check_tiles(&self) -> Result<(), TileError> {
+        let (Some(tile), shape) = (&self.tile, self.geometry.shape()) else { return Ok(()) };
+        let rank = shape.len();
+        if tile.len() != rank {
+            return Err(TileError::Count { got: tile.len(), rank });
+        }
+        for (axis, &length) in tile.iter().enumerate() {
+            let multiple = 1usize.checked_shl(self.geometry.levels()[axis]).unwrap_or(usize::MAX);
+            match length {
+                0 => return Err(TileError::Empty { axis }),
+                _ if length < shape[axis] && length % multiple != 0 => {
+                    return Err(TileError::Multiple { axis, length, multiple });
+                }
+                _ => {}
+            }
+        }
+        if self.pads() {
+            return Err(TileError::Padded { shape: self.source_shape.clone(), padded: shape.to_vec() });
+        }
+        let cut = tile.iter().zip(shape).filter(|(tile, n)| tile < n).count();
+        if cut + rank > MAX_AXES { Err(TileError::Axes { cut, rank }) } else { Ok(()) }
+    }
+
+    /// The geometry of a tile by itself.
+    ///
+    /// # Errors
+    /// If the shape is none.
+    pub fn tile_geometry(&self, shape: &[usize]) -> Result<Geometry, GeometryError> {
+        Geometry::new(shape, self.geometry.origins(), self.geometry.levels(), self.geometry.order())
+    }
+
+    /// The problems that one with tiles is, those of full tiles first; none of a problem without.
+    ///
+    /// # Errors
+    /// If a geometry cannot be, which of tiles that were checked none is.
+    pub fn parts(&self) -> Result<Option<Vec<Part>>, GeometryError> {
+        let (Some(tile), shape) = (&self.tile, self.geometry.shape()) else { return Ok(None) };
+        // First sample, tiles and length of a tile, along one axis.
+        let mut kinds: Vec<Vec<[usize; 3]>> = vec![Vec::new()];
+        for (&n, &tile) in shape.iter().zip(tile) {
+            let tile = tile.min(n);
+            let (full, rest) = (n / tile, n % tile);
+            let along = [[0, full, tile], [full * tile, 1, rest]].into_iter().filter(|[_, count, n]| count * n > 0);
+            let grown = |kind: Vec<[usize; 3]>| along.clone().map(move |one| [kind.clone(), vec![one]].concat());
+            kinds = kinds.into_iter().flat_map(grown).collect();
+        }
+        let part = |kind: Vec<[usize; 3]>| {
+            let [at, count, shape] = [0, 1, 2].map(|i| kind.iter().map(|axis| axis[i]).collect::<Vec<_>>());
+            let cut = count.iter().filter(|&&n| n > 1).count();
+            let geometry = &self.geometry;
+            let order: Vec<usize> = geometry.order().iter().map(|axis| axis + cut).collect();
+            let mut part = Part { problem: Problem { tile: None, ..self.clone() }, at, count, shape };
+            let lengths = part.axes(|axis| part.count[axis], |axis| part.shape[axis]);
+            let origins = part.axes(|_| 0, |axis| geometry.origins()[axis]);
+            let levels = part.axes(|_| 0, |axis| geometry.levels()[axis]);
+            part.problem.geometry = Geometry::new(&lengths, &origins, &levels, &order)?;
+            part.problem.source_shape = lengths;
+            Ok(part)
+        };
+        kinds.into_iter().map(part).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// Where a problem's arrays have their samples.
+pub(crate) struct Places {
+    /// Data.
+    pub data: View,
+    /// Coefficients.
+    pub coefficients: View,
+    /// Low bands that synthesis may stop at, from level 1 on.
+    pub lows: Vec<View>,
+}
+
+impl Places {
+    /// Arrays with these strides; low bands without gaps.
+    pub fn new(problem: &Problem, scalar: Scalar, data: &[isize], coefficients: &[isize]) -> Places {
+        let low = |level| View::strided(Array::Target, scalar, &contiguous(&problem.geometry.level_shape(level)));
+        let view = |strides: &[isize]| View::strided(Array::Target, scalar, strides);
+        let lows = (1..=problem.geometry.depth()).map(low).collect();
+        Places { data: view(data), coefficients: view(coefficients), lows }
+    }
+
+    /// What a part has of them.
+    fn of(&self, part: &Part) -> Places {
+        let rank = part.count.len();
+        let within = |level: u32, view: &View| {
+            let strides: Vec<isize> = view.strides[..rank].iter().map(|&stride| stride as isize).collect();
+            let (strides, at) = part.strides(level, &strides);
+            let mut own = View::strided(view.array, view.scalar, &strides);
+            own.offset = view.offset + at as i64;
+            own
+        };
+        Places {
+            data: within(0, &self.data),
+            coefficients: within(0, &self.coefficients),
+            lows: (1..).zip(&self.lows).map(|(level, low)| within(level, low)).collect(),
+        }
+    }
+}
+
+impl Program {
+    /// A program, or those of all parts in one.
+    pub(crate) fn of_parts(
+        problem: &Problem,
+        places: &Places,
+        make: impl Fn(&Problem, &Places) -> Result<Program, ProgramError>,
+    ) -> Result<Program, ProgramError> {
+        let Some(parts) = problem.parts().expect("the tiles were checked") else { return make(problem, places) };
+        let mut programs = parts.iter().map(|part| make(&part.problem, &places.of(part)));
+        let mut whole = programs.next().expect("there is a tile")?;
+        for program in programs {
+            whole.join(program?);
+        }
+        if whole.lists().any(|list| list.launches.len() > MOST_LAUNCHES) {
+            let shape = problem.geometry.shape().to_vec();
+            return Err(ProgramError::TooManyLaunches { shape, most: MOST_LAUNCHES });
+        }
+        Ok(whole)
+    }
+
+    /// Does what another does, too, afterwards.
+    fn join(&mut self, mut other: Program) {
+        let mut indices = Vec::new();
+        // A name has its kernel's fingerprint.
+        for made in std::mem::take(&mut other.kernels) {
+            let known = self.kernels.iter().position(|known| known.kernel.name == made.kernel.name);
+            indices.push(known.unwrap_or(self.kernels.len()));
+            if known.is_none() {
+                self.kernels.push(made);
+            }
+        }
+        self.regions.join(&other.regions);
+        let lists = |program: Program| {
+            let in_place = [program.forward_in_place, program.inverse_in_place];
+            [program.forward].into_iter().chain(program.inverse).chain(in_place.into_iter().flatten())
+        };
+        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
+        let own = std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place);
+        for (own, mut list) in own.zip(lists(other)) {
+            list.renumber(&|kernel| indices[kernel]);
+            own.join(list);
+        }
+    }
+}
+
+impl List {
+    /// Does what another does, too, afterwards. What was chosen stays that of the first.
+    fn join(&mut self, mut other: List) {
+        let otherwise = (self.otherwise.take(), other.otherwise.take());
+        self.otherwise = match otherwise {
+            (None, None) => None,
+            (own, others) => {
+                let mut list = own.unwrap_or_else(|| Box::new(self.clone()));
+                list.join(others.map_or_else(|| other.clone(), |list| *list));
+                Some(list)
+            }
+        };
+        let passes = self.passes.len();
+        for launch in &mut other.launches {
+            launch.pass = launch.pass.map(|pass| pass + passes);
+        }
+        // They share scratch.
+        if let Some(first) = other.launches.first_mut() {
+            first.beside_previous = false;
+        }
+        self.launches.extend(other.launches);
+        self.passes.extend(other.passes);
+    }
+}
