@@ -42,7 +42,7 @@ pub struct General<'a> {
 
 /// The most kernels over both axes, of a sample type in one direction, for each of [`Rows`]; and how much longer than
 /// with all a size may be predicted to take.
-const MOST: [[usize; 3]; 2] = [[4, 2, 3], [12; 3]];
+const MOST: [[usize; 3]; 2] = [[4, 3, 4], [12; 3]];
 const ENOUGH: [f64; 2] = [0.03, 0.0];
 /// Shapes of two levels in one launch that a file with few kernels has in one direction.
 const FEW_OF_TWO: usize = 2;
@@ -181,9 +181,8 @@ impl<'a> Draft<'a> {
             // Large launches do not overlap, and what they leave is worth keeping.
             let large = most > LARGE;
             let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
-            let followed = large && (all == 1 || takes == RowAlignment::Whole);
             let plain_kept =
-                followed.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
+                large.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
             let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
             let keeps = all == 1 && form != Form::Plain && left >= KEPT;
             let kept = keeps.then(|| add(Form::Waits { early: false }, true, ", for the next one")).transpose()?;
