@@ -58,7 +58,10 @@ fn cdf97_c() {
 fn header() {
     let scheme = wavelet("legall53");
     let request = request(&scheme, &[Scalar::I16, Scalar::I32]);
-    insta::assert_snapshot!(unversioned(emit::header(&request, Declared { c: true, cuda: true })));
+    insta::assert_snapshot!(unversioned(emit::header(
+        &request,
+        Declared { c: true, cuda: true, ..Declared::default() }
+    )));
 }
 
 /// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the

@@ -260,6 +260,9 @@ pub enum Emit {
     Cuda,
     /// WAVELET.c: a complete transform in C99; with WAVELET.h
     C,
+    /// WAVELET.opencl.c: kernels and functions in C that compile and launch them; with WAVELET.h
+    #[value(name = "opencl")]
+    Opencl,
     /// WAVELET.rs: a complete transform in Rust, a module of its own
     Rust,
     /// WAVELET.lift: the wavelet as the compiler understands it

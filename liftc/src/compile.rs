@@ -174,7 +174,7 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             products.push(Product { path: args.output.join(format!("{}.{extension}", scheme.name())), text });
         };
         let wants = |what: Emit| args.emit.contains(&what);
-        let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda) };
+        let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda), opencl: wants(Emit::Opencl) };
         let fixed =
             if declared.cuda { fixed::transforms(args, &request).map_err(|e| e.at(&place))? } else { Vec::new() };
         let mut prototypes = String::new();
@@ -213,7 +213,14 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         if declared.c {
             add("c", emit::c(&request).map_err(|e| at(&e))?);
         }
-        if declared.c || declared.cuda {
+        if declared.opencl {
+            let emitted = emit::opencl(&request).map_err(|e| at(&e))?;
+            for line in &emitted.replaced {
+                eprintln!("{place}: {line}");
+            }
+            add("opencl.c", emitted.text);
+        }
+        if declared.c || declared.cuda || declared.opencl {
             let declared = Declared { cuda: declared.cuda && fixed.is_empty(), ..declared };
             add("h", emit::header_with(&request, declared, &prototypes));
         }

@@ -109,6 +109,15 @@ impl Compiler {
         self.build_units(&[unit], files)
     }
 
+    /// Whether it compiles such a `main.c`, say one that includes what may be missing.
+    pub fn accepts(&self, main: &str) -> bool {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(dir.path().join("main.c"), main).expect("the temporary directory can be written");
+        let mut command = Command::new(self.command);
+        command.current_dir(dir.path()).args(&self.options).args(["main.c", "-o", "main"]);
+        command.output().is_ok_and(|output| output.status.success())
+    }
+
     /// Compiles these units among the files and links them.
     ///
     /// # Panics

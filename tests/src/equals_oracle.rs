@@ -160,7 +160,8 @@ pub fn c_type(sample: Scalar) -> &'static str {
     }
 }
 
-fn driver(name: &str) -> String {
+/// Where a driver stands.
+pub fn driver(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted").join(name).display().to_string()
 }
 

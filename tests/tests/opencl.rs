@@ -4,11 +4,13 @@
 use lifting::opencl::OpenClDevice;
 use lifting::{Boundary, Device, Domain, Layout, Plan, Sample, Schedule, bf16, catalogue, f16};
 use lifting_codegen::back::OpenCl;
+use lifting_codegen::emit::{self, Declared, Request};
 use lifting_codegen::ir::interp::Arg;
 use lifting_codegen::ir::{ParamKind, Scalar};
-use lifting_tests::bytes;
+use lifting_tests::compilers::Compiler;
 use lifting_tests::conformance::{Suite, grid};
 use lifting_tests::noise;
+use lifting_tests::{bytes, equals_oracle};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device as ClDevice, get_all_devices};
@@ -199,4 +201,159 @@ fn what_cannot_be_says_why() {
     let builder = Plan::builder(&wavelet).shape(&[256, 256]).schedule(Schedule::WARP).sample::<f32>();
     let error = builder.build(&device).unwrap_err().to_string();
     assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+}
+
+/// A C program's functions with the names of the C file's, which go through buffers of the first device.
+const WRAPPER: &str = r#"
+#include "emitted.h"
+#include "emitted.opencl.c"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define OF(function) JOIN(W, function, S)
+
+static cl_context context;
+static cl_command_queue queue;
+static OF(_opencl_) opened;
+
+static void need(int ok, const char *what, int code)
+{
+    if (ok) return;
+    fprintf(stderr, "%s: %d\n", what, code);
+    exit(3);
+}
+
+static size_t OF(_scratch_bytes_)(const JOIN(W, _shape, ) *shape)
+{
+    return OF(_opencl_scratch_bytes_)(shape) + 8;
+}
+
+static size_t bytes_of(const JOIN(W, _shape, ) *shape, const int64_t *stride)
+{
+    int64_t last = 0;
+    for (int a = 0; a < shape->axes; ++a) last += (shape->size[a] - 1) * stride[a];
+    return ((size_t)last + 1) * sizeof(T);
+}
+
+static cl_mem buffer_with(size_t bytes, const void *values)
+{
+    cl_int status;
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+    need(status == CL_SUCCESS, "a buffer", status);
+    status = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
+    need(status == CL_SUCCESS, "to the device", status);
+    return buffer;
+}
+
+static int run(const JOIN(W, _shape, ) *shape, int forward, const T *from, T *to)
+{
+    const size_t signal = bytes_of(shape, shape->signal_stride), bands = bytes_of(shape, shape->bands_stride);
+    const size_t scratch = OF(_opencl_scratch_bytes_)(shape);
+    const size_t in = forward ? signal : bands, out = forward ? bands : signal;
+    cl_int status = CL_SUCCESS;
+    cl_mem memory[3] = {buffer_with(in, from), buffer_with(out, to), NULL};
+    if (scratch > 0) memory[2] = clCreateBuffer(context, CL_MEM_READ_WRITE, scratch, NULL, &status);
+    need(status == CL_SUCCESS, "scratch", status);
+    const int code = (forward ? OF(_opencl_forward_) : OF(_opencl_inverse_))(
+        &opened, shape, memory[0], memory[1], memory[2], queue);
+    need(code == 0, JOIN(W, _opencl_message, )(code), opened.status);
+    /* A byte less, and it is refused. */
+    cl_mem shorter = clCreateBuffer(context, CL_MEM_READ_WRITE, out > 1 ? out - 1 : 1, NULL, &status);
+    if (out > 1) {
+        const int refused = (forward ? OF(_opencl_forward_) : OF(_opencl_inverse_))(
+            &opened, shape, memory[0], shorter, memory[2], queue);
+        need(refused == REFUSED, "a buffer that is too small is refused", refused);
+    }
+    clReleaseMemObject(shorter);
+    status = clEnqueueReadBuffer(queue, memory[1], CL_TRUE, 0, out, to, 0, NULL, NULL);
+    need(status == CL_SUCCESS, "from the device", status);
+    for (int i = 0; i < 3; ++i) {
+        if (memory[i] != NULL) clReleaseMemObject(memory[i]);
+    }
+    return code;
+}
+
+static int OF(_forward_)(const JOIN(W, _shape, ) *shape, const T *signal, T *bands, void *scratch)
+{
+    (void)scratch;
+    return run(shape, 1, signal, bands);
+}
+
+static int OF(_inverse_)(const JOIN(W, _shape, ) *shape, const T *bands, T *signal, void *scratch)
+{
+    (void)scratch;
+    return run(shape, 0, bands, signal);
+}
+
+#define ANSWER answer
+#include DRIVER
+
+int main(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int status = clGetPlatformIDs(1, &platform, NULL);
+    need(status == CL_SUCCESS, "a platform", status);
+    status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+    need(status == CL_SUCCESS, "a device", status);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    need(status == CL_SUCCESS, "a context", status);
+    queue = clCreateCommandQueue(context, device, 0, &status);
+    need(status == CL_SUCCESS, "a queue", status);
+    const int code = OF(_opencl_open_)(&opened, context, device);
+    need(code == 0, JOIN(W, _opencl_message, )(code), opened.status);
+    answer();
+    OF(_opencl_close_)(&opened);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    return 0;
+}
+"#;
+
+/// The emitted file, compiled by gcc with warnings as errors, against the oracle.
+#[test]
+fn emitted_files() {
+    if device("emitted files for OpenCL").is_none() {
+        return;
+    }
+    let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-l:libOpenCL.so.1"]);
+    if !gcc.accepts("#include <CL/cl.h>\nint main(void) { return 0; }\n") {
+        let required = std::env::var("LIFTING_REQUIRE_OPENCL").is_ok_and(|v| v == "1");
+        assert!(!required, "LIFTING_REQUIRE_OPENCL=1, and gcc finds no CL/cl.h: install opencl-headers");
+        println!("emitted files for OpenCL: skipped: gcc finds no CL/cl.h (Debian: opencl-headers)");
+        return;
+    }
+    let check = |name: &str, boundary: Boundary, sample: Scalar| {
+        let scheme = catalogue::find(name).unwrap();
+        let gain = scheme.domain() == Domain::Integer;
+        let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, command: "test" };
+        let text = emit::opencl(&request).unwrap_or_else(|e| panic!("{name}: {e}")).text;
+        let header = emit::header(&request, Declared { opencl: true, ..Declared::default() });
+        let upper = scheme.name().to_uppercase();
+        let defines = format!(
+            "#define W {}\n#define S {}\n#define T {}\n#define REFUSED {upper}_BUFFER\n#define DRIVER {:?}\n",
+            scheme.name(),
+            sample.name(),
+            equals_oracle::c_type(sample),
+            equals_oracle::driver("driver.c")
+        );
+        let own = format!("{}.h", scheme.name());
+        let files =
+            [("emitted.opencl.c", &*text), (&own, &*header), ("emitted.h", &header), ("main.c", &*(defines + WRAPPER))];
+        let program = gcc.build(&files);
+        equals_oracle::check(&scheme, boundary, sample, "OpenCL", |input| program.run(input));
+    };
+    check("legall53", Boundary::WholeSymmetric, Scalar::I16);
+    check("dd137", Boundary::Periodic, Scalar::I32);
+    check("cdf97", Boundary::Edge, Scalar::F32);
+    if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") {
+        for boundary in BOUNDARIES {
+            check("dd137", boundary, Scalar::I16);
+            check("fidelity", boundary, Scalar::I64);
+            check("cdf97", boundary, Scalar::F64);
+            check("db4", boundary, Scalar::F32);
+        }
+    }
 }

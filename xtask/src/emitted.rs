@@ -266,7 +266,7 @@ fn write(
         }
         Err(e) => return Err(format!("{name}: {e}")),
     };
-    let header = emit::header(request, Declared { c: true, cuda: cuda.is_some() });
+    let header = emit::header(request, Declared { c: true, cuda: cuda.is_some(), ..Declared::default() });
     let cuda_text = cuda.as_ref().map(|text| record.digest(&[text, &header])).unwrap_or_default();
     let cuda = cuda.filter(|_| is_due(&cuda_text)).map(|text| write("cu", &text)).transpose()?;
 

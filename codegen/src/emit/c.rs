@@ -28,11 +28,11 @@ pub fn periodic_check(boundary: Boundary) -> &'static str {
     }
 }
 
-const FORWARD_DOC: &str = "\
+pub(super) const FORWARD_DOC: &str = "\
 /* Analysis: signal to bands. `signal` and `bands` are arrays of the shape given, which must not overlap; `scratch` is
    @W@_@P@scratch_bytes_@S@(shape) bytes, aligned as malloc aligns.@DEVICE_DOC@ Returns @U@_OK or what is wrong with the arguments. */";
 
-const INVERSE_DOC: &str = "\
+pub(super) const INVERSE_DOC: &str = "\
 /* Synthesis: bands to signal. The bands are only read. Arguments and result as for @W@_@P@forward_@S@. */";
 
 /// What scratch functions say of themselves.
@@ -63,6 +63,13 @@ pub fn common(request: &Request, sample: Scalar) -> Template {
         .with("GAIN_UNUSED", if request.gain { "" } else { "    (void)gain;\n" })
 }
 
+/// Arrays as pointers, and the heads of transforms that take them.
+pub(super) fn pointers(t: Template) -> Template {
+    let (forward, inverse) = (t.fill(FORWARD_HEAD), t.fill(INVERSE_HEAD));
+    let (from, to) = (t.fill("const @T@ *"), t.fill("@T@ *"));
+    t.with("IN", from).with("OUT", to).with("FORWARD_HEAD", forward).with("INVERSE_HEAD", inverse)
+}
+
 /// The comments above the definitions.
 pub fn docs(t: Template) -> Template {
     let (forward, inverse) = (t.fill(FORWARD_DOC), t.fill(INVERSE_DOC));
@@ -91,6 +98,24 @@ size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
     if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
 @SWEEP_SCRATCH@    return box_bytes_@S@(shape) + 2 * row_samples_@S@(shape) * sizeof(@T@);
 }
+";
+
+/// The heads of C's and CUDA's transforms, whose arrays are pointers.
+const FORWARD_HEAD: &str = "\
+@EXPORT@int @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@)
+{
+    int code = check(shape, sizeof(@T@), @MAX_GAIN@);
+    if (code != @U@_OK) return code;
+    if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
+@SWEEP_FORWARD@    @T@ *const box = (@T@ *)scratch;
+";
+const INVERSE_HEAD: &str = "\
+@EXPORT@int @W@_@P@inverse_@S@(const @W@_shape *shape, const @T@ *bands, @T@ *signal, void *scratch@STREAM@)
+{
+    int code = check(shape, sizeof(@T@), @MAX_GAIN@);
+    if (code != @U@_OK) return code;
+    if (signal == NULL || bands == NULL || (scratch == NULL && @W@_@P@scratch_bytes_@S@(shape) > 0)) return @U@_NULL;
+@SWEEP_INVERSE@    @T@ *const box = (@T@ *)scratch;
 ";
 
 const SWEEP_SCRATCH: &str = "    if (sweeps_@S@(shape)) {
@@ -188,7 +213,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
             .with("SWEEP_SCRATCH", swept(SWEEP_SCRATCH))
             .with("SWEEP_FORWARD", swept(SWEEP_FORWARD))
             .with("SWEEP_INVERSE", swept(SWEEP_INVERSE));
-        let context = t.fill(CONTEXT);
+        let (context, t) = (t.fill(CONTEXT), pointers(t));
         let t = t
             .clone()
             .with("CONTEXT_PARAM", t.fill(", @T@ *evens, @T@ *odds"))

@@ -1,6 +1,6 @@
 //! `<wavelet>.cu`: kernels, and host functions that launch them.
 
-use super::c::{DEVICE_DOC, common, docs, periodic_check, prototypes, sample_type};
+use super::c::{DEVICE_DOC, common, docs, periodic_check, pointers, prototypes, sample_type};
 use super::{EmitError, Emitted, Passes, Request};
 use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
@@ -141,7 +141,7 @@ pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
             .with("SWEEP_INVERSE", "")
             .with("CONTEXT_FORWARD", "")
             .with("CONTEXT_INVERSE", "");
-        let t = docs(t);
+        let t = pointers(docs(t));
         let after = t.fill("\n            if (code != @U@_OK) return code;");
         let t = t.clone().with("AFTER", after).with("SCRATCH", t.fill(SCRATCH.trim())).with("COPY", t.fill(COPY));
         out.push('\n');

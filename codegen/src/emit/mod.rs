@@ -1,11 +1,13 @@
 //! Whole files: kernels with what calls them, and a description of how they came about.
 //!
-//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.c` a complete transform for CPUs, `<wavelet>.h`
-//! declares what a C program needs of either. The functions around the kernels (levels, axes, strides) are one text for
-//! both, in the `.in` files beside this one; what differs is filled in by [`c`] and [`cuda`].
+//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.opencl.c` likewise, `<wavelet>.c` a complete transform
+//! for CPUs, and `<wavelet>.h` declares what a C program needs of them. The functions around the kernels (levels, axes,
+//! strides) are one text for all, in the `.in` files beside this one; what differs is filled in by [`c`], [`cuda`] and
+//! [`opencl`].
 
 mod c;
 mod cuda;
+mod opencl;
 mod operations;
 mod passes;
 mod rust;
@@ -21,6 +23,7 @@ use lifting_dsl::{Boundary, Domain, Scheme};
 
 pub use c::{DEVICE_DOC, SCRATCH_DOC, c, common, docs, periodic_check, sample_type};
 pub use cuda::{STREAM, cuda};
+pub use opencl::opencl;
 pub use operations::Operations;
 pub use passes::Passes;
 pub use rust::rust;
@@ -67,12 +70,14 @@ pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
 }
 
 /// Which functions a header declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// Those of the `.c`.
     pub c: bool,
     /// Those of the `.cu`.
     pub cuda: bool,
+    /// Those of the `.opencl.c`.
+    pub opencl: bool,
 }
 
 /// The header of what [`c`] and [`cuda`] emit for the same request.
@@ -90,9 +95,13 @@ pub fn header_with(request: &Request, declared: Declared, others: &str) -> Strin
     );
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     let parts = [CODES, include_str!("message.h.in"), SHAPE, include_str!("helpers.h.in")];
-    let any = declared.c || declared.cuda;
+    let any = declared.c || declared.cuda || declared.opencl;
     let parts = if any { &parts[..] } else { &parts[..2] };
     out += &t.fill(&parts.join("\n"));
+    if declared.opencl {
+        out.push('\n');
+        out += &opencl::declarations(request, None);
+    }
     for sample in request.samples {
         if declared.c {
             out.push('\n');
@@ -101,6 +110,10 @@ pub fn header_with(request: &Request, declared: Declared, others: &str) -> Strin
         if declared.cuda {
             out.push('\n');
             out += &cuda::declarations(request, *sample);
+        }
+        if declared.opencl {
+            out.push('\n');
+            out += &opencl::declarations(request, Some(*sample));
         }
     }
     if !others.is_empty() {

@@ -1,0 +1,266 @@
+//! `<wavelet>.opencl.c`: kernels in OpenCL C, and a C program's functions that compile and launch them.
+//!
+//! Kernels go through shared memory, a pass an axis, as those of the CUDA file's `shared` do. The functions around them
+//! are those of the C and CUDA files; an array is a buffer and a sample to begin at, which the file writes as one
+//! number, so that the text of levels and passes stays the same.
+
+use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
+use super::template::Template;
+use super::{EmitError, Emitted, Passes, Request};
+use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
+use crate::ir::valid::KernelInfo;
+use crate::ir::{Kernel, ParamKind, Scalar};
+
+/// What functions of OpenCL return beyond what all do, and what it means.
+const CODES: &str = "\
+/* Objects of OpenCL: cl_context is a pointer to the first, and so on. */
+struct _cl_context;
+struct _cl_device_id;
+struct _cl_command_queue;
+struct _cl_mem;
+struct _cl_program;
+struct _cl_kernel;
+
+/* What functions of OpenCL return besides. */
+enum {
+    @U@_BUFFER = 20,    /* a buffer is smaller than the shape needs */
+    @U@_QUEUE = 21,     /* the queue does not run in order */
+    @U@_INEXACT = 22,   /* the device does not round as all others do, or lacks the sample type's precision */
+    @U@_COMPILER = 23   /* the device's compiler refuses the kernels: clGetProgramBuildInfo of `program` says why */
+};
+
+/* What their return codes mean. */
+static inline const char *@W@_opencl_message(int code)
+{
+    switch (code) {
+    case @U@_BUFFER: return \"a buffer is smaller than the shape needs\";
+    case @U@_QUEUE: return \"the queue does not run in order\";
+    case @U@_INEXACT: return \"the device lacks the precision of the samples, denormal numbers or rounding to nearest\";
+    case @U@_COMPILER: return \"the device's compiler refuses the kernels\";
+    default: return @W@_message(code);
+    }
+}
+";
+
+const OPENED: &str = "\
+/* Kernels for @S@ samples, compiled for a device. `status` is what OpenCL said last. */
+typedef struct @W@_opencl_@S@ {
+    struct _cl_program *program;
+    struct _cl_kernel *kernel[4];
+    int32_t status;
+} @W@_opencl_@S@;
+
+/* Compiles the kernels for a device of a context. Returns @U@_OK or why it cannot be; close it in either case. */
+int @W@_opencl_open_@S@(
+    @W@_opencl_@S@ *opened, struct _cl_context *context, struct _cl_device_id *device);
+
+/* Gives back what was opened. */
+void @W@_opencl_close_@S@(@W@_opencl_@S@ *opened);
+";
+
+const DEVICE_DOC: &str = "
+   All three are buffers of the context that `opened` is of; scratch may be NULL if it is 0 bytes. The work is queued on
+   `queue`, which runs in order, and not waited for. Kernels hold their arguments: one thread at a time uses `opened`.";
+
+/// What the header declares for a sample type; `None`: once, before those of all types.
+pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String {
+    let Some(sample) = sample else { return request.template().fill(CODES) };
+    let t = common(request, sample).with("P", "opencl_").with("DEVICE_DOC", DEVICE_DOC);
+    let function = |doc: &str, way, from, to| {
+        let t = t.clone().with("WAY", way).with("FROM", from).with("TO", to);
+        t.fill(&format!("{doc}\n{};\n", head("struct _cl_mem *", "struct _cl_command_queue *")))
+    };
+    [
+        t.fill(OPENED),
+        t.fill(&format!("{SCRATCH_DOC}\nsize_t @W@_opencl_scratch_bytes_@S@(const @W@_shape *shape);\n")),
+        function(FORWARD_DOC, "forward", "signal", "bands"),
+        function(INVERSE_DOC, "inverse", "bands", "signal"),
+    ]
+    .join("\n")
+}
+
+/// The head of a transform, with the types of buffers and queues as the place has them.
+fn head(memory: &str, queue: &str) -> String {
+    format!(
+        "int @W@_opencl_@WAY@_@S@(\n    @W@_opencl_@S@ *opened, const @W@_shape *shape, {memory}@FROM@_buffer, \
+         {memory}@TO@_buffer,\n    {memory}scratch_buffer, {queue}queue)"
+    )
+}
+
+const OPENING: &str = "
+{
+    int code = check(shape, sizeof(@T@), @MAX_GAIN@);
+    if (code != @U@_OK) return code;
+    const size_t scratch_bytes = @W@_opencl_scratch_bytes_@S@(shape);
+    if (opened == NULL || opened->program == NULL || queue == NULL || signal_buffer == NULL || bands_buffer == NULL
+        || (scratch_buffer == NULL && scratch_bytes > 0)) return @U@_NULL;
+    if (!holds(signal_buffer, shape, shape->signal_stride, sizeof(@T@))
+        || !holds(bands_buffer, shape, shape->bands_stride, sizeof(@T@))
+        || !has_bytes(scratch_buffer, scratch_bytes)) return @U@_BUFFER;
+    if (!in_order(queue)) return @U@_QUEUE;
+    opened->status = CL_SUCCESS;
+    const work all = {opened->kernel, {signal_buffer, bands_buffer, scratch_buffer}, queue, &opened->status};
+    const work *const w = &all;
+    const place signal = begin_of(SIGNAL), bands = begin_of(BANDS), box = begin_of(SCRATCH);
+";
+
+const SCRATCH: &str = "\
+@SCRATCH_DOC@
+size_t @W@_opencl_scratch_bytes_@S@(const @W@_shape *shape)
+{
+    if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
+    return (size_t)box_samples(shape) * sizeof(@T@);
+}
+";
+
+const COPY: &str = "        const cl_mem in = w->buffer[buffer_of(source)], out = w->buffer[buffer_of(target)];
+        const size_t begin[3] = {(size_t)sample_of(source) * sizeof(@T@), 0, 0};
+        const size_t into[3] = {(size_t)sample_of(target) * sizeof(@T@), 0, 0};
+        const size_t region[3] = {bytes, (size_t)rows, 1};
+        if (*w->status == CL_SUCCESS && (rows == 1 || (from_pitch >= size[axes - 1] && to_pitch >= size[axes - 1]))) {
+            *w->status = clEnqueueCopyBufferRect(
+                w->queue, in, out, begin, into, region, rows == 1 ? 0 : (size_t)from_pitch * sizeof(@T@), 0,
+                rows == 1 ? 0 : (size_t)to_pitch * sizeof(@T@), 0, 0, NULL, NULL);
+        } else {
+            for (int64_t r = 0; r < rows && *w->status == CL_SUCCESS; ++r) {
+                *w->status = clEnqueueCopyBuffer(
+                    w->queue, in, out, (size_t)sample_of(source + r * from_pitch) * sizeof(@T@),
+                    (size_t)sample_of(target + r * to_pitch) * sizeof(@T@), bytes, 0, NULL, NULL);
+            }
+        }
+        if (*w->status != CL_SUCCESS) return @U@_DEVICE;
+";
+
+const ROUNDS: &str = "
+/* Whether results on a device are those of all others: it rounds to nearest and keeps denormal numbers. */
+static int rounds(cl_device_id device, cl_device_info config)
+{
+    const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST;
+    cl_device_fp_config has = 0;
+    if (clGetDeviceInfo(device, config, sizeof has, &has, NULL) != CL_SUCCESS) return 0;
+    return (has & needed) == needed;
+}
+";
+
+/// A host function that launches a kernel: `launch_<kernel>(arguments, work)`.
+fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, number: usize) -> String {
+    let (mut params, mut sets, mut index) = (Vec::new(), String::new(), 0);
+    for p in &kernel.params {
+        match p.kind {
+            ParamKind::Scalar(s) => {
+                params.push(format!("{} {}", sample_type(s), p.name));
+                sets += &format!("    set(w, kernel, {index}, sizeof {0}, &{0});\n", p.name);
+                index += 1;
+            }
+            ParamKind::Pointer(..) => {
+                params.push(format!("place {}", p.name));
+                sets += &format!("    set_place(w, kernel, {index}, {});\n", p.name);
+                index += 2;
+            }
+        }
+    }
+    params.push("const work *w".into());
+    let [x, y, z] = [0, 1, 2].map(|i| write_host_expression((kernel, info), &C, &kernel.launch.grid[i]));
+    let [bx, by, bz] = kernel.launch.block;
+    let head = wrap_list(&format!("static int launch_{name}("), &params, ")");
+    format!(
+        "{head}\n{{\n    const cl_kernel kernel = w->kernel[{number}];\n    \
+         const int64_t blocks[3] = {{{x}, {y}, {z}}};\n    const size_t threads[3] = {{{bx}, {by}, {bz}}};\n\
+         {sets}    return launch(w, kernel, blocks, threads);\n}}\n"
+    )
+}
+
+/// Text as string literals, a line each.
+fn literals(text: &str) -> String {
+    text.lines().map(|line| format!("    \"{}\\n\",\n", line.replace('\\', "\\\\").replace('"', "\\\""))).collect()
+}
+
+/// The file.
+///
+/// # Errors
+/// If a schedule cannot hold the wavelet, OpenCL C cannot say what it does, the sample types are not of its domain, or
+/// none is given.
+pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
+    request.check()?;
+    let t = request.template();
+    let (mut body, mut replaced) = (String::new(), Vec::new());
+    for sample in request.samples {
+        let passes = Passes::cuda(request, *sample)?;
+        replaced.extend(passes.replaced);
+        let kernels = super::prepared(passes.kernels)?;
+        let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
+        body.push('\n');
+        body += &transform(request, *sample, &kernels)?;
+    }
+    let mut schedule = vec!["Schedules: horizontal and vertical, both in shared memory; OpenCL C 1.2.".to_string()];
+    schedule.extend(replaced.iter().cloned());
+    let mut out = request.opening(&schedule);
+    out += "#ifndef CL_TARGET_OPENCL_VERSION\n#define CL_TARGET_OPENCL_VERSION 120\n#endif\n";
+    out += "#ifdef __APPLE__\n#include <OpenCL/cl.h>\n#else\n#include <CL/cl.h>\n#endif\n";
+    out += &t.fill("#include \"@W@.h\"\n\n");
+    out += &t.fill(include_str!("opencl.c.in"));
+    if request.samples.iter().any(|s| !s.is_integer()) {
+        out += ROUNDS;
+    }
+    out.push('\n');
+    out += &t.clone().with("PERIODIC", t.fill(periodic_check(request.boundary))).fill(super::GEOMETRY);
+    Ok(Emitted { text: out + &body, replaced })
+}
+
+/// The part of one sample type.
+fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, EmitError> {
+    let (text, names) = OpenCl.write_with(kernels, &mut Dialect::namer(&OpenCl))?;
+    let text = format!("{}\n{text}", Dialect::prelude(&OpenCl, kernels));
+    let call = |i: usize| format!("const int code = launch_{}(\n                ", names[i]);
+    let config = match sample {
+        Scalar::F64 => Some("CL_DEVICE_DOUBLE_FP_CONFIG"),
+        Scalar::F32 | Scalar::F16 | Scalar::Bf16 => Some("CL_DEVICE_SINGLE_FP_CONFIG"),
+        _ => None,
+    };
+    let rounds = config.map(|config| format!("    if (!rounds(device, {config})) return @U@_INEXACT;\n"));
+    let t = common(request, sample)
+        .with("P", "opencl_")
+        .with("DEVICE_DOC", DEVICE_DOC)
+        .with("SCRATCH_DOC", SCRATCH_DOC)
+        .with("IN", "place ")
+        .with("OUT", "place ")
+        .with("HF", call(0))
+        .with("VF", call(1))
+        .with("HI", call(2))
+        .with("VI", call(3))
+        .with("HC", ", w")
+        .with("VC", ", w")
+        .with("CONTEXT", ", w")
+        .with("CONTEXT_COPY", ", w")
+        .with("CONTEXT_PARAM", ", const work *w")
+        .with("CONTEXT_PARAM_COPY", ", const work *w")
+        .with("CONTEXT_FORWARD", "")
+        .with("CONTEXT_INVERSE", "");
+    let way = |way, from, to| {
+        let t = t.clone().with("WAY", way).with("FROM", from).with("TO", to);
+        t.fill(&(head("cl_mem ", "cl_command_queue ") + OPENING))
+    };
+    let (forward, inverse) = (way("forward", "signal", "bands"), way("inverse", "bands", "signal"));
+    let filled = |t: &Template, text: &str| t.fill(text);
+    let t = docs(t.clone())
+        .with("FORWARD_HEAD", forward)
+        .with("INVERSE_HEAD", inverse)
+        .with("ROUNDS", filled(&t, &rounds.unwrap_or_default()))
+        .with("AFTER", filled(&t, "\n            if (code != @U@_OK) return code;"))
+        .with("SCRATCH", filled(&t, SCRATCH))
+        .with("COPY", filled(&t, COPY));
+    let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
+    let mut out = t.fill("/* The kernels for @S@ samples. */\nstatic const char *source_@S@[] = {\n");
+    out += &literals(&text);
+    out += &t.fill("};\n\nstatic const char *const names_@S@[4] = {\n");
+    out += &listed;
+    out += "};\n\n";
+    out += &t.fill(include_str!("opencl_sample.c.in"));
+    for (i, name) in names.iter().enumerate() {
+        out.push('\n');
+        out += &launcher(kernels[i], name, i);
+    }
+    out.push('\n');
+    out += &t.fill(include_str!("transform.c.in"));
+    Ok(out)
+}
