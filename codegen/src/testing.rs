@@ -57,6 +57,18 @@ pub fn wavelets() -> [Scheme; 3] {
         .map(|(name, steps)| testing::wavelet(name, steps))
 }
 
+/// Wavelets that schedules have to refuse, or almost: one that is as short as can be, one whose step is longer on one
+/// side, and two whose steps reach 20 and 60 samples.
+pub fn extremes() -> [Scheme; 4] {
+    let compiled = lifting_dsl::compile(
+        "wavelet short { domain integer; odd -= even[0]; even += odd[0]; }
+         wavelet lopsided { domain integer; odd -= even[1]; even += odd[0]; }
+         wavelet long { domain integer; boundary zero; odd -= even[-20] + even[20]; }
+         wavelet far { domain integer; boundary zero; odd -= even[-60] + even[60]; }",
+    );
+    compiled.expect("they compile").schemes.try_into().expect("four wavelets")
+}
+
 /// Whether `LIFTING_FULL=1`: every wavelet of the catalogue, not some that stand for all.
 pub fn full() -> bool {
     std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")

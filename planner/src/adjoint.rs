@@ -8,8 +8,9 @@ use crate::error::ProgramError;
 use crate::kernels::Key;
 use crate::kernels::Tuning;
 use crate::list::{Arg, Array, List, Region};
-use crate::lower::{Lowering, Place, Program, scalar_of, work_of};
+use crate::lower::{Lowering, Place, scalar_of, work_of};
 use crate::problem::Problem;
+use crate::program::Program;
 use crate::recipe;
 use crate::tiles::Places;
 use crate::view::{Dim, MOST, View, joined, positions};
@@ -31,6 +32,14 @@ impl Program {
     ) -> Result<Program, ProgramError> {
         let places = Places::new(problem, scalar_of(sample), data, coefficients);
         Program::of_parts(problem, &places, |problem, places| Program::adjoint_of(problem, sample, places, tuning))
+    }
+
+    /// Of a program of adjoints: what the adjoint of a direction launches.
+    pub fn adjoint_list(&self, of: Direction) -> &List {
+        match of {
+            Direction::Forward => &self.inverse[0],
+            Direction::Inverse => &self.forward,
+        }
     }
 
     /// The same in boxes of arrays.

@@ -38,9 +38,9 @@ pub(crate) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 
 #[cfg(test)]
 mod tests {
     use crate::kernels::Tuning;
-    use crate::lower::Program;
     use crate::overlap::Extent;
     use crate::problem::{Problem, contiguous};
+    use crate::program::Program;
     use crate::schedule::Schedule;
     use lifting_codegen::machine::Machine;
     use lifting_dsl::geometry::Geometry;

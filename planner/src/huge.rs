@@ -2,8 +2,8 @@
 
 use crate::kernels::Tuning;
 use crate::list::{Arg, Array, Launch, List};
-use crate::lower::Program;
 use crate::problem::Problem;
+use crate::program::Program;
 use crate::schedule::Schedule;
 use lifting_codegen::ir::{Kernel, ParamKind, Scalar};
 use lifting_codegen::machine::Machine;

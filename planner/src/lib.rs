@@ -9,9 +9,9 @@
 //!
 //! # Where to start
 //!
-//! `problem` and `list` are the two ends: what comes in and what goes out. Between them `lower` goes through the
-//! levels; `choose` settles the schedule of each, by the times that `model` predicts or by what was measured before
-//! (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says
+//! `problem` and `program`, whose parts are those of `list`, are the two ends: what comes in and what goes out. Between
+//! them `lower` goes through the levels; `choose` settles the schedule of each, by the times that `model` predicts or
+//! by what was measured before (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into launches (`registers` says
 //! whether the layout lets it stay in registers), `pair` one over two axes or three, `copy` a copy; `view` are the
 //! strided boxes that they go through. `overlap` settles which launches begin before others have ended, and `cluster`
 //! which blocks run side by side. `adjoint` does the same for gradients, which are in no hurry. `schedule` and
@@ -37,6 +37,7 @@ mod overlap;
 mod pair;
 mod pass;
 mod problem;
+mod program;
 mod range;
 mod recipe;
 mod registers;
@@ -50,9 +51,10 @@ pub use error::ProgramError;
 pub use kernels::{Made, Only, Tuning};
 pub use lifting_codegen::machine::Machine;
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
-pub use lower::{Program, sample_of, scalar_of};
+pub use lower::{sample_of, scalar_of};
 pub use overlap::Extent;
 pub use problem::{Dims, MAX_RANK, Problem, contiguous};
+pub use program::Program;
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};
 pub use schedule::{Schedule, Way};

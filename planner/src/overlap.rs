@@ -18,7 +18,7 @@ use crate::cluster;
 use crate::error::ProgramError;
 use crate::kernels::Made;
 use crate::list::{Arg, Array, Launch, List};
-use crate::lower::Program;
+use crate::program::Program;
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::{Access, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};

@@ -295,8 +295,8 @@ impl Lowering<'_> {
 mod tests {
     use super::*;
     use crate::kernels::Tuning;
-    use crate::lower::Program;
     use crate::problem::Problem;
+    use crate::program::Program;
     use crate::schedule::Schedule;
     use lifting_codegen::ir::print;
     use lifting_codegen::machine::Machine;

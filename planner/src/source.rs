@@ -1,7 +1,7 @@
 //! The kernels of plans as text, for devices that are not at hand.
 
 use crate::error::ProgramError;
-use crate::lower::Program;
+use crate::program::Program;
 use lifting_codegen::back::{Cuda, Dialect};
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@
 
 use crate::error::ProgramError;
 use crate::list::{Array, List, MOST_LAUNCHES};
-use crate::lower::Program;
 use crate::problem::{Problem, contiguous};
+use crate::program::Program;
 use crate::view::View;
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::{Geometry, GeometryError, MAX_AXES};

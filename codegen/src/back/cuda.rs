@@ -5,7 +5,7 @@ mod helpers;
 mod tests;
 
 use super::c_like::Helper;
-use super::dialect::CLike;
+use super::dialect::{CLike, fixed_size, overloaded_min_max};
 use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar};
 
 /// CUDA C++, by nvcc or NVRTC.
@@ -36,15 +36,11 @@ impl CLike for Cuda {
 
     fn type_name(&self, s: Scalar) -> &'static str {
         match s {
-            Scalar::Bool => "bool",
-            Scalar::I16 => "short",
-            Scalar::I32 => "int",
             Scalar::I64 => "long long",
             Scalar::U32 => "unsigned",
             Scalar::U64 => "unsigned long long",
             Scalar::F16 | Scalar::Bf16 => "unsigned short",
-            Scalar::F32 => "float",
-            Scalar::F64 => "double",
+            s => fixed_size(s),
         }
     }
 
@@ -113,8 +109,7 @@ impl CLike for Cuda {
     }
 
     fn min_max(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
-        let overloaded = s.is_integer() && s != Scalar::I16;
-        overloaded.then_some(if op == BinOp::Min { "min" } else { "max" })
+        overloaded_min_max(op, s)
     }
 
     fn converts_each(&self) -> bool {

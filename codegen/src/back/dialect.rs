@@ -280,3 +280,21 @@ pub trait CLike: Sync {
         None
     }
 }
+
+/// The types that languages of devices spell alike, which count on the sizes of C's own.
+pub(super) fn fixed_size(s: Scalar) -> &'static str {
+    match s {
+        Scalar::Bool => "bool",
+        Scalar::I16 => "short",
+        Scalar::I32 => "int",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::I64 | Scalar::U32 | Scalar::U64 | Scalar::F16 | Scalar::Bf16 => unreachable!("a dialect's own word"),
+    }
+}
+
+/// `min` and `max` where they are overloaded for integers from 32 bits on, as [`CLike::min_max`] has them.
+pub(super) fn overloaded_min_max(op: BinOp, s: Scalar) -> Option<&'static str> {
+    let overloaded = s.is_integer() && s != Scalar::I16;
+    overloaded.then_some(if op == BinOp::Min { "min" } else { "max" })
+}

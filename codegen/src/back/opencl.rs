@@ -4,7 +4,7 @@
 //! begin in it, one after the other.
 
 use super::c_like::Helper;
-use super::dialect::{CLike, Memory};
+use super::dialect::{CLike, Memory, fixed_size, overloaded_min_max};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{BinOp, Builtin, Feature, Kernel, ParamKind, Scalar};
 
@@ -52,15 +52,11 @@ impl CLike for OpenCl {
 
     fn type_name(&self, s: Scalar) -> &'static str {
         match s {
-            Scalar::Bool => "bool",
-            Scalar::I16 => "short",
-            Scalar::I32 => "int",
             Scalar::I64 => "long",
             Scalar::U32 => "uint",
             Scalar::U64 => "ulong",
             Scalar::F16 | Scalar::Bf16 => "ushort",
-            Scalar::F32 => "float",
-            Scalar::F64 => "double",
+            s => fixed_size(s),
         }
     }
 
@@ -116,8 +112,7 @@ impl CLike for OpenCl {
     }
 
     fn min_max(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
-        let overloaded = s.is_integer() && s != Scalar::I16;
-        overloaded.then_some(if op == BinOp::Min { "min" } else { "max" })
+        overloaded_min_max(op, s)
     }
 
     fn converts_each(&self) -> bool {

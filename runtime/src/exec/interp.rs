@@ -209,14 +209,14 @@ impl<T: Sample> Executor<T> for Interpreter {
     ) -> Result<(), PlanError> {
         let make = || Ok(Program::adjoint(&self.problem, T::KIND, &self.data, &self.coefficients, &self.tuning)?);
         let program = self.adjoint.get_or_init(make).as_ref().map_err(PlanError::clone)?;
-        let (list, from, to) = match of {
-            Direction::Forward => (&program.inverse[0], &self.coefficients, &self.data),
-            Direction::Inverse => (&program.forward, &self.data, &self.coefficients),
+        let (from, to) = match of {
+            Direction::Forward => (&self.coefficients, &self.data),
+            Direction::Inverse => (&self.data, &self.coefficients),
         };
         // SAFETY: as above.
         unsafe {
             let target = empty(&dst.shape[..dst.rank], to, dst.ptr);
-            let result = self.run(program, list, Some(gather(src, from)), target)?;
+            let result = self.run(program, program.adjoint_list(of), Some(gather(src, from)), target)?;
             scatter(&result, to, dst)
         }
     }

@@ -1,6 +1,7 @@
 //! Analysis: rows, columns, and then along z what a thread has of them.
 
-use super::{Ahead, Round, Walk};
+use super::Walk;
+use super::planes::{Ahead, Round};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, LocalId, Place, Scalar, Space, Stmt};
 use crate::schedule::level::{Column, DelayLine, PHASES, Row, Slab, beside};

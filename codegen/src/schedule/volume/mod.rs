@@ -29,6 +29,7 @@ mod cost;
 mod forward;
 mod inverse;
 mod launch;
+mod planes;
 mod schedule;
 mod shape;
 #[cfg(test)]
@@ -38,8 +39,8 @@ pub use schedule::Schedule;
 pub use shape::Shape;
 
 use super::level::{
-    Across, Axis, Border, Cells, Column, Descent, Form, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, Source,
-    cell_of, check_columns, is_local, scaled, useful_lanes, vectors_or_served, word,
+    Across, Axis, Border, Cells, Column, Descent, Frame, Held, Lanes, PHASES, Params, Row, RowAlignment, cell_of,
+    check_columns, is_local, useful_lanes,
 };
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
@@ -47,6 +48,7 @@ use crate::ir::valid::MAX_SHARED;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Phase, Scheme};
+use planes::Ahead;
 
 /// 32-bit registers that the threads of a block may have together.
 const REGISTERS: i64 = 65536;
@@ -256,28 +258,6 @@ struct Walk<'a> {
     planes: [LocalId; 3],
 }
 
-/// Pairs of rows that the warps of a block load at once, one each.
-struct Round {
-    /// Which of a warp's rounds this is.
-    index: i32,
-    /// The warp's pair, counted from the first in shared memory.
-    pair: LocalId,
-    /// Warps that have one.
-    warps: i32,
-    /// For both phases of planes: what is loaded, from which sample of a plane, to which registers.
-    sources: [Vec<(Source, LocalId, LocalId)>; 2],
-}
-
-/// What is loaded of planes that are still ahead.
-struct Ahead {
-    /// [`Walk::by_columns`], where rows need not be whole vectors.
-    by_columns: Option<(LocalId, Vec<LocalId>)>,
-    /// For both phases of planes: the arrays that they are loaded from, and the index of the first sample of the plane
-    /// that was loaded last.
-    planes: [Vec<(usize, LocalId)>; 2],
-    rounds: Vec<Round>,
-}
-
 impl Walk<'_> {
     /// The part of the columns that a thread has: there are as many parts as warps.
     fn column(&self, b: &mut Builder) -> Column {
@@ -332,170 +312,6 @@ impl Walk<'_> {
     /// A number of samples.
     fn count(&self, samples: impl Into<Expr>) -> Expr {
         samples.into().cast(self.counts())
-    }
-
-    /// Where lanes may have to load their columns one by one: whether this one does not, and where in a row each
-    /// column's sample is, counted from the lane's first.
-    fn by_columns(&self, b: &mut Builder) -> (LocalId, Vec<LocalId>) {
-        let frame = &self.frame;
-        let (vectors, served) = vectors_or_served(b, frame);
-        b.comment("counted from the lane's first sample");
-        for source in Source::of_plane(frame, Phase::Even).iter().filter(|source| source.row == Phase::Even) {
-            for c in source.columns(frame) {
-                let from_first = Expr::from(served[c as usize]) - source.first(frame, frame.lanes.x);
-                b.set(Place::Local(served[c as usize]), from_first);
-            }
-        }
-        (vectors, served)
-    }
-
-    /// Declares what planes are loaded to, and where from.
-    fn ahead(&self, b: &mut Builder) -> Ahead {
-        let (frame, plan) = (&self.frame, self.plan);
-        let (by_columns, x) = match frame.is_aligned() {
-            true => (None, frame.lanes.inner_x(b)),
-            false => (Some(self.by_columns(b)), frame.lanes.x),
-        };
-        let before = plan.halo.pairs_before() as i32;
-        let rounds = self.rounds(plan.held_pairs()).enumerate().map(|(index, (first, warps))| {
-            let pair = b.let_("pair", Scalar::I32, Expr::from(Builtin::ThreadY) + first);
-            let row = b.let_("front", Scalar::I32, Expr::from(self.first_row) + Expr::from(pair) - before);
-            let sources = PHASES.map(|z| {
-                let of_plane = Source::of_plane(frame, z).into_iter();
-                of_plane
-                    .map(|source| {
-                        let row = source.served_row(b, frame, row.into());
-                        let start = row * Expr::from(frame.pitches[source.array()]) + source.first(frame, x);
-                        let start = b.let_("start", Scalar::I32, start);
-                        let raw = match self.in_words() {
-                            true => b.array("raw", Scalar::I32, source.columns(frame).count() as u32 / 2),
-                            false => source.raw(b, frame),
-                        };
-                        (source, start, raw)
-                    })
-                    .collect()
-            });
-            Round { index: index as i32, pair, warps, sources }
-        });
-        let rounds = rounds.collect();
-        let planes = PHASES.map(|z| {
-            let arrays = match (frame.options.direction, z) {
-                (Direction::Forward, _) => 0..1,
-                (Direction::Inverse, Phase::Even) => 1..3,
-                (Direction::Inverse, Phase::Odd) => 2..3,
-            };
-            arrays.map(|array| (array, b.declare("plane_start", self.counts()))).collect()
-        });
-        Ahead { by_columns, planes, rounds }
-    }
-
-    /// Starts loading the planes of a phase: the first one, or the one that follows the last.
-    fn request(&self, b: &mut Builder, ahead: &Ahead, z: Phase, pair: Expr, is_first: bool) {
-        let frame = &self.frame;
-        let planes = &ahead.planes[z.parity() as usize];
-        if is_first {
-            self.find(b, planes, z, pair);
-        } else {
-            let follows =
-                (pair.clone().gt(self.deep.first_index(2, z))).and(pair.clone().le(self.deep.last_index(2, z)));
-            let apart = if frame.options.direction == Direction::Forward { 2 } else { 1 };
-            b.if_else(
-                follows,
-                |b| {
-                    for &(array, at) in planes {
-                        let step = self.count(self.planes[array]) * self.count(apart);
-                        b.set(Place::Local(at), Expr::from(at) + step);
-                    }
-                },
-                |b| self.find(b, planes, z, pair.clone()),
-            );
-        }
-        for round in &ahead.rounds {
-            self.with_pair(b, round.warps, |b| {
-                let at = |(source, start, raw): &(Source, LocalId, LocalId)| {
-                    let (_, plane) = planes.iter().find(|plane| plane.0 == source.array()).expect("it is read");
-                    (Expr::from(*plane) + self.count(*start), *raw)
-                };
-                let sources = &round.sources[z.parity() as usize];
-                let each = |b: &mut Builder, load: &dyn Fn(&mut Builder, &Source, LocalId, Expr)| {
-                    for loaded in sources {
-                        let (at, raw) = at(loaded);
-                        // One number: added to a pointer one after the other, two would be counted in 64 bits.
-                        let at = b.let_("first", self.counts(), at);
-                        load(b, &loaded.0, raw, at.into());
-                    }
-                };
-                let at_once = |b: &mut Builder| each(b, &|b, source, raw, at| self.fetch(b, source, raw, at));
-                match &ahead.by_columns {
-                    None => at_once(b),
-                    Some((vectors, served)) => b.if_else(*vectors, at_once, |b| {
-                        each(b, &|b, source, raw, at| source.fetch_each(b, frame, (raw, 0.into()), &at, served));
-                    }),
-                }
-            });
-        }
-    }
-
-    /// Whether 16-bit integers wait in words of two, as they were loaded: nvcc takes words apart where they are loaded,
-    /// and so waits for them there.
-    fn in_words(&self) -> bool {
-        self.plan.shape.aligned
-            && self.frame.options.sample == Scalar::I16
-            && self.samples_of_a_lane().is_multiple_of(2)
-    }
-
-    /// How many samples a lane loads of a row of an array.
-    fn samples_of_a_lane(&self) -> u32 {
-        match self.frame.options.direction {
-            Direction::Forward => self.plan.shape.columns,
-            Direction::Inverse => self.plan.shape.columns / 2,
-        }
-    }
-
-    /// Starts loading the lane's samples of a row at once, from an index on.
-    fn fetch(&self, b: &mut Builder, source: &Source, raw: LocalId, at: Expr) {
-        if !self.in_words() {
-            return source.fetch(b, &self.frame, raw, at);
-        }
-        let samples = source.raw(b, &self.frame);
-        source.fetch(b, &self.frame, samples, at);
-        for i in 0..self.samples_of_a_lane() as i32 / 2 {
-            let [low, high] = [2 * i, 2 * i + 1].map(|e| Expr::Elem(samples, Box::new(e.into())));
-            b.set(Place::Elem(raw, i.into()), word(&low, &high).cast(Scalar::I32));
-        }
-    }
-
-    /// What was loaded at once, as the steps see it.
-    fn see_whole(&self, b: &mut Builder, source: &Source, row: &Row, raw: LocalId) {
-        if !self.in_words() {
-            return source.see(b, &self.frame, row, raw);
-        }
-        let words = Row { array: raw, first: 0.into(), form: Form::Beside };
-        for (e, c) in source.columns(&self.frame).enumerate() {
-            b.set(row.place(c), scaled(&self.frame, words.at(e as i32)));
-        }
-    }
-
-    /// Finds the plane that serves a pair, wherever that is.
-    fn find(&self, b: &mut Builder, planes: &[(usize, LocalId)], z: Phase, pair: Expr) {
-        let deep = &self.deep;
-        let k = b.let_("plane", Scalar::I32, pair);
-        if deep.border != Border::Untouched {
-            let outside = Expr::from(k).lt(deep.first_index(2, z)).or(Expr::from(k).gt(deep.last_index(2, z)));
-            b.if_(outside, |b| {
-                let served = deep.serve(2, z, k.into());
-                b.set(Place::Local(k), served);
-            });
-        }
-        let plane = match self.frame.options.direction {
-            Direction::Forward => (Expr::from(k) << 1) + z.parity() as i32 - deep.start(2),
-            Direction::Inverse => deep.in_band(2, z, k.into()),
-        };
-        b.set(Place::Local(k), plane);
-        for &(array, at) in planes {
-            let start = self.count(self.frame.offsets[array]) + self.plane_start(array, k.into());
-            b.set(Place::Local(at), start);
-        }
     }
 
     /// Samples from the first plane of an array to another one.

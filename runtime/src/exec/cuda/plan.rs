@@ -368,6 +368,7 @@ impl<T: Sample> CudaPlan<T> {
             shape: self.problem.source_shape.clone(),
             padded: self.problem.geometry.shape().to_vec(),
         };
+        let adjoint = |of| self.adjoints(false).map(|loaded| (loaded, loaded.program.adjoint_list(of)));
         let list = match transform {
             Transform::Forward => Ok(&program.forward),
             Transform::ForwardInPlace => program.forward_in_place.as_ref().ok_or_else(padded),
@@ -376,10 +377,8 @@ impl<T: Sample> CudaPlan<T> {
                 program.inverse.get(level as usize).ok_or(PlanError::NoSuchLevel { level, depth })
             }
             Transform::InverseInPlace => program.inverse_in_place.as_ref().ok_or_else(padded),
-            Transform::Adjoint => return self.adjoints(false).map(|adjoint| (adjoint, &adjoint.program.inverse[0])),
-            Transform::InverseAdjoint => {
-                return self.adjoints(false).map(|adjoint| (adjoint, &adjoint.program.forward));
-            }
+            Transform::Adjoint => return adjoint(Direction::Forward),
+            Transform::InverseAdjoint => return adjoint(Direction::Inverse),
         };
         Ok((strided, list?))
     }
@@ -519,10 +518,7 @@ impl<T: Sample> Executor<T> for CudaPlan<T> {
         _: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         let loaded = self.adjoints(true)?;
-        let list = match of {
-            Direction::Forward => &loaded.program.inverse[0],
-            Direction::Inverse => &loaded.program.forward,
-        };
+        let list = loaded.program.adjoint_list(of);
         let empty = vec![T::default(); dst.shape[..dst.rank].iter().product()];
         // SAFETY: as above.
         unsafe { scatter(&self.through(loaded, list, Some(gather(src)), empty, false)?, dst) };

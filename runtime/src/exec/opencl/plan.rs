@@ -279,10 +279,7 @@ impl<T: Sample> Executor<T> for OpenClPlan {
             Loaded::new::<T>(&self.device, program)
         };
         let loaded = self.adjoint.get_or_init(make).as_ref().map_err(PlanError::clone)?;
-        let list = match of {
-            Direction::Forward => &loaded.program.inverse[0],
-            Direction::Inverse => &loaded.program.forward,
-        };
+        let list = loaded.program.adjoint_list(of);
         // SAFETY: as above.
         unsafe { self.execute(loaded, list, src, dst) }
     }

@@ -1,0 +1,128 @@
+//! The kernel of a fit: a warp's block is loaded (`load`), lifted along both axes, and stored (`store`).
+
+use super::Fit;
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Kernel, Launch, Scalar};
+use crate::schedule::Direction;
+use crate::schedule::level::{Across, Form, Frame, Lanes, Order, PHASES, Params, Row, RowAlignment, Runs, Sink, Slab};
+use lifting_dsl::Scheme;
+
+/// The kernel of a fit.
+pub fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Kernel {
+    let (options, shape) = (plan.options, plan.shape);
+    let mut builder = Builder::new(options.kernel_name(scheme, &shape.takes.kernel("warp")));
+    let b = &mut builder;
+    b.doc(match options.direction {
+        Direction::Forward => "Analysis of both axes in one pass: a warp holds a block of the image in registers.",
+        Direction::Inverse => "Synthesis of both axes in one pass: a warp holds a block of the image in registers.",
+    });
+    let (columns, rows) = (32 * shape.columns, shape.rows);
+    b.doc(format!(
+        "Of {columns} x {rows} samples that are loaded, {} x {} are stored; {} columns a lane; border rule {}.",
+        plan.columns(),
+        plan.rows(),
+        shape.columns,
+        options.boundary
+    ));
+    let params = Params::declare(b, options);
+    let held = plan.held(&params);
+    let (end_x, end_y) = (held.end(0), held.end(1));
+    let shifts = shape.takes == RowAlignment::Any || plan.gives + plan.has > 0;
+    let before = if shifts { shape.columns as i32 } else { 0 };
+    let (lanes, useful) = Lanes::of_tile(b, held, (plan.left, plan.useful), before);
+    let pairs_y = (end_y.clone() + 1) >> 1;
+    // Warps of a block stand below one another: rows that two of them read are in the cache of their multiprocessor.
+    let warp = Expr::from(Builtin::BlockY) * shape.warps as i32 + Expr::from(Builtin::ThreadY);
+    let pitches = params.narrow_pitches(b);
+    let (warps, pairs) = (shape.warps as i32, plan.pairs as i32);
+    let steps = (&plan.axis, &plan.halo);
+    let first = b.let_("first_pair", Scalar::I32, warp * pairs);
+    b.if_(Expr::from(first).lt(pairs_y.clone()), |b| {
+        let offsets = params.offsets(b, &Builtin::BlockZ.into());
+        let frame = Frame { options, lanes, takes: shape.takes, params: &params, useful, offsets, pitches };
+        let [loaded, stored] = shape.forms(options.direction);
+        let slab = Slab::declare_as(b, "block", &frame.lanes.held, steps, (first.into(), pairs), loaded);
+        Tile { frame: &frame, slab, plan }.lift(b, order, stored);
+    });
+    let strip = plan.columns() as i32;
+    // The last vector of a row may begin in the columns after the last.
+    let blocks = (pairs_y + (pairs - 1)) / pairs;
+    let grid = [(end_x + (strip - 1 + plan.gives as i32)) / strip, (blocks + (warps - 1)) / warps, params.batch.into()];
+    let mut kernel = builder.finish(Launch { block: [32, shape.warps, 1], grid });
+    kernel.min_blocks = if shape.min_blocks > 0 { shape.min_blocks } else { plan.resident_blocks() };
+    kernel
+}
+
+/// The block at hand.
+pub struct Tile<'a> {
+    pub frame: &'a Frame<'a>,
+    pub slab: Slab<'a>,
+    pub plan: &'a Fit,
+}
+
+impl Tile<'_> {
+    /// Loads the block, lifts it, stores its results, which then stand in registers as `stored` says.
+    fn lift(&self, b: &mut Builder, order: Order, stored: Form) {
+        let slab = &self.slab;
+        let columns = self.frame.lanes.held.columns();
+        let done = Tile { slab: Slab { form: stored, ..*slab }, ..*self };
+        let lift = |b: &mut Builder, (from, to): (i32, i32), lanes: &Lanes| {
+            let across = Across { lanes, axis: slab.axis };
+            b.unrolled("row", from, to, 1, |b, k| {
+                for phase in PHASES {
+                    let row = slab.row(phase, k.clone());
+                    if row.form == Form::Single {
+                        across.lift(b, &row);
+                        continue;
+                    }
+                    let array = b.array("pairs", Scalar::I32, columns as u32 / 2);
+                    let pairs = Row { array, first: 0.into(), form: Form::ByPhase(columns) };
+                    pairs.copy(b, &row, columns);
+                    across.lift(b, &pairs);
+                    done.slab.row(phase, k.clone()).copy(b, &pairs, columns);
+                }
+            });
+        };
+        let rows = |b: &mut Builder, from: i32, to: i32| {
+            let lanes = &self.frame.lanes;
+            if !self.plan.reflects() {
+                return lift(b, (from, to), lanes);
+            }
+            b.if_else(
+                self.frame.lanes.at_border,
+                |b| {
+                    let lanes = lanes.reflecting(b);
+                    lift(b, (from, to), &lanes);
+                },
+                |b| lift(b, (from, to), lanes),
+            );
+        };
+        let across_first = order.across_first(self.frame.options.direction);
+        self.load(b);
+        if across_first {
+            rows(b, 0, slab.height());
+            done.slab.lift(b);
+        } else {
+            slab.lift(b);
+            rows(b, slab.first(), slab.first() + slab.pairs);
+        }
+        done.store(b);
+    }
+
+    /// Whether rows of an array are shifted, where it pays to ask: of an image whose rows are aligned the low band is
+    /// not, and so is every second other one.
+    pub fn is_shifted(&self, sink: &Sink) -> Option<Expr> {
+        (self.frame.takes == RowAlignment::Image).then(|| !Runs::stand_aligned(self.frame, sink))
+    }
+
+    /// The lane's runs of rows from a pair on: of an image, even and odd rows are of one array.
+    pub fn runs(&self, b: &mut Builder, sinks: &[Sink], pair: Expr) -> Vec<Runs> {
+        let mut runs: Vec<Runs> = Vec::new();
+        for sink in sinks {
+            let shared = runs.first().filter(|_| sink.columns.is_none()).copied();
+            let these = || Runs::from(b, self.frame, sink, sink.row_of(self.frame, pair.clone()));
+            runs.push(shared.unwrap_or_else(these));
+        }
+        runs
+    }
+}

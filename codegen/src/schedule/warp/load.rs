@@ -1,0 +1,257 @@
+//! How a block is loaded: as whole vectors wherever that can be, else each sample where the border rule finds it.
+
+use super::block::Tile;
+use crate::ir::build::Builder;
+use crate::ir::{Expr, LocalId, Place, Scalar};
+use crate::schedule::Direction;
+use crate::schedule::level::{Border, Form, PHASES, Row, RowAlignment, Runs, Sink, Source, served_column};
+use lifting_dsl::Boundary;
+
+/// Samples that a lane of 8 columns asks for at once where it gathers them for pairs: as many as registers hold beside
+/// those that are there.
+const GATHERED_AT_ONCE: u32 = 56;
+
+impl Tile<'_> {
+    /// Loads all rows.
+    pub fn load(&self, b: &mut Builder) {
+        let frame = self.frame;
+        if self.plan.reflects() {
+            // Lanes beyond a border load any vector that there is: no step reads it.
+            let x = frame.lanes.inner_x(b);
+            return self.load_vectors(b, x);
+        }
+        if frame.takes == RowAlignment::Whole && self.plan.finds_all() {
+            let (left, useful) = (self.plan.left, self.plan.useful);
+            match frame.lanes.narrow(left.max(32 - left - useful) as i32) {
+                Some(narrow) => {
+                    let why = "the image is as narrow as what lies beyond its borders";
+                    b.if_else(narrow, |b| self.gather(b, why), |b| self.load_whole(b));
+                }
+                None => self.load_whole(b),
+            }
+            return;
+        }
+        let shifted = self.plan.has > 0 || frame.takes == RowAlignment::Any;
+        b.if_else(
+            frame.lanes.at_border,
+            |b| self.gather(b, "at a border"),
+            |b| if shifted { self.load_shifted(b) } else { self.load_vectors(b, frame.lanes.x) },
+        );
+    }
+
+    /// Rows that begin anywhere: all vectors first, then to where they belong.
+    fn load_shifted(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let (sources, height) = (Source::all(frame), slab.height());
+        let room = |b: &mut Builder| -> Vec<LocalId> {
+            sources.iter().map(|source| source.raw_rows(b, frame, height)).collect()
+        };
+        let place = |source: &Source, raw: LocalId, k: &Expr| Place::Elem(raw, k.clone() * source.samples(frame));
+        let see = |b: &mut Builder, source: &Source, raw: LocalId, shift: &dyn Fn(&mut Builder, &Expr) -> LocalId| {
+            let all = |b: &mut Builder, is_shifted: bool| {
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    let shift = is_shifted.then(|| shift(b, &k));
+                    let row = slab.row(source.row, k.clone());
+                    source.see_shifted(b, frame, &row, (raw, k * source.samples(frame)), shift);
+                });
+            };
+            match self.is_shifted(&source.sink()) {
+                Some(is_shifted) => b.if_else(is_shifted, |b| all(b, true), |b| all(b, false)),
+                None => all(b, true),
+            }
+        };
+        b.if_else(
+            slab.at_edge,
+            |b| {
+                let room = room(b);
+                let shifts: Vec<LocalId> =
+                    sources.iter().map(|_| b.array("shift_of", Scalar::I32, height as u32)).collect();
+                let all = || sources.iter().zip(&room).zip(&shifts);
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    for ((source, raw), shifts) in all() {
+                        let row = source.served_row(b, frame, Expr::from(slab.front) + k.clone());
+                        let runs = Runs::from(b, frame, &source.sink(), row);
+                        source.fetch_vector(b, frame, runs.first_vector().into(), place(source, *raw, &k));
+                        b.set(Place::Elem(*shifts, k.clone()), runs.first_shift());
+                    }
+                });
+                for ((source, raw), shifts) in all() {
+                    see(b, source, *raw, &|b, k| {
+                        b.let_("shift", Scalar::I32, Expr::Elem(*shifts, Box::new(k.clone())))
+                    });
+                }
+            },
+            |b| {
+                let (room, sinks) = (room(b), sources.iter().map(Source::sink).collect::<Vec<Sink>>());
+                let runs = self.runs(b, &sinks, slab.front.into());
+                let all = || sources.iter().zip(&room).zip(&runs);
+                let below = |source: &Source, k: &Expr| source.sink().below(k);
+                b.unrolled("row", 0, height, 1, |b, k| {
+                    for ((source, raw), runs) in all() {
+                        let index = runs.vector(frame, below(source, &k));
+                        source.fetch_vector(b, frame, index, place(source, *raw, &k));
+                    }
+                });
+                for ((source, raw), runs) in all() {
+                    see(b, source, *raw, &|b, k| runs.shift(b, frame, below(source, k)));
+                }
+            },
+        );
+    }
+
+    /// All pairs of rows, and what they are loaded from.
+    fn each_row(&self, b: &mut Builder, body: &dyn Fn(&mut Builder, Expr, &Source)) {
+        b.unrolled("row", 0, self.slab.height(), 1, |b, k| {
+            for source in Source::all(self.frame) {
+                body(b, k.clone(), &source);
+            }
+        });
+    }
+
+    /// Rows of whole vectors: all lanes load vectors, those beyond a border any that there are, and then take from
+    /// others what stands for theirs.
+    fn load_whole(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let x = frame.lanes.inner_x(b);
+        self.load_vectors(b, x);
+        let pairs = 0..slab.height();
+        let rows: Vec<Row> = pairs.flat_map(|k| PHASES.map(|phase| slab.row(phase, k.into()))).collect();
+        frame.lanes.extend(b, &rows);
+    }
+
+    /// Rows that are aligned, as vectors from position `x` on.
+    fn load_vectors(&self, b: &mut Builder, x: LocalId) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.if_else(
+            slab.at_edge,
+            |b| {
+                let load = |b: &mut Builder, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId| {
+                    if frame.options.direction == Direction::Forward {
+                        return self.each_row(b, &|b, k, source| {
+                            let start = start(b, source, k.clone());
+                            source.vector_from(b, frame, &slab.row(source.row, k), start, x);
+                        });
+                    }
+                    self.load_by_time(b, x, start);
+                };
+                let any = |b: &mut Builder| load(b, &|b, source, k| self.served_start(b, source, k));
+                match self.is_near() {
+                    Some(near) => b.if_else(near, |b| load(b, &|b, source, k| self.near_start(b, source, k)), any),
+                    None => any(b),
+                }
+            },
+            |b| self.load_inside(b, x),
+        );
+    }
+
+    /// Rows of bands, each from where it starts: first what is there before the level before has ended, then what that
+    /// leaves.
+    fn load_by_time(&self, b: &mut Builder, x: LocalId, start: &dyn Fn(&mut Builder, &Source, Expr) -> LocalId) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let [there, left] = Source::by_time(frame);
+        let first = there.len();
+        let all = [0, self.slab.height()];
+        let rows = self.rooms(b, there.into_iter().chain(left).collect(), all);
+        let (there, left) = rows.split_at(first);
+        for stage in [there, left] {
+            b.unrolled("row", 0, slab.height(), 1, |b, k| {
+                for (source, raw) in stage {
+                    let start = start(b, source, k.clone());
+                    let index = Expr::from(start) + source.first(frame, x).cast(Scalar::I64);
+                    let place = Place::Elem(*raw, k.clone() * source.samples(frame));
+                    source.fetch_vector(b, frame, index, place);
+                }
+            });
+        }
+        self.see(b, &rows, all);
+    }
+
+    /// Whether one reflection, or one period, leads from any row of the block to one of the image: the image is higher
+    /// than the block.
+    fn is_near(&self) -> Option<Expr> {
+        let extends = matches!(self.frame.lanes.held.boundary, Boundary::WholeSymmetric | Boundary::Periodic);
+        (extends && self.plan.border != Border::Untouched)
+            .then(|| self.frame.lanes.held.length(1).gt((2 * self.slab.height()).into()))
+    }
+
+    /// The same as [`Tile::served_start`] where that is so.
+    fn near_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
+        let position = ((Expr::from(self.slab.front) + k) << 1) + source.row.parity() as i32;
+        let served = Expr::from(self.frame.lanes.held.serve_near(b, position));
+        let row = if source.columns.is_some() { self.frame.lanes.held.band_row(source.row, served) } else { served };
+        b.let_("row_start", Scalar::I64, self.frame.index(source.array(), row, 0.into()))
+    }
+
+    /// Rows that are all inside the image.
+    fn load_inside(&self, b: &mut Builder, x: LocalId) {
+        let slab = &self.slab;
+        Source::vectors(b, self.frame, x, (slab.front, slab.height()), |phase, k| slab.row(phase, k.into()));
+    }
+
+    /// Index of the first sample of the row that serves pair `k` of the block.
+    fn served_start(&self, b: &mut Builder, source: &Source, k: Expr) -> LocalId {
+        let pair = self.frame.lanes.held.serve(1, source.row, Expr::from(self.slab.front) + k);
+        source.row_start(b, self.frame, pair)
+    }
+
+    /// Each sample where the border rule finds it.
+    fn gather(&self, b: &mut Builder, why: &str) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.comment(why);
+        let served: Vec<LocalId> = (0..frame.lanes.held.columns()).map(|c| served_column(b, frame, c)).collect();
+        if slab.form != Form::Single {
+            return self.gather_pairs(b, &served);
+        }
+        self.each_row(b, &|b, k, source| {
+            let start = self.served_start(b, source, k.clone());
+            source.gather(b, frame, &slab.row(source.row, k), start, &served);
+        });
+    }
+
+    /// The same of pairs: many samples first, so that none is waited for before others are asked for; all of narrow
+    /// lanes.
+    fn gather_pairs(&self, b: &mut Builder, served: &[LocalId]) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let height = match self.plan.shape.columns {
+            // Large images take these, and wait for few blocks at borders.
+            columns @ 8.. => {
+                let parts = (columns * self.plan.shape.rows).div_ceil(GATHERED_AT_ONCE) as i32;
+                (slab.height() + parts - 1) / parts
+            }
+            _ => slab.height(),
+        };
+        for first in (0..slab.height()).step_by(height as usize) {
+            let rows = [first, (first + height).min(slab.height())];
+            let rooms = self.rooms(b, Source::all(frame), rows);
+            b.unrolled("row", rows[0], rows[1], 1, |b, k| {
+                for (source, raw) in &rooms {
+                    let start = self.served_start(b, source, k.clone());
+                    let room = (k.clone() - first) * source.samples(frame);
+                    source.fetch_each(b, frame, (*raw, room), &start.into(), served);
+                }
+            });
+            self.see(b, &rooms, rows);
+        }
+    }
+
+    /// Sources, and room for the lane's samples of rows of each: the first, and the first that is not.
+    fn rooms(&self, b: &mut Builder, sources: Vec<Source>, [first, end]: [i32; 2]) -> Vec<(Source, LocalId)> {
+        let room = |source: Source| {
+            let raw = source.raw_rows(b, self.frame, end - first);
+            (source, raw)
+        };
+        sources.into_iter().map(room).collect()
+    }
+
+    /// What stands there, as the steps see it.
+    fn see(&self, b: &mut Builder, rooms: &[(Source, LocalId)], [first, end]: [i32; 2]) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.unrolled("row", first, end, 1, |b, k| {
+            for (source, raw) in rooms {
+                let row = slab.row(source.row, k.clone());
+                let room = (k.clone() - first) * source.samples(frame);
+                source.see_shifted(b, frame, &row, (*raw, room), None);
+            }
+        });
+    }
+}

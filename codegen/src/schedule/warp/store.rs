@@ -1,0 +1,152 @@
+//! How a block's results are stored: all rows at once inside the image, at its borders those that exist.
+
+use super::block::Tile;
+use crate::ir::build::Builder;
+use crate::ir::{Expr, Scalar, Space};
+use crate::schedule::Direction;
+use crate::schedule::level::{
+    PHASES, RowAlignment, Runs, Sink, store_band, store_band_at, store_signal, store_signal_at,
+};
+use lifting_dsl::Phase;
+
+impl Tile<'_> {
+    pub fn store(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let first = || Expr::from(slab.front) + slab.first();
+        let ends = (first() + (slab.pairs - 1)).le(frame.lanes.held.last_index(1, Phase::Odd));
+        let inside = match self.plan.shape.is_even() {
+            true => ends,
+            false => first().ge(frame.lanes.held.first_index(1, Phase::Even)).and(ends),
+        };
+        if self.plan.gives > 0 || frame.takes == RowAlignment::Any {
+            let inside = inside.and(!Expr::from(frame.lanes.at_border));
+            return b.if_else(inside, |b| self.store_shifted(b), |b| self.store_owned(b));
+        }
+        let inside =
+            if frame.takes == RowAlignment::Whole { inside } else { inside.and(!Expr::from(frame.lanes.at_border)) };
+        b.if_(frame.useful, |b| {
+            b.if_else(inside, |b| self.store_all(b), |b| self.store_rows(b));
+        });
+    }
+
+    /// Stores all rows, where all exist and the block is inside the image: first all that moves, by all lanes; then
+    /// vectors as they stand in memory.
+    fn store_shifted(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let sinks = Sink::all(frame);
+        let runs = self.runs(b, &sinks, Expr::from(slab.front) + slab.first());
+        let row = |sink: &Sink, k: &Expr| slab.row(sink.row, k.clone() + slab.first());
+        for (sink, runs) in sinks.iter().zip(&runs) {
+            let all = |b: &mut Builder| {
+                b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                    let shift = runs.shift(b, frame, sink.below(&k));
+                    sink.shift(b, frame, &row(sink, &k), shift);
+                });
+            };
+            match self.is_shifted(sink) {
+                Some(is_shifted) => b.if_(is_shifted, all),
+                None => all(b),
+            }
+        }
+        b.if_(frame.useful, |b| {
+            b.unrolled("row", 0, slab.pairs, 1, |b, k| {
+                for (sink, runs) in sinks.iter().zip(&runs) {
+                    sink.store_vector(b, frame, &row(sink, &k), runs, sink.below(&k));
+                }
+            });
+        });
+    }
+
+    /// Stores the samples that exist, and that no block beside stores, one by one; of the rows that exist.
+    fn store_owned(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let lanes = |n: i64| n as i32 * frame.lanes.held.columns();
+        b.comment("at a border");
+        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
+            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
+            for sink in Sink::all(frame) {
+                let columns = sink.columns(frame);
+                let exists = frame.lanes.held.exists(1, sink.row, pair);
+                let values = sink.values(frame, &slab.row(sink.row, k.clone()));
+                let (pointer, cache) = sink.memory(frame);
+                b.if_(exists, |b| {
+                    let row = sink.row_of(frame, pair.into());
+                    let runs = Runs::from(b, frame, &sink, row);
+                    let shift = || Expr::from(runs.first_shift());
+                    let index = b.let_("out", Scalar::I64, Expr::from(runs.first_vector()) + shift().cast(Scalar::I64));
+                    // In columns, of which an array has all or half.
+                    let earlier = shift() * (frame.lanes.held.columns() / columns.len() as i32);
+                    let first = Expr::from(frame.lanes.base) + lanes(self.plan.left) - earlier;
+                    let first = b.let_("first", Scalar::I32, first);
+                    for (e, (c, value)) in columns.into_iter().zip(values).enumerate() {
+                        // Of a band, what belongs to a block is counted in pairs of columns.
+                        let unit = if sink.columns.is_some() { c & !1 } else { c };
+                        let own = Expr::from(frame.lanes.x) + unit - Expr::from(first);
+                        let x = || Expr::from(frame.lanes.x) + c;
+                        let own = own.clone().ge(0.into()).and(own.lt(lanes(self.plan.useful).into()));
+                        b.if_(own.and(x().ge(frame.lanes.held.start(0)).and(x().lt(frame.lanes.held.end(0)))), |b| {
+                            let at = Expr::from(index) + Expr::i64(e as i64);
+                            b.store_wide(Space::Global(pointer), at, vec![frame.lanes.held.arith.narrow(value)], cache);
+                        });
+                    }
+                });
+            }
+        });
+    }
+
+    /// Stores all rows, where all exist and their positions begin at 0.
+    fn store_all(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        let first = b.let_("done", Scalar::I32, Expr::from(slab.front) + slab.first());
+        let rows = (0..slab.pairs).map(|k| (k, slab.first() + k));
+        match frame.options.direction {
+            Direction::Forward => {
+                let starts = [1, 2].map(|array| {
+                    let index = frame.index(array, first.into(), Expr::from(frame.lanes.x) >> 1);
+                    b.let_("out", Scalar::I64, index)
+                });
+                for (below, k) in rows {
+                    for (phase, columns) in PHASES.into_iter().flat_map(|phase| PHASES.map(|columns| (phase, columns)))
+                    {
+                        let array = if (phase, columns) == (Phase::Even, Phase::Even) { 1 } else { 2 };
+                        let index = frame.below(array, starts[array - 1], below);
+                        store_band_at(b, frame, &slab.row(phase, k.into()), (phase, columns), index, true);
+                    }
+                }
+            }
+            Direction::Inverse => {
+                let index = frame.index(0, Expr::from(first) << 1, frame.lanes.x.into());
+                let start = b.let_("out", Scalar::I64, index);
+                for (below, k) in rows {
+                    for phase in PHASES {
+                        let index = frame.below(0, start, 2 * below + phase.parity() as i32);
+                        store_signal_at(b, frame, &slab.row(phase, k.into()), index, true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores the rows that exist.
+    fn store_rows(&self, b: &mut Builder) {
+        let (frame, slab) = (self.frame, &self.slab);
+        b.unrolled("row", slab.first(), slab.first() + slab.pairs, 1, |b, k| {
+            let pair = b.let_("done", Scalar::I32, Expr::from(slab.front) + k.clone());
+            for phase in PHASES {
+                let ends = Expr::from(pair).le(frame.lanes.held.last_index(1, phase));
+                let starts = || Expr::from(pair).ge(frame.lanes.held.first_index(1, phase));
+                let inside = if self.plan.shape.is_even() { ends } else { starts().and(ends) };
+                let wanted = inside.and(frame.useful.into());
+                let row = slab.row(phase, k.clone());
+                b.if_(wanted, |b| match frame.options.direction {
+                    Direction::Forward => {
+                        for columns in PHASES {
+                            store_band(b, frame, &row, phase, columns, pair);
+                        }
+                    }
+                    Direction::Inverse => store_signal(b, frame, &row, phase, pair),
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,108 @@
+//! Arguments of `bench`.
+
+use super::values::{Shape, any_shape, boundary_values, plan_schedules, positive, sample_values};
+use clap::{Args, ValueEnum};
+use lifting::{Boundary, SampleType};
+use std::path::PathBuf;
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Wavelets: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, value_name = "WAVELET", value_delimiter = ',', default_value = "cdf97")]
+    pub wavelet: Vec<String>,
+    /// Sample types [default: i16 for integer wavelets, f32 for real ones]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = sample_values())]
+    pub sample: Vec<SampleType>,
+    /// Shapes: 1080x1920, 512x512x512, 1048576
+    #[arg(long, value_name = "HxW", value_delimiter = ',', default_value = "2048x2048", value_parser = any_shape)]
+    pub shape: Vec<Shape>,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Numbers of levels
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=32)
+    )]
+    pub levels: Vec<u32>,
+    /// Analysis, synthesis, or both
+    #[arg(long, value_enum, default_value = "both")]
+    pub direction: DirectionArg,
+    /// What steps read beyond the border [default: the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// How kernels on a GPU go through a level: what the planner predicts to be the fastest, or this one
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = plan_schedules())]
+    pub schedule: Vec<lifting::Schedule>,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Where to execute: best, cpu, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
+    pub device: DeviceArg,
+    /// Threads to use on the CPU [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Times to take; the median counts
+    #[arg(long, value_name = "N", default_value = "15", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    pub repeats: u16,
+    /// Also write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also draw the ratios
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Measure what the lines of a file ask for instead: each has options of this command that say what is measured, as
+    /// `-w cdf97
+    /// --shape 4096x4096 -l 1,5`; `#` begins a comment
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch"
+        ]
+    )]
+    pub suite: Option<PathBuf>,
+    /// Say nothing but the table and errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--direction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DirectionArg {
+    /// Data to coefficients
+    Forward,
+    /// Coefficients to data
+    Inverse,
+    /// One after the other
+    Both,
+}
+
+/// `--device`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceArg {
+    /// The fastest there is.
+    Best,
+    /// The processor.
+    Cpu,
+    /// A CUDA device, by its number.
+    Cuda(usize),
+}
+
+fn device(text: &str) -> Result<DeviceArg, String> {
+    match text {
+        "best" => Ok(DeviceArg::Best),
+        "cpu" => Ok(DeviceArg::Cpu),
+        "cuda" => Ok(DeviceArg::Cuda(0)),
+        _ => text
+            .strip_prefix("cuda:")
+            .and_then(|n| n.parse().ok().map(DeviceArg::Cuda))
+            .ok_or_else(|| "write best, cpu, cuda or cuda:N".into()),
+    }
+}

@@ -1,0 +1,197 @@
+//! Arguments of what writes kernels: compiling, and `kernels`.
+
+use super::values::{Shape, any_shape, boundary_values, dialect_words, format_values, pass_names, plan_schedules};
+use super::values::{positive, sample_values};
+use clap::{Args, ValueEnum};
+use lifting::{Boundary, Format, SampleType};
+use lifting_codegen::schedule::{self, SCHEDULES};
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+/// Arguments of compiling.
+#[derive(Debug, Args)]
+pub struct CompileArgs {
+    /// Wavelets to compile: FILE.lift (all in it), FILE.lift#NAME, or a NAME of the catalogue
+    #[arg(required = true, value_name = "WAVELET")]
+    pub wavelets: Vec<String>,
+    /// Directory to write to; `-` is the standard output
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
+    /// What to write for each wavelet
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["cuda", "c"])]
+    pub emit: Vec<Emit>,
+    /// Sample types, each with functions of its own [default: i16,i32 for integer wavelets, f32,f64 for real ones]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = sample_values())]
+    pub sample: Vec<SampleType>,
+    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Follow a format: its border rule, and functions that take its gain shift
+    #[arg(long, value_name = "FORMAT", value_parser = format_values())]
+    pub profile: Option<Format>,
+    /// With --emit ir: only kernels of these schedules (default: those of CUDA and C files); with CUDA files `shared`,
+    /// those through shared memory alone
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    pub schedule: Vec<Schedule>,
+    /// With --emit ir: kernels as this pass leaves them, after those before it that run on every kernel [default: as
+    /// schedules make them, before any pass]
+    #[arg(long, value_name = "PASS", value_parser = pass_names())]
+    pub after: Option<String>,
+    /// With --emit ir: kernels as text of this language, in WAVELET.kernels.EXTENSION; of schedules that it can take
+    #[arg(long, value_name = "LANGUAGE", value_parser = dialect_words())]
+    pub dialect: Option<String>,
+    /// How many kernels a CUDA file for any shape has
+    #[arg(long, value_enum, value_name = "COUNT", default_value = "few")]
+    pub kernels: KernelCount,
+    /// Write nothing; fail if a file is not what would be written
+    #[arg(long)]
+    pub check: bool,
+    /// Functions for one shape each.
+    #[command(flatten)]
+    pub fixed: FixedArgs,
+}
+
+/// `--kernels`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KernelCount {
+    /// So few that nvcc is done soon, and no size is predicted to lose much
+    Few,
+    /// All that are predicted to be the fastest for some size
+    All,
+}
+
+/// Of functions for one shape each.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "CUDA functions for one shape each")]
+pub struct FixedArgs {
+    /// In the CUDA file only functions for this shape, which launch what a plan launches; several by commas or repeated
+    #[arg(long, value_name = "HxW", value_delimiter = ',', value_parser = any_shape)]
+    pub shape: Vec<Shape>,
+    /// Numbers of levels: one for all shapes, or one for each [default: 1]
+    #[arg(short, long, value_name = "N", requires = "shape", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub levels: Vec<u32>,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", requires = "shape", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Axes to transform, by number from 0, the batch not counted [default: all]
+    #[arg(long, value_name = "AXES", requires = "shape", value_delimiter = ',')]
+    pub axes: Vec<usize>,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", requires = "shape", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100 [default: 132]
+    #[arg(long, value_name = "N", requires = "shape", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub multiprocessors: Option<u32>,
+}
+
+/// `--emit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// WAVELET.cu: kernels and host functions; with WAVELET.h
+    Cuda,
+    /// WAVELET.c: a complete transform in C99; with WAVELET.h
+    C,
+    /// WAVELET.opencl.c: kernels and functions in C that compile and launch them; with WAVELET.h
+    #[value(name = "opencl")]
+    Opencl,
+    /// WAVELET.rs: a complete transform in Rust, a module of its own
+    Rust,
+    /// WAVELET.lift: the wavelet as the compiler understands it
+    Scheme,
+    /// WAVELET.ir: the kernels, before they become text of a language
+    Ir,
+}
+
+/// `--schedule` of compiling: kernels of one axis, or a schedule of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Rows and columns through shared memory, a pass an axis.
+    Shared,
+    /// Rows in shared memory.
+    Horizontal,
+    /// Columns in a sliding window.
+    Vertical,
+    /// Rows and columns on a CPU.
+    Rows,
+    /// Whole rows or columns of lattices.
+    Lattice,
+    /// Several axes in one launch.
+    Launch(&'static dyn schedule::Schedule),
+}
+
+impl Schedule {
+    fn name(self) -> &'static str {
+        match self {
+            Schedule::Shared => "shared",
+            Schedule::Horizontal => "horizontal",
+            Schedule::Vertical => "vertical",
+            Schedule::Rows => "rows",
+            Schedule::Lattice => "lattice",
+            Schedule::Launch(schedule) => schedule.name(),
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Schedule::Shared => "Rows and columns through shared memory, a pass an axis (CUDA)",
+            Schedule::Horizontal => "Rows in shared memory (CUDA)",
+            Schedule::Vertical => "Columns in a sliding window (CUDA)",
+            Schedule::Rows => "Rows and columns on a CPU (C)",
+            Schedule::Lattice => {
+                "Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here"
+            }
+            Schedule::Launch(schedule) => schedule.about(),
+        }
+    }
+}
+
+impl ValueEnum for Schedule {
+    fn value_variants<'a>() -> &'a [Schedule] {
+        static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
+            let passes = [Schedule::Shared, Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
+            let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
+            passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()).help(self.about()))
+    }
+}
+
+/// Arguments of `kernels`.
+#[derive(Debug, Args)]
+pub struct KernelsArgs {
+    /// Wavelet: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, value_name = "WAVELET")]
+    pub wavelet: String,
+    /// Sample type [default: i16 for integer wavelets, f32 for real ones]
+    #[arg(long, value_name = "TYPE", value_parser = sample_values())]
+    pub sample: Option<SampleType>,
+    /// Shape: 1080x1920, 512x512x512, 1048576
+    #[arg(long, value_name = "HxW", value_parser = any_shape)]
+    pub shape: Shape,
+    /// Transform so many arrays at once: an axis in front of the shape
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub batch: Option<usize>,
+    /// Number of levels
+    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub levels: u32,
+    /// What steps read beyond the border [default: the wavelet's own]
+    #[arg(long, value_name = "RULE", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// How kernels go through a level: what the planner predicts to be the fastest, or this one
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = plan_schedules())]
+    pub schedule: lifting::Schedule,
+    /// Let rows begin at multiples of so many bytes [default: contiguous]
+    #[arg(long, value_name = "BYTES", value_parser = positive)]
+    pub pitch: Option<usize>,
+    /// Multiprocessors of the device: 132 on an H100 (SXM), 108 on an A100
+    #[arg(long, value_name = "N", default_value = "132", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub multiprocessors: u32,
+    /// File to write; `-` is the standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}

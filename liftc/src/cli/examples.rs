@@ -1,0 +1,153 @@
+//! What helps end with: examples, and what one has to know besides.
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  liftc filters/dd137.lift -o kernels/            CUDA, C and a C header
+  liftc cdf97 --emit cuda --sample f32 -o -       to the standard output
+  liftc filters/dd137.lift -o kernels/ --check    is kernels/ up to date?
+  liftc check my.lift                             all errors of a file
+  liftc list                                      the catalogue
+  liftc explain dd137 --svg window.svg            its window, costs and range
+  liftc plot cdf97 -o cdf97.svg                  its functions and diagram
+  liftc factor bior4.4 -o mine.lift               a filter bank as lifting steps
+  liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
+  liftc transform coeffs.npy --inverse -o back.png
+  liftc encode photo.png -o photo.lpc             a picture as few bytes
+  liftc decode photo.lpc -o back.png
+  liftc bench -w cdf97 --shape 4096x4096 -l 5     how fast it is
+
+A wavelet is named by the catalogue (`dd137`, `bior4.4`), by a file (`my.lift`), or by a file and a name in it \
+(`my.lift#db2`).
+
+Exit codes: 0 done, 1 the input is at fault, 2 the command line is at fault.";
+
+pub(super) const FACTOR_EXAMPLES: &str = "\
+Examples:
+  liftc factor bior4.4                        the four steps of (9,7), and K
+  liftc factor db8 --list                     what there is to choose from
+  liftc factor db20 --as lattice -o db20.lift
+  liftc factor --lowpass \"-1/8 1/4 3/4 1/4 -1/8\" --highpass \"-1/2 1 -1/2\"
+  liftc factor --lowpass \"1/sqrt(2) 1/sqrt(2)\" --name haar
+  liftc factor filters.json
+
+Numbers are fractions, decimals and expressions with sqrt(), separated by blanks or commas. Rational banks are \
+factored exactly. Files of numbers:
+  .txt    lines `lowpass at -2: -1/8 1/4 3/4 1/4 -1/8` and `highpass at 0: …`;
+          `at -2` and the words may be left away
+  .json   {\"lowpass\": […], \"highpass\": […], \"lowpass_at\": -2,
+          \"highpass_at\": 0}, or PyWavelets' dec_lo, dec_hi, rec_lo, rec_hi
+  .npy    one row of taps (a low-pass) or two rows
+Synthesis filters (`synthesis-lowpass`, `synthesis_lowpass`, rec_lo, …) are checked against the analysis ones.";
+
+pub(super) const SHOW_NOTES: &str = "\
+What is printed is a .lift file: all but the wavelet itself is comments.
+
+Filters are those that one level amounts to away from borders: low[k] = Σ h[n]·x[2k + n], and sample x[2k + n] takes \
+h[n] of synthesis from low[k]. The L2 norm of a synthesis vector is what an error of 1 in a coefficient does to the \
+signal: codecs quantise bands with steps in inverse proportion to it. The L1 norm of analysis bounds the coefficients \
+of samples up to 1.";
+
+pub(super) const TRANSFORM_EXAMPLES: &str = "\
+Examples:
+  A picture, lossless: coefficients as a numpy array, and the pyramid to look at
+    liftc transform photo.png -w dd137 -l 3 -o coeffs.npy --picture pyramid.png
+  Back again: everything that the inverse needs is in coeffs.npy.json
+    liftc transform coeffs.npy --inverse -o back.png
+  A quarter of the width and height
+    liftc transform coeffs.npy --inverse --level 2 -o small.png
+  JPEG 2000's own integers
+    liftc transform photo.png -w legall53 -l 5 --profile jpeg2000 -o coeffs.npy
+  VC-2 takes multiples of 2^levels only
+    liftc transform photo.png -w dd137 -l 3 --profile vc2 --pad edge -o c.npy
+  A stack of pictures, axis 0 left alone; a volume in a .npz
+    liftc transform frames.npy -w cdf97 -l 4 --axes 1,2 -o coeffs.npy
+    liftc transform brain.npz --array volume -w dd137 -l 3 -o coeffs.npy
+  Several at once, into a directory
+    liftc transform *.png -w legall53 -l 3 -o coeffs/
+  Levels for each axis; a tile that begins at row 0, column 5
+    liftc transform film.npy -w legall53 -l 2,4,4 -o coeffs.npy
+    liftc transform tile.png -w legall53 -l 3 --origin 0,5 -o coeffs.npy
+  From one program to the next
+    convert a.raw pgm:- | liftc transform - -w dd137 -l 3 -o - > coeffs.npy
+    liftc transform coeffs.npy --inverse -o - --format ppm | display
+  Coefficients that were changed in numpy: nothing can vouch for them any more
+    liftc transform coeffs.npy --inverse --force -o denoised.png
+
+The sidecar, coeffs.npy.json, says which coefficients it belongs to. The inverse refuses others, and edited sidecars. \
+What is written to a pipe has it behind the data, where numpy does not look; --sidecar puts it into a file.
+
+Reads PNG, JPEG, TIFF, PGM, PPM, PBM and PAM, grey or colour, with or without alpha (each channel is transformed by \
+itself; channels are the last axis of the array), and numpy's .npy and .npz of 1 to 8 axes. Pages of a TIFF are a \
+stack, with an axis in front. What of a file is not in the samples is said. A .npy of 16 MiB or more is mapped into \
+memory, and must not change meanwhile.
+
+Coefficients are .npy or .npz; the inverse and --picture write PNG, TIFF, PGM, PPM, PBM and PAM, by the name's ending.
+
+Sample types, unless --sample says otherwise:
+  element           integer wavelet   real wavelet
+  uint8, int8       i16               f32
+  int16             i16               f32
+  uint16            i32               f32
+  int32             i32               f64
+  uint32, int64     i64               f64
+  float16, 32, 64   none              f16, f32, f64
+A profile with a gain shift takes the next wider integer where values would not fit.";
+
+pub(super) const ENCODE_EXAMPLES: &str = "\
+Examples:
+  liftc encode photo.png -o photo.lpc                 lossless
+  liftc encode photo.png --psnr 40 -o photo.lpc       as good as that
+  liftc encode photo.png --bpp 1.5 -o photo.lpc       as small as that
+  liftc encode photo.png --quality 75 -o photo.lpc
+  liftc encode photo.png -w dd137 -l 4 -o photo.lpc   with another wavelet
+  liftc encode *.png --psnr 45 -o streams/            into a directory
+  liftc decode photo.lpc -o back.png
+  head -c 20000 photo.lpc | liftc decode - -o preview.png
+
+Any wavelet will do; one of your own travels with the stream. Lossless coding takes wavelets of integers.
+
+Pictures are PNG, JPEG, TIFF, PGM, PPM, PBM and PAM of 8 and 16 bits, arrays .npy and .npz of height × width or \
+height × width × components. RGB is coded as brightness and colour, and other components each by itself. The format is \
+described in docs/format.md.";
+
+pub(super) const DECODE_EXAMPLES: &str = "\
+Examples:
+  liftc decode photo.lpc -o back.png
+  liftc decode photo.lpc --level 2 -o quarter.png     a quarter of each side
+  liftc decode photo.lpc -o back.npy
+  liftc decode *.lpc -o pictures/
+  curl … | liftc decode - -o - --format ppm | display
+
+A stream that ends early decodes to what it has, which is said: coarse resolutions come first. A stream that was \
+changed is an error.";
+
+pub(super) const KERNELS_EXAMPLES: &str = "\
+Examples:
+  liftc kernels -w cdf97 --shape 1080x1920 -l 3 -o video.cu
+  nvcc -cubin -arch=sm_90 -o video.cubin video.cu
+
+On the machine with the device, which then needs no compiler, for a plan of the same wavelet, shape, levels, sample \
+type and border rule:
+  let device = device.with_kernels(Compiled::load(\"video.cubin\")?);
+
+The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will \
+be.";
+
+pub(super) const BENCH_EXAMPLES: &str = "\
+Examples:
+  liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --svg a.svg
+  liftc bench --device cuda -w cdf97 --shape 512x512x512 -l 1       a volume
+  liftc bench --device cuda -w legall53 --shape 1080x1920 --batch 64 -l 3
+  liftc bench --device cpu --threads 4 -w dd137 --sample i16,i32
+
+Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of \
+launches replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On \
+the CPU it is a memcpy by as many threads. Arrays of 480 MiB together are used in turn, so that nothing is found in a \
+cache. Times are medians, and ± is half the distance of the quartiles. Results are verified before anything is timed.";
+
+pub(super) const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  liftc completions bash > ~/.local/share/bash-completion/completions/liftc
+  liftc completions zsh > ~/.zfunc/_liftc      with ~/.zfunc in fpath
+  liftc completions fish > ~/.config/fish/completions/liftc.fish
+  liftc man ~/.local/share/man/man1            the manual's pages";

@@ -1,0 +1,222 @@
+//! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
+
+use super::values::{boundary_values, format_values, sample_values};
+use clap::{Args, ValueEnum};
+use lifting::{Boundary, Format, Layout, SampleType};
+use std::path::PathBuf;
+
+/// Arguments of `transform`.
+#[derive(Clone, Debug, Args)]
+pub struct TransformArgs {
+    /// Pictures or arrays; with --inverse, coefficients; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME
+    #[arg(short, long, required_unless_present = "inverse", conflicts_with = "inverse")]
+    pub wavelet: Option<String>,
+    /// Number of levels, one for all transformed axes or one for each, as in 3,3,1 [default: 1]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        conflicts_with = "inverse",
+        value_parser = clap::value_parser!(u32).range(0..=32)
+    )]
+    pub levels: Vec<u32>,
+    /// Undo a transform: coefficients back to the picture or array that they came from
+    #[arg(long)]
+    pub inverse: bool,
+    /// Stop the inverse at this level: 0 is full size, 1 half, 2 a quarter
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=32))]
+    pub level: Option<u32>,
+    /// What steps read beyond the border [default: the profile's or the wavelet's own]
+    #[arg(long, value_name = "RULE", conflicts_with = "inverse", value_parser = boundary_values())]
+    pub boundary: Option<Boundary>,
+    /// Follow a format to the integer: border rule, order of axes, gain shift, sizes
+    #[arg(long, value_name = "FORMAT", conflicts_with = "inverse", value_parser = format_values())]
+    pub profile: Option<Format>,
+    /// Axes to transform, from 0 (outermost); negative ones count from the end [default: a picture's height and width,
+    /// all axes of an array]
+    #[arg(long, value_name = "AXES", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
+    pub axes: Option<Vec<i64>>,
+    /// Position of the first sample, one for all transformed axes or one for each: at an odd one the high band comes
+    /// first [default: 0]
+    #[arg(long, value_name = "POS", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
+    pub origin: Vec<i64>,
+    /// Grow the data to multiples of 2^levels; the inverse crops
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
+    pub pad: Option<PadArg>,
+    /// Where coefficients are put [default: mallat]
+    #[arg(long, value_enum, conflicts_with = "inverse")]
+    pub layout: Option<LayoutArg>,
+    /// Type of samples and coefficients: i16, i32, i64, f16, f32, f64 [default: by the input]
+    #[arg(long, value_name = "TYPE", conflicts_with = "inverse", value_parser = sample_values())]
+    pub sample: Option<SampleType>,
+    /// Also draw the coefficients: low band as it is, details stretched around grey, bands outlined
+    #[arg(long, value_name = "PNG|DIR")]
+    pub picture: Option<PathBuf>,
+    /// What is written, where the name does not say it [default: .npy; for the inverse, what the coefficients came
+    /// from]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<OutputFormat>,
+    /// What the inverse needs besides the coefficients: written here, or read from here with --inverse [default: the
+    /// name of the coefficients and .json]
+    #[arg(long, value_name = "FILE")]
+    pub sidecar: Option<PathBuf>,
+    /// With --inverse: go on with coefficients or a sidecar that were changed
+    #[arg(long)]
+    pub force: bool,
+    /// Which array of a .npz
+    #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
+    pub array: Option<String>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `encode`.
+#[derive(Debug, Args)]
+pub struct EncodeArgs {
+    /// Pictures or arrays; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// Every sample comes back as it was; so it is if nothing else is said
+    #[arg(long, conflicts_with_all = ["psnr", "bpp", "quality"])]
+    pub lossless: bool,
+    /// So good at least: peak signal-to-noise ratio in decibels, 40 is good and 50 is hardly to be seen
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, conflicts_with_all = ["bpp", "quality"])]
+    pub psnr: Option<f64>,
+    /// So small at most: bits for each pixel, all of its components together
+    #[arg(long, value_name = "BITS", allow_negative_numbers = true, conflicts_with = "quality")]
+    pub bpp: Option<f64>,
+    /// From 1 to 100: 8 less doubles the error
+    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
+    pub quality: Option<f64>,
+    /// The wavelet: NAME, FILE.lift or FILE.lift#NAME [default: legall53 for lossless coding, else cdf97]
+    #[arg(short, long)]
+    pub wavelet: Option<String>,
+    /// Number of levels
+    #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=16))]
+    pub levels: u32,
+    /// How often each bitplane is gone through: 3 takes a little less room and more time
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
+    pub passes: u8,
+    /// Fit the coder's tables to the picture, and send them along where that saves room; takes more time
+    #[arg(long)]
+    pub fit: bool,
+    /// Size of codeblocks, each side 4, 8, 16, 32 or 64
+    #[arg(long, value_name = "HxW", default_value = "64x64", value_parser = codeblock)]
+    pub block: [usize; 2],
+    /// Which array of a .npz
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn codeblock(text: &str) -> Result<[usize; 2], String> {
+    let side = |text: &str| text.parse().ok().filter(|n| [4, 8, 16, 32, 64].contains(n));
+    let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
+    sides.ok_or_else(|| "write height and width as 64x64, each 4, 8, 16, 32 or 64".into())
+}
+
+/// Arguments of `decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArgs {
+    /// Streams; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; a directory if there are several inputs; `-` is the standard output
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub output: PathBuf,
+    /// Resolution: 0 is full size, 1 half, 2 a quarter
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=16))]
+    pub level: Option<u32>,
+    /// What is written, where the name does not say it [default: .png]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<OutputFormat>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Streams; `-` is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub inputs: Vec<PathBuf>,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum OutputFormat {
+    Npy,
+    Npz,
+    Png,
+    Tiff,
+    Pgm,
+    Ppm,
+    Pbm,
+    Pam,
+}
+
+impl OutputFormat {
+    /// As it is named, and as files of it end.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutputFormat::Npy => "npy",
+            OutputFormat::Npz => "npz",
+            OutputFormat::Png => "png",
+            OutputFormat::Tiff => "tiff",
+            OutputFormat::Pgm => "pgm",
+            OutputFormat::Ppm => "ppm",
+            OutputFormat::Pbm => "pbm",
+            OutputFormat::Pam => "pam",
+        }
+    }
+}
+
+/// `--pad`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PadArg {
+    /// Repeat the last sample
+    Edge,
+}
+
+/// `--layout`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LayoutArg {
+    /// Bands apart, the low one first
+    Mallat,
+    /// Every coefficient where lifting in place leaves it
+    Interleaved,
+}
+
+impl From<LayoutArg> for Layout {
+    fn from(arg: LayoutArg) -> Layout {
+        match arg {
+            LayoutArg::Mallat => Layout::Mallat,
+            LayoutArg::Interleaved => Layout::Interleaved,
+        }
+    }
+}

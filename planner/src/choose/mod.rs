@@ -1,0 +1,228 @@
+//! Which schedule a level takes: every candidate is asked whether it can, and what it should cost.
+
+mod several;
+mod ways;
+
+use crate::error::ProgramError;
+use crate::kernels::Key;
+use crate::lower::Lowering;
+use crate::model::Cost;
+use crate::pair::{Pair, Quad, Span};
+use crate::recipe::{Candidate, Choice, Reason, Refused};
+use crate::schedule::{Schedule, Way};
+use crate::wisdom::{Case, Key as Known};
+use lifting_codegen::schedule::level::{Order, RowAlignment};
+use lifting_codegen::schedule::{self, Direction, Extent, ScheduleError, Shape};
+use several::Merged;
+use ways::Launched;
+
+/// One of the schedules whose launches take several axes.
+type Scheduled = &'static dyn schedule::Schedule;
+
+/// A part of a level: launches that may all run side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stage {
+    /// One axis, by a schedule for that.
+    Axis(usize, Way),
+    /// The axis of consecutive samples and one of rows; and a third one, in a pass over all three.
+    Launch { axes: [usize; 2], order: Order, deep: Option<usize>, shape: Shape, chunk: u32, rows: RowAlignment },
+}
+
+/// What a level is made of, in the order of analysis, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub stages: Vec<Stage>,
+    pub choice: Choice,
+    /// How many levels the stages are: 1, or more, and then 0 of the levels after it.
+    pub levels: u32,
+}
+
+impl Chosen {
+    /// Whether the level is one pass, which must not read the array that it writes.
+    pub fn is_single(&self) -> bool {
+        self.stages.len() == 1
+    }
+
+    /// Notes what could take it and the levels after it in one launch, and what cannot.
+    fn note(&mut self, merged: &mut Merged) {
+        self.choice.together.push(merged.together.clone());
+        self.choice.refused.extend(merged.refused.take());
+    }
+
+    /// Whether synthesis begins with a pass over both axes.
+    pub fn ends_with_both(&self) -> bool {
+        matches!(self.stages.last(), Some(Stage::Launch { .. }))
+    }
+}
+
+/// What is known of a level before its schedule is.
+pub(crate) struct Question<'a> {
+    pub direction: Direction,
+    pub level: u32,
+    /// The axes of the array, from the outermost to the innermost.
+    pub order: &'a [usize],
+    /// Whether a level of one pass has to be copied first.
+    pub copies: bool,
+}
+
+/// A way through a level, as stages.
+struct Route {
+    stages: Vec<Stage>,
+    candidate: Candidate,
+}
+
+impl Lowering<'_> {
+    /// The schedules whose launches take so much.
+    fn schedules(&self, extent: Extent) -> impl Iterator<Item = Scheduled> + use<'_> {
+        self.kernels.tuning.schedules.iter().copied().filter(move |schedule| schedule.extent() == extent)
+    }
+
+    /// Chooses. `quad(n, i, pair)` says where a pass over both axes would read and write if it were part `i` of `n`.
+    pub(crate) fn choose(
+        &mut self,
+        question: &Question,
+        quad: impl Fn(&Self, usize, usize, &Pair) -> Quad,
+    ) -> Result<Chosen, ProgramError> {
+        let Question { direction, level, .. } = *question;
+        let shape = self.problem.geometry.level_shape(level);
+        let copy = self.model().copy(shape.iter().product()).time;
+        let route = |stages: Vec<Stage>, way: Way, cost: Cost| {
+            let candidate =
+                Candidate { way, launches: cost.launches, bytes: cost.bytes as u64, time: cost.time / copy };
+            Route { stages, candidate }
+        };
+        let launch = |(stages, shape, cost): (Vec<Stage>, Shape, Cost)| route(stages, Way::Launch(shape), cost);
+        let (stages, cost) = self.separate(question, &shape);
+        let separate = route(stages, Way::Separate, cost);
+        let mut refused = Vec::new();
+        let mut ways: Vec<Route> = Vec::new();
+        let (mut case, mut measured) = (None, None);
+        let wanted = match self.kernels.tuning.measures() {
+            None => self.kernels.tuning.schedule,
+            Some((only, way)) if only == direction => way.schedule(),
+            Some(_) => Schedule::Separate,
+        };
+        // What is left of several levels in one.
+        let wanted = if wanted.is_of_several() { Schedule::Auto } else { wanted };
+        let is_wanted = |schedule| wanted == Schedule::Auto || wanted == Schedule::Launch(schedule);
+        let schedules: Vec<_> = self.schedules(Extent::Plane).filter(|&schedule| is_wanted(schedule)).collect();
+        if !schedules.is_empty() {
+            match self.both(question, &shape, &schedules, &quad) {
+                Ok(Ok(both)) => {
+                    ways.extend(both.ways.into_iter().map(launch));
+                    refused = both.refused;
+                    (case, measured) = (Some(both.case), both.measured);
+                }
+                Ok(Err(each)) => refused = each,
+                Err(reason) => {
+                    let each = schedules.into_iter().map(Schedule::Launch);
+                    refused = each.map(|schedule| Refused { schedule, reason: reason.clone() }).collect();
+                }
+            }
+        }
+        let axes = self.problem.geometry.axes_at(level).len();
+        for schedule in self.schedules(Extent::Volume) {
+            if wanted == Schedule::Launch(schedule) || wanted == Schedule::Auto && axes > 2 {
+                match self.volumes(question, &shape, schedule, measured.and_then(Way::shape), &quad) {
+                    Ok(found) => ways.extend(found.into_iter().map(launch)),
+                    Err(reason) => refused.push(Refused { schedule: Schedule::Launch(schedule), reason }),
+                }
+            }
+        }
+        let is_lattice = self.kernels.scheme.lattice().is_some();
+        if wanted == Schedule::Lattice || wanted == Schedule::Auto && is_lattice {
+            match self.lattice(question, &shape) {
+                Ok((stages, cost)) => ways.push(route(stages, Way::Lattice, cost)),
+                Err(e) => refused.push(Refused { schedule: Schedule::Lattice, reason: e.to_string() }),
+            }
+        }
+        match wanted {
+            Schedule::Auto | Schedule::Separate | Schedule::Shared => ways.push(separate),
+            _ if ways.is_empty() && !self.lenient => {
+                let reason = refused.into_iter().next().map_or_else(nothing, |refused| refused.reason);
+                return Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason });
+            }
+            _ if ways.is_empty() => ways.push(separate),
+            _ => {}
+        }
+        // What was measured stands above what is predicted.
+        let is_measured = |route: &Route| Some(route.candidate.way) == measured;
+        ways.sort_by(|a, b| {
+            let time = a.candidate.time.total_cmp(&b.candidate.time);
+            is_measured(b).cmp(&is_measured(a)).then(time)
+        });
+        let mut ways = ways.into_iter();
+        let mut last = None;
+        for Route { stages, candidate: taken } in ways.by_ref() {
+            match self.make(direction, &stages) {
+                Ok(()) => {
+                    let others = ways.map(|way| way.candidate).collect();
+                    let reason = match wanted {
+                        Schedule::Auto if Some(taken.way) == measured => Reason::Measured,
+                        Schedule::Auto => Reason::Predicted,
+                        _ => Reason::Asked,
+                    };
+                    let (level, together) = (level + 1, Vec::new());
+                    let choice = Choice { direction, level, shape, taken, reason, others, refused, case, together };
+                    return Ok(Chosen { stages, choice, levels: 1 });
+                }
+                Err(ProgramError::Schedule(e)) => {
+                    refused.push(Refused { schedule: taken.way.schedule(), reason: e.to_string() });
+                    last = Some(e);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        let reason = last.map_or_else(nothing, |e| e.to_string());
+        Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason })
+    }
+
+    /// What wisdom calls a pass over both axes.
+    fn case(&self, pair: &Pair, launched: &Launched, aligned: bool) -> Known {
+        let (tuning, Launched { job, count }) = (self.kernels.tuning, launched);
+        let images = i32::try_from(*count).unwrap_or(i32::MAX).saturating_mul(job.batch);
+        let case = Case {
+            device: &tuning.device,
+            scheme: self.kernels.scheme,
+            sample: self.kind,
+            boundary: self.kernels.boundary,
+            direction: pair.direction,
+            order: pair.order,
+            axes: self.problem.geometry.axes_at(pair.level).len(),
+            gain: self.kernels.gain,
+            aligned,
+            levels: match pair.span {
+                Span::One => 1,
+                Span::Two => 2,
+                Span::All(levels) => levels,
+            },
+            extent: [job.width, job.height, images],
+        };
+        case.key()
+    }
+
+    /// Makes the kernels of stages whose shape may turn out not to fit.
+    fn make(&mut self, direction: Direction, stages: &[Stage]) -> Result<(), ProgramError> {
+        for stage in stages {
+            if let Stage::Launch { order, shape, rows, .. } = stage {
+                self.kernels.get(Key::Launch(direction, self.sample, *order, shape.with_chunk(0), *rows, false))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no way, where nothing else stands against one.
+fn nothing() -> String {
+    "nothing is left to choose".into()
+}
+
+/// Why what was measured is not taken.
+fn outdated(e: &ScheduleError) -> String {
+    format!("measured before as fastest, and now: {e}")
+}
+
+/// The innermost axis that has more than one sample.
+fn innermost(order: &[usize], shape: &[usize]) -> Option<usize> {
+    order.iter().rev().copied().find(|&axis| shape[axis] > 1)
+}

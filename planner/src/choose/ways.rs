@@ -1,0 +1,285 @@
+//! The ways through one level: a pass an axis, or passes over two axes or three, in the shapes that schedules propose.
+
+use super::{Question, Scheduled, Stage, innermost, outdated};
+use crate::list::MOST_LAUNCHES;
+use crate::lower::{Lowering, work_of};
+use crate::model::Cost;
+use crate::pair::{Pair, Quad, Span};
+use crate::recipe::Refused;
+use crate::schedule::{Schedule, Way};
+use crate::wisdom::Key as Known;
+use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
+use lifting_codegen::schedule::{Along, Direction, Extent, ScheduleError, Shape, Sides};
+
+/// Ways with a pass over both axes.
+pub(super) struct Both {
+    pub ways: Vec<(Vec<Stage>, Shape, Cost)>,
+    /// What wisdom calls the level.
+    pub case: Known,
+    /// The way that was measured to be fastest.
+    pub measured: Option<Way>,
+    /// What cannot be, what was measured included.
+    pub refused: Vec<Refused>,
+}
+
+/// The launches of a pass over several axes.
+pub(super) struct Launched {
+    /// The first.
+    pub job: Job,
+    pub count: usize,
+}
+
+/// Blocks for them.
+pub(super) struct Built {
+    /// With its chunks.
+    pub shape: Shape,
+    pub chunk: u32,
+    /// What its kernel takes.
+    pub rows: RowAlignment,
+    pub cost: Cost,
+    /// Whether all arrays are aligned.
+    pub aligned: bool,
+}
+
+impl Lowering<'_> {
+    /// A pass an axis.
+    pub(super) fn separate(&self, question: &Question, shape: &[usize]) -> (Vec<Stage>, Cost) {
+        let axes = self.problem.geometry.axes_at(question.level);
+        let mut cost = Cost::default();
+        for i in 0..axes.len() {
+            cost += self.axis_cost(question, shape, &axes, i);
+        }
+        if axes.len() == 1 && question.copies {
+            cost += self.model().copy(shape.iter().product());
+        }
+        (axes.into_iter().map(|axis| Stage::Axis(axis, Way::Separate)).collect(), cost)
+    }
+
+    /// A pass an axis, by blocks of whole vectors.
+    pub(super) fn lattice(&self, question: &Question, shape: &[usize]) -> Result<(Vec<Stage>, Cost), ScheduleError> {
+        let axes = self.problem.geometry.axes_at(question.level);
+        let innermost = innermost(question.order, self.problem.geometry.shape());
+        let mut cost = Cost::default();
+        for (i, &axis) in axes.iter().enumerate() {
+            let along = if Some(axis) == innermost { Along::Row } else { Along::Column };
+            let block = self.kernels.vectors(Sides::both(self.sample), along, shape[axis])?;
+            cost +=
+                self.model().lattice(question.direction, shape.iter().product(), along, block, self.sides(&axes, i));
+        }
+        if axes.len() == 1 && question.copies {
+            cost += self.model().copy(shape.iter().product());
+        }
+        Ok((axes.into_iter().map(|axis| Stage::Axis(axis, Way::Lattice)).collect(), cost))
+    }
+
+    /// Types of the samples before and after the pass over an axis.
+    fn sides(&self, axes: &[usize], i: usize) -> Sides {
+        let (outer, inner) = (self.sample, work_of(self.sample));
+        Sides { signal: if i == 0 { outer } else { inner }, bands: if i + 1 == axes.len() { outer } else { inner } }
+    }
+
+    fn axis_cost(&self, question: &Question, shape: &[usize], axes: &[usize], i: usize) -> Cost {
+        let sides = self.sides(axes, i);
+        let rows = Some(axes[i]) == innermost(question.order, self.problem.geometry.shape());
+        let way = self.kernels.pass_way(question.direction, rows, sides);
+        self.model().pass(question.direction, shape.iter().product(), shape[axes[i]], way, sides)
+    }
+
+    /// All ways with a pass over both axes, or why each schedule has none; or why no schedule could.
+    pub(super) fn both(
+        &self,
+        question: &Question,
+        shape: &[usize],
+        schedules: &[Scheduled],
+        quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
+    ) -> Result<Result<Both, Vec<Refused>>, String> {
+        let Question { direction, level, order, copies } = *question;
+        let geometry = &self.problem.geometry;
+        let axes = geometry.axes_at(level);
+        let x = innermost(order, geometry.shape()).ok_or("there is one sample")?;
+        let at = axes.iter().position(|&a| a == x).ok_or("the innermost axis is not transformed")?;
+        let neighbours = [at.checked_sub(1), Some(at + 1)];
+        let beside = neighbours.into_iter().flatten().filter(|&i| i < axes.len());
+        let other = beside.max_by_key(|&i| shape[axes[i]]).ok_or("the level transforms one axis only")?;
+        if axes.len() > 2 && work_of(self.sample) != self.sample {
+            let (sample, work) = (self.sample.name(), work_of(self.sample).name());
+            return Err(format!(
+                "a level of {sample} samples is in {work} between its passes, and this one has more than two axes"
+            ));
+        }
+        let origins = geometry.level_origins(level);
+        let y = axes[other];
+        let lifted = if other < at { Order::VerticalFirst } else { Order::HorizontalFirst };
+        let first = at.min(other);
+        let parity = [x, y].map(|axis| (origins[axis] & 1) as usize);
+        let pair = Pair {
+            direction,
+            level,
+            axes: [x, y],
+            order: lifted,
+            deep: None,
+            span: Span::One,
+            extent: shape,
+            parity,
+            gain: 0,
+        };
+        let quad = quad(self, axes.len() - 1, first, &pair);
+        let launched = self.launched(&pair, &quad)?;
+        let job = launched.job;
+        let build = |blocks: Shape| {
+            let Built { shape: blocks, chunk, rows, mut cost, aligned } = self.built(direction, blocks, &launched)?;
+            for i in (0..axes.len()).filter(|i| ![at, other].contains(i)) {
+                cost += self.axis_cost(question, shape, &axes, i);
+            }
+            if axes.len() == 2 && copies {
+                cost += self.model().copy(shape.iter().product());
+            }
+            let mut stages: Vec<Stage> = axes.iter().map(|&axis| Stage::Axis(axis, Way::Separate)).collect();
+            let launch = Stage::Launch { axes: [x, y], order: lifted, deep: None, shape: blocks, chunk, rows };
+            stages.splice(first..first + 2, [launch]);
+            Ok((stages, blocks, cost, aligned))
+        };
+        let tuning = self.kernels.tuning;
+        let (mut ways, mut is_aligned, mut refused) = (Vec::new(), None, Vec::new());
+        for &schedule in schedules {
+            let shapes = match tuning.measures_of(schedule) {
+                Some(shape) => Ok(vec![shape]),
+                None => self.kernels.proposed(schedule, direction, self.sample, &job),
+            };
+            let built: Result<Vec<_>, ScheduleError> = shapes.map(|shapes| shapes.into_iter().map(build).collect());
+            let mut reason = None;
+            for way in built.unwrap_or_else(|e| vec![Err(e)]) {
+                match way {
+                    Ok((stages, blocks, cost, aligned)) => {
+                        is_aligned.get_or_insert(aligned);
+                        ways.push((stages, blocks, cost));
+                        reason = Some(None);
+                    }
+                    Err(e) => {
+                        reason.get_or_insert(Some(e));
+                    }
+                }
+            }
+            let refusal = |e: ScheduleError| Refused { schedule: Schedule::Launch(schedule), reason: e.to_string() };
+            refused.extend(reason.flatten().map(refusal));
+        }
+        let Some(aligned) = is_aligned else { return Ok(Err(refused)) };
+        let case = self.case(&pair, &launched, aligned);
+        let mut measured = tuning.wisdom.find(&case).flatten().filter(|way| !way.is_of_several());
+        let of_plane = |blocks: &Shape| blocks.schedule().extent() == Extent::Plane;
+        if let Some(blocks) = measured.and_then(Way::shape).filter(of_plane) {
+            match build(blocks) {
+                Ok((stages, blocks, cost, _)) => {
+                    ways.retain(|way| way.1 != blocks);
+                    ways.push((stages, blocks, cost));
+                    measured = Some(Way::Launch(blocks));
+                }
+                Err(e) => {
+                    let schedule = Schedule::Launch(blocks.schedule());
+                    refused.push(Refused { schedule, reason: outdated(&e) });
+                    measured = None;
+                }
+            }
+        }
+        Ok(Ok(Both { ways, case, measured, refused }))
+    }
+
+    /// What a pass would launch.
+    pub(super) fn launched(&self, pair: &Pair, quad: &Quad) -> Result<Launched, String> {
+        if std::iter::once(&quad.signal).chain(&quad.bands).any(|view| view.strides[pair.axes[0]] != 1) {
+            return Err("samples along the innermost axis are not beside each other".into());
+        }
+        let jobs = pair.jobs(quad, self.sample.bytes()).ok_or("a side has more than 2³¹ samples")?;
+        let mut job = jobs.job;
+        self.misplace(&mut job, &jobs.arrays);
+        let count = jobs.launches();
+        if count > MOST_LAUNCHES {
+            return Err(format!("it would take {count} launches"));
+        }
+        Ok(Launched { job, count })
+    }
+
+    /// Blocks of a shape that could do it, and what their launches would cost.
+    pub(super) fn built(
+        &self,
+        direction: Direction,
+        shape: Shape,
+        launched: &Launched,
+    ) -> Result<Built, ScheduleError> {
+        let Launched { job, count } = launched;
+        let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job)?;
+        let wanted = if shape.chunk() == 0 { arguments.chunk } else { shape.chunk() as i32 };
+        let chunk = wanted.max(fit.least_chunk(job)) as u32;
+        let shape = shape.with_chunk(chunk);
+        let Cost { launches: each, bytes, time } = self.model().launch(&*fit, job, chunk);
+        let times = *count as f64;
+        let cost = Cost { launches: count * each, bytes: times * bytes, time: times * time };
+        Ok(Built { shape, chunk, rows: fit.alignment(), cost, aligned: arguments.aligned == 3 })
+    }
+
+    /// All ways with a pass over three axes, or why there is none.
+    pub(super) fn volumes(
+        &self,
+        question: &Question,
+        shape: &[usize],
+        schedule: Scheduled,
+        measured: Option<Shape>,
+        quad: &impl Fn(&Self, usize, usize, &Pair) -> Quad,
+    ) -> Result<Vec<(Vec<Stage>, Shape, Cost)>, String> {
+        let Question { direction, level, order, copies } = *question;
+        let geometry = &self.problem.geometry;
+        let axes = geometry.axes_at(level);
+        let [x, y, z] = axes[..] else {
+            return Err(format!("the level transforms {} axes, and it is for three", axes.len()));
+        };
+        if innermost(order, geometry.shape()) != Some(x) {
+            return Err("it is for the innermost axis as the first in the order of axes".into());
+        }
+        let origins = geometry.level_origins(level);
+        let [parity_x, parity_y, parity_z] = [x, y, z].map(|axis| (origins[axis] & 1) as usize);
+        let (lifted, deep, parity) = (Order::HorizontalFirst, Some((z, parity_z)), [parity_x, parity_y]);
+        let pair = Pair {
+            direction,
+            level,
+            axes: [x, y],
+            order: lifted,
+            deep,
+            span: Span::One,
+            extent: shape,
+            parity,
+            gain: 0,
+        };
+        let quad = quad(self, 1, 0, &pair);
+        let launched = self.launched(&pair, &quad)?;
+        let job = launched.job;
+        let build = |blocks: Shape| -> Result<(Vec<Stage>, Shape, Cost), ScheduleError> {
+            let Built { shape: blocks, chunk, rows, mut cost, .. } = self.built(direction, blocks, &launched)?;
+            if copies {
+                cost += self.model().copy(shape.iter().product());
+            }
+            let stage = Stage::Launch { axes: [x, y], order: lifted, deep: Some(z), shape: blocks, chunk, rows };
+            Ok((vec![stage], blocks, cost))
+        };
+        let shapes = match self.kernels.tuning.measures_of(schedule) {
+            Some(shape) => vec![shape],
+            None => self
+                .kernels
+                .proposed(schedule, direction, self.sample, &job)
+                .map_err(|e| e.to_string())?
+                .into_iter()
+                .chain(measured.filter(|shape| shape.schedule() == schedule))
+                .collect(),
+        };
+        let (mut ways, mut refusal) = (Vec::<(Vec<Stage>, Shape, Cost)>::new(), None);
+        for blocks in shapes {
+            match build(blocks) {
+                Ok(way) if ways.iter().any(|other| other.1 == way.1) => {}
+                Ok(way) => ways.push(way),
+                Err(e) => {
+                    refusal.get_or_insert(e.to_string());
+                }
+            }
+        }
+        if ways.is_empty() { Err(refusal.unwrap_or_else(|| "nothing is proposed".into())) } else { Ok(ways) }
+    }
+}

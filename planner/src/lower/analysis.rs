@@ -1,0 +1,149 @@
+//! Analysis, as launches: from the finest level to the coarsest.
+
+use super::Lowering;
+use crate::choose::{Chosen, Question, Stage};
+use crate::error::ProgramError;
+use crate::list::{List, Region};
+use crate::pair::{Pair, Quad, Span};
+use crate::pass::{Pass, Sites};
+use crate::view::View;
+use lifting_codegen::schedule::Direction;
+use lifting_dsl::geometry::{Layout, split};
+
+impl Lowering<'_> {
+    /// Analysis from one box to another, or in place if both are the same.
+    pub(crate) fn forward(&mut self, source: View, target: View) -> Result<List, ProgramError> {
+        self.list = List::default();
+        self.after();
+        let problem = self.problem;
+        let shape = problem.geometry.shape();
+        let depth = problem.geometry.depth();
+        let same = source.array == target.array;
+        if depth == 0 {
+            if !same {
+                self.copy(source, target, shape, &problem.source_shape)?;
+            }
+            return Ok(std::mem::take(&mut self.list));
+        }
+        let order = self.order(&target, shape);
+        let direct = problem.layout == Layout::Mallat && self.suits(&target, shape);
+        let whole = if direct { target } else { self.scratch(Region::Whole, self.sample, shape, &order, 0) };
+        let (mut low, packs) = (source, self.packs(&source, &whole, shape));
+        let parity = self.parity(0, &order);
+        if packs && !problem.pads() {
+            low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+            self.copy(source, low, shape, shape)?;
+        } else if problem.pads() {
+            // Decided as if it were packed, which it is if the first level is one pass.
+            low = self.copied_room(0, &order, parity);
+        }
+        let chosen = self.choose_analysis(low, whole, &order)?;
+        if problem.pads() {
+            low = whole;
+            // A pass over both axes reads rows that are aligned.
+            if chosen[0].is_single() || matches!(chosen[0].stages[0], Stage::Launch { .. }) {
+                low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
+            }
+            self.copy(source, low, shape, &problem.source_shape)?;
+        }
+        let mut level = 0;
+        for chosen in chosen {
+            let levels = chosen.levels;
+            low = self.analyse(level, chosen, low, whole, &order)?;
+            level += levels;
+        }
+        if !direct {
+            self.after();
+            self.spread(0, whole, target)?;
+        }
+        Ok(std::mem::take(&mut self.list))
+    }
+
+    /// Whether data has to be brought into the order of the coefficients first.
+    fn packs(&self, source: &View, whole: &View, shape: &[usize]) -> bool {
+        !self.suits(source, shape) || self.threads_axis(source, shape) != self.threads_axis(whole, shape)
+    }
+
+    /// The schedules of all levels, finest first.
+    fn choose_analysis(&mut self, data: View, whole: View, order: &[usize]) -> Result<Vec<Chosen>, ProgramError> {
+        let depth = self.problem.geometry.depth();
+        let mut all: Vec<Chosen> = Vec::new();
+        let mut sources = Vec::new();
+        let mut from = data;
+        for level in 0..depth {
+            sources.push(from);
+            let copies = from.array == whole.array;
+            let question = Question { direction: Direction::Forward, level, order, copies };
+            let chosen = self.choose(&question, |lowering, parts, part, pair| {
+                let single = parts == 1;
+                let between = |i: usize| lowering.between_room(i, parts, pair.extent, order).0;
+                let out = if part + 1 == parts { whole } else { between(part) };
+                let low = if single && level + 1 < depth { lowering.low_room(level + 1, order).0 } else { out };
+                let signal = match part {
+                    0 if single && copies => lowering.copied_room(level, order, lowering.parity(level, order)),
+                    0 => from,
+                    _ => between(part - 1),
+                };
+                Quad::new(pair, signal, low, out)
+            })?;
+            from = if chosen.is_single() { self.low_room(level + 1, order).0 } else { whole };
+            all.push(chosen);
+        }
+        let question = Question { direction: Direction::Forward, level: 0, order, copies: data.array == whole.array };
+        self.all_levels(&mut all, &question, &sources, whole)?;
+        self.two_levels(&mut all, &question, |lowering, pair| {
+            let low = if depth > 2 { lowering.low_room(2, order).0 } else { whole };
+            Quad::new(pair, data, low, whole)
+        })?;
+        Ok(all)
+    }
+
+    /// One level of analysis; gives the place of the low band for the next.
+    fn analyse(
+        &mut self,
+        level: u32,
+        chosen: Chosen,
+        from: View,
+        whole: View,
+        order: &[usize],
+    ) -> Result<View, ProgramError> {
+        let geometry = &self.problem.geometry;
+        let shape = geometry.level_shape(level);
+        let origins = geometry.level_origins(level);
+        let next = level + chosen.levels;
+        let last_level = next == geometry.depth();
+        let (single, parts) = (chosen.is_single(), chosen.stages.len());
+        let mut from = from;
+        if single && from.array == whole.array {
+            from = self.copied(level, from, order, self.parity(level, order))?;
+        }
+        self.list.choices.push(chosen.choice);
+        for (i, stage) in chosen.stages.into_iter().enumerate() {
+            let last = i + 1 == parts;
+            let to = if last { whole } else { self.between(i, parts, &shape, order) };
+            // A level of one pass leaves its low band where the next one can read it without writing there.
+            let low = if single && !last_level { self.low(next, order) } else { to };
+            let gain = if i == 0 { self.problem.gain_shift } else { 0 };
+            self.after();
+            match stage {
+                Stage::Axis(axis, way) => {
+                    let halves = split(shape[axis], origins[axis]);
+                    let high = if halves.high > 0 { to.at(axis, halves.low) } else { to };
+                    let parity = (origins[axis] & 1) as usize;
+                    let pass = Pass { direction: Direction::Forward, level, axis, extent: &shape, parity, gain, way };
+                    self.pass(pass, Sites { signal: from, low, high })?;
+                }
+                Stage::Launch { axes, order, deep, shape: blocks, chunk, .. } => {
+                    let parity_of = |axis: usize| (origins[axis] & 1) as usize;
+                    let (parity, deep) = (axes.map(parity_of), deep.map(|axis| (axis, parity_of(axis))));
+                    let direction = Direction::Forward;
+                    let span = Span::of(blocks, chosen.levels);
+                    let pair = Pair { direction, level, axes, order, deep, span, extent: &shape, parity, gain };
+                    self.pair(pair, Quad::new(&pair, from, low, to), (blocks, chunk))?;
+                }
+            }
+            from = if last { low } else { to };
+        }
+        Ok(from)
+    }
+}

@@ -1,0 +1,90 @@
+//! A program: all that a device does for a problem, as data.
+
+use crate::error::ProgramError;
+use crate::kernels::{Made, Tuning};
+use crate::list::{Array, List, Regions};
+use crate::lower::{Lowering, scalar_of};
+use crate::problem::Problem;
+use crate::recipe::Choice;
+use crate::tiles::Places;
+use crate::view::View;
+use lifting_dsl::sample::SampleType;
+use std::collections::BTreeSet;
+
+/// All that a plan launches: kernels, workspace, and a list for each thing that it can do.
+#[derive(Debug)]
+pub struct Program {
+    /// The kernels, each once.
+    pub kernels: Vec<Made>,
+    /// The workspace.
+    pub regions: Regions,
+    /// Data to coefficients.
+    pub forward: List,
+    /// Target only; `None` where the plan pads.
+    pub forward_in_place: Option<List>,
+    /// To each level: 0 is the whole.
+    pub inverse: Vec<List>,
+    /// As `forward_in_place`.
+    pub inverse_in_place: Option<List>,
+}
+
+impl Program {
+    /// All lists.
+    pub fn lists(&self) -> impl Iterator<Item = &List> {
+        let in_place = self.forward_in_place.iter().chain(&self.inverse_in_place);
+        let lists = std::iter::once(&self.forward).chain(&self.inverse).chain(in_place);
+        lists.flat_map(|list| std::iter::successors(Some(list), |list| list.otherwise.as_deref()))
+    }
+
+    /// For data and coefficients with these strides; low bands of higher levels are contiguous.
+    ///
+    /// # Errors
+    /// If a schedule that was asked for cannot carry a level, or the arrays are beyond what kernels take.
+    pub fn new(
+        problem: &Problem,
+        sample: SampleType,
+        data: &[isize],
+        coefficients: &[isize],
+        tuning: &Tuning,
+    ) -> Result<Program, ProgramError> {
+        let places = Places::new(problem, scalar_of(sample), data, coefficients);
+        Program::of_parts(problem, &places, |problem, places| Program::of(problem, sample, places, tuning))
+    }
+
+    /// The same in boxes of arrays.
+    fn of(problem: &Problem, sample: SampleType, places: &Places, tuning: &Tuning) -> Result<Program, ProgramError> {
+        let of = |array, view: &View| View { array, ..*view };
+        let mut lowering = Lowering::new(problem, sample, tuning);
+        let (source, target) = (of(Array::Source, &places.data), of(Array::Target, &places.coefficients));
+        let forward = lowering.anywhere(|l| l.forward(source, target))?;
+        let in_place = !problem.pads();
+        lowering.lenient = true;
+        let forward_in_place = in_place.then(|| lowering.anywhere(|l| l.forward(target, target))).transpose()?;
+        let mut inverse = Vec::new();
+        let source = of(Array::Source, &places.coefficients);
+        for (level, low) in (0..).zip(std::iter::once(&places.data).chain(&places.lows)) {
+            // What was asked for is asked of the whole transform.
+            lowering.lenient = level > 0;
+            inverse.push(lowering.anywhere(|l| l.inverse(level, source, of(Array::Target, low)))?);
+        }
+        lowering.lenient = true;
+        let inverse_in_place = in_place.then(|| lowering.anywhere(|l| l.inverse(0, target, target))).transpose()?;
+        Ok(lowering.finish(forward, forward_in_place, inverse, inverse_in_place))
+    }
+
+    /// Leaves out the kernels that were made to see whether they can be, and that no list launches.
+    pub(crate) fn drop_unused(&mut self) {
+        let used: BTreeSet<usize> = self.lists().flat_map(|list| &list.launches).map(|launch| launch.kernel).collect();
+        let mut index = 0..self.kernels.len();
+        self.kernels.retain(|_| index.next().is_some_and(|i| used.contains(&i)));
+        let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
+        for list in std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place) {
+            list.renumber(&|kernel| used.range(..kernel).count());
+        }
+    }
+
+    /// What was chosen for analysis and for synthesis.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.forward.choices.iter().chain(&self.inverse[0].choices).cloned().collect()
+    }
+}
