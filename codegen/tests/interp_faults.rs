@@ -367,6 +367,16 @@ fn divergent_shuffle() {
 }
 
 #[test]
+fn divergent_ballot() {
+    let fault = without_validator(|b| {
+        b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| {
+            b.ballot("bits", Expr::Lit(Literal::Bool(true)));
+        });
+    });
+    insta::assert_snapshot!(fault);
+}
+
+#[test]
 fn divergent_sync() {
     let fault = without_validator(|b| b.if_(Expr::from(Builtin::ThreadX).lt(40.into()), |b| b.push(Stmt::SyncWarp)));
     insta::assert_snapshot!(fault);

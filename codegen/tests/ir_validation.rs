@@ -65,6 +65,9 @@ fn types() {
     let flag = b.let_("flag", Bool, Expr::Lit(Literal::Bool(true)));
     let other = b.declare("other", Bool);
     b.push(Stmt::Shuffle { dst: Place::Local(other), src: flag.into(), lane: Lane::Index(f32(0.0)) });
+    b.push(Stmt::Ballot { dst: Place::Local(other), cond: n.clone() });
+    b.let_("ones", I16, Expr::int(3, I16).count_ones());
+    b.let_("zeros", F32, f32(1.0).leading_zeros());
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
 }
 
@@ -235,8 +238,25 @@ fn uniformity() {
         Expr::from(a).eq_(0.into())
     };
     assert!(guarded([64, 1, 1], carried, false).is_err());
-    let loaded = |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), 0)).gt(f32(0.0));
-    assert!(guarded([64, 1, 1], loaded, false).is_err());
+    // What nobody writes is the same for all who load it from one place.
+    let loaded = |at: Expr| {
+        move |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), at)).gt(f32(0.0))
+    };
+    assert_eq!(guarded([64, 1, 1], loaded(BlockX.into()), false), Ok(()));
+    assert!(guarded([64, 1, 1], loaded(ThreadX.into()), false).is_err());
+    let stored = |b: &mut Builder| {
+        let row = b.shared("row", F32, 1);
+        Expr::from(b.load_new("v", F32, Space::Shared(row), 0)).gt(f32(0.0))
+    };
+    assert!(guarded([64, 1, 1], stored, false).is_err());
+    // A ballot is the same for all lanes of its warp.
+    let found = |b: &mut Builder| {
+        let bits = b.ballot("bits", Expr::from(ThreadX).gt(3.into()));
+        Expr::from(bits).ne_(Expr::int(0, U32))
+    };
+    assert_eq!(guarded([64, 1, 1], found, true), Ok(()));
+    assert!(guarded([64, 1, 1], found, false).is_err());
+    assert_eq!(guarded([32, 1, 1], found, false), Ok(()), "the only warp");
     assert!(guarded([40, 1, 1], positive(BlockX), true).is_err(), "not a whole number of warps");
 }
 

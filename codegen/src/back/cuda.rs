@@ -6,7 +6,7 @@ mod tests;
 
 use super::c_like::Helper;
 use super::dialect::{CLike, fixed_size, overloaded_min_max};
-use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar};
+use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar, UnOp};
 
 /// CUDA C++, by nvcc or NVRTC.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +112,15 @@ impl CLike for Cuda {
         overloaded_min_max(op, s)
     }
 
+    fn count_bits(&self, op: UnOp, s: Scalar) -> Option<&'static str> {
+        Some(match (op, s.bytes()) {
+            (UnOp::CountOnes, 4) => "__popc",
+            (UnOp::CountOnes, _) => "__popcll",
+            (_, 4) => "__clz",
+            _ => "__clzll",
+        })
+    }
+
     fn converts_each(&self) -> bool {
         false
     }
@@ -141,6 +150,10 @@ impl CLike for Cuda {
         };
         let narrow = if s == Scalar::I16 { "(short)" } else { "" };
         Some(format!("{narrow}{function}(0xffffffffu, {value}, {at})"))
+    }
+
+    fn ballot(&self, cond: &str) -> Option<String> {
+        Some(format!("__ballot_sync(0xffffffffu, {cond})"))
     }
 
     /// Left to itself the compiler unrolls strided loops until registers spill.

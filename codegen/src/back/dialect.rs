@@ -8,7 +8,7 @@ use super::Unsupported;
 use super::c_like::Helper;
 use super::namer::Namer;
 use crate::ir::valid::KernelInfo;
-use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar, WARP};
+use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar, UnOp, WARP};
 
 /// A language that kernels are written in.
 pub trait Dialect: Sync {
@@ -65,7 +65,7 @@ pub trait Dialect: Sync {
     fn check(&self, kernel: &Kernel) -> Result<(), Unsupported> {
         let features = kernel.features();
         let Some(lacked) = features.iter().copied().find(|f| !self.has(*f)) else {
-            let asks = features.contains(&Feature::Shuffles) || features.contains(&Feature::Warps);
+            let asks = [Feature::Shuffles, Feature::Ballots, Feature::Warps].iter().any(|f| features.contains(f));
             if !asks || kernel.warp == self.warp() {
                 return Ok(());
             }
@@ -214,6 +214,12 @@ pub trait CLike: Sync {
         None
     }
 
+    /// The language's own function for [`UnOp::CountOnes`] or [`UnOp::LeadingZeros`]; without one, a helper is written.
+    fn count_bits(&self, op: UnOp, s: Scalar) -> Option<&'static str> {
+        let _ = (op, s);
+        None
+    }
+
     /// Whether operands of an unsigned operation are converted one by one, which compilers that warn of implicit
     /// conversions ask for; else the language converts the other operand of an unsigned one.
     fn converts_each(&self) -> bool {
@@ -241,6 +247,12 @@ pub trait CLike: Sync {
     /// `value`, as another lane has it; `at` is the text of the distance, mask or lane.
     fn shuffle(&self, s: Scalar, value: &str, lane: &Lane, at: &str) -> Option<String> {
         let _ = (s, value, lane, at);
+        None
+    }
+
+    /// The bits of [`crate::ir::Stmt::Ballot`].
+    fn ballot(&self, cond: &str) -> Option<String> {
+        let _ = cond;
         None
     }
 

@@ -6,7 +6,7 @@
 use super::c_like::Helper;
 use super::dialect::{CLike, Memory, fixed_size, overloaded_min_max};
 use crate::ir::valid::KernelInfo;
-use crate::ir::{BinOp, Builtin, Feature, Kernel, ParamKind, Scalar};
+use crate::ir::{BinOp, Builtin, Feature, Kernel, ParamKind, Scalar, UnOp};
 
 /// OpenCL C without sub-groups: barriers and shared memory, no warps.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl CLike for OpenCl {
     /// Copies are done at once, and a queue in order runs one launch after another: what asks for these is written
     /// out. Lanes of a warp cannot be counted on.
     fn has(&self, feature: Feature) -> bool {
-        !matches!(feature, Feature::Warps | Feature::Shuffles)
+        !matches!(feature, Feature::Warps | Feature::Shuffles | Feature::Ballots)
     }
 
     fn reserved(&self) -> &'static [&'static str] {
@@ -115,6 +115,10 @@ impl CLike for OpenCl {
         overloaded_min_max(op, s)
     }
 
+    fn count_bits(&self, op: UnOp, _: Scalar) -> Option<&'static str> {
+        Some(if op == UnOp::CountOnes { "popcount" } else { "clz" })
+    }
+
     fn converts_each(&self) -> bool {
         false
     }
@@ -164,6 +168,7 @@ const RESERVED: &[&str] = &[
     "as_uint",
     "barrier",
     "clamp",
+    "clz",
     "constant",
     "event_t",
     "get_global_id",
@@ -178,6 +183,7 @@ const RESERVED: &[&str] = &[
     "max",
     "min",
     "mix",
+    "popcount",
     "private",
     "read_only",
     "read_write",

@@ -284,7 +284,12 @@ impl Writer<'_> {
             | Stmt::WaitCopies(_) => {
                 return self.unsupported(Feature::Shared.reason());
             }
-            Stmt::Shuffle { .. } | Stmt::SyncWarp | Stmt::Barrier | Stmt::WaitLaunches | Stmt::AllowLaunch => {
+            Stmt::Shuffle { .. }
+            | Stmt::Ballot { .. }
+            | Stmt::SyncWarp
+            | Stmt::Barrier
+            | Stmt::WaitLaunches
+            | Stmt::AllowLaunch => {
                 return self.unsupported(Feature::Threads.reason());
             }
         }

@@ -149,6 +149,16 @@ impl Expr {
         }
     }
 
+    /// How many bits are 1.
+    pub fn count_ones(self) -> Expr {
+        Expr::Unary(UnOp::CountOnes, Box::new(self))
+    }
+
+    /// How many bits stand above the highest 1.
+    pub fn leading_zeros(self) -> Expr {
+        Expr::Unary(UnOp::LeadingZeros, Box::new(self))
+    }
+
     /// `self ? a : b`.
     pub fn select(self, a: Expr, b: Expr) -> Expr {
         Expr::Select(Box::new(self), Box::new(a), Box::new(b))
@@ -347,6 +357,13 @@ impl Builder {
     pub fn shuffle(&mut self, name: &str, scalar: Scalar, src: impl Into<Expr>, lane: Lane) -> LocalId {
         let id = self.declare(name, scalar);
         self.push(Stmt::Shuffle { dst: Place::Local(id), src: src.into(), lane });
+        id
+    }
+
+    /// Which lanes of the warp a condition holds for, into a new scalar.
+    pub fn ballot(&mut self, name: &str, cond: impl Into<Expr>) -> LocalId {
+        let id = self.declare(name, if self.kernel.warp > 32 { Scalar::U64 } else { Scalar::U32 });
+        self.push(Stmt::Ballot { dst: Place::Local(id), cond: cond.into() });
         id
     }
 

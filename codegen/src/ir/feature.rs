@@ -22,6 +22,8 @@ pub enum Feature {
     Barriers,
     /// [`Stmt::Shuffle`], among the lanes of a warp ([`Kernel::warp`]).
     Shuffles,
+    /// [`Stmt::Ballot`], among the lanes of a warp.
+    Ballots,
     /// [`Builtin::Lane`] and [`Stmt::SyncWarp`], of warps of so many lanes ([`Kernel::warp`]).
     Warps,
     /// [`Stmt::CopyAsync`] and what commits copies and waits for them.
@@ -32,11 +34,12 @@ pub enum Feature {
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 7] = [
+    pub const ALL: [Feature; 8] = [
         Feature::Threads,
         Feature::Shared,
         Feature::Barriers,
         Feature::Shuffles,
+        Feature::Ballots,
         Feature::Warps,
         Feature::AsyncCopies,
         Feature::Overlap,
@@ -49,6 +52,7 @@ impl Feature {
             Feature::Shared => "it has shared arrays",
             Feature::Barriers => "it has a barrier",
             Feature::Shuffles => "it has a warp shuffle",
+            Feature::Ballots => "it has a ballot of a warp",
             Feature::Warps => "it synchronises a warp, or asks for a thread's lane",
             Feature::AsyncCopies => "it has asynchronous copies to shared memory",
             Feature::Overlap => "it overlaps with other launches",
@@ -62,6 +66,7 @@ impl Stmt {
         Some(match self {
             Stmt::Barrier => Feature::Barriers,
             Stmt::Shuffle { .. } => Feature::Shuffles,
+            Stmt::Ballot { .. } => Feature::Ballots,
             Stmt::SyncWarp => Feature::Warps,
             Stmt::CopyAsync { .. } | Stmt::CommitCopies | Stmt::WaitCopies(_) => Feature::AsyncCopies,
             Stmt::WaitLaunches | Stmt::AllowLaunch => Feature::Overlap,

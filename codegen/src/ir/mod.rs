@@ -32,6 +32,7 @@
 //! * [`Stmt::Shuffle`] reads a local of another lane of the warp ([`Kernel::warp`] consecutive threads); all its lanes
 //!   must be active.
 //!   A lane whose source is outside the warp receives its own value.
+//! * [`Stmt::Ballot`] gives every lane of the warp the conditions of all its lanes, a bit each; all lanes must be active.
 //! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group
 //!   of copies started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the
 //!   thread are unfinished. Then the copied cells may be read by the thread that copied them, and by others after a
@@ -188,6 +189,10 @@ pub enum UnOp {
     Neg,
     /// Logical not of a `bool`.
     Not,
+    /// How many bits are 1, of an integer of 32 or 64 bits.
+    CountOnes,
+    /// How many bits stand above the highest 1, of an integer of 32 or 64 bits: all of them for 0.
+    LeadingZeros,
 }
 
 /// Binary operators. `And`, `Or` are logical on `bool` and bitwise on integers; `Xor` is bitwise. `Rem`, `Min`, `Max`
@@ -360,6 +365,13 @@ pub enum Stmt {
         /// Whose offer is taken.
         lane: Lane,
     },
+    /// Which lanes of the warp a condition holds for: bit i of `dst` is lane i's.
+    Ballot {
+        /// Receives the bits, for all lanes the same: of type `u32`, or `u64` where a warp has more than 32 lanes.
+        dst: Place,
+        /// Of type `bool`.
+        cond: Expr,
+    },
     /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only
     /// the first `valid` of them are read, the others become zero; with `valid` = 0 nothing is read and `index` may be
     /// anything.
@@ -501,7 +513,7 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     /// Launch shape.
     pub launch: Launch,
-    /// Lanes of a warp: consecutive threads, which shuffles reach and [`Stmt::SyncWarp`] waits for. A power of two, of
+    /// Lanes of a warp: consecutive threads, which shuffles and ballots reach and [`Stmt::SyncWarp`] waits for. A power of two, of
     /// [`MAX_WARP`] at most. Kernels that ask for no warps run on any device.
     pub warp: u32,
     /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).

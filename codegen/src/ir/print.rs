@@ -101,11 +101,10 @@ impl Names {
             }
             Expr::Param(p) => out.push_str(&self.param(*p)),
             Expr::Builtin(b) => out.push_str(builtin(*b)),
+            Expr::Unary(UnOp::CountOnes, a) => call(out, "count_ones", &[a]),
+            Expr::Unary(UnOp::LeadingZeros, a) => call(out, "leading_zeros", &[a]),
             Expr::Unary(op, a) => {
-                out.push(match op {
-                    UnOp::Neg => '-',
-                    UnOp::Not => '!',
-                });
+                out.push(if *op == UnOp::Neg { '-' } else { '!' });
                 self.write_expr(out, a, 9);
             }
             Expr::Binary(BinOp::Min, a, b) => call(out, "min", &[a, b]),
@@ -176,6 +175,7 @@ impl Names {
                 },
                 self.expr(src)
             ),
+            Stmt::Ballot { dst, cond } => format!("{} = ballot of {}", self.place(dst, 1), self.expr(cond)),
             Stmt::CopyAsync { shared, at, global, index, lanes, valid } => format!(
                 "copy {}[{}] = {}[{}], {} valid, asynchronous",
                 self.shared(*shared),

@@ -299,6 +299,14 @@ impl Checker<'_> {
                     _ => {}
                 }
             }
+            Stmt::Ballot { dst, cond } => {
+                let found = self.expr(cond);
+                self.expect(found, Scalar::Bool, "the condition");
+                let bits = if self.kernel.warp > 32 { Scalar::U64 } else { Scalar::U32 };
+                if let Some(scalar) = self.place(dst, 1) {
+                    self.expect(Some(scalar), bits, "what receives the bits");
+                }
+            }
             Stmt::If { cond, then, otherwise } => {
                 let found = self.expr(cond);
                 self.expect(found, Scalar::Bool, "the condition");
@@ -474,6 +482,7 @@ impl Checker<'_> {
                 let right = match op {
                     UnOp::Neg => found.is_integer() || matches!(found, Scalar::F32 | Scalar::F64),
                     UnOp::Not => found == Scalar::Bool,
+                    UnOp::CountOnes | UnOp::LeadingZeros => found.is_integer() && found != Scalar::I16,
                 };
                 if !right {
                     self.error(format!("`{}` has no operand of type {}", self.names.expr(e), found.name()));

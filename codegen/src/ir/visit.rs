@@ -44,6 +44,10 @@ macro_rules! each_expr {
                     $f(e);
                 }
             }
+            Stmt::Ballot { dst, cond } => {
+                dst.$index().into_iter().for_each(&mut *$f);
+                $f(cond);
+            }
             Stmt::CopyAsync { at, index, valid, .. } => [at, index, valid].into_iter().for_each($f),
             Stmt::If { cond, .. } | Stmt::While { cond, .. } => $f(cond),
             Stmt::For { from, to, step, .. } => [from, to, step].into_iter().for_each($f),
@@ -147,7 +151,10 @@ impl Stmt {
     /// The local, or the element of one, that it gives a value to after that was declared.
     pub fn sets(&self) -> Option<&Place> {
         match self {
-            Stmt::Set(place, _) | Stmt::Load { dst: place, .. } | Stmt::Shuffle { dst: place, .. } => Some(place),
+            Stmt::Set(place, _)
+            | Stmt::Load { dst: place, .. }
+            | Stmt::Shuffle { dst: place, .. }
+            | Stmt::Ballot { dst: place, .. } => Some(place),
             _ => None,
         }
     }

@@ -55,6 +55,7 @@ impl Writer<'_> {
             }
             Expr::Unary(UnOp::Not, a) => Text::new(format!("!{}", self.expr(a).at(Prec::Unary)), Prec::Unary),
             Expr::Unary(UnOp::Neg, a) => self.expr(a).negated(),
+            Expr::Unary(op @ (UnOp::CountOnes | UnOp::LeadingZeros), a) => self.count_bits(*op, a),
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
             Expr::Select(c, a, b) => {
                 let c = self.expr(c).at(Prec::LogicalOr);
@@ -70,6 +71,19 @@ impl Writer<'_> {
                 let (pair, sum) = (self.plain(pair).text, self.plain(sum).text);
                 Text::new(format!("{}({pair}, {low}, {high}, {sum})", Helper::Dot.name()), Prec::Primary)
             }
+        }
+    }
+
+    /// Languages count in an `int`, or in the operand's type.
+    fn count_bits(&mut self, op: UnOp, a: &Expr) -> Text {
+        let t = self.facts.type_of(a);
+        let Some(function) = self.dialect.count_bits(op, t) else {
+            return self.call(if op == UnOp::CountOnes { Helper::CountOnes(t) } else { Helper::LeadingZeros(t) }, &[a]);
+        };
+        let call = format!("{function}({})", self.operand(a, t).text);
+        match t {
+            Scalar::I32 => Text::new(call, Prec::Primary),
+            t => Text::new(format!("({}){call}", self.dialect.type_name(t)), Prec::Unary),
         }
     }
 

@@ -19,6 +19,10 @@ pub enum Helper {
     Min(Scalar),
     /// `max_i32(a, b)` and its like.
     Max(Scalar),
+    /// `count_ones_u32(a)` and its like.
+    CountOnes(Scalar),
+    /// `leading_zeros_u32(a)` and its like.
+    LeadingZeros(Scalar),
     /// Storage to arithmetic: `f16_to_f32`, `bf16_to_f32`.
     Widen(Scalar),
     /// Arithmetic to storage: `f32_to_f16`, `f32_to_bf16`.
@@ -116,6 +120,8 @@ impl Helper {
             Helper::Wrap => "wrap".into(),
             Helper::Min(s) => format!("min_{}", s.name()),
             Helper::Max(s) => format!("max_{}", s.name()),
+            Helper::CountOnes(s) => format!("count_ones_{}", s.name()),
+            Helper::LeadingZeros(s) => format!("leading_zeros_{}", s.name()),
             Helper::Widen(s) => format!("{}_to_f32", s.name()),
             Helper::Narrow(s) => format!("f32_to_{}", s.name()),
             Helper::Word => "pack".into(),
@@ -156,6 +162,8 @@ impl Helper {
                 .into(),
             Helper::Wrap => "i modulo n, in 0 .. n - 1.".into(),
             Helper::Min(_) | Helper::Max(_) => String::new(),
+            Helper::CountOnes(_) => "How many bits are 1.".into(),
+            Helper::LeadingZeros(_) => "How many bits stand above the highest 1.".into(),
             Helper::Widen(Scalar::F16) if !own => "IEEE binary16 to binary32, exactly.".into(),
             Helper::Narrow(Scalar::F16) if !own => "binary32 to IEEE binary16, to nearest, ties to even.".into(),
             Helper::Narrow(Scalar::Bf16) => "binary32 to bfloat16, to nearest, ties to even.".into(),
@@ -203,6 +211,10 @@ impl Helper {
                 let t = d.type_name(s);
                 (t, format!("{t} a, {t} b"))
             }
+            Helper::CountOnes(s) | Helper::LeadingZeros(s) => {
+                let t = d.type_name(s);
+                (t, format!("{t} a"))
+            }
             Helper::Widen(s) => (float, format!("{} h", d.type_name(s))),
             Helper::Narrow(s) => (d.type_name(s), format!("{float} f")),
             Helper::Word | Helper::Pack(..) => (int, format!("{int} a, {int} b")),
@@ -249,6 +261,15 @@ impl Helper {
             Helper::Wrap => format!("    const {int} r = i % n;\n    return r < 0 ? r + n : r;\n"),
             Helper::Min(_) => "    return a < b ? a : b;\n".into(),
             Helper::Max(_) => "    return a > b ? a : b;\n".into(),
+            Helper::CountOnes(s) | Helper::LeadingZeros(s) => {
+                let unsigned = if s.bytes() == 8 { Scalar::U64 } else { Scalar::U32 };
+                let (t, bits) = (d.type_name(s), d.type_name(unsigned));
+                let counts = match self {
+                    Helper::CountOnes(_) => format!("    {t} n = 0;\n    for (; x != 0; x &= x - 1) ++n;\n"),
+                    _ => format!("    {t} n = {};\n    for (; x != 0; x >>= 1) --n;\n", 8 * s.bytes()),
+                };
+                format!("    {bits} x = ({bits})a;\n{counts}    return n;\n")
+            }
             Helper::Widen(s) => widen(s, d),
             Helper::Narrow(s) => narrow(s, d),
             Helper::Word => format!("    return ({int})((({uint})a & 0xffffu) | (({uint})b << 16));\n"),

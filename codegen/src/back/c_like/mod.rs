@@ -229,6 +229,7 @@ impl<'a> Writer<'a> {
             Stmt::Set(p, e) if is(p) && !e.mentions(id) => Some(self.plain(e).text),
             Stmt::Load { dst, space, index, lanes: 1, cache } if is(dst) => Some(self.load_one(*space, index, *cache)),
             Stmt::Shuffle { dst, src, lane } if is(dst) && !src.mentions(id) => Some(self.shuffle(src, lane)?),
+            Stmt::Ballot { dst, cond } if is(dst) && !cond.mentions(id) => Some(self.ballot(cond)?),
             _ => None,
         })
     }
@@ -262,6 +263,11 @@ impl<'a> Writer<'a> {
             Stmt::Store { space, index, values, cache } => self.store(*space, index, values, *cache)?,
             Stmt::Shuffle { dst, src, lane } => {
                 let value = self.shuffle(src, lane)?;
+                let place = self.place(dst);
+                self.line(&format!("{place} = {value};"));
+            }
+            Stmt::Ballot { dst, cond } => {
+                let value = self.ballot(cond)?;
                 let place = self.place(dst);
                 self.line(&format!("{place} = {value};"));
             }
@@ -471,6 +477,11 @@ impl<'a> Writer<'a> {
         let to = self.address(self.array(space).to_string(), index);
         self.line(&format!("{}({to}, {});", helper.name(), texts.join(", ")));
         Ok(())
+    }
+
+    fn ballot(&mut self, cond: &Expr) -> Result<String, Unsupported> {
+        let cond = self.expr(cond).text;
+        self.spelled(self.dialect.ballot(&cond), Feature::Ballots)
     }
 
     fn shuffle(&mut self, src: &Expr, lane: &Lane) -> Result<String, Unsupported> {

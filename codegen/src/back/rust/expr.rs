@@ -70,6 +70,14 @@ impl Writer<'_> {
                     UnOp::Neg if data => new(format!("{}.wrapping_neg()", a.receiver()), Prec::Primary),
                     UnOp::Neg => new(format!("-{}", a.at(Prec::Primary)), Prec::Unary),
                     UnOp::Not => new(format!("!{}", a.at(Prec::Unary)), Prec::Unary),
+                    UnOp::CountOnes | UnOp::LeadingZeros => {
+                        let method = if *op == UnOp::CountOnes { "count_ones" } else { "leading_zeros" };
+                        let count = format!("{}.{method}()", a.receiver());
+                        match scalar {
+                            Scalar::U32 => new(count, Prec::Primary),
+                            scalar => new(format!("{count} as {}", type_name(scalar)), Prec::RustCast),
+                        }
+                    }
                 }
             }
             Expr::Binary(op, a, b) => {

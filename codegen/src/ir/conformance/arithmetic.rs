@@ -56,6 +56,17 @@ fn integers(suite: &mut Suite) {
                     Expr::binary(code, x[0].clone(), x[1].clone())
                 });
             }
+            if scalar != Scalar::I16 {
+                for (op, code, f) in [
+                    ("count_ones", UnOp::CountOnes, $t::count_ones as fn($t) -> u32),
+                    ("leading_zeros", UnOp::LeadingZeros, $t::leading_zeros as fn($t) -> u32),
+                ] {
+                    let expected: Vec<$t> = values.iter().map(|v| f(*v) as $t).collect();
+                    suite.elementwise(&name(op), &[Buffer::new(values)], &expected, |_, x| {
+                        Expr::Unary(code, x[0].clone().into())
+                    });
+                }
+            }
             let expected: Vec<$t> = values.iter().map(|v| v.wrapping_neg()).collect();
             suite.elementwise(&name("neg"), &[Buffer::new(values)], &expected, |_, x| -x[0].clone());
             compare(suite, &name("compare"), values);

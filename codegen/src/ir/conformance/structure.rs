@@ -302,6 +302,7 @@ fn shuffles(suite: &mut Suite, warp: usize) {
 pub(super) fn warps(suite: &mut Suite, lanes: u32) {
     shuffles(suite, lanes as usize);
     sums(suite, lanes as usize);
+    ballots(suite, lanes as usize);
 }
 
 /// The name of a case of such warps.
@@ -350,6 +351,48 @@ fn sums(suite: &mut Suite, lanes_of_warp: usize) {
             },
             |b| b.store(out, t.clone(), -Expr::from(x)),
         );
+    });
+}
+
+/// Places by rank, as many warps as there are: what is odd goes to the front of the warp's part, the rest behind it; in
+/// a loop that goes on while a ballot finds something.
+fn ballots(suite: &mut Suite, warp: usize) {
+    let (threads, lanes) = (3 * warp, warp as u32);
+    let values: Vec<i32> = (0..threads as i32).map(|i| i * i % 101 - 50 + i / warp as i32).collect();
+    let expected: Vec<i32> = (values.chunks(warp))
+        .flat_map(|values| {
+            let (odd, even): (Vec<i32>, Vec<i32>) = values.iter().partition(|v| **v & 1 == 1);
+            let rounds = values.iter().map(|v| v.max(&0) / 16).max().unwrap_or(0);
+            odd.into_iter().chain(even).map(move |v| v + 1000 * rounds)
+        })
+        .collect();
+    let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into()];
+    let (before, after) = (args(Buffer::zeroed(Scalar::I32, threads)), args(Buffer::new(&expected)));
+    let (block, one) = ([threads as u32, 1, 1], [1.into(), 1.into(), 1.into()]);
+    let mask = if lanes > 32 { Scalar::U64 } else { Scalar::U32 };
+    suite.case_of_warps(lanes, &of_warps("ballots", lanes), block, one, before, after, |b| {
+        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "a value a thread"));
+        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "values, odd ones first in a warp"));
+        let t = Expr::from(Builtin::ThreadX);
+        let x = b.load_new("x", Scalar::I32, src, t.clone());
+        let is_odd = Expr::from(x).and(1.into()).eq_(1.into());
+        let odd = b.ballot("odd", is_odd.clone());
+        let below = b.let_("below", mask, (Expr::int(1, mask) << Expr::from(Builtin::Lane)) - Expr::int(1, mask));
+        let ones = |bits: Expr| bits.count_ones().cast(Scalar::I32);
+        let rank = b.let_("rank", Scalar::I32, ones(Expr::from(odd).and(below.into())));
+        let behind = ones(odd.into()) + Builtin::Lane - Expr::from(rank);
+        let place = b.let_("place", Scalar::I32, is_odd.select(rank.into(), behind));
+        let rounds = b.let_("rounds", Scalar::I32, 0);
+        let left = b.array("left", mask, 1);
+        let left = |i: i32| (Place::Elem(left, i.into()), Expr::Elem(left, Expr::from(i).into()));
+        b.push(Stmt::Ballot { dst: left(0).0, cond: Expr::from(x).ge(16.into()) });
+        b.while_(left(0).1.ne_(Expr::int(0, mask)), |b| {
+            b.set(Place::Local(rounds), Expr::from(rounds) + 1);
+            let next = (Expr::from(rounds) + 1) * 16;
+            b.push(Stmt::Ballot { dst: left(0).0, cond: Expr::from(x).ge(next) });
+        });
+        let first = t - Expr::from(Builtin::Lane);
+        b.store(out, first + place, Expr::from(x) + Expr::from(rounds) * 1000);
     });
 }
 

@@ -152,6 +152,10 @@ pub(super) enum Inst {
         a: Slot,
         from: From,
     },
+    Ballot {
+        dest: Dest,
+        a: Slot,
+    },
     Copy {
         shared: SharedId,
         at: Slot,

@@ -140,6 +140,13 @@ impl<'a> Compiler<'a> {
                 self.out.push(Inst::Shuffle { dest, a, from });
                 self.assigned(dest, 1);
             }
+            Stmt::Ballot { dst, cond } => {
+                self.begin(id, &[cond, place_index(dst)]);
+                let a = self.expr(cond, None).0;
+                let dest = self.dest(dst);
+                self.out.push(Inst::Ballot { dest, a });
+                self.assigned(dest, 1);
+            }
             Stmt::CopyAsync { shared, at, global, index, lanes, valid } => {
                 self.begin(id, &[at, index, valid]);
                 let [at, index, valid] = [at, index, valid].map(|e| self.expr(e, None).0);

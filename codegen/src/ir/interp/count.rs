@@ -79,7 +79,7 @@ pub struct Counts {
     pub shared_stores: SharedTraffic,
     /// Barriers, counted once a block.
     pub barriers: u64,
-    /// Shuffles, counted once a warp.
+    /// Shuffles and ballots, counted once a warp.
     pub shuffles: u64,
     /// Synchronisations of warps, counted once a warp.
     pub warp_syncs: u64,
@@ -102,7 +102,7 @@ pub struct PerSample {
     pub conflicts: f64,
     /// Barriers, counted once a block.
     pub barriers: f64,
-    /// Shuffles, counted once a warp.
+    /// Shuffles and ballots, counted once a warp.
     pub shuffles: f64,
     /// Integer operations, index arithmetic included.
     pub integer: f64,

@@ -232,6 +232,7 @@ impl Machine<'_> {
                 Inst::Load { space, index, lanes, dest } => self.load(*space, *index, *lanes, *dest, active)?,
                 Inst::Store { space, index, values } => self.store(*space, *index, values, active)?,
                 Inst::Shuffle { dest, a, from } => self.shuffle(*dest, *a, *from, active)?,
+                Inst::Ballot { dest, a } => self.ballot(*dest, *a, active)?,
                 Inst::Copy { shared, at, global, index, lanes, valid } => {
                     self.copy((*shared, *at), (*global, *index), *lanes, *valid, active)?;
                 }
@@ -501,6 +502,24 @@ impl Machine<'_> {
             }
             Err(Box::new((FaultKind::DivergentSync { warp, active: lanes.len(), lanes: all }, lanes[0])))
         })
+    }
+
+    fn ballot(&mut self, dest: Dest, a: Slot, active: &Active) -> Result<(), Stop> {
+        let all = self.place.kernel.warp;
+        let a = self.registers.column(a);
+        // By warp of the block.
+        let mut bits = vec![0u64; self.epoch.syncs.len()];
+        active.warps(all, |lanes| {
+            self.counts.shuffles += 1;
+            let warp = self.epoch.warp_of(lanes[0]);
+            if lanes.len() != all as usize {
+                let kind = FaultKind::DivergentBallot { warp, active: lanes.len(), lanes: all };
+                return Err(Box::new((kind, lanes[0])));
+            }
+            bits[warp] = lanes.iter().map(|t| u64::from(a.get(*t) != 0) << (t % all)).sum();
+            Ok(())
+        })?;
+        self.write(dest, 1, active, |t, _| bits[self.epoch.warp_of(t)])
     }
 
     fn shuffle(&mut self, dest: Dest, a: Slot, from: From, active: &Active) -> Result<(), Stop> {

@@ -162,6 +162,16 @@ pub enum FaultKind {
         /// Lanes of a warp.
         lanes: u32,
     },
+    /// A ballot that not all lanes of the warp reach.
+    #[error("ballot reached by {active} of {lanes} lanes of warp {warp}")]
+    DivergentBallot {
+        /// The warp.
+        warp: usize,
+        /// Lanes that reach it.
+        active: usize,
+        /// Lanes of a warp.
+        lanes: u32,
+    },
     /// A synchronisation of a warp that not all its lanes reach.
     #[error("synchronisation reached by {active} of {lanes} lanes of warp {warp}")]
     DivergentSync {

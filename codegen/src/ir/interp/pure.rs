@@ -308,20 +308,29 @@ impl<'a> Registers<'a> {
     }
 
     fn unary(&self, active: &Active, op: UnOp, scalar: Scalar, dst: Slot, a: Slot) {
-        macro_rules! neg {
+        macro_rules! apply {
             ($t:ty, $f:expr) => {
                 self.map1(active, dst, a, |a| $f(<$t>::from_pattern(a)).to_pattern())
             };
         }
+        macro_rules! bits {
+            ($t:ty) => {
+                match op {
+                    UnOp::CountOnes => apply!($t, |v: $t| v.count_ones() as $t),
+                    UnOp::LeadingZeros => apply!($t, |v: $t| v.leading_zeros() as $t),
+                    UnOp::Neg | UnOp::Not => apply!($t, <$t>::wrapping_neg),
+                }
+            };
+        }
         match (op, scalar) {
             (UnOp::Not, _) => self.map1(active, dst, a, |a| a ^ 1),
-            (_, Scalar::I16) => neg!(i16, i16::wrapping_neg),
-            (_, Scalar::I32) => neg!(i32, i32::wrapping_neg),
-            (_, Scalar::I64) => neg!(i64, i64::wrapping_neg),
-            (_, Scalar::U32) => neg!(u32, u32::wrapping_neg),
-            (_, Scalar::U64) => neg!(u64, u64::wrapping_neg),
-            (_, Scalar::F32) => neg!(f32, |v: f32| -v),
-            (_, Scalar::F64) => neg!(f64, |v: f64| -v),
+            (_, Scalar::I16) => apply!(i16, i16::wrapping_neg),
+            (_, Scalar::I32) => bits!(i32),
+            (_, Scalar::I64) => bits!(i64),
+            (_, Scalar::U32) => bits!(u32),
+            (_, Scalar::U64) => bits!(u64),
+            (_, Scalar::F32) => apply!(f32, |v: f32| -v),
+            (_, Scalar::F64) => apply!(f64, |v: f64| -v),
             (_, Scalar::Bool | Scalar::F16 | Scalar::Bf16) => unreachable!("the validator lets no such operand pass"),
         }
     }

@@ -1,6 +1,6 @@
 //! Uniformity: over which threads a value is one and the same, and over which a statement is reached together.
 //!
-//! A barrier must be reached by the whole block, a shuffle or a warp's synchronisation by the whole warp. A value is
+//! A barrier must be reached by the whole block, a shuffle, a ballot or a warp's synchronisation by the whole warp. A value is
 //! uniform if it is computed from uniform values; a local is, if everything assigned to it is and the assignments are
 //! reached uniformly, seen from where the local is declared (a local that only a divergent branch can see may still be
 //! one value for all threads in that branch).
@@ -172,6 +172,15 @@ impl<'a> Analysis<'a> {
         *level = Some(level.map_or(value, |l| l.join(value)));
     }
 
+    /// What is loaded: from one place in an array that nobody writes it is one value.
+    fn loaded(&self, space: Space, index: &Expr) -> Level {
+        let Space::Global(array) = space else { return self.unknown() };
+        match self.kernel.params[array.0 as usize].kind {
+            ParamKind::Pointer(_, Access::Read) => self.level(index).control(),
+            _ => self.unknown(),
+        }
+    }
+
     /// What arrives from memory or from another lane.
     fn unknown(&self) -> Level {
         if self.threads() == 1 { Level::Block } else { Level::Thread }
@@ -196,10 +205,15 @@ impl<'a> Analysis<'a> {
                 }
                 Stmt::Declare(id) => self.declare(*id),
                 Stmt::Set(place, e) => self.assign(place, self.level(e)),
-                Stmt::Load { dst, .. } => self.assign(dst, self.unknown()),
+                Stmt::Load { dst, space, index, .. } => self.assign(dst, self.loaded(*space, index)),
                 Stmt::Shuffle { dst, .. } => {
                     self.assign(dst, self.unknown());
                     self.reached_by_warps("a shuffle");
+                }
+                Stmt::Ballot { dst, .. } => {
+                    let one_warp = self.threads() <= self.kernel.warp;
+                    self.assign(dst, if one_warp { Level::Block } else { Level::Warp });
+                    self.reached_by_warps("a ballot");
                 }
                 Stmt::SyncWarp => self.reached_by_warps("a warp's synchronisation"),
                 Stmt::Barrier => {
