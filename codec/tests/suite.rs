@@ -2,4 +2,5 @@
 
 mod block;
 mod codec;
+mod kernel;
 mod vectors;

@@ -239,9 +239,8 @@ fn uniformity() {
     };
     assert!(guarded([64, 1, 1], carried, false).is_err());
     // What nobody writes is the same for all who load it from one place.
-    let loaded = |at: Expr| {
-        move |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), at)).gt(f32(0.0))
-    };
+    let loaded =
+        |at: Expr| move |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), at)).gt(f32(0.0));
     assert_eq!(guarded([64, 1, 1], loaded(BlockX.into()), false), Ok(()));
     assert!(guarded([64, 1, 1], loaded(ThreadX.into()), false).is_err());
     let stored = |b: &mut Builder| {

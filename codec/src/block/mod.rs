@@ -24,13 +24,14 @@
 //!    need to know neither band nor quantiser step.
 //! 4. **Signs** have their contexts relative to the band's direction, and those of both directions opposed are told
 //!    from those without neighbours.
-
 //!
-//! `lanes` is the same for 32 lanes at once, and what [`encode`] and [`decode`] take where they can.
+//! `lanes` is the same for 32 lanes at once, and what [`encode`] and [`decode`] take where they can; [`kernel`] is the
+//! same for a warp of a device.
 
 mod arithmetic;
 mod decode;
 mod encode;
+pub mod kernel;
 mod lanes;
 mod raw;
 mod scan;

@@ -1,0 +1,188 @@
+//! Passes over the planes of a block: what is coded in which order and context, as the definition has it.
+
+use super::engine::Engine;
+use super::flags::{self, CODED, FRESH, NEGATIVE, REFINED, own};
+use super::{Scene, Way};
+use crate::block::{Context, Passes};
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::*;
+
+/// Which coefficients a pass over significance takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// All.
+    Significance,
+    /// Those with a significant neighbour.
+    Propagation,
+    /// What propagation has left.
+    Cleanup,
+}
+
+/// The scan of a block, by an encoder or a decoder.
+pub struct Scan<'a> {
+    pub scene: &'a Scene,
+    pub engine: &'a Engine,
+    pub way: Way,
+}
+
+impl Scan<'_> {
+    /// All symbols that are coded.
+    pub fn all(&self, b: &mut Builder, planes: &Expr) {
+        self.scene.planes(b, planes, |b, plane, depth| match self.scene.passes {
+            Passes::Two => {
+                self.pass(b, Pass::Significance, &plane, false);
+                self.refine(b, &plane, true);
+            }
+            Passes::Three => {
+                // Where nothing is significant yet, there is nothing to propagate or refine.
+                b.if_(depth.gt(0.into()), |b| {
+                    self.pass(b, Pass::Propagation, &plane, false);
+                    b.if_(plane.clone().gt(0.into()), |b| self.refine(b, &plane, false));
+                });
+                self.pass(b, Pass::Cleanup, &plane, true);
+            }
+        });
+    }
+
+    /// The rest of a row: its flags are kept, for the next plane if this one is done with it.
+    fn keep(&self, b: &mut Builder, y: Expr, flags: Expr, finishes: bool) {
+        let flags = if finishes { flags::finished(&flags) } else { flags };
+        b.set(Place::Elem(self.scene.flags, y + 1), flags.cast(Scalar::I16));
+    }
+
+    /// A pass over significance (SPP and CP of algorithm 2).
+    fn pass(&self, b: &mut Builder, pass: Pass, plane: &Expr, finishes: bool) {
+        let scene = self.scene;
+        let above = b.let_("above", Scalar::I32, 0);
+        let at = scene.flags(b, "at", 0.into());
+        b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+            let below = scene.flags(b, "below", y.clone() + 1);
+            let two = match self.way {
+                Way::Encode => scene.two(b, plane.clone(), &y),
+                Way::Decode => b.let_("two", Scalar::I32, 0),
+            };
+            for side in [0, 1] {
+                self.step(b, pass, plane, &y, [above, at, below], two, side);
+            }
+            if self.way == Way::Decode {
+                scene.add(b, plane.clone(), &y, two.into());
+            }
+            self.keep(b, y, at.into(), finishes);
+            b.set(Place::Local(above), at);
+            b.set(Place::Local(at), below);
+        });
+    }
+
+    /// A step: one column of all lanes.
+    #[allow(clippy::too_many_arguments)]
+    fn step(
+        &self,
+        b: &mut Builder,
+        pass: Pass,
+        plane: &Expr,
+        y: &Expr,
+        [above, at, below]: [LocalId; 3],
+        two: LocalId,
+        side: i32,
+    ) {
+        let scene = self.scene;
+        let here = Expr::from(at);
+        let rows = [&above.into(), &here, &below.into()];
+        let count = b.let_("count", Scalar::I32, flags::neighbours(rows, side));
+        let insignificant = flags::bit(&here, own(side)).eq_(0.into());
+        let takes = scene.valid[side as usize].clone().and(insignificant);
+        let (takes, context) = match pass {
+            Pass::Significance => (takes, Context::significance(0)),
+            Pass::Propagation => (takes.and(Expr::from(count).ne_(0.into())), Context::propagation(0)),
+            Pass::Cleanup => (takes.and(flags::bit(&here, CODED + side).eq_(0.into())), Context::cleanup(0)),
+        };
+        let takes = b.let_("takes", Scalar::Bool, takes);
+        if pass == Pass::Propagation {
+            let visited = Expr::from(takes).select((1 << (CODED + side)).into(), 0.into());
+            b.set(Place::Local(at), here.clone().or(visited));
+        }
+        let symbol = flags::is(&two.into(), side);
+        let context = Expr::from(count) + context.index() as i32;
+        let one = self.engine.code(b, scene, takes.into(), context, symbol);
+        let one = b.let_("one", Scalar::Bool, one);
+        let found = b.ballot("found", one);
+        b.if_(Expr::from(found).ne_(Expr::int(0, Scalar::U32)), |b| {
+            // Plane 0 leaves signs to the tail.
+            b.if_(plane.clone().gt(0.into()), |b| {
+                let negative = self.sign(b, y, rows, one.into(), side);
+                let negative = b.ballot("negative", negative);
+                b.set(Place::Local(at), here.clone().or(flags::found(scene, negative.into(), side) << NEGATIVE));
+            });
+            b.set(Place::Local(at), here.clone().or(flags::found(scene, found.into(), side)));
+            if self.way == Way::Decode {
+                let bit = Expr::from(one).select((1 << side).into(), 0.into());
+                b.set(Place::Local(two), Expr::from(two).or(bit));
+            }
+        });
+    }
+
+    /// The signs of what a step has found: whether they are negative.
+    fn sign(&self, b: &mut Builder, y: &Expr, [above, at, below]: [&Expr; 3], one: Expr, side: i32) -> Expr {
+        let scene = self.scene;
+        let column = own(side);
+        let sum = |a, c| flags::sign(a, column) + flags::sign(c, column);
+        let vertical = b.let_("vertical", Scalar::I32, sum(above, below));
+        let beside = flags::sign(at, column - 1) + flags::sign(at, column + 1);
+        let beside = b.let_("beside", Scalar::I32, beside);
+        let either = |a: LocalId, c: LocalId| scene.horizontal.clone().select(a.into(), c.into());
+        let along = Expr::from(b.let_("along", Scalar::I32, either(beside, vertical)));
+        let across = Expr::from(b.let_("across", Scalar::I32, either(vertical, beside)));
+        let none = |e: &Expr| e.clone().eq_(0.into());
+        // Contexts as `Context::sign` has them.
+        let differ = Expr::binary(BinOp::Xor, along.clone(), across.clone()).lt(0.into());
+        let alone = none(&across).select(4.into(), 1.into());
+        let both = none(&across).select(2.into(), differ.select(3.into(), 0.into()));
+        let kind = none(&along).select(alone, both);
+        let predicted = along.clone().lt(0.into()).or(none(&along).and(across.lt(0.into())));
+        let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
+        let symbol = match self.way {
+            Way::Encode => {
+                let negative = scene.two(b, super::SIGNS, y);
+                flags::is(&negative.into(), side).ne_(predicted.clone())
+            }
+            Way::Decode => Expr::Lit(Literal::Bool(false)),
+        };
+        let (first, _) = Context::sign(1, 1);
+        let context = kind + first.index() as i32;
+        let flipped = self.engine.code(b, scene, one.clone(), context, symbol);
+        flipped.ne_(predicted).and(one)
+    }
+
+    /// The refinement pass (MRP of algorithm 2); plane 0 leaves it to the tail.
+    fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
+        let scene = self.scene;
+        b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+            let at = Expr::from(scene.flags(b, "at", y.clone()));
+            let any = b.ballot("any", (at.clone() >> REFINED).and(3.into()).ne_(0.into()));
+            let refines = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).and(plane.clone().gt(0.into()));
+            b.if_(refines, |b| {
+                let two = match self.way {
+                    Way::Encode => scene.two(b, plane.clone(), &y),
+                    Way::Decode => b.let_("two", Scalar::I32, 0),
+                };
+                for side in [0, 1] {
+                    let takes = b.let_("takes", Scalar::Bool, flags::is(&at, REFINED + side));
+                    let later = Context::refinement(false).index() as i32;
+                    let context = Expr::from(later) - flags::bit(&at, FRESH + side);
+                    let symbol = flags::is(&two.into(), side);
+                    let one = self.engine.code(b, scene, takes.into(), context, symbol);
+                    if self.way == Way::Decode {
+                        let bit = one.select((1 << side).into(), 0.into());
+                        b.set(Place::Local(two), Expr::from(two).or(bit));
+                    }
+                }
+                if self.way == Way::Decode {
+                    scene.add(b, plane.clone(), &y, two.into());
+                }
+            });
+            if finishes {
+                self.keep(b, y, at, true);
+            }
+        });
+    }
+}

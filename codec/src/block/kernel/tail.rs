@@ -1,0 +1,151 @@
+//! The tail: a bit of each coefficient that is significant at the end, in what open words have left, and behind them.
+
+use super::engine::Engine;
+use super::flags::{self, FRESH, NEGATIVE, own};
+use super::{LANES, PLANE_WORDS, SIGNS, Scene, engine, sums};
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::*;
+
+/// Calls `body` for each of a lane's coefficients in the order of the tail, on the lanes where it is significant; it
+/// takes the flags of the row, the row and the side.
+fn each(b: &mut Builder, scene: &Scene, body: impl Fn(&mut Builder, &Expr, &Expr, i32)) {
+    b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+        let at = Expr::from(scene.flags(b, "at", y.clone()));
+        for side in [0, 1] {
+            b.if_(flags::is(&at, own(side)), |b| body(b, &at, &y, side));
+        }
+    });
+}
+
+fn add(b: &mut Builder, to: LocalId, what: impl Into<Expr>) {
+    b.set(Place::Local(to), Expr::from(to) + what.into());
+}
+
+/// Writes the tail; gives the number of words of the block.
+pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
+    // The bits of each lane, the first one highest, and where those of the lane end in the tail.
+    let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * PLANE_WORDS) as u32));
+    let ends = Space::Shared(b.shared("ends", Scalar::I32, LANES as u32));
+    let (count, pending) = (b.let_("count", Scalar::I32, 0), b.let_("pending", Scalar::I32, 0));
+    let own_word = |count: Expr| scene.lane.clone() * PLANE_WORDS + (count >> 5);
+    each(b, scene, |b, at, y, side| {
+        let (sign, low) = (scene.two(b, SIGNS, y), scene.two(b, 0, y));
+        let bit = flags::is(at, FRESH + side).select(sign.into(), low.into());
+        let bit = (bit >> side).and(1.into());
+        b.set(Place::Local(pending), (Expr::from(pending) << 1).or(bit));
+        add(b, count, 1);
+        b.if_(Expr::from(count).and(31.into()).eq_(0.into()), |b| {
+            b.store(bits, own_word(Expr::from(count) - 1), pending);
+        });
+    });
+    let left = b.let_("left", Scalar::I32, Expr::from(count).and(31.into()));
+    b.if_(Expr::from(left).ne_(0.into()), |b| {
+        b.store(bits, own_word(count.into()), Expr::from(pending) << (Expr::from(32) - Expr::from(left)));
+    });
+    let (before, all) = sums(b, scene, "sum", count.into());
+    b.store(ends, scene.lane.clone(), before + count);
+    b.push(Stmt::SyncWarp);
+
+    let room = b.let_("room", Scalar::I32, engine.room(scene));
+    let (first, rooms) = sums(b, scene, "sum", room.into());
+    let value = gather(b, (bits, ends), first, room.into());
+    let fits = Expr::from(engine.open).lt(scene.limit.clone());
+    b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
+        engine::store_word(b, scene, engine.open.into(), Expr::from(engine.low) + value);
+    });
+    let more = b.let_("more", Scalar::I32, ((all - rooms.clone()).max(0.into()) + 15) >> 4);
+    b.for_("i", scene.lane.clone(), more, LANES, |b, i| {
+        let at = b.let_("at", Scalar::I32, Expr::from(engine.taken) + i.clone());
+        let value = gather(b, (bits, ends), rooms.clone() + i * 16, 16.into());
+        b.if_(Expr::from(at).lt(scene.limit.clone()), |b| engine::store_word(b, scene, at.into(), value));
+    });
+    Expr::from(engine.taken) + more
+}
+
+/// So many bits of the tail, from one on; 0 for those behind its end.
+fn gather(b: &mut Builder, (bits, ends): (Space, Space), from: Expr, room: Expr) -> Expr {
+    let value = b.let_("value", Scalar::I32, 0);
+    let (of, begin) = (b.let_("of", Scalar::I32, 0), b.let_("begin", Scalar::I32, 0));
+    let end = b.load_new("end", Scalar::I32, ends, 0);
+    let from = b.let_("from", Scalar::I32, from);
+    b.for_("position", from, Expr::from(from) + room, 1, |b, position| {
+        let passed = Expr::from(end).le(position.clone()).and(Expr::from(of).lt(LANES.into()));
+        b.while_(passed, |b| {
+            add(b, of, 1);
+            b.set(Place::Local(begin), end);
+            b.if_(Expr::from(of).lt(LANES.into()), |b| b.load(Place::Local(end), ends, of, 1, Cache::Default));
+        });
+        b.set(Place::Local(value), Expr::from(value) << 1);
+        b.if_(Expr::from(of).lt(LANES.into()), |b| {
+            let within = b.let_("within", Scalar::I32, position - Expr::from(begin));
+            let word = Expr::from(of) * PLANE_WORDS + (Expr::from(within) >> 5);
+            let word = b.load_new("word", Scalar::I32, bits, word);
+            let bit = (Expr::from(word) >> (Expr::from(31) - Expr::from(within).and(31.into()))).and(1.into());
+            b.set(Place::Local(value), Expr::from(value).or(bit));
+        });
+    });
+    value.into()
+}
+
+/// Reads the tail; whether the words end where they should, of each lane.
+pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
+    let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
+    let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.limit.clone()));
+    let room = b.let_("room", Scalar::I32, engine.room(scene));
+    let carried = b.let_("carried", Scalar::I32, Expr::from(engine.open) - engine.low);
+    let require = |b: &mut Builder, what: Expr| b.set(Place::Local(ok), Expr::from(ok).and(what));
+    let is_open = engine.is_open(scene);
+    require(b, (Expr::from(carried) >> Expr::from(room)).eq_(0.into()).or(!is_open));
+    let (first, rooms) = sums(b, scene, "sum", room.into());
+    b.for_("i", 0, room, 1, |b, i| {
+        let bit = (Expr::from(carried) >> (Expr::from(room) - 1 - i.clone())).and(1.into());
+        b.store(room_bits, first.clone() + i, bit);
+    });
+    b.push(Stmt::SyncWarp);
+
+    let count = b.let_("count", Scalar::I32, 0);
+    each(b, scene, |b, _, _, _| add(b, count, 1));
+    let (before, all) = sums(b, scene, "sum", count.into());
+    let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
+    let more = (Expr::from(behind) + 15) >> 4;
+    require(b, (Expr::from(engine.taken) + more).eq_(scene.limit.clone()));
+    // Where there is no bit, there is a 0: in open words, and in the last one.
+    b.for_("i", all + scene.lane.clone(), rooms.clone(), LANES, |b, i| {
+        let bit = b.load_new("bit", Scalar::I32, room_bits, i);
+        require(b, Expr::from(bit).eq_(0.into()));
+    });
+    b.if_(Expr::from(behind).and(15.into()).ne_(0.into()).and(ok.into()), |b| {
+        let last = engine::load_word(b, scene, scene.limit.clone() - 1);
+        require(b, (last << Expr::from(behind).and(15.into())).and(0xffff.into()).eq_(0.into()));
+    });
+
+    let position = b.let_("position", Scalar::I32, before);
+    each(b, scene, |b, at, y, side| {
+        let bit = b.let_("bit", Scalar::I32, 0);
+        b.if_else(
+            Expr::from(position).lt(rooms.clone()),
+            |b| b.load(Place::Local(bit), room_bits, position, 1, Cache::Default),
+            |b| {
+                let within = b.let_("within", Scalar::I32, Expr::from(position) - rooms.clone());
+                let word = b.let_("at", Scalar::I32, Expr::from(engine.taken) + (Expr::from(within) >> 4));
+                b.if_(Expr::from(word).lt(scene.limit.clone()), |b| {
+                    let word = engine::load_word(b, scene, word.into());
+                    let shift = Expr::from(15) - Expr::from(within).and(15.into());
+                    b.set(Place::Local(bit), (word >> shift).and(1.into()));
+                });
+            },
+        );
+        add(b, position, 1);
+        let bit = Expr::from(bit);
+        b.if_else(
+            flags::is(at, FRESH + side),
+            |b| {
+                let own = Expr::Elem(scene.flags, Box::new(y.clone() + 1));
+                let with = own.clone().or((bit.clone() << (NEGATIVE + self::own(side))).cast(Scalar::I16));
+                b.set(Place::Elem(scene.flags, y.clone() + 1), with);
+            },
+            |b| scene.add(b, 0, y, bit.clone() << side),
+        );
+    });
+    ok.into()
+}
