@@ -2,6 +2,7 @@
 
 use crate::bands::{Place, places};
 use crate::block::{self, BlockError, Decoded};
+use crate::device::BlockCoder;
 use crate::error::CodecError;
 use crate::header::{self, Header};
 use crate::image::Image;
@@ -9,7 +10,8 @@ use crate::lane::{Lane, Transform};
 use crate::packet::{self, Entry, Words};
 use crate::parallel;
 use crate::quantise::Quantiser;
-use lifting::Domain;
+use lifting::{Device, Domain};
+use std::sync::Arc;
 
 /// Samples that a stream may always promise, however short it is.
 const SMALL: u128 = 1 << 16;
@@ -29,6 +31,8 @@ pub struct Decoder<'a> {
     seed: u64,
     length: usize,
     most: u128,
+    device: Device,
+    coder: Option<Arc<BlockCoder>>,
 }
 
 /// A picture out of a stream.
@@ -79,13 +83,25 @@ impl<'a> Decoder<'a> {
             return Err(CodecError::Disproportionate { bytes: stream.len(), samples });
         }
         let (head, packets) = stream.split_at(length);
-        Ok(Decoder { header, packets, seed: header::seed(head), length: stream.len(), most: u128::MAX })
+        let (seed, length) = (header::seed(head), stream.len());
+        Ok(Decoder { header, packets, seed, length, most: u128::MAX, device: Device::cpu(), coder: None })
     }
 
     /// Refuses pictures of more samples than that.
     pub fn at_most(mut self, samples: u128) -> Self {
         self.most = samples;
         self
+    }
+
+    /// Takes the blocks and the inverse transform to a device: the processor, if nothing is said, or a CUDA device. The
+    /// samples are the same. What was cut, and blocks of more than 16 bitplanes, are the processor's in any case.
+    ///
+    /// # Errors
+    /// If the device runs no kernels.
+    pub fn on(mut self, device: &Device) -> Result<Self, CodecError> {
+        self.coder = BlockCoder::new(device, self.header.passes)?;
+        self.device = device.clone();
+        Ok(self)
     }
 
     /// What the header says.
@@ -130,7 +146,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn packets_as<T: Lane>(&self) -> Result<Vec<PacketInfo>, CodecError> {
-        let transform = self.transform::<T>()?;
+        let transform = self.transform::<T>(&Device::cpu())?;
         let mut infos = Vec::new();
         self.walk(&transform, self.header.levels, |resolution, _, packet| {
             if let Some(bytes) = packet.length {
@@ -148,9 +164,9 @@ impl<'a> Decoder<'a> {
         Ok(infos)
     }
 
-    fn transform<T: Lane>(&self) -> Result<Transform<T>, CodecError> {
+    fn transform<T: Lane>(&self, device: &Device) -> Result<Transform<T>, CodecError> {
         let Header { height, width, levels, .. } = self.header;
-        Transform::new(&self.header.scheme, [height, width], levels)
+        Transform::new(&self.header.scheme, [height, width], levels, device)
     }
 
     /// Goes through the packets up to a resolution; whether all of them are there.
@@ -178,7 +194,12 @@ impl<'a> Decoder<'a> {
 
     fn decode_as<T: Lane>(&self, level: u32) -> Result<Picture, CodecError> {
         let Header { height, width, components, levels, .. } = self.header;
-        let transform = self.transform::<T>()?;
+        let transform = self.transform::<T>(&self.device)?;
+        if let Some(coder) = &self.coder
+            && let Some(picture) = self.decode_on(coder, &transform, level)?
+        {
+            return Ok(picture);
+        }
         let mut planes = vec![vec![T::default(); height * width]; components];
         let complete = self.walk(&transform, levels - level, |_, places, packet| {
             let all: Vec<(&Place, &(Entry, Words<'_>))> = places.iter().zip(&packet.blocks).collect();
@@ -202,6 +223,44 @@ impl<'a> Decoder<'a> {
             Ok(())
         })?;
         Ok(Picture { image: transform.synthesise(&self.header, &planes, level)?, complete })
+    }
+
+    /// A picture whose blocks a device decodes; `None` if it leaves them to the processor.
+    fn decode_on<T: Lane>(
+        &self,
+        coder: &BlockCoder,
+        transform: &Transform<T>,
+        level: u32,
+    ) -> Result<Option<Picture>, CodecError> {
+        let Header { height, width, components, levels, .. } = self.header;
+        let Some(mut decoding) = coder.decoding(components, height * width, self.header.tables())? else {
+            return Ok(None);
+        };
+        let mut all = true;
+        let complete = self.walk(transform, levels - level, |_, places, packet| {
+            all = all && packet.blocks.iter().all(|(_, words)| words.complete);
+            all = all && decoding.packet(places, &packet.blocks)?;
+            Ok(())
+        })?;
+        if !all {
+            return Ok(None);
+        }
+        let mut planes = vec![vec![T::default(); height * width]; components];
+        for (component, (plane, indices)) in planes.iter_mut().zip(decoding.finish()?).enumerate() {
+            for (i, band) in transform.bands.iter().enumerate().filter(|(_, band)| band.resolution <= levels - level) {
+                let quantiser = self.header.quantiser(component, i);
+                for row in (0..band.shape[0]).map(|y| band.start + y * band.stride) {
+                    let row = row..row + band.shape[1];
+                    for (to, &q) in plane[row.clone()].iter_mut().zip(&indices[row]) {
+                        *to = match quantiser {
+                            Quantiser::NONE => T::exact(q),
+                            quantiser => T::near(quantiser.coefficient(q.unsigned_abs(), q < 0, 0)),
+                        };
+                    }
+                }
+            }
+        }
+        Ok(Some(Picture { image: transform.synthesise(&self.header, &planes, level)?, complete }))
     }
 
     /// A block; `None` if it is all zeros, or nothing of it is there.

@@ -1,8 +1,9 @@
 //! Pictures to bytes.
 
-use crate::bands::{Band, places};
+use crate::bands::{Band, Place, places};
 use crate::block::{self, Encoded, Passes};
 use crate::colour::Colour;
+use crate::device::BlockCoder;
 use crate::error::CodecError;
 use crate::header::{self, BLOCK_SIDES, Header, MAX_LEVELS, band_count};
 use crate::image::Image;
@@ -10,8 +11,9 @@ use crate::lane::{Lane, Transform};
 use crate::quantise::{self, Quantiser, Step};
 use crate::tables::{TABLE_BYTES, Table, Tables};
 use crate::{packet, parallel};
-use lifting::{Domain, Scheme};
+use lifting::{Device, Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
+use std::sync::Arc;
 
 /// How good a picture has to be, or how small its stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +38,8 @@ pub struct Codec {
     block: [usize; 2],
     colour: bool,
     fitted: bool,
+    device: Device,
+    coder: Option<Arc<BlockCoder>>,
 }
 
 /// Collects how pictures are to be coded.
@@ -68,6 +72,8 @@ impl Codec {
             block: [block::MAX_SIDE; 2],
             colour: true,
             fitted: false,
+            device: Device::cpu(),
+            coder: None,
         })
     }
 }
@@ -131,12 +137,19 @@ impl CodecBuilder {
         self
     }
 
+    /// Where pictures are transformed, and blocks are coded: the processor, if nothing is said, or a CUDA device. The
+    /// bytes are the same. Blocks of more than 16 bitplanes are the processor's in any case.
+    pub fn device(mut self, device: Device) -> Self {
+        self.0.device = device;
+        self
+    }
+
     /// Checks everything.
     ///
     /// # Errors
-    /// If something asked for cannot be, such as lossless coding with a real wavelet.
+    /// If something asked for cannot be, such as lossless coding with a real wavelet; or the device runs no kernels.
     pub fn build(self) -> Result<Codec, CodecError> {
-        let codec = self.0;
+        let mut codec = self.0;
         if codec.levels > MAX_LEVELS {
             return Err(CodecError::Levels { levels: codec.levels, most: MAX_LEVELS });
         }
@@ -151,7 +164,10 @@ impl CodecBuilder {
             Target::Psnr(x) if !(x > 0.0 && x <= 200.0) => wrong("a PSNR", x, "of decibels above 0, up to 200"),
             Target::BitsPerPixel(x) if !(x > 0.0 && x.is_finite()) => wrong("a rate", x, "of bits above 0"),
             Target::Quality(x) if !(1.0..=100.0).contains(&x) => wrong("a quality", x, "from 1 to 100"),
-            _ => Ok(codec),
+            _ => {
+                codec.coder = BlockCoder::new(&codec.device, codec.passes)?;
+                Ok(codec)
+            }
         }
     }
 }
@@ -206,7 +222,7 @@ impl<'a, T: Lane> Job<'a, T> {
             Domain::Integer => Colour::Reversible,
             Domain::Real => Colour::Irreversible,
         };
-        let transform = Transform::<T>::new(&codec.scheme, [image.height, image.width], codec.levels)?;
+        let transform = Transform::<T>::new(&codec.scheme, [image.height, image.width], codec.levels, &codec.device)?;
         let coefficients = transform.analyse(image, colour)?;
         let gains = match codec.target {
             Target::Lossless => Vec::new(),
@@ -443,12 +459,21 @@ impl<'a, T: Lane> Job<'a, T> {
         let header = self.header(quantised, tables);
         let mut stream = header.write()?;
         let seed = header::seed(&stream);
-        for resolution in 0..=header.levels {
-            let Header { components, block, passes, .. } = header;
-            let places = places(&self.transform.bands, components, resolution, block, passes);
-            let blocks: Vec<Encoded> = parallel::map(&places, |place| {
-                block::encode(place.shape, &place.gather(&quantised.indices[place.component]), header.tables())
-            });
+        let Header { components, block, passes, .. } = header;
+        let of = |resolution| places(&self.transform.bands, components, resolution, block, passes);
+        let resolutions: Vec<Vec<Place>> = (0..=header.levels).map(of).collect();
+        let mut on_device = match &self.codec.coder {
+            Some(coder) => coder.encode(&quantised.indices, &resolutions.concat(), header.tables())?,
+            None => None,
+        }
+        .map(Vec::into_iter);
+        for (resolution, places) in (0..).zip(&resolutions) {
+            let blocks: Vec<Encoded> = match &mut on_device {
+                Some(blocks) => blocks.take(places.len()).collect(),
+                None => parallel::map(places, |place| {
+                    block::encode(place.shape, &place.gather(&quantised.indices[place.component]), header.tables())
+                }),
+            };
             packet::write(&blocks, seed, resolution, &mut stream);
         }
         Ok(stream)

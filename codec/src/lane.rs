@@ -84,9 +84,9 @@ pub struct Transform<T> {
 }
 
 impl<T: Lane> Transform<T> {
-    /// For pictures of that shape.
-    pub fn new(scheme: &Scheme, shape: [usize; 2], levels: u32) -> Result<Transform<T>, CodecError> {
-        let plan = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>().build(&Device::cpu())?;
+    /// For pictures of that shape, on a device.
+    pub fn new(scheme: &Scheme, shape: [usize; 2], levels: u32, device: &Device) -> Result<Transform<T>, CodecError> {
+        let plan = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>().build(device)?;
         Ok(Transform { bands: bands(&plan), plan })
     }
 

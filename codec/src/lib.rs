@@ -23,8 +23,12 @@
 //! A stream may come from anyone. One that has been cut decodes to what it holds, a broken one is an error, and no
 //! memory is taken that its length does not vouch for.
 //!
+//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take the transform and the codeblocks to a CUDA device. The
+//! bytes, and the samples, are the same.
+//!
 //! # Features
 //!
+//! - `cuda` (default): CUDA devices; harmless where there is no CUDA.
 //! - `threads` (default): blocks are coded by all threads, by rayon. The bytes are the same without.
 
 #![warn(missing_docs)]
@@ -34,6 +38,7 @@ mod bands;
 pub mod block;
 mod colour;
 mod decode;
+mod device;
 mod encode;
 mod error;
 mod header;

@@ -52,6 +52,11 @@ impl Table {
         table
     }
 
+    /// Bits that symbols take: by depth, context and symbol.
+    pub(crate) fn costs(&self) -> Vec<f64> {
+        self.0.iter().flatten().flat_map(|&p| COSTS[usize::from(p)]).collect()
+    }
+
     /// Bits that the symbols of a block take.
     fn bits(&self, counts: &Counts) -> f64 {
         let mut bits = 0.0;

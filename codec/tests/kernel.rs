@@ -1,9 +1,14 @@
 //! The coder's kernels, run by the interpreter, against the definition: the same words, the same coefficients, and the
 //! same of words that are broken.
 
-use lifting_codec::block::kernel::{FIELDS, MOST_PLANES, Status, Task, decoder, encoder, probabilities};
-use lifting_codec::block::{Direction, Mode, Passes, Shape, decode_sequentially, encode_sequentially};
+use crate::codec::picture;
+use lifting::{Device, catalogue};
+use lifting_codec::block::kernel::{
+    FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, probabilities,
+};
+use lifting_codec::block::{Choice, Counts, Direction, Passes, Shape, decode_sequentially, encode_sequentially};
 use lifting_codec::tables::Tables;
+use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image};
 use lifting_codegen::ir::interp::{Arg, Buffer, Options, Program};
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::{Kernel, Scalar};
@@ -61,8 +66,7 @@ fn samples(passes: Passes) -> Vec<Sample> {
 
 impl Sample {
     fn task(&self, at: usize, words: usize, planes: u32) -> Task {
-        let Sample { shape, class, sharing, .. } = *self;
-        Task { start: at * APART, shape, class, sharing, first: at * ROOM, words, planes }
+        Task { start: at * APART, shape: self.shape, first: at * ROOM, words, planes }
     }
 }
 
@@ -70,39 +74,49 @@ fn tasks(tasks: impl Iterator<Item = Task>) -> Vec<i32> {
     tasks.flat_map(|task| task.fields().unwrap()).collect()
 }
 
-/// Runs a kernel; gives the arguments as they are then.
-fn run(kernel: &Kernel, coefficients: Buffer, blocks: &[i32], words: Buffer, results: usize) -> Vec<Arg> {
+/// Runs a kernel on arrays and then the stride and the number of blocks; gives the arguments as they are then.
+fn run(kernel: &Kernel, arrays: Vec<Buffer>, count: usize) -> Vec<Arg> {
     let info = validate(kernel).unwrap_or_else(|e| panic!("{}", e[0]));
-    let mut args = vec![
-        coefficients.into(),
-        Buffer::new(blocks).into(),
-        Buffer::new(&probabilities(Tables::built_in())).into(),
-        words.into(),
-        Buffer::undefined(Scalar::I32, results).into(),
-        Arg::Scalar(STRIDE as i64),
-        Arg::Scalar((blocks.len() / FIELDS) as i64),
-    ];
+    let mut args: Vec<Arg> = arrays.into_iter().map(Arg::from).collect();
+    args.extend([STRIDE, count].map(|n| Arg::Scalar(n as i64)));
     Program::new(kernel, &info).run(&mut args, Options::default()).unwrap_or_else(|e| panic!("{e}"));
     args
+}
+
+/// Tables and sharings of blocks.
+fn choices(samples: &[Sample]) -> Buffer {
+    let all: Vec<i32> = samples.iter().flat_map(|s| [s.class.into(), s.sharing.into()]).collect();
+    Buffer::new(&all)
 }
 
 fn numbers<T: lifting_codegen::ir::interp::Element>(arg: &Arg) -> Vec<T> {
     arg.buffer().unwrap().to_vec().unwrap()
 }
 
-/// Words of all blocks, and what the encoder says of them: planes and number of words.
-fn encoded(samples: &[Sample], most: usize) -> (Vec<u16>, Vec<i32>) {
+/// The coefficients of all blocks as kernels read them.
+fn coefficients(samples: &[Sample]) -> Buffer {
     let mut coefficients = vec![-77; samples.len() * APART];
     for (at, sample) in samples.iter().enumerate() {
         for (y, row) in sample.coefficients.chunks(sample.shape.width).enumerate() {
             coefficients[at * APART + y * STRIDE..][..row.len()].copy_from_slice(row);
         }
     }
+    Buffer::new(&coefficients)
+}
+
+/// Words of all blocks, and what the encoder says of them: planes and number of words.
+fn encoded(samples: &[Sample], most: usize) -> (Vec<u16>, Vec<i32>) {
     let blocks = tasks(samples.iter().enumerate().map(|(at, sample)| sample.task(at, most, 0)));
-    let words = Buffer::new(&vec![0x5555i16; samples.len() * ROOM]);
-    let kernel = encoder(samples[0].shape.passes);
-    let args = run(&kernel, Buffer::new(&coefficients), &blocks, words, 2 * samples.len());
-    (numbers::<i16>(&args[3]).into_iter().map(|w| w as u16).collect(), numbers(&args[4]))
+    let arrays = vec![
+        coefficients(samples),
+        Buffer::new(&blocks),
+        choices(samples),
+        Buffer::new(&probabilities(Tables::built_in())),
+        Buffer::new(&vec![0x5555i16; samples.len() * ROOM]),
+        Buffer::undefined(Scalar::I32, 2 * samples.len()),
+    ];
+    let args = run(&encoder(samples[0].shape.passes), arrays, blocks.len() / FIELDS);
+    (numbers::<i16>(&args[4]).into_iter().map(|w| w as u16).collect(), numbers(&args[5]))
 }
 
 /// Coefficients of all blocks, and what the decoder says of them.
@@ -110,14 +124,47 @@ fn decoded(samples: &[Sample], words: &[u16], counts: &[(usize, u32)]) -> (Vec<V
     let blocks = samples.iter().enumerate().zip(counts);
     let blocks = tasks(blocks.map(|((at, sample), &(words, planes))| sample.task(at, words, planes)));
     let words: Vec<i16> = words.iter().map(|w| *w as i16).collect();
-    let coefficients = Buffer::new(&vec![-77; samples.len() * APART]);
-    let kernel = decoder(samples[0].shape.passes);
-    let args = run(&kernel, coefficients, &blocks, Buffer::new(&words), samples.len());
+    let arrays = vec![
+        Buffer::new(&vec![-77; samples.len() * APART]),
+        Buffer::new(&blocks),
+        choices(samples),
+        Buffer::new(&probabilities(Tables::built_in())),
+        Buffer::new(&words),
+        Buffer::undefined(Scalar::I32, samples.len()),
+    ];
+    let args = run(&decoder(samples[0].shape.passes), arrays, blocks.len() / FIELDS);
     let all: Vec<i32> = numbers(&args[0]);
     let block = |(at, sample): (usize, &Sample)| -> Vec<i32> {
         (0..sample.shape.height).flat_map(|y| all[at * APART + y * STRIDE..][..sample.shape.width].to_vec()).collect()
     };
-    (samples.iter().enumerate().map(block).collect(), numbers(&args[4]))
+    (samples.iter().enumerate().map(block).collect(), numbers(&args[5]))
+}
+
+/// The kernel chooses what the definition does, of all tables and of few.
+#[test]
+fn choices_are_the_definition() {
+    let few = Tables::built_in().to_bytes();
+    let few = Tables::from_bytes(&few[..3 * lifting_codec::tables::TABLE_BYTES]).unwrap();
+    for (passes, tables) in [(Passes::Two, Tables::built_in()), (Passes::Three, &few)] {
+        let samples = samples(passes);
+        let blocks = tasks(samples.iter().enumerate().map(|(at, sample)| sample.task(at, ROOM, 0)));
+        let choices = Buffer::undefined(Scalar::I32, 2 * samples.len());
+        let arrays = vec![coefficients(&samples), Buffer::new(&blocks), Buffer::new(&costs(tables)), choices];
+        let args = run(&chooser(passes), arrays, samples.len());
+        let found: Vec<i32> = numbers(&args[3]);
+        let mut shared = 0;
+        for (sample, found) in samples.iter().zip(found.chunks(2)) {
+            let counts = Counts::of(sample.shape, &sample.coefficients);
+            if counts.is_empty() {
+                assert_eq!(found, [0, 0]);
+                continue;
+            }
+            let Choice { class, sharing, .. } = Choice::of(sample.shape, &counts, tables);
+            assert_eq!(found, [i32::from(class), i32::from(sharing)], "{:?}", sample.shape);
+            shared += i32::from(sharing > 0);
+        }
+        assert!(shared > 1, "{shared}");
+    }
 }
 
 #[test]
@@ -216,5 +263,69 @@ fn large_coefficients_are_left() {
     assert_eq!(results[4], 16);
     let (_, statuses) = decoded(&samples, &vec![0; 3 * ROOM], &[(3, 17), (3, 32), (0, 0)]);
     assert_eq!(statuses, [Status::Left as i32; 3]);
-    assert_eq!(Task::coded(Mode::Raw), None);
+}
+
+/// A picture through the whole codec on a device: the bytes and samples of the processor.
+fn is_the_same_on(device: &Device, codec: &CodecBuilder, image: &Image) {
+    let stream = codec.clone().build().unwrap().encode(image).unwrap();
+    let on_device = codec.clone().device(device.clone()).build().unwrap().encode(image).unwrap();
+    assert!(on_device == stream, "{} and {} bytes", on_device.len(), stream.len());
+    let decoder = Decoder::new(&stream).unwrap();
+    for level in [0, 1] {
+        let expected = decoder.decode(level).unwrap();
+        assert_eq!(decoder.clone().on(device).unwrap().decode(level).unwrap(), expected);
+    }
+    // Half of it: its last packet is the processor's.
+    let half = &stream[..(decoder.header_length() + stream.len()) / 2];
+    let half = Decoder::new(half).unwrap();
+    assert_eq!(half.clone().on(device).unwrap().decode(0).unwrap(), half.decode(0).unwrap());
+}
+
+#[test]
+fn pictures_are_the_same_by_kernels() {
+    let wavelet = |name: &str| Codec::builder(&catalogue::find(name).unwrap()).levels(2).block(32, 32);
+    let mut noise = picture(40, 36, 1, 8, false);
+    let mut random = Random(3);
+    noise.samples.iter_mut().for_each(|s| *s = (random.next() % 256) as i32);
+    let device = Device::Interpreter;
+    is_the_same_on(&device, &wavelet("legall53"), &picture(45, 70, 3, 8, false));
+    is_the_same_on(&device, &wavelet("legall53").passes(Passes::Three), &noise);
+    is_the_same_on(&device, &wavelet("cdf97").quality(60.0), &picture(50, 40, 1, 12, true));
+    // More planes than kernels have.
+    let mut wild = picture(16, 16, 1, 16, false);
+    wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
+    is_the_same_on(&device, &wavelet("legall53").block(8, 8), &wild);
+}
+
+/// On a CUDA device, if there is one; with LIFTING_REQUIRE_GPU=1 there must be.
+#[test]
+fn pictures_are_the_same_on_cuda() {
+    let device = match Device::cuda(0) {
+        Ok(device) => device,
+        Err(why) => {
+            assert!(std::env::var("LIFTING_REQUIRE_GPU").as_deref() != Ok("1"), "{why}");
+            eprintln!("pictures_are_the_same_on_cuda: skipped: {why}");
+            return;
+        }
+    };
+    for passes in [Passes::Two, Passes::Three] {
+        let wavelet = |name: &str| Codec::builder(&catalogue::find(name).unwrap()).passes(passes);
+        is_the_same_on(&device, &wavelet("legall53"), &picture(500, 701, 3, 8, false));
+        is_the_same_on(&device, &wavelet("legall53").levels(3), &picture(333, 257, 1, 16, false));
+        is_the_same_on(&device, &wavelet("cdf97").psnr(40.0), &picture(512, 640, 1, 8, false));
+        is_the_same_on(&device, &wavelet("cdf97").quality(20.0).block(16, 32), &picture(300, 400, 3, 8, false));
+    }
+}
+
+/// A stream whose words were changed, and its checksum made to fit: what the processor says of it.
+#[test]
+fn broken_streams_are_told_by_kernels() {
+    let image = picture(40, 40, 1, 8, false);
+    let stream =
+        Codec::builder(&catalogue::find("legall53").unwrap()).levels(1).build().unwrap().encode(&image).unwrap();
+    let mut last = stream.clone();
+    let at = last.len() - 6;
+    last[at] ^= 1;
+    let decoder = Decoder::new(&last).unwrap().on(&Device::Interpreter).unwrap();
+    assert!(matches!(decoder.decode(0), Err(CodecError::Checksum { .. })));
 }

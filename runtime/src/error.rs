@@ -296,6 +296,22 @@ pub enum PlanError {
         /// What was found.
         reason: String,
     },
+    /// A device that runs no kernels but those of plans.
+    #[error("{device} runs no kernels: take a CUDA device, or the interpreter")]
+    NoKernels {
+        /// The device.
+        device: String,
+    },
+    /// An array of kernels that is not what was asked for.
+    #[error("an array of {len} {found} was to give more, or {wanted}")]
+    KernelArray {
+        /// The type of its elements.
+        found: &'static str,
+        /// How many it has.
+        len: usize,
+        /// The type that was asked for.
+        wanted: &'static str,
+    },
     /// A CUDA device that is missing, or did not do what it was told.
     #[error(transparent)]
     Cuda(#[from] CudaError),

@@ -62,6 +62,7 @@ pub use device::Device;
 pub use error::PlanError;
 pub use exec::Workspace;
 pub use exec::cuda;
+pub use exec::kernels;
 pub use exec::opencl;
 pub use expansive::Expansive;
 pub use half::{bf16, f16};

@@ -7,6 +7,7 @@
 
 pub mod cuda;
 pub(crate) mod interp;
+pub mod kernels;
 pub mod opencl;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod packed;

@@ -1,37 +1,96 @@
 //! The decoder.
 
-use super::engine::Engine;
+use super::engine::{Engine, Way};
 use super::scan::Scan;
 use super::*;
 
+/// In place of a block's sharing: its words are its coefficients as they are.
+pub const AS_IT_IS: i32 = 6;
+
 /// The kernel that decodes complete blocks. Its parameters are those of [`encoder`], but that it reads words, all those
-/// that a block has, and writes coefficients; of results it writes a [`Status`] for each block. Whatever the words
-/// are, it takes as long as blocks of these shapes and planes can take, and touches their words and coefficients alone.
+/// that a block has, and writes coefficients; where a choice has [`AS_IT_IS`] in place of the sharing, words are
+/// coefficients as they are. Of results it writes a [`Status`] for each block. Whatever the words are, it takes as long
+/// as blocks of these shapes and planes can take, and touches their words and coefficients alone.
 pub fn decoder(passes: Passes) -> Kernel {
     let mut builder = Builder::new(name("decode", passes));
     let b = &mut builder;
     b.doc("Words to quantised coefficients, a warp a codeblock: bitplane coding with parallel coefficients.");
-    let scene = Scene::new(b, Way::Decode, passes);
+    let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Write, COEFFICIENTS));
+    let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
+    let choices = Space::Global(b.pointer("choices", Scalar::I32, Access::Read, CHOICES));
+    let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
+    let words = Space::Global(b.pointer("words", Scalar::I16, Access::Read, "words of all blocks"));
+    let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "what became of each block"));
+    let scene = Scene::new(b, passes, coefficients, blocks);
     let status = b.let_("status", Scalar::I32, Status::Left as i32);
-    let planes = scene.planes.clone();
-    let coded = planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()));
-    b.if_(coded, |b| {
-        scene.clear(b, planes.clone());
-        let engine = Engine::new(b, Way::Decode);
-        Scan { scene: &scene, engine: &engine, way: Way::Decode }.all(b, &planes);
-        let ok = tail::read(b, &scene, &engine);
-        let broken = b.ballot("broken", !ok);
+    let planes = scene.block.planes.clone();
+    b.if_(is_coded(&planes), |b| {
+        let choice = engine::choice(b, choices);
+        let as_it_is = choice[1].clone().eq_(AS_IT_IS.into());
+        let ok = b.let_("is_whole", Scalar::Bool, Expr::Lit(Literal::Bool(true)));
+        let engine = Engine::new(b, Way::Decode, &scene, choice, (tables, words));
+        b.if_else(
+            as_it_is,
+            |b| {
+                let whole = copy(b, &scene, &engine, &planes);
+                b.set(Place::Local(ok), whole);
+            },
+            |b| {
+                scene.clear(b, planes.clone());
+                Scan { scene: &scene, engine: &engine, decodes: true }.all(b, &planes, |_, _, _| {});
+                let whole = tail::read(b, &scene, &engine);
+                b.set(Place::Local(ok), whole);
+                store(b, &scene, &planes);
+            },
+        );
+        let broken = b.ballot("broken", !Expr::from(ok));
         let is_whole = Expr::from(broken).eq_(Expr::int(0, Scalar::U32));
         b.set(Place::Local(status), is_whole.select((Status::Decoded as i32).into(), (Status::Broken as i32).into()));
-        store(b, &scene, &planes);
     });
-    b.if_(scene.lane.clone().eq_(0.into()), |b| b.store(scene.results, Builtin::BlockX, status));
+    b.if_(scene.lane.clone().eq_(0.into()), |b| b.store(results, Builtin::BlockX, status));
     launch(builder)
+}
+
+/// Takes coefficients as they are: a sign and a magnitude each, one behind the other; whether the words end where they
+/// should.
+fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
+    let limit = || scene.block.limit.clone();
+    let each = b.let_("bits_of_each", Scalar::I32, planes.clone() + 1);
+    let word = |b: &mut Builder, at: Expr| {
+        let word = b.let_("raw", Scalar::I32, 0);
+        b.if_(at.clone().lt(limit()), |b| {
+            let loaded = engine.load_word(b, scene, at);
+            b.set(Place::Local(word), loaded);
+        });
+        Expr::from(word)
+    };
+    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
+        for side in [0, 1] {
+            b.if_(scene.valid[side as usize].clone(), |b| {
+                let index = y.clone() * scene.block.width.clone() + scene.lane.clone() * 2 + side;
+                let at = b.let_("at", Scalar::I32, index * each);
+                let (first, second) = (word(b, Expr::from(at) >> 4), word(b, (Expr::from(at) >> 4) + 1));
+                let bits = (first << 16).or(second).cast(Scalar::U32) << Expr::from(at).and(15.into());
+                let value = b.let_("bits_of_one", Scalar::U32, bits >> (Expr::from(32) - Expr::from(each)));
+                let negative = (Expr::from(value) >> planes.clone()).ne_(Expr::int(0, Scalar::U32));
+                let all = (Expr::from(1) << planes.clone()) - 1;
+                let magnitude = Expr::from(value).cast(Scalar::I32).and(all);
+                let value = negative.select(-magnitude.clone(), magnitude);
+                b.store(scene.coefficients, scene.index(y.clone(), side), value);
+            });
+        }
+    });
+    let bits = b.let_("all_bits", Scalar::I32, scene.block.height.clone() * scene.block.width.clone() * each);
+    let last = word(b, limit() - 1);
+    let unused = limit() * 16 - Expr::from(bits);
+    let fits = unused.clone().ge(0.into()).and(unused.clone().lt(16.into()));
+    let rest = (Expr::from(1) << unused.and(15.into())) - 1;
+    fits.and(last.and(rest).eq_(0.into()))
 }
 
 /// Puts the coefficients together.
 fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
-    b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         let at = Expr::from(scene.flags(b, "at", y.clone()));
         let magnitudes = ["left", "right"].map(|name| b.let_(name, Scalar::I32, 0));
         b.for_("plane", 0, planes.clone(), 1, |b, plane| {

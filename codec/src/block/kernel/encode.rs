@@ -1,26 +1,52 @@
 //! The encoder.
 
-use super::engine::Engine;
+use super::engine::{Engine, Way};
 use super::scan::Scan;
 use super::*;
 
-/// The kernel that codes blocks with the tables and sharing that their tasks say. Its parameters, in order:
-/// coefficients (`i32`), blocks ([`Task::fields`] of each), tables ([`probabilities`]), words (`i16`; those of a block
-/// from its `first` on, `words` of them at most), results (`i32`: planes and number of words of each block, which may
-/// be more than there was room for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of
-/// coefficients, and the number of blocks.
+/// The kernel that codes blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of each),
+/// choices of the [`chooser`], tables ([`probabilities`]), words (`i16`; those of a block from its `first` on, `words`
+/// of them at most), results (`i32`: planes and number of words of each block, which may be more than there was room
+/// for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of coefficients, and the number of blocks.
 pub fn encoder(passes: Passes) -> Kernel {
     let mut builder = Builder::new(name("encode", passes));
     let b = &mut builder;
     b.doc("Quantised coefficients to words, a warp a codeblock: bitplane coding with parallel coefficients.");
-    let scene = Scene::new(b, Way::Encode, passes);
-    // Every bit of a magnitude that there is.
-    let most = b.let_("most", Scalar::I32, 0);
-    b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+    let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Read, COEFFICIENTS));
+    let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
+    let choices = Space::Global(b.pointer("choices", Scalar::I32, Access::Read, CHOICES));
+    let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
+    let words = Space::Global(b.pointer("words", Scalar::I16, Access::Write, "words of all blocks"));
+    let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "planes and words of each block"));
+    let scene = Scene::new(b, passes, coefficients, blocks);
+    let (planes, _) = survey(b, &scene);
+    let count = b.let_("words_of_block", Scalar::I32, 0);
+    b.if_(is_coded(&planes), |b| {
+        fill(b, &scene, &planes);
+        let choice = engine::choice(b, choices);
+        let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
+        Scan { scene: &scene, engine: &engine, decodes: false }.all(b, &planes, |_, _, _| {});
+        let all = tail::write(b, &scene, &engine);
+        b.set(Place::Local(count), all);
+    });
+    b.if_(scene.lane.clone().eq_(0.into()), |b| {
+        let at = Expr::from(Builtin::BlockX) * 2;
+        b.store(results, at.clone(), planes.clone());
+        b.store(results, at + 1, count);
+    });
+    launch(builder)
+}
+
+/// Planes of the block, and how many coefficients of a lane are not 0.
+pub fn survey(b: &mut Builder, scene: &Scene) -> (Expr, Expr) {
+    let (most, nonzero) = (b.let_("most", Scalar::I32, 0), b.let_("nonzero", Scalar::I32, 0));
+    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         for side in [0, 1] {
             b.if_(scene.valid[side as usize].clone(), |b| {
-                let (magnitude, _) = coefficient(b, &scene, &y, side);
-                b.set(Place::Local(most), Expr::from(most).or(magnitude));
+                let (magnitude, _) = coefficient(b, scene, &y, side);
+                b.set(Place::Local(most), Expr::from(most).or(magnitude.clone()));
+                let one = magnitude.ne_(0.into()).cast(Scalar::I32);
+                b.set(Place::Local(nonzero), Expr::from(nonzero) + one);
             });
         }
     });
@@ -31,22 +57,7 @@ pub fn encoder(passes: Passes) -> Kernel {
         let is_there = Expr::from(there).ne_(Expr::int(0, Scalar::U32));
         b.set(Place::Local(planes), is_there.select(i + 1, planes.into()));
     });
-    let planes = Expr::from(planes);
-    let words = b.let_("words_of_block", Scalar::I32, 0);
-    let coded = planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()));
-    b.if_(coded, |b| {
-        fill(b, &scene, &planes);
-        let engine = Engine::new(b, Way::Encode);
-        Scan { scene: &scene, engine: &engine, way: Way::Encode }.all(b, &planes);
-        let all = tail::write(b, &scene, &engine);
-        b.set(Place::Local(words), all);
-    });
-    b.if_(scene.lane.clone().eq_(0.into()), |b| {
-        let at = Expr::from(Builtin::BlockX) * 2;
-        b.store(scene.results, at.clone(), planes.clone());
-        b.store(scene.results, at + 1, words);
-    });
-    launch(builder)
+    (planes.into(), nonzero.into())
 }
 
 /// A coefficient's magnitude, and whether it is negative.
@@ -57,10 +68,10 @@ fn coefficient(b: &mut Builder, scene: &Scene, y: &Expr, side: i32) -> (Expr, Ex
 }
 
 /// Fills the bitplanes.
-fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
+pub fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
     scene.clear(b, planes.clone());
     b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(scene.bits, i + SIGNS * PLANE_WORDS), 0));
-    b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         let parts = [0, 1].map(|side| {
             let (m, n) = (b.let_("magnitude", Scalar::I32, 0), b.let_("negative", Scalar::I32, 0));
             b.if_(scene.valid[side as usize].clone(), |b| {

@@ -7,17 +7,21 @@
 //!
 //! Blocks of more than [`MOST_PLANES`] are left to the processor; the results say so.
 
+mod choose;
 mod decode;
 mod encode;
 mod engine;
 mod flags;
+mod gather;
 mod scan;
 mod tail;
 
-pub use decode::decoder;
+pub use choose::{chooser, costs};
+pub use decode::{AS_IT_IS, decoder};
 pub use encode::encoder;
+pub use gather::gatherer;
 
-use super::{CONTEXTS, DEPTHS, Direction, MAX_PLANES, MAX_SIDE, Mode, Passes, Shape};
+use super::{CONTEXTS, DEPTHS, Direction, MAX_PLANES, MAX_SIDE, Passes, Shape};
 use crate::tables::Tables;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
@@ -26,7 +30,7 @@ use lifting_codegen::ir::*;
 pub const MOST_PLANES: u32 = 16;
 
 /// Numbers that say of a block what a kernel must know: see [`Task`].
-pub const FIELDS: usize = 9;
+pub const FIELDS: usize = 7;
 
 /// Lanes of a warp.
 const LANES: i32 = MAX_SIDE as i32 / 2;
@@ -37,17 +41,13 @@ const PLANE_WORDS: i32 = 4;
 /// The bitplane that has the signs: behind the others.
 const SIGNS: i32 = MOST_PLANES as i32;
 
-/// A block as kernels are told of it, for encoders without planes and with the most words that it may have.
+/// A block as kernels are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Index of its first coefficient.
     pub start: usize,
     /// Its size and how signs are predicted; the kernel knows the passes.
     pub shape: Shape,
-    /// The table.
-    pub class: u8,
-    /// Lanes that share a coder, as a power of two.
-    pub sharing: u8,
     /// Index of its first word.
     pub first: usize,
     /// How many words it has, or may have.
@@ -65,20 +65,10 @@ impl Task {
             number(self.shape.height)?,
             number(self.shape.width)?,
             i32::from(self.shape.direction == Direction::Horizontal),
-            self.class.into(),
-            self.sharing.into(),
             number(self.first)?,
             number(self.words)?,
             self.planes as i32,
         ])
-    }
-
-    /// How an entry of a stream is read: its table and sharing, unless it is raw.
-    pub fn coded(mode: Mode) -> Option<(u8, u8)> {
-        match mode {
-            Mode::Raw => None,
-            Mode::Coded { class, sharing } => Some((class, sharing)),
-        }
     }
 }
 
@@ -96,102 +86,71 @@ pub enum Status {
     Left = 2,
 }
 
-/// What a kernel has at hand of its block, the same for all lanes but where it says so.
-struct Scene {
-    passes: Passes,
-    coefficients: Space,
-    tables: Space,
-    words: Space,
-    results: Space,
-    stride: Expr,
-    /// Of each lane.
-    lane: Expr,
-    /// The lanes below, a bit each; of each lane.
-    below: Expr,
-    /// Whether a lane has a left and a right column.
-    valid: [Expr; 2],
+// What parameters are, in texts.
+const COEFFICIENTS: &str = "indices of quantised bands";
+const BLOCKS: &str = "seven numbers for each block";
+const CHOICES: &str = "table and sharing of each block";
+const STRIDE: &str = "coefficients from one row to the next";
+
+/// What a task says of a block, in variables; the same for all lanes.
+struct Block {
     start: Expr,
     height: Expr,
+    width: Expr,
     horizontal: Expr,
-    table: Expr,
-    /// Lanes to a coder.
-    turns: Expr,
     first: Expr,
     limit: Expr,
     planes: Expr,
-    /// Probabilities of the plane at hand, by context.
-    row: Space,
+}
+
+impl Block {
+    fn load(b: &mut Builder, blocks: Space) -> Block {
+        let names = ["start", "height", "width", "horizontal", "first", "limit", "planes"];
+        let fields: [Expr; FIELDS] = std::array::from_fn(|i| {
+            let at = Expr::from(Builtin::BlockX) * FIELDS as i32 + i as i32;
+            b.load_new(names[i], Scalar::I32, blocks, at).into()
+        });
+        let [start, height, width, horizontal, first, limit, planes] = fields;
+        Block { start, height, width, horizontal: horizontal.eq_(1.into()), first, limit, planes }
+    }
+}
+
+/// What a kernel has at hand of its block.
+struct Scene {
+    passes: Passes,
+    coefficients: Space,
+    block: Block,
+    stride: Expr,
+    /// Of each lane.
+    lane: Expr,
+    /// Whether a lane has a left and a right column.
+    valid: [Expr; 2],
     /// Flags of each row, with one before the first and one behind the last; of each lane.
     flags: LocalId,
     /// Bitplanes of each lane.
     bits: LocalId,
 }
 
-/// Whether a kernel reads coefficients or writes them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Encode,
-    Decode,
-}
-
 impl Scene {
-    fn new(b: &mut Builder, way: Way, passes: Passes) -> Scene {
-        let (reads, writes) = match way {
-            Way::Encode => (Access::Read, Access::Write),
-            Way::Decode => (Access::Write, Access::Read),
-        };
-        let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, reads, "indices of quantised bands"));
-        let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, "nine numbers for each block"));
-        let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
-        let words = Space::Global(b.pointer("words", Scalar::I16, writes, "words of all blocks"));
-        let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "what became of each block"));
-        let stride = b.scalar("stride", Scalar::I32, "coefficients from one row to the next").into();
+    /// For arrays that are parameters already; the last two parameters follow.
+    fn new(b: &mut Builder, passes: Passes, coefficients: Space, blocks: Space) -> Scene {
+        let stride = b.scalar("stride", Scalar::I32, STRIDE).into();
         b.scalar("count", Scalar::I32, "number of blocks");
         let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-        let below =
-            b.let_("below", Scalar::U32, (Expr::int(1, Scalar::U32) << lane.clone()) - Expr::int(1, Scalar::U32));
-        let names = ["start", "height", "width", "horizontal", "class", "sharing", "first", "limit", "planes"];
-        let [start, height, width, horizontal, class, sharing, first, limit, planes] =
-            std::array::from_fn(|i| (i as i32, names[i])).map(|(i, name)| {
-                Expr::from(b.load_new(name, Scalar::I32, blocks, Expr::from(Builtin::BlockX) * FIELDS as i32 + i))
-            });
+        let block = Block::load(b, blocks);
         let valid = ["has_left", "has_right"].map(|name| b.declare(name, Scalar::Bool));
         for (side, valid) in (0..).zip(valid) {
-            b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(width.clone()));
+            b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(block.width.clone()));
         }
-        let table = b.let_("table", Scalar::I32, class * (DEPTHS * CONTEXTS) as i32);
-        let turns = b.let_("turns", Scalar::I32, Expr::from(1) << sharing);
-        let row = Space::Shared(b.shared("row", Scalar::I32, CONTEXTS as u32));
         let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 2);
-        b.for_("y", 0, height.clone() + 2, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
+        b.for_("y", 0, block.height.clone() + 2, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
         let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
-        Scene {
-            passes,
-            coefficients,
-            tables,
-            words,
-            results,
-            stride,
-            lane,
-            below: below.into(),
-            valid: valid.map(Expr::from),
-            start,
-            height,
-            horizontal: horizontal.eq_(1.into()),
-            table: table.into(),
-            turns: turns.into(),
-            first,
-            limit,
-            planes,
-            row,
-            flags,
-            bits,
-        }
+        Scene { passes, coefficients, block, stride, lane, valid: valid.map(Expr::from), flags, bits }
     }
 
     /// The index of a lane's coefficient.
     fn index(&self, y: Expr, side: i32) -> Expr {
-        self.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
+        self.block.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
     }
 
     /// Where the two bits of a row stand in a bitplane: the word, and the shift.
@@ -223,30 +182,19 @@ impl Scene {
         let flags = Expr::Elem(self.flags, Box::new(y + 1));
         b.let_(name, Scalar::I32, flags.cast(Scalar::I32).and(0xffff.into()))
     }
-
-    /// Goes through the planes from the highest one on; `body` takes the plane and how far below the highest it is.
-    fn planes(&self, b: &mut Builder, planes: &Expr, body: impl FnOnce(&mut Builder, Expr, Expr)) {
-        b.for_("depth", 0, planes.clone(), 1, |b, depth| {
-            let plane = b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone());
-            let of_table = depth.clone().min((DEPTHS as i32 - 1).into()) * CONTEXTS as i32;
-            let from = b.let_("from", Scalar::I32, self.table.clone() + of_table + self.lane.clone());
-            b.push(Stmt::SyncWarp);
-            let p = b.load_new("p", Scalar::I16, self.tables, from);
-            b.store(self.row, self.lane.clone(), Expr::from(p).cast(Scalar::I32));
-            b.if_(self.lane.clone().lt((CONTEXTS as i32 - LANES).into()), |b| {
-                let p = b.load_new("p", Scalar::I16, self.tables, Expr::from(from) + LANES);
-                b.store(self.row, self.lane.clone() + LANES, Expr::from(p).cast(Scalar::I32));
-            });
-            b.push(Stmt::SyncWarp);
-            body(b, plane.into(), depth);
-        });
-    }
 }
 
-/// A block of one warp, and as many of them as there are codeblocks.
-fn launch(kernel: Builder) -> Kernel {
-    // `count` is the last parameter.
-    kernel.finish(Launch { block: [LANES as u32, 1, 1], grid: [Expr::Param(ParamId(6)), 1.into(), 1.into()] })
+/// Whether a block of so many planes is coded by kernels.
+fn is_coded(planes: &Expr) -> Expr {
+    planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()))
+}
+
+/// Blocks of one warp, as many of them as the last parameter says.
+fn launch(builder: Builder) -> Kernel {
+    let one = || Expr::i32(1);
+    let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one(), one(), one()] });
+    kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));
+    kernel
 }
 
 /// How a kernel is called.

@@ -1,8 +1,8 @@
 //! Passes over the planes of a block: what is coded in which order and context, as the definition has it.
 
-use super::engine::Engine;
+use super::Scene;
+use super::engine::Code;
 use super::flags::{self, CODED, FRESH, NEGATIVE, REFINED, own};
-use super::{Scene, Way};
 use crate::block::{Context, Passes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
@@ -21,26 +21,32 @@ enum Pass {
 /// The scan of a block, by an encoder or a decoder.
 pub struct Scan<'a> {
     pub scene: &'a Scene,
-    pub engine: &'a Engine,
-    pub way: Way,
+    pub engine: &'a dyn Code,
+    /// Whether symbols are found, and not known.
+    pub decodes: bool,
 }
 
 impl Scan<'_> {
-    /// All symbols that are coded.
-    pub fn all(&self, b: &mut Builder, planes: &Expr) {
-        self.scene.planes(b, planes, |b, plane, depth| match self.scene.passes {
-            Passes::Two => {
-                self.pass(b, Pass::Significance, &plane, false);
-                self.refine(b, &plane, true);
+    /// All symbols that are coded; `done` follows each plane, and is told it and how far below the highest it is.
+    pub fn all(&self, b: &mut Builder, planes: &Expr, done: impl FnOnce(&mut Builder, Expr, Expr)) {
+        b.for_("depth", 0, planes.clone(), 1, |b, depth| {
+            let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
+            self.engine.plane(b, self.scene, &depth);
+            match self.scene.passes {
+                Passes::Two => {
+                    self.pass(b, Pass::Significance, &plane, false);
+                    self.refine(b, &plane, true);
+                }
+                Passes::Three => {
+                    // Where nothing is significant yet, there is nothing to propagate or refine.
+                    b.if_(depth.clone().gt(0.into()), |b| {
+                        self.pass(b, Pass::Propagation, &plane, false);
+                        b.if_(plane.clone().gt(0.into()), |b| self.refine(b, &plane, false));
+                    });
+                    self.pass(b, Pass::Cleanup, &plane, true);
+                }
             }
-            Passes::Three => {
-                // Where nothing is significant yet, there is nothing to propagate or refine.
-                b.if_(depth.gt(0.into()), |b| {
-                    self.pass(b, Pass::Propagation, &plane, false);
-                    b.if_(plane.clone().gt(0.into()), |b| self.refine(b, &plane, false));
-                });
-                self.pass(b, Pass::Cleanup, &plane, true);
-            }
+            done(b, plane, depth);
         });
     }
 
@@ -55,16 +61,16 @@ impl Scan<'_> {
         let scene = self.scene;
         let above = b.let_("above", Scalar::I32, 0);
         let at = scene.flags(b, "at", 0.into());
-        b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+        b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
             let below = scene.flags(b, "below", y.clone() + 1);
-            let two = match self.way {
-                Way::Encode => scene.two(b, plane.clone(), &y),
-                Way::Decode => b.let_("two", Scalar::I32, 0),
+            let two = match self.decodes {
+                false => scene.two(b, plane.clone(), &y),
+                true => b.let_("two", Scalar::I32, 0),
             };
             for side in [0, 1] {
                 self.step(b, pass, plane, &y, [above, at, below], two, side);
             }
-            if self.way == Way::Decode {
+            if self.decodes {
                 scene.add(b, plane.clone(), &y, two.into());
             }
             self.keep(b, y, at.into(), finishes);
@@ -114,7 +120,7 @@ impl Scan<'_> {
                 b.set(Place::Local(at), here.clone().or(flags::found(scene, negative.into(), side) << NEGATIVE));
             });
             b.set(Place::Local(at), here.clone().or(flags::found(scene, found.into(), side)));
-            if self.way == Way::Decode {
+            if self.decodes {
                 let bit = Expr::from(one).select((1 << side).into(), 0.into());
                 b.set(Place::Local(two), Expr::from(two).or(bit));
             }
@@ -129,7 +135,7 @@ impl Scan<'_> {
         let vertical = b.let_("vertical", Scalar::I32, sum(above, below));
         let beside = flags::sign(at, column - 1) + flags::sign(at, column + 1);
         let beside = b.let_("beside", Scalar::I32, beside);
-        let either = |a: LocalId, c: LocalId| scene.horizontal.clone().select(a.into(), c.into());
+        let either = |a: LocalId, c: LocalId| scene.block.horizontal.clone().select(a.into(), c.into());
         let along = Expr::from(b.let_("along", Scalar::I32, either(beside, vertical)));
         let across = Expr::from(b.let_("across", Scalar::I32, either(vertical, beside)));
         let none = |e: &Expr| e.clone().eq_(0.into());
@@ -140,12 +146,12 @@ impl Scan<'_> {
         let kind = none(&along).select(alone, both);
         let predicted = along.clone().lt(0.into()).or(none(&along).and(across.lt(0.into())));
         let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
-        let symbol = match self.way {
-            Way::Encode => {
+        let symbol = match self.decodes {
+            false => {
                 let negative = scene.two(b, super::SIGNS, y);
                 flags::is(&negative.into(), side).ne_(predicted.clone())
             }
-            Way::Decode => Expr::Lit(Literal::Bool(false)),
+            true => Expr::Lit(Literal::Bool(false)),
         };
         let (first, _) = Context::sign(1, 1);
         let context = kind + first.index() as i32;
@@ -156,14 +162,14 @@ impl Scan<'_> {
     /// The refinement pass (MRP of algorithm 2); plane 0 leaves it to the tail.
     fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
         let scene = self.scene;
-        b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+        b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
             let at = Expr::from(scene.flags(b, "at", y.clone()));
             let any = b.ballot("any", (at.clone() >> REFINED).and(3.into()).ne_(0.into()));
             let refines = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).and(plane.clone().gt(0.into()));
             b.if_(refines, |b| {
-                let two = match self.way {
-                    Way::Encode => scene.two(b, plane.clone(), &y),
-                    Way::Decode => b.let_("two", Scalar::I32, 0),
+                let two = match self.decodes {
+                    false => scene.two(b, plane.clone(), &y),
+                    true => b.let_("two", Scalar::I32, 0),
                 };
                 for side in [0, 1] {
                     let takes = b.let_("takes", Scalar::Bool, flags::is(&at, REFINED + side));
@@ -171,12 +177,12 @@ impl Scan<'_> {
                     let context = Expr::from(later) - flags::bit(&at, FRESH + side);
                     let symbol = flags::is(&two.into(), side);
                     let one = self.engine.code(b, scene, takes.into(), context, symbol);
-                    if self.way == Way::Decode {
+                    if self.decodes {
                         let bit = one.select((1 << side).into(), 0.into());
                         b.set(Place::Local(two), Expr::from(two).or(bit));
                     }
                 }
-                if self.way == Way::Decode {
+                if self.decodes {
                     scene.add(b, plane.clone(), &y, two.into());
                 }
             });

@@ -9,7 +9,7 @@ use lifting_codegen::ir::*;
 /// Calls `body` for each of a lane's coefficients in the order of the tail, on the lanes where it is significant; it
 /// takes the flags of the row, the row and the side.
 fn each(b: &mut Builder, scene: &Scene, body: impl Fn(&mut Builder, &Expr, &Expr, i32)) {
-    b.for_("y", 0, scene.height.clone(), 1, |b, y| {
+    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         let at = Expr::from(scene.flags(b, "at", y.clone()));
         for side in [0, 1] {
             b.if_(flags::is(&at, own(side)), |b| body(b, &at, &y, side));
@@ -49,15 +49,15 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let room = b.let_("room", Scalar::I32, engine.room(scene));
     let (first, rooms) = sums(b, scene, "sum", room.into());
     let value = gather(b, (bits, ends), first, room.into());
-    let fits = Expr::from(engine.open).lt(scene.limit.clone());
+    let fits = Expr::from(engine.open).lt(scene.block.limit.clone());
     b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
-        engine::store_word(b, scene, engine.open.into(), Expr::from(engine.low) + value);
+        engine.store_word(b, scene, engine.open.into(), Expr::from(engine.low) + value);
     });
     let more = b.let_("more", Scalar::I32, ((all - rooms.clone()).max(0.into()) + 15) >> 4);
     b.for_("i", scene.lane.clone(), more, LANES, |b, i| {
         let at = b.let_("at", Scalar::I32, Expr::from(engine.taken) + i.clone());
         let value = gather(b, (bits, ends), rooms.clone() + i * 16, 16.into());
-        b.if_(Expr::from(at).lt(scene.limit.clone()), |b| engine::store_word(b, scene, at.into(), value));
+        b.if_(Expr::from(at).lt(scene.block.limit.clone()), |b| engine.store_word(b, scene, at.into(), value));
     });
     Expr::from(engine.taken) + more
 }
@@ -90,7 +90,7 @@ fn gather(b: &mut Builder, (bits, ends): (Space, Space), from: Expr, room: Expr)
 /// Reads the tail; whether the words end where they should, of each lane.
 pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
-    let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.limit.clone()));
+    let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.block.limit.clone()));
     let room = b.let_("room", Scalar::I32, engine.room(scene));
     let carried = b.let_("carried", Scalar::I32, Expr::from(engine.open) - engine.low);
     let require = |b: &mut Builder, what: Expr| b.set(Place::Local(ok), Expr::from(ok).and(what));
@@ -108,14 +108,14 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let (before, all) = sums(b, scene, "sum", count.into());
     let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
     let more = (Expr::from(behind) + 15) >> 4;
-    require(b, (Expr::from(engine.taken) + more).eq_(scene.limit.clone()));
+    require(b, (Expr::from(engine.taken) + more).eq_(scene.block.limit.clone()));
     // Where there is no bit, there is a 0: in open words, and in the last one.
     b.for_("i", all + scene.lane.clone(), rooms.clone(), LANES, |b, i| {
         let bit = b.load_new("bit", Scalar::I32, room_bits, i);
         require(b, Expr::from(bit).eq_(0.into()));
     });
     b.if_(Expr::from(behind).and(15.into()).ne_(0.into()).and(ok.into()), |b| {
-        let last = engine::load_word(b, scene, scene.limit.clone() - 1);
+        let last = engine.load_word(b, scene, scene.block.limit.clone() - 1);
         require(b, (last << Expr::from(behind).and(15.into())).and(0xffff.into()).eq_(0.into()));
     });
 
@@ -128,8 +128,8 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
             |b| {
                 let within = b.let_("within", Scalar::I32, Expr::from(position) - rooms.clone());
                 let word = b.let_("at", Scalar::I32, Expr::from(engine.taken) + (Expr::from(within) >> 4));
-                b.if_(Expr::from(word).lt(scene.limit.clone()), |b| {
-                    let word = engine::load_word(b, scene, word.into());
+                b.if_(Expr::from(word).lt(scene.block.limit.clone()), |b| {
+                    let word = engine.load_word(b, scene, word.into());
                     let shift = Expr::from(15) - Expr::from(within).and(15.into());
                     b.set(Place::Local(bit), (word >> shift).and(1.into()));
                 });

@@ -349,7 +349,7 @@ impl Drop for CudaGraph {
     }
 }
 
-fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaModule>, CudaError> {
+pub(super) fn load(device: &CudaDevice, compiled: &Compiled) -> Result<Arc<CudaModule>, CudaError> {
     compiled.check()?;
     let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
     module.map_err(|e| match device.error("load a module", e) {

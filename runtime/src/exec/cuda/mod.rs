@@ -11,7 +11,7 @@
 //!
 //! File by file: `probe` finds the libraries; `device` opens a device; `nvrtc` compiles, `cache` remembers; `launch`
 //! hands lists of launches to the driver; `plan` is what users execute; `host` takes host data through it; `time`
-//! measures it.
+//! measures it; `kernels` launches what is no plan's.
 
 mod error;
 
@@ -22,6 +22,8 @@ mod cache;
 mod device;
 #[cfg(feature = "cuda")]
 mod host;
+#[cfg(feature = "cuda")]
+mod kernels;
 #[cfg(feature = "cuda")]
 mod launch;
 #[cfg(feature = "cuda")]
@@ -47,7 +49,10 @@ pub use {
 };
 
 #[cfg(feature = "cuda")]
-pub(crate) use plan::Span;
+pub(crate) use {
+    kernels::{CudaArg, CudaKernels},
+    plan::Span,
+};
 
 /// Whether there is a run-time compiler, or what is missing.
 #[cfg(feature = "cuda")]

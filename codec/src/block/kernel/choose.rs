@@ -1,0 +1,148 @@
+//! Which table and which sharing a block takes: what [`Choice`](crate::block::Choice) says, bit for bit.
+
+use super::scan::Scan;
+use super::*;
+
+/// Symbols of a lane in a context, those that are 1 counted in the upper half.
+const ONE: i32 = 1 << 16;
+
+/// What is never the least.
+const NEVER: f64 = 1e300;
+
+/// The kernel that chooses for blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of
+/// each), costs ([`costs`], `f64`), choices (`i32`: table and sharing of each block; 0 for those that are all zeros or
+/// have more than [`MOST_PLANES`]), the stride of coefficients, and the number of blocks.
+pub fn chooser(passes: Passes) -> Kernel {
+    let mut builder = Builder::new(name("choose", passes));
+    let b = &mut builder;
+    b.doc("The table and the sharing of coders that code each block in the fewest bits, a warp a codeblock.");
+    let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Read, COEFFICIENTS));
+    let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
+    let costs = Space::Global(b.pointer("costs", Scalar::F64, Access::Read, "bits of symbols 0 and 1, by table"));
+    let choices = Space::Global(b.pointer("choices", Scalar::I32, Access::Write, "table and sharing of each block"));
+    let scene = Scene::new(b, passes, coefficients, blocks);
+    let (planes, nonzero) = encode::survey(b, &scene);
+    let (class, sharing) = (b.let_("class", Scalar::I32, 0), b.let_("sharing", Scalar::I32, 0));
+    b.if_(is_coded(&planes), |b| {
+        encode::fill(b, &scene, &planes);
+        let counts = b.array("counts", Scalar::I32, CONTEXTS as u32);
+        b.for_("i", 0, CONTEXTS as i32, 1, |b, i| b.set(Place::Elem(counts, i), 0));
+        let bits = b.let_("bits", Scalar::F64, Expr::Lit(Literal::F64(0.0)));
+        Scan { scene: &scene, engine: &Count(counts), decodes: false }.all(b, &planes, |b, plane, depth| {
+            // Planes far below the highest have their counts in common.
+            let last = plane.eq_(0.into()).or(depth.clone().lt((DEPTHS as i32 - 1).into()));
+            b.if_(last, |b| add_costs(b, &scene, costs, depth.min((DEPTHS as i32 - 1).into()), counts, bits));
+        });
+        let (least, table) = cheapest(b, &scene, bits);
+        b.set(Place::Local(class), table);
+        let (_, tail) = sums(b, &scene, "sum", nonzero.clone());
+        let shared = shared(b, &scene, least, tail);
+        b.set(Place::Local(sharing), shared);
+    });
+    b.if_(scene.lane.clone().eq_(0.into()), |b| {
+        let at = Expr::from(Builtin::BlockX) * 2;
+        b.store(choices, at.clone(), class);
+        b.store(choices, at + 1, sharing);
+    });
+    launch(builder)
+}
+
+/// What symbols cost, as the kernel reads it: by depth, context and symbol, in each a number for each lane's table.
+/// Tables that there are not cost more than any other.
+pub fn costs(tables: &Tables) -> Vec<f64> {
+    let tables: Vec<_> = (0..tables.count()).map(|class| tables[class as u8].costs()).collect();
+    let mut costs = Vec::with_capacity(DEPTHS * CONTEXTS * 2 * LANES as usize);
+    for at in 0..DEPTHS * CONTEXTS * 2 {
+        costs.extend((0..LANES as usize).map(|lane| tables.get(lane).map_or(1e30, |costs| costs[at])));
+    }
+    costs
+}
+
+/// Counts symbols, in each lane apart.
+struct Count(LocalId);
+
+impl engine::Code for Count {
+    fn code(&self, b: &mut Builder, _: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr {
+        let (one, wants) = (b.let_("one", Scalar::Bool, symbol.and(wants.clone())), wants);
+        b.if_(wants, |b| {
+            let context = b.let_("context", Scalar::I32, context);
+            let old = Expr::Elem(self.0, Expr::from(context).into());
+            b.set(Place::Elem(self.0, context.into()), old + Expr::from(one).select(ONE.into(), 0.into()) + 1);
+        });
+        one.into()
+    }
+}
+
+/// Adds what a depth's symbols cost by each lane's table to its bits, in the order of the definition, and forgets them.
+fn add_costs(b: &mut Builder, scene: &Scene, costs: Space, depth: Expr, counts: LocalId, bits: LocalId) {
+    let from = b.let_("from", Scalar::I32, depth * (CONTEXTS as i32 * 2 * LANES) + scene.lane.clone());
+    b.for_("context", 0, CONTEXTS as i32, 1, |b, context| {
+        let sum = b.let_("sum", Scalar::I32, Expr::Elem(counts, context.clone().into()));
+        b.set(Place::Elem(counts, context.clone()), 0);
+        for distance in [16, 8, 4, 2, 1] {
+            let other = b.shuffle("other", Scalar::I32, sum, Lane::Xor(distance));
+            b.set(Place::Local(sum), Expr::from(sum) + other);
+        }
+        b.if_(Expr::from(sum).ne_(0.into()), |b| {
+            let ones = Expr::from(sum) >> 16;
+            let all = Expr::from(sum).and((ONE - 1).into());
+            let at = Expr::from(from) + context * (2 * LANES);
+            let of = |b: &mut Builder, name: &str, at: Expr, count: Expr| {
+                let cost = b.load_new(name, Scalar::F64, costs, at);
+                count.cast(Scalar::F64) * cost
+            };
+            let zeros = of(b, "zero", at.clone(), all - ones.clone());
+            let ones = of(b, "one", at + LANES, ones);
+            b.set(Place::Local(bits), Expr::from(bits) + (zeros + ones));
+        });
+    });
+}
+
+/// The least bits of all lanes, and the first lane that has them.
+fn cheapest(b: &mut Builder, scene: &Scene, bits: LocalId) -> (Expr, Expr) {
+    let least = b.let_("least", Scalar::F64, bits);
+    let table = b.let_("table", Scalar::I32, scene.lane.clone());
+    for distance in [16, 8, 4, 2, 1] {
+        let other = Expr::from(b.shuffle("other", Scalar::F64, least, Lane::Xor(distance)));
+        let of = Expr::from(b.shuffle("of", Scalar::I32, table, Lane::Xor(distance)));
+        let equal = other.clone().eq_(least.into()).and(of.clone().lt(table.into()));
+        let better = b.let_("better", Scalar::Bool, other.clone().lt(least.into()).or(equal));
+        b.set(Place::Local(least), Expr::from(better).select(other, least.into()));
+        b.set(Place::Local(table), Expr::from(better).select(of, table.into()));
+    }
+    (least.into(), table.into())
+}
+
+/// The sharing for a block of so many bits of symbols and of tail, as [`Choice::of`](crate::block::Choice::of) has it.
+fn shared(b: &mut Builder, scene: &Scene, coded: Expr, tail: Expr) -> Expr {
+    let lanes = b.let_("lanes", Scalar::I32, (scene.block.width.clone() + 1) >> 1);
+    let double = |v: f64| Expr::Lit(Literal::F64(v));
+    let larger = |b: &mut Builder, x: Expr, y: Expr| {
+        let (x, y) = (b.let_("x", Scalar::F64, x), b.let_("y", Scalar::F64, y));
+        Expr::from(x).lt(y.into()).select(y.into(), x.into())
+    };
+    let least = b.let_("fewest", Scalar::F64, double(NEVER));
+    let mut all = Vec::new();
+    for sharing in 0..=5 {
+        let coders = (Expr::from(lanes) + ((1 << sharing) - 1)) >> sharing;
+        let coders = b.let_("coders", Scalar::F64, coders.cast(Scalar::F64));
+        let open = larger(b, tail.clone().cast(Scalar::F64), double(8.0) * coders);
+        let bits = larger(b, coded.clone() + open, double(16.0) * coders);
+        // More lanes than there are share nothing more.
+        let there = if sharing == 0 {
+            Expr::Lit(Literal::Bool(true))
+        } else {
+            Expr::from(lanes).gt((1 << (sharing - 1)).into())
+        };
+        let bits = b.let_("with", Scalar::F64, there.select(bits, double(NEVER)));
+        b.set(Place::Local(least), Expr::from(bits).lt(least.into()).select(bits.into(), least.into()));
+        all.push(bits);
+    }
+    let limit = b.let_("limit", Scalar::F64, Expr::from(least) * double(1.0 + 1.0 / 64.0));
+    let choice = b.let_("choice", Scalar::I32, 0);
+    for (sharing, bits) in (0i32..6).zip(all).rev() {
+        let does = Expr::from(bits).le(limit.into());
+        b.set(Place::Local(choice), does.select(sharing.into(), choice.into()));
+    }
+    choice.into()
+}
