@@ -8,7 +8,7 @@ use lifting_codec::block::kernel::{
 };
 use lifting_codec::block::{Choice, Counts, Direction, Passes, Shape, decode_sequentially, encode_sequentially};
 use lifting_codec::tables::Tables;
-use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image};
+use lifting_codec::{Codec, CodecBuilder, Decoder, Image};
 use lifting_codegen::ir::interp::{Arg, Buffer, Options, Program};
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::{Kernel, Scalar};
@@ -297,17 +297,21 @@ fn pictures_are_the_same_by_kernels() {
     is_the_same_on(&device, &wavelet("legall53").block(8, 8), &wild);
 }
 
-/// On a CUDA device, if there is one; with LIFTING_REQUIRE_GPU=1 there must be.
-#[test]
-fn pictures_are_the_same_on_cuda() {
-    let device = match Device::cuda(0) {
-        Ok(device) => device,
+/// A CUDA device, if there is one; with LIFTING_REQUIRE_GPU=1 there must be.
+fn cuda(test: &str) -> Option<Device> {
+    match Device::cuda(0) {
+        Ok(device) => Some(device),
         Err(why) => {
             assert!(std::env::var("LIFTING_REQUIRE_GPU").as_deref() != Ok("1"), "{why}");
-            eprintln!("pictures_are_the_same_on_cuda: skipped: {why}");
-            return;
+            eprintln!("{test}: skipped: {why}");
+            None
         }
-    };
+    }
+}
+
+#[test]
+fn pictures_are_the_same_on_cuda() {
+    let Some(device) = cuda("pictures_are_the_same_on_cuda") else { return };
     for passes in [Passes::Two, Passes::Three] {
         let wavelet = |name: &str| Codec::builder(&catalogue::find(name).unwrap()).passes(passes);
         is_the_same_on(&device, &wavelet("legall53"), &picture(500, 701, 3, 8, false));
@@ -317,15 +321,50 @@ fn pictures_are_the_same_on_cuda() {
     }
 }
 
-/// A stream whose words were changed, and its checksum made to fit: what the processor says of it.
+#[test]
+fn broken_streams_are_told_on_cuda() {
+    if let Some(device) = cuda("broken_streams_are_told_on_cuda") {
+        broken_streams_are_the_same_on(&device, [200, 300], 60);
+    }
+}
+
+/// Streams with words that were changed, and checksums that fit all the same: the last packet's.
+fn broken(stream: &[u8], random: &mut Random) -> Vec<u8> {
+    let decoder = Decoder::new(stream).unwrap();
+    let (head, levels) = (decoder.header_length(), decoder.header().levels);
+    let end = stream.len() - 4;
+    let seed = xxhash_rust::xxh3::xxh3_64(&stream[..head - 4]).wrapping_add(levels.into());
+    let sum = |bytes: &[u8]| (xxhash_rust::xxh3::xxh3_64_with_seed(bytes, seed) as u32).to_le_bytes();
+    let payload = (head..end).find(|from| sum(&stream[*from..end]) == stream[end..]).unwrap();
+    let mut broken = stream.to_vec();
+    for _ in 0..1 + random.next() % 3 {
+        broken[payload + random.next() as usize % (end - payload)] ^= 1 << (random.next() % 8);
+    }
+    let sum = sum(&broken[payload..end]);
+    broken[end..].copy_from_slice(&sum);
+    broken
+}
+
+/// What is broken is what the processor says it is: an error, or another picture.
+fn broken_streams_are_the_same_on(device: &Device, size: [usize; 2], count: usize) {
+    let mut random = Random(5);
+    let image = picture(size[0], size[1], 1, 8, false);
+    for passes in [Passes::Two, Passes::Three] {
+        let codec = Codec::builder(&catalogue::find("legall53").unwrap()).levels(1).passes(passes);
+        let stream = codec.build().unwrap().encode(&image).unwrap();
+        let mut errors = 0;
+        for _ in 0..count {
+            let broken = broken(&stream, &mut random);
+            let decoder = Decoder::new(&broken).unwrap();
+            let expected = decoder.decode(0);
+            errors += usize::from(expected.is_err());
+            assert_eq!(decoder.on(device).unwrap().decode(0), expected);
+        }
+        assert!(errors > 0);
+    }
+}
+
 #[test]
 fn broken_streams_are_told_by_kernels() {
-    let image = picture(40, 40, 1, 8, false);
-    let stream =
-        Codec::builder(&catalogue::find("legall53").unwrap()).levels(1).build().unwrap().encode(&image).unwrap();
-    let mut last = stream.clone();
-    let at = last.len() - 6;
-    last[at] ^= 1;
-    let decoder = Decoder::new(&last).unwrap().on(&Device::Interpreter).unwrap();
-    assert!(matches!(decoder.decode(0), Err(CodecError::Checksum { .. })));
+    broken_streams_are_the_same_on(&Device::Interpreter, [40, 50], 4);
 }

@@ -1,0 +1,250 @@
+//! The coder of a CUDA device, measured and held against the processor's:
+//!
+//! ```sh
+//! cargo run --release -p lifting-codec --example coder -- mosaic4096.raw 4096
+//! ```
+//!
+//! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at about
+//! 40 dB, with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
+//! gather, and decode (medians of rounds of launches); and gigasamples a second of coding and of decoding alone. Then
+//! the whole codec, from host memory to host memory, wall clock. All words, and all bytes, are compared.
+
+use lifting::kernels::{Arg, Array, Kernels};
+use lifting::{Device, Plan, Sample, catalogue};
+use lifting_codec::block::kernel::{
+    FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, probabilities,
+};
+use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
+use lifting_codec::tables::Tables;
+use lifting_codec::{Codec, Decoder, Image};
+use lifting_codegen::ir::Scalar;
+use std::time::Instant;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Rounds of launches, and launches in each.
+const ROUNDS: usize = 7;
+const LAUNCHES: usize = 5;
+
+fn main() -> Result<(), Failure> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [file, side] = &args[..] else { return Err("coder FILE SIDE: 8-bit grey samples, side × side".into()) };
+    let side: usize = side.parse()?;
+    let samples: Vec<i32> = std::fs::read(file)?.into_iter().map(i32::from).collect();
+    let image = Image { height: side, width: side, components: 1, bits: 8, signed: false, samples };
+    let device = Device::cuda(0)?;
+    println!("{file}: {side}²\n{device}");
+    println!("coder      passes  bits    choose   code     gather   decode   code Gs/s  decode Gs/s");
+    // 40 dB of most photographs.
+    let lossy = Codec::builder(&catalogue::find("cdf97")?).quality(77.4);
+    let stream = lossy.clone().device(device.clone()).build()?.encode(&image)?;
+    let header = Decoder::new(&stream)?.header().clone();
+    for passes in [Passes::Two, Passes::Three] {
+        let integers = coefficients::<i32>(&device, "legall53", &image, |_, c| c)?;
+        coder(&device, "5/3", passes, side, &integers)?;
+        // What becomes 1 must be a little larger than half a step, as the codec has it.
+        let index = |band, c: f32| {
+            let size = f64::from(c.abs()) / header.quantiser(0, band).step.value();
+            let magnitude = if size < 0.75 { 0 } else { (size + 0.42) as i32 };
+            if c < 0.0 { -magnitude } else { magnitude }
+        };
+        coder(&device, "9/7 lossy", passes, side, &coefficients::<f32>(&device, "cdf97", &image, index)?)?;
+    }
+    whole(&device, "5/3 lossless", &image, Codec::builder(&catalogue::find("legall53")?))?;
+    whole(&device, "9/7 lossy", &image, lossy)?;
+    Ok(())
+}
+
+/// Blocks of a picture's bands, with the indices of all coefficients.
+struct Blocks {
+    indices: Vec<i32>,
+    places: Vec<(usize, usize, usize, Direction)>,
+}
+
+fn coefficients<T: Sample + From<i16>>(
+    device: &Device,
+    wavelet: &str,
+    image: &Image,
+    index: impl Fn(usize, T) -> i32,
+) -> Result<Blocks, Failure> {
+    let scheme = catalogue::find(wavelet)?;
+    let plan = Plan::builder(&scheme).shape(&[image.height, image.width]).levels(5).sample::<T>().build(device)?;
+    let mut samples: Vec<T> = image.samples.iter().map(|s| T::from((*s - 128) as i16)).collect();
+    plan.forward_in_place(&mut samples[..])?;
+    let (mut places, mut indices) = (Vec::new(), vec![0; samples.len()]);
+    for (at, band) in plan.subbands().enumerate() {
+        for row in (0..band.shape[0]).map(|y| band.start + y * image.width) {
+            let row = row..row + band.shape[1];
+            indices[row.clone()].iter_mut().zip(&samples[row]).for_each(|(to, c)| *to = index(at, *c));
+        }
+        let direction = if band.high[..] == [true, false] { Direction::Horizontal } else { Direction::Vertical };
+        for y in (0..band.shape[0]).step_by(64) {
+            for x in (0..band.shape[1]).step_by(64) {
+                let (height, width) = (64.min(band.shape[0] - y), 64.min(band.shape[1] - x));
+                places.push((band.start + y * image.width + x, height, width, direction));
+            }
+        }
+    }
+    Ok(Blocks { indices, places })
+}
+
+/// Milliseconds of a launch.
+fn time(kernels: &Kernels, mut launch: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+    launch()?;
+    kernels.wait()?;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        for _ in 0..LAUNCHES {
+            launch()?;
+        }
+        kernels.wait()?;
+        rounds.push(start.elapsed().as_secs_f64() * 1e3 / LAUNCHES as f64);
+    }
+    rounds.sort_by(f64::total_cmp);
+    Ok(rounds[ROUNDS / 2])
+}
+
+/// Launches with arrays, the stride and the number of blocks.
+fn run<const N: usize>(
+    kernels: &Kernels,
+    kernel: usize,
+    arrays: [&mut Array; N],
+    numbers: [usize; 2],
+) -> Result<(), Failure> {
+    let numbers = numbers.map(|n| Arg::Int(n as i64));
+    Ok(kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())?)
+}
+
+/// The coder alone.
+fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Blocks) -> Result<(), Failure> {
+    let tables = Tables::built_in();
+    // SAFETY: tasks stay within the arrays below.
+    let kernels = unsafe { Kernels::new(device, vec![chooser(passes), encoder(passes), gatherer(), decoder(passes)]) }?;
+    let shape = |&(_, height, width, direction): &_| Shape { height, width, direction, passes };
+    let room = raw_words(Shape { height: 64, width: 64, direction: Direction::Vertical, passes }, MOST_PLANES);
+    let count = blocks.places.len();
+    let task = |(i, place): (usize, &(usize, usize, usize, Direction)), first, words, planes| {
+        Task { start: place.0, shape: shape(place), first, words, planes }.fields().ok_or_else(|| format!("block {i}"))
+    };
+    let mut fields = Vec::new();
+    for (i, place) in blocks.places.iter().enumerate() {
+        fields.extend(task((i, place), i * room, room, 0)?);
+    }
+    let mut indices = kernels.upload(&blocks.indices)?;
+    let mut tasks = kernels.upload(&fields)?;
+    let mut costs = kernels.upload(&costs(tables))?;
+    let mut table = kernels.upload(&probabilities(tables))?;
+    let mut choices = kernels.zeroed(Scalar::I32, 2 * count)?;
+    let mut words = kernels.zeroed(Scalar::I16, room * count)?;
+    let mut results = kernels.zeroed(Scalar::I32, 2 * count)?;
+    let numbers = [side, count];
+    let choose = time(&kernels, || run(&kernels, 0, [&mut indices, &mut tasks, &mut costs, &mut choices], numbers))?;
+    let code = time(&kernels, || {
+        let arrays = [&mut indices, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
+        run(&kernels, 1, arrays, numbers)
+    })?;
+    let found: Vec<i32> = kernels.download(&results, 2 * count)?;
+    let chosen: Vec<i32> = kernels.download(&choices, 2 * count)?;
+    let (mut offsets, mut total, mut back) = (Vec::new(), 0, Vec::new());
+    let mut back_choices = Vec::new();
+    for (i, place) in blocks.places.iter().enumerate() {
+        let (planes, coded) = (found[2 * i] as u32, found[2 * i + 1] as usize);
+        let raw = raw_words(shape(place), planes);
+        offsets.push(total as i32);
+        if planes > 0 {
+            back.extend(task((i, place), total, coded.min(raw), planes)?);
+            let is_coded = coded < raw;
+            back_choices.extend(if is_coded { [chosen[2 * i], chosen[2 * i + 1]] } else { [0, 6] });
+            total += coded.min(raw);
+        }
+    }
+    let mut offsets = kernels.upload(&offsets)?;
+    let mut payload = kernels.zeroed(Scalar::I16, total)?;
+    let gather = time(&kernels, || {
+        let arrays = [&mut indices, &mut tasks, &mut results, &mut offsets, &mut words, &mut payload];
+        run(&kernels, 2, arrays, numbers)
+    })?;
+    let mut decoded = kernels.zeroed(Scalar::I32, blocks.indices.len())?;
+    let (mut tasks, mut choices) = (kernels.upload(&back)?, kernels.upload(&back_choices)?);
+    let blocks_back = back.len() / FIELDS;
+    let mut statuses = kernels.zeroed(Scalar::I32, blocks_back)?;
+    let decode = time(&kernels, || {
+        let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut payload, &mut statuses];
+        run(&kernels, 3, arrays, [side, blocks_back])
+    })?;
+    let statuses: Vec<i32> = kernels.download(&statuses, blocks_back)?;
+    assert!(statuses.iter().all(|s| *s == Status::Decoded as i32), "all blocks are decoded");
+    let decoded: Vec<i32> = kernels.download(&decoded, blocks.indices.len())?;
+    assert!(decoded == blocks.indices, "indices come back");
+    compare(blocks, side, &shape, tables, &kernels.download(&payload, total)?);
+    let samples = (side * side) as f64;
+    println!(
+        "{what:<10} {:>6}  {:<6.3}  {choose:<7.3}  {code:<7.3}  {gather:<7.3}  {decode:<7.3}  {:<9.1}  {:<9.1}",
+        if passes == Passes::Two { 2 } else { 3 },
+        16.0 * total as f64 / samples,
+        samples / code / 1e6,
+        samples / decode / 1e6,
+    );
+    Ok(())
+}
+
+/// Holds all words against the processor's.
+fn compare(
+    blocks: &Blocks,
+    side: usize,
+    shape: &(impl Fn(&(usize, usize, usize, Direction)) -> Shape + Sync),
+    tables: &Tables,
+    payload: &[i16],
+) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = blocks.places.len().div_ceil(threads);
+    let coded = std::thread::scope(|scope| {
+        let parts: Vec<_> = blocks.places.chunks(part).collect();
+        let threads: Vec<_> = parts
+            .into_iter()
+            .map(|places| {
+                scope.spawn(move || {
+                    let block = |place: &(usize, usize, usize, Direction)| {
+                        let rows = (0..place.1).flat_map(|y| &blocks.indices[place.0 + y * side..][..place.2]);
+                        let encoded = encode(shape(place), &rows.copied().collect::<Vec<_>>(), tables);
+                        assert!(encoded.planes <= MOST_PLANES);
+                        encoded.words
+                    };
+                    places.iter().flat_map(block).collect::<Vec<u16>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|t| t.join().expect("a thread that compares")).collect::<Vec<u16>>()
+    });
+    assert!(coded.iter().map(|w| *w as i16).eq(payload.iter().copied()), "words are those of the processor");
+}
+
+/// The whole codec, from host memory to host memory.
+fn whole(device: &Device, what: &str, image: &Image, builder: lifting_codec::CodecBuilder) -> Result<(), Failure> {
+    let wall = |f: &mut dyn FnMut() -> Result<(), Failure>| -> Result<f64, Failure> {
+        let start = Instant::now();
+        f()?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    };
+    let (on_cpu, on_device) = (builder.clone().build()?, builder.device(device.clone()).build()?);
+    let (mut expected, mut stream) = (Vec::new(), Vec::new());
+    let cpu = wall(&mut || Ok(expected = on_cpu.encode(image)?))?;
+    on_device.encode(image)?;
+    let gpu = wall(&mut || Ok(stream = on_device.encode(image)?))?;
+    assert!(stream == expected, "bytes are those of the processor");
+    let decoder = Decoder::new(&stream)?;
+    let (mut one, mut other) = (None, None);
+    let cpu_back = wall(&mut || Ok(one = Some(decoder.decode(0)?)))?;
+    let decoder = decoder.on(device)?;
+    decoder.decode(0)?;
+    let gpu_back = wall(&mut || Ok(other = Some(decoder.decode(0)?)))?;
+    assert!(one == other, "samples are those of the processor");
+    println!(
+        "whole, {what}: {:.3} bits, {:.2} dB; encode {gpu:.0} ms (processor {cpu:.0}), decode {gpu_back:.0} ms \
+         (processor {cpu_back:.0})",
+        8.0 * stream.len() as f64 / image.samples.len() as f64,
+        other.map_or(f64::NAN, |picture| picture.image.psnr(image)),
+    );
+    Ok(())
+}
