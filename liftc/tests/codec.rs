@@ -26,6 +26,22 @@ fn pictures_come_back_to_the_bit() {
     }
 }
 
+/// A device that is not there is told, with what to say instead; the processor is what it is without.
+#[test]
+fn devices_are_opened() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png -o a.lpc").ok();
+    bench.run("encode camera.png -o b.lpc --device cpu").ok();
+    assert!(bench.read("a.lpc") == bench.read("b.lpc"));
+    for command in ["encode camera.png -o c.lpc", "decode a.lpc -o back.png"] {
+        let said = bench.run(&format!("{command} --device cuda:999")).fails(1, "").stderr;
+        assert!(said.contains("CUDA") || said.contains("NVIDIA"), "{said}");
+        assert!(!said.contains("Device::cpu()"), "{said}");
+        bench.run(&format!("{command} --device gpu")).fails(2, "write best, cpu, cuda or cuda:N");
+    }
+}
+
 #[test]
 fn streams_are_what_was_asked_for() {
     let bench = Bench::new();

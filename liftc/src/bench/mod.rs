@@ -136,21 +136,26 @@ fn suite(path: &Path) -> Outcome<Vec<Case>> {
     if cases.is_empty() { Err(input(format!("{}: asks for nothing", path.display()))) } else { Ok(cases) }
 }
 
-fn device(args: &BenchArgs) -> Outcome<Device> {
-    let device = match args.device {
+/// Opens a device; a note says why it is the CPU, and what is `done` there, where that was not asked for.
+pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
+    match device {
         DeviceArg::Best => {
             let (device, why) = Device::best_and_why();
-            if let (Some(why), false) = (why, args.quiet) {
+            if let (Some(why), false) = (why, quiet) {
                 // What a program could do instead has been done.
                 let why = why.to_string().replace(", or use `Device::cpu()`", "");
-                eprint_quietly(&format!("note: measured on the CPU: {why}\n"));
+                eprint_quietly(&format!("note: {done} on the CPU: {why}\n"));
             }
             Ok(device)
         }
         DeviceArg::Cpu => Ok(Device::cpu()),
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
     }
-    .map_err(|e| input(e.to_string().replace("use `Device::cpu()`", "say --device cpu")))?;
+    .map_err(|e| input(e.to_string().replace("use `Device::cpu()`", "say --device cpu")))
+}
+
+fn device(args: &BenchArgs) -> Outcome<Device> {
+    let device = open(args.device, args.quiet, "measured")?;
     if args.threads.is_some() && !matches!(device, Device::Cpu { .. }) {
         return Err(usage(format!("--threads is for the CPU, and this is {device}")).help("add --device cpu"));
     }

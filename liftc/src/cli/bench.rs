@@ -95,7 +95,7 @@ pub enum DeviceArg {
     Cuda(usize),
 }
 
-fn device(text: &str) -> Result<DeviceArg, String> {
+pub(super) fn device(text: &str) -> Result<DeviceArg, String> {
     match text {
         "best" => Ok(DeviceArg::Best),
         "cpu" => Ok(DeviceArg::Cpu),

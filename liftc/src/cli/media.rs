@@ -1,5 +1,6 @@
 //! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
+use super::bench::{DeviceArg, device};
 use super::values::{boundary_values, format_values, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
@@ -121,6 +122,9 @@ pub struct EncodeArgs {
     /// Which array of a .npz
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
+    /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -150,6 +154,9 @@ pub struct DecodeArgs {
     /// What is written, where the name does not say it [default: .png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
+    /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,

@@ -7,6 +7,7 @@ use crate::media::image::{self, Picture};
 use crate::media::{self, ArrayFormat, Data, shape_text};
 use crate::output::{input_name, output_name, write_file};
 use crate::transform::{named, note};
+use lifting::Device;
 use lifting_codec::{CodecError, Decoder, Image};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ enum Output {
 }
 
 /// Decodes one stream; what it has done, in a line.
-pub fn run(args: &DecodeArgs, path: &Path, output: &Path) -> Outcome<String> {
+pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
     // What the name asks for is found out before anything is read.
     let name = named(output, args.format, ".png")?;
@@ -36,7 +37,7 @@ pub fn run(args: &DecodeArgs, path: &Path, output: &Path) -> Outcome<String> {
         CodecError::NoSuchLevel { .. } => usage(&e).at(&place),
         _ => input(&e).at(&place),
     };
-    let decoder = Decoder::new(&stream).map_err(at)?.at_most(MAX_SAMPLES);
+    let decoder = Decoder::new(&stream).map_err(at)?.at_most(MAX_SAMPLES).on(device).map_err(at)?;
     let picture = decoder.decode(level).map_err(at)?;
     if !picture.complete {
         note(args.quiet, &format!("{place}: the stream ends early, and what it does not have is taken as 0"));

@@ -39,7 +39,13 @@ impl Request {
         let passes = if args.passes == 3 { Passes::Three } else { Passes::Two };
         let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes);
         let builder = builder.block(args.block[0], args.block[1]).fitted(args.fit);
-        let codec = |colour: bool| builder.clone().colour(colour).build().map_err(usage);
+        let builder = builder.device(crate::bench::open(args.device, args.quiet, "coded")?);
+        let codec = |colour: bool| {
+            builder.clone().colour(colour).build().map_err(|e| match e {
+                CodecError::Plan(e) => input(e),
+                e => usage(e),
+            })
+        };
         Ok(Request { codec: codec(false)?, colour: codec(true)?, array: args.array.clone(), quiet: args.quiet })
     }
 }

@@ -26,8 +26,9 @@ pub fn encode(args: &EncodeArgs) -> Outcome {
 /// `liftc decode`.
 pub fn decode(args: &DecodeArgs) -> Outcome {
     let extension = |_: &Path| format!(".{}", args.format.map_or("png", |format| format.name()));
+    let device = crate::bench::open(args.device, args.quiet, "decoded")?;
     each(&args.inputs, &args.output, args.quiet, args.threads, &extension, |input, output| {
-        decode::run(args, input, output)
+        decode::run(args, &device, input, output)
     })
 }
 
