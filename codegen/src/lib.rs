@@ -6,6 +6,7 @@
 #![allow(clippy::should_implement_trait)]
 
 pub mod action;
+pub mod analytic;
 pub mod back;
 pub mod cost;
 pub mod describe;

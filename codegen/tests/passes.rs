@@ -6,7 +6,8 @@ use crate::with_samples;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::schedule::{
-    Along, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers, vertical,
+    AXIS_SCHEDULES, Along, AxisSchedule, Direction, Options, ScheduleError, Sides, horizontal, lattice, registers,
+    vertical,
 };
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::oracle::Transform;
@@ -24,6 +25,8 @@ enum Schedule {
     Lines(bool, u32),
     /// Columns in registers, so many a lane.
     Columns(u32),
+    /// One of the schedules that plans take where they are asked for it.
+    Asked(&'static dyn AxisSchedule, Along),
 }
 
 const BOTH: [Schedule; 2] = [Schedule::Horizontal, Schedule::Vertical];
@@ -41,6 +44,7 @@ fn kernel(scheme: &Scheme, schedule: Schedule, options: Options) -> Result<Kerne
             let shape = registers::vertical::Shape::of(columns, 132);
             registers::vertical::kernel(scheme, options, Sides::both(options.sample), shape)
         }
+        Schedule::Asked(schedule, along) => schedule.kernel(scheme, options, Sides::both(options.sample), along),
         Schedule::Lattice(along, shape) => lattice::kernel(scheme, options, Sides::both(options.sample), along, shape),
     }
 }
@@ -78,8 +82,13 @@ struct Array {
 
 impl Array {
     fn new(case: &Case, n: usize, schedule: Schedule) -> Array {
-        let along_rows =
-            matches!(schedule, Schedule::Horizontal | Schedule::Lattice(Along::Row, _) | Schedule::Lines(..));
+        let along_rows = matches!(
+            schedule,
+            Schedule::Horizontal
+                | Schedule::Lattice(Along::Row, _)
+                | Schedule::Lines(..)
+                | Schedule::Asked(_, Along::Row)
+        );
         let (rows, columns) = if along_rows { (case.lines, n) } else { (n, case.lines) };
         let pitch = columns + case.gap;
         Array { n, pitch, stride: rows * pitch + 3 * case.gap, along_rows }
@@ -240,6 +249,44 @@ fn horizontal_equals_the_oracle() {
 #[test]
 fn vertical_equals_the_oracle() {
     all(Schedule::Vertical);
+}
+
+/// The schedules of papers and baselines: lines of all lengths, of several slices, and of several windows.
+#[test]
+fn what_is_asked_for_equals_the_oracle() {
+    for &schedule in AXIS_SCHEDULES {
+        // Those that transpose are rows along both axes.
+        let alongs = if schedule.transposes() { &[Along::Row][..] } else { &[Along::Row, Along::Column] };
+        for &along in alongs {
+            for scheme in wavelets() {
+                for (i, boundary) in Boundary::ALL.into_iter().enumerate() {
+                    let long = if along == Along::Row { [2048, 4099, 513] } else { [192, 131, 260] };
+                    let lengths = LENGTHS.iter().copied().enumerate().filter(|(j, _)| (i + j) % 2 == 0);
+                    for (j, length) in lengths.chain(long.into_iter().enumerate()) {
+                        let case = Case {
+                            lines: [2, 3, 35][j % 3],
+                            batch: 1 + j % 2,
+                            gap: j % 3,
+                            gain: None,
+                            ..Case::line(length, j / 2 % 2)
+                        };
+                        let case = if length > 260 { Case { lines: 1, ..case } } else { case };
+                        if is_legal(boundary, &case) {
+                            let scalar = types(&scheme)[j % types(&scheme).len()];
+                            check_type(
+                                &scheme,
+                                Schedule::Asked(schedule, along),
+                                boundary,
+                                case,
+                                scalar,
+                                length as u64,
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

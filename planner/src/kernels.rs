@@ -8,11 +8,12 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar, print};
 use lifting_codegen::machine::Machine;
 use lifting_codegen::opt;
+use lifting_codegen::schedule::baseline::transpose;
 use lifting_codegen::schedule::copy::{self, Change};
 use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};
 use lifting_codegen::schedule::{
-    self, Along, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal, lattice,
-    registers, vertical,
+    self, Along, AxisSchedule, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal,
+    lattice, registers, vertical,
 };
 use lifting_codegen::window::Window;
 use lifting_dsl::{Boundary, Scheme};
@@ -92,6 +93,10 @@ pub(crate) enum Key {
     Lines(Direction, Sides, registers::horizontal::Shape),
     /// Columns in registers, so many a lane.
     Columns(Direction, Sides, u32),
+    /// One axis, by a schedule that was asked for.
+    Axis(&'static dyn AxisSchedule, Direction, Sides, Along),
+    /// Images transposed.
+    Transpose(Scalar),
     /// Both axes, or all three, in a shape; by the kernel for such rows; and whether what it leaves is kept for the
     /// next level.
     Launch(Direction, Scalar, Order, Shape, RowAlignment, bool),
@@ -247,6 +252,10 @@ impl<'a> Kernels<'a> {
                 Ok((horizontal::kernel_between(self.scheme, options, sides, self.tuning.horizontal)?, None))
             }
             Key::Vertical(direction, sides) => Ok((self.vertical(self.options(direction, sides), sides)?, None)),
+            Key::Axis(schedule, direction, sides, along) => {
+                Ok((schedule.kernel(self.scheme, self.options(direction, sides), sides, along)?, None))
+            }
+            Key::Transpose(sample) => Ok((transpose::kernel(sample), None)),
             Key::Lattice(direction, sides, along, shape) => {
                 Ok((lattice::kernel(self.scheme, self.options(direction, sides), sides, along, shape)?, None))
             }

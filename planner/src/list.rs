@@ -28,11 +28,13 @@ pub enum Region {
     Packed,
     /// Coefficients in the Mallat layout, where the target has another one.
     Whole,
+    /// A pass's arrays, transposed: its signal and its bands, of samples or of what a level is computed in.
+    Transposed(usize),
 }
 
 impl Region {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 10;
 
     /// Its place among them.
     pub fn index(self) -> usize {
@@ -41,6 +43,7 @@ impl Region {
             Region::Between(i) => 2 + i,
             Region::Packed => 4,
             Region::Whole => 5,
+            Region::Transposed(i) => 6 + i,
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
-use crate::list::{Arg, Launch, MOST_LAUNCHES};
+use crate::list::{Arg, Array, Launch, MOST_LAUNCHES, Region};
 use crate::lower::Lowering;
+use crate::problem::MAX_RANK;
 use crate::recipe;
 use crate::registers::{LineLayout, Taken};
 use crate::schedule::Way;
 use crate::view::{Dim, MOST, View, joined, positions};
-use lifting_codegen::ir::{ParamKind, launch};
+use lifting_codegen::ir::{ParamKind, Scalar, launch};
 use lifting_codegen::schedule::{Along, Direction, Sides};
 
 /// What a pass does, apart from where.
@@ -89,11 +90,20 @@ impl Lowering<'_> {
         let sides = Sides { signal: signal.scalar, bands: low.scalar };
         let views = [signal, low, high];
         let layout = LineLayout { rows, pitches, views, lines: &lines, batch: &batch, rest: &dims };
+        if let (Way::Axis(schedule), false) = (pass.way, rows)
+            && schedule.transposes()
+        {
+            return self.transposed(pass, (sides, views), (&lines, &batch, &dims));
+        }
         let taken = match pass.way {
             Way::Lattice => {
                 let along = if rows { Along::Row } else { Along::Column };
                 let key = Key::Lattice(direction, sides, along, self.kernels.vectors(sides, along, length)?);
                 Taken::anywhere(self.kernels.get(key)?, "lattice")
+            }
+            Way::Axis(schedule) => {
+                let along = if rows { Along::Row } else { Along::Column };
+                Taken::anywhere(self.kernels.get(Key::Axis(schedule, direction, sides, along))?, schedule.name())
             }
             _ => match self.in_registers(pass, sides, &layout)? {
                 Some(taken) => taken,
@@ -125,6 +135,82 @@ impl Lowering<'_> {
                     self.list.launches[before..].iter_mut().for_each(|launch| launch.vectors = vectors);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A pass along columns whose lines are brought into rows first, in scratch, and back afterwards.
+    fn transposed(
+        &mut self,
+        pass: Pass,
+        (sides, views): (Sides, [View; 3]),
+        (lines, batch, rest): (&Dim<3>, &Dim<3>, &[Dim<3>]),
+    ) -> Result<(), ProgramError> {
+        let Pass { direction, axis, extent, parity, .. } = pass;
+        let (length, lows) = (extent[axis], (extent[axis] + 1 - parity) / 2);
+        let samples = length * lines.len as usize * batch.len as usize;
+        let stride = length as i64 * lines.len;
+        let mut room = |side: usize, scalar: Scalar| {
+            let region = Region::Transposed(2 * usize::from(scalar != self.sample) + side);
+            self.regions.request(region, scalar, samples);
+            let mut view = View { array: Array::Scratch(region), scalar, offset: 0, strides: [0; MAX_RANK] };
+            (view.strides[0], view.strides[1]) = (length as i64, 1);
+            view
+        };
+        let signal = room(0, sides.signal);
+        let low = room(1, sides.bands);
+        let turned = [signal, low, View { offset: lows as i64, ..low }];
+        let lengths = [length, lows, length - lows].map(|n| n as i64);
+        let kernels = [sides.signal, sides.bands, sides.bands].map(|scalar| self.kernels.get(Key::Transpose(scalar)));
+        let [one, two, three] = kernels;
+        let kernels = [one?, two?, three?];
+        let (before, after): (&[usize], &[usize]) = match direction {
+            Direction::Forward => (&[0], &[1, 2]),
+            Direction::Inverse => (&[1, 2], &[0]),
+        };
+        // Of its own: a plane of rows, and a batch of them.
+        let rows = [batch.len as usize, lines.len as usize, length];
+        let own = |view: View| {
+            let mut strides = [0; MAX_RANK];
+            strides[..3].copy_from_slice(&[stride, length as i64, 1]);
+            View { strides, ..view }
+        };
+        let sites = Sites { signal: own(turned[0]), low: own(turned[1]), high: own(turned[2]) };
+        let noted = self.list.passes.len();
+        self.note(pass, "transposed");
+        for at in positions(rest) {
+            for (i, there) in
+                before.iter().map(|&i| (i, true)).chain([(3, true)]).chain(after.iter().map(|&i| (i, false)))
+            {
+                if i == 3 {
+                    self.after();
+                    self.pass(Pass { axis: 2, extent: &rows, ..pass }, sites)?;
+                    self.list.passes.truncate(noted + 1);
+                    let launches = self.list.launches.iter_mut().rev();
+                    launches
+                        .take_while(|launch| launch.pass > Some(noted))
+                        .for_each(|launch| launch.pass = Some(noted));
+                    self.after();
+                    continue;
+                }
+                if lengths[i] == 0 {
+                    continue;
+                }
+                let array = Arg::Pointer(views[i].array, views[i].offset + at[i]);
+                let room = Arg::Pointer(turned[i].array, turned[i].offset);
+                let (steps, batches) = (views[i].strides[axis], batch.steps[i]);
+                let args = match there {
+                    // Rows of the array are along the lines.
+                    true => [lines.len, lengths[i], steps, length as i64, batches, stride],
+                    false => [lengths[i], lines.len, length as i64, steps, stride, batches],
+                };
+                let pointers = if there { [array, room] } else { [room, array] };
+                let args: Vec<Arg> =
+                    pointers.into_iter().chain(args.map(Arg::Int)).chain([Arg::Int(batch.len)]).collect();
+                let grid = self.grid(kernels[i], &args);
+                self.push(kernels[i], args, grid)?;
+            }
+            self.after();
         }
         Ok(())
     }

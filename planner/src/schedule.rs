@@ -1,6 +1,8 @@
 //! What plans are told to take, and what they take.
 
-use lifting_codegen::schedule::{self, Extent, SCHEDULES, Shape, cascade, pyramid, stream, tile, volume, warp};
+use lifting_codegen::schedule::{
+    self, AXIS_SCHEDULES, AxisSchedule, Extent, PAPERS, SCHEDULES, Shape, cascade, pyramid, stream, tile, volume, warp,
+};
 use std::fmt;
 
 /// How kernels on a GPU go through a level: what `PlanBuilder::schedule` asks for.
@@ -19,7 +21,9 @@ pub enum Schedule {
     Shared,
     /// One pass an axis for wavelets that are lattices, under `periodic`: blocks that hold whole vectors.
     Lattice,
-    /// Several axes in one launch, by one of [`SCHEDULES`]. Levels that are not for it, as [`Schedule::Auto`].
+    /// One pass an axis, by one of [`AXIS_SCHEDULES`]: those of papers, and baselines.
+    Axis(&'static dyn AxisSchedule),
+    /// Several axes in one launch, by one of [`SCHEDULES`], or of [`PAPERS`]. Levels that are not for it, as [`Schedule::Auto`].
     Launch(&'static dyn schedule::Schedule),
 }
 
@@ -43,16 +47,20 @@ impl Schedule {
     pub fn all() -> impl Iterator<Item = Schedule> + Clone {
         let passes = [Schedule::Auto, Schedule::Separate, Schedule::Shared];
         let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
-        passes.into_iter().chain(launches).chain([Schedule::Lattice])
+        let papers = PAPERS.iter().map(|&schedule| Schedule::Launch(schedule));
+        let axes = AXIS_SCHEDULES.iter().map(|&schedule| Schedule::Axis(schedule));
+        passes.into_iter().chain(launches).chain([Schedule::Lattice]).chain(papers).chain(axes)
     }
 
-    /// `auto`, `separate`, `shared`, `lattice`, or the name of one of [`SCHEDULES`].
+    /// `auto`, `separate`, `shared`, `lattice`, or the name of one of [`SCHEDULES`], [`PAPERS`] or
+    /// [`AXIS_SCHEDULES`].
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Auto => "auto",
             Schedule::Separate => "separate",
             Schedule::Shared => "shared",
             Schedule::Lattice => "lattice",
+            Schedule::Axis(schedule) => schedule.name(),
             Schedule::Launch(schedule) => schedule.name(),
         }
     }
@@ -95,6 +103,8 @@ pub enum Way {
     Separate,
     /// A pass an axis of [`Schedule::Lattice`], in blocks as long as its vectors.
     Lattice,
+    /// A pass an axis by a schedule that was asked for.
+    Axis(&'static dyn AxisSchedule),
     /// Several axes in one launch, in blocks of this shape.
     Launch(Shape),
 }
@@ -105,6 +115,7 @@ impl Way {
         match self {
             Way::Separate => Schedule::Separate,
             Way::Lattice => Schedule::Lattice,
+            Way::Axis(schedule) => Schedule::Axis(schedule),
             Way::Launch(shape) => Schedule::Launch(shape.schedule()),
         }
     }
@@ -112,7 +123,7 @@ impl Way {
     /// The shape of blocks, where there is one to choose.
     pub fn shape(self) -> Option<Shape> {
         match self {
-            Way::Separate | Way::Lattice => None,
+            Way::Separate | Way::Lattice | Way::Axis(_) => None,
             Way::Launch(shape) => Some(shape),
         }
     }
@@ -133,6 +144,7 @@ impl fmt::Display for Way {
         match self {
             Way::Separate => f.write_str("separate"),
             Way::Lattice => f.write_str("lattice"),
+            Way::Axis(schedule) => f.write_str(schedule.name()),
             Way::Launch(shape) => shape.fmt(f),
         }
     }

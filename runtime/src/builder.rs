@@ -5,11 +5,12 @@ use crate::device::{Device, Planning};
 use crate::error::PlanError;
 use crate::plan::{Inner, Plan, Unsampled};
 use crate::sample::Sample;
+use lifting_codegen::schedule::{Direction, Shape as BlockShape};
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use lifting_planner::emit::Fixed;
 use lifting_planner::{
-    Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Wisdom, WisdomWarning, exactness, source,
+    Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning, exactness, source,
 };
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -271,6 +272,25 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// ```
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
+        self
+    }
+
+    /// Blocks of this shape in one direction, for levels that one launch of its schedule takes, as tuning measures them;
+    /// other levels and the other direction take a pass an axis. A shape whose kernels are no transforms (those of
+    /// `register-blocks` that only move or only lift) makes a plan that is none.
+    ///
+    /// ```
+    /// use lifting::{BlockShape, Device, Direction, Plan, catalogue};
+    /// let wavelet = catalogue::find("cdf97")?;
+    /// let tall = BlockShape::named("register-blocks", [("rows", 40), ("warps", 4), ("build", 1)].into_iter())?;
+    /// let plan = Plan::builder(&wavelet).shape(&[100, 200]).sample::<f32>().blocks(Direction::Forward, tall);
+    /// let recipe = plan.build(&Device::Interpreter)?.recipe().clone();
+    /// assert_eq!(recipe.choices[0].taken.way.to_string(), "register-blocks, 40 rows, 4 warps, exchange");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn blocks(mut self, direction: Direction, shape: BlockShape) -> Self {
+        self.schedule = Schedule::Launch(shape.schedule());
+        self.only = Some(Only::Way(direction, Way::Launch(shape)));
         self
     }
 

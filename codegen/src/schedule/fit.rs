@@ -88,6 +88,12 @@ pub trait Schedule: Send + Sync {
     /// What a launch transforms.
     fn extent(&self) -> Extent;
 
+    /// Whether a block has a whole image, so that larger ones are refused: tiles, that is, which know nothing of one
+    /// another.
+    fn holds_whole(&self) -> bool {
+        self.extent() == Extent::AllLevels
+    }
+
     /// The numbers of its shapes.
     fn fields(&self) -> &'static [Field];
 

@@ -47,9 +47,20 @@ pub fn kernel(scheme: &Scheme, options: Options, shape: Shape) -> Result<Kernel,
 /// # Errors
 /// As [`kernel`].
 pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> Result<Kernel, ScheduleError> {
+    kernel_along(scheme, options, sides, shape, Along::Row)
+}
+
+/// The same along columns, too, of which a block then has one: a baseline ([`super::baseline`]).
+pub(super) fn kernel_along(
+    scheme: &Scheme,
+    options: Options,
+    sides: Sides,
+    shape: Shape,
+    along: Along,
+) -> Result<Kernel, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?;
     if let Some(stages) = options.direction.stages(scheme, options.boundary) {
-        return lattice::runs::kernel(scheme, options, sides, Along::Row, &stages);
+        return lattice::runs::kernel(scheme, options, sides, along, &stages);
     }
     let steps = options.direction.steps(scheme);
     let halo = Halo::of(&steps, options.boundary);
@@ -65,7 +76,8 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
     }
     let phase_len = (i64::from(shape.pairs) + before + after) as u32;
 
-    let mut builder = Builder::new(options.pass_name(scheme, "horizontal", sides));
+    let name = if along == Along::Row { "horizontal" } else { "vertical_naive" };
+    let mut builder = Builder::new(options.pass_name(scheme, name, sides));
     let b = &mut builder;
     b.doc(match options.direction {
         Direction::Forward => "Analysis of rows: a block lifts a slice of a row in shared memory.",
@@ -75,7 +87,7 @@ pub fn kernel_between(scheme: &Scheme, options: Options, sides: Sides, shape: Sh
         "A slice is {} pairs and a halo of {before} pairs before, {after} after; border rule {}.",
         shape.pairs, options.boundary
     ));
-    let pass = Pass::declare(b, options, sides, arith, Along::Row);
+    let pass = Pass::declare(b, options, sides, arith, along);
     let row = b.shared("row", arith.work, 2 * phase_len);
 
     let pairs = shape.pairs as i32;

@@ -4,6 +4,7 @@
 //! A *pass* transforms one axis at one level. All pass kernels share their parameters ([`Pass`]), so that launchers
 //! need not know which schedule they launch.
 
+mod axis;
 mod fit;
 pub mod level;
 mod lift;
@@ -11,12 +12,16 @@ mod pass;
 mod shape;
 
 pub mod adjoint;
+pub mod barrier_free;
+pub mod baseline;
 pub mod cascade;
 pub mod copy;
 pub mod demand;
 pub mod horizontal;
 pub mod lattice;
+pub mod lone_tile;
 pub mod pyramid;
+pub mod register_blocks;
 pub mod registers;
 pub mod rows;
 pub mod stream;
@@ -25,6 +30,7 @@ pub mod vertical;
 pub mod volume;
 pub mod warp;
 
+pub use axis::{AXIS_SCHEDULES, AxisSchedule};
 pub use fit::{Extent, Fit, Schedule, Specimen, Tiles};
 pub use lift::{Arithmetic, integer_sum, pair_values, set_pair, step_value};
 pub use pass::{Along, Image, Pass};
@@ -37,9 +43,13 @@ use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 pub const SCHEDULES: &[&dyn Schedule] =
     &[&stream::Schedule, &warp::Schedule, &tile::Schedule, &cascade::Schedule, &pyramid::Schedule, &volume::Schedule];
 
-/// The one of [`SCHEDULES`] that has a name.
+/// The schedules of papers whose launches take several axes: plans take them where they are asked for them, and never
+/// else.
+pub const PAPERS: &[&dyn Schedule] = &[&lone_tile::Schedule, &register_blocks::Schedule];
+
+/// The one of [`SCHEDULES`] or [`PAPERS`] that has a name.
 pub fn schedule(name: &str) -> Option<&'static dyn Schedule> {
-    SCHEDULES.iter().copied().find(|schedule| schedule.name() == name)
+    SCHEDULES.iter().chain(PAPERS).copied().find(|schedule| schedule.name() == name)
 }
 
 /// Analysis or synthesis.

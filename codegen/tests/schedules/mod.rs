@@ -11,7 +11,7 @@ use crate::testing::{bits, catalogue, full, types, uncommon, wavelets};
 use launch::{Case, Kernels, Outcome, Rows, Try};
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::schedule::level::{Array, Job, Order};
-use lifting_codegen::schedule::{Direction, Extent, Field, Options, SCHEDULES, Schedule, Shape};
+use lifting_codegen::schedule::{Direction, Extent, Field, Options, PAPERS, SCHEDULES, Schedule, Shape};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 
@@ -21,6 +21,11 @@ const ORDERS: [Order; 2] = [Order::HorizontalFirst, Order::VerticalFirst];
 
 fn options(sample: Scalar, boundary: Boundary) -> Options {
     Options { sample, boundary, direction: Direction::Forward, gain: false }
+}
+
+/// Its name, in a column.
+fn column(schedule: Of) -> String {
+    format!("{:7} ", schedule.name())
 }
 
 /// The first miniature.
@@ -49,6 +54,7 @@ fn block(shape: Shape, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> O
 /// The least awkward size: two blocks along either axis, where there can be as many.
 fn two_blocks(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [usize; 3] {
     match schedule.extent() {
+        Extent::Plane if schedule.holds_whole() => [1, rows, columns - 2],
         Extent::Plane | Extent::TwoLevels => [1, (rows + 2).next_multiple_of(4), columns + lane],
         Extent::AllLevels => [1, rows, columns - 2],
         Extent::Volume => [6, rows + 2, columns + lane],
@@ -58,7 +64,7 @@ fn two_blocks(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [usize; 3] {
 /// Sizes around one block and two, and inside of three; of what a block holds whole, up to that.
 fn around(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [[usize; 2]; 10] {
     let (r, c) = (rows, columns);
-    if schedule.extent() == Extent::AllLevels {
+    if schedule.holds_whole() {
         let [h, w] = [r / 2, c / 2];
         return [
             [r, c],
@@ -150,7 +156,8 @@ fn ran(scheme: &Scheme, tries: &[Try]) -> usize {
 fn all_run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     let outcomes = launch::run(scheme, tries);
     for (one, outcome) in tries.iter().zip(&outcomes) {
-        let takes_all = matches!(one.shape.schedule().extent(), Extent::Plane | Extent::Volume);
+        let schedule = one.shape.schedule();
+        let takes_all = matches!(schedule.extent(), Extent::Plane | Extent::Volume) && !schedule.holds_whole();
         let must = takes_all && one.boundary != Boundary::Periodic;
         assert!(!must || outcome.ran() || outcome.beyond_limits, "{} {one:?}: {outcome:?}", scheme.name());
     }
@@ -161,9 +168,9 @@ fn all_run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
 /// it.
 fn counted(of: impl Fn(Of, &Scheme, Boundary) -> Vec<Try>, schemes: &[Scheme]) -> String {
     let mut text = String::new();
-    for &schedule in SCHEDULES {
+    for &schedule in SCHEDULES.iter().chain(PAPERS) {
         for scheme in schemes {
-            text += &format!("{:8}{:10}", schedule.name(), scheme.name());
+            text += &format!("{}{:10}", column(schedule), scheme.name());
             for boundary in Boundary::ALL {
                 let tries = of(schedule, scheme, boundary);
                 let outcomes = all_run(scheme, &tries);
@@ -267,7 +274,7 @@ fn batches_and_gains() {
 #[test]
 fn uncommon_steps() {
     let mut text = String::new();
-    for &schedule in SCHEDULES {
+    for &schedule in SCHEDULES.iter().chain(PAPERS) {
         for scheme in uncommon() {
             let mut all = 0;
             for boundary in Boundary::ALL {
@@ -292,7 +299,7 @@ fn uncommon_steps() {
                 }
                 all += ran(&scheme, &tries);
             }
-            text += &format!("{:8}{:10} {all:3}\n", schedule.name(), scheme.name());
+            text += &format!("{}{:10} {all:3}\n", column(schedule), scheme.name());
         }
     }
     insta::assert_snapshot!(text);
@@ -303,7 +310,7 @@ fn uncommon_steps() {
 #[test]
 fn other_warps() {
     let mut taken = Vec::new();
-    for &schedule in SCHEDULES {
+    for &schedule in SCHEDULES.iter().chain(PAPERS) {
         let mut outcomes = Vec::new();
         for scheme in wavelets() {
             for (i, &scalar) in types(&scheme).iter().enumerate() {
@@ -338,7 +345,7 @@ fn lattices() {
     let sizes = [[2, 8], [4, 8], [6, 16], [36, 24], [2, 40], [10, 56], [64, 64], [20, 128], [14, 240], [8, 264]];
     let mut text = String::new();
     for scheme in schemes {
-        for &schedule in SCHEDULES {
+        for &schedule in SCHEDULES.iter().chain(PAPERS) {
             let mut tries = Vec::new();
             for (i, &scalar) in types(&scheme).iter().enumerate() {
                 // Each type has every third size.
@@ -415,7 +422,7 @@ proptest! {
         seed in any::<u32>(),
     ) {
         let (boundary, scalar) = (scheme.boundary(), types(&scheme)[which % types(&scheme).len()]);
-        for &schedule in SCHEDULES {
+        for &schedule in SCHEDULES.iter().chain(PAPERS) {
             let shapes = chosen.map(|chosen| (chosen, proposed(schedule, &scheme, scalar, boundary)));
             let shape = match shapes {
                 Some((chosen, shapes)) if !shapes.is_empty() => Some(shapes[chosen % shapes.len()]),

@@ -93,7 +93,14 @@ impl Lowering<'_> {
         };
         let launch = |(stages, shape, cost): (Vec<Stage>, Shape, Cost)| route(stages, Way::Launch(shape), cost);
         let (stages, cost) = self.separate(question, &shape);
-        let separate = route(stages, Way::Separate, cost);
+        let separate = match self.kernels.tuning.schedule {
+            Schedule::Axis(schedule) => {
+                let way = Way::Axis(schedule);
+                let axes = self.problem.geometry.axes_at(level).into_iter();
+                route(axes.map(|axis| Stage::Axis(axis, way)).collect(), way, cost)
+            }
+            _ => route(stages, Way::Separate, cost),
+        };
         let mut refused = Vec::new();
         let mut ways: Vec<Route> = Vec::new();
         let (mut case, mut measured) = (None, None);
@@ -137,7 +144,7 @@ impl Lowering<'_> {
             }
         }
         match wanted {
-            Schedule::Auto | Schedule::Separate | Schedule::Shared => ways.push(separate),
+            Schedule::Auto | Schedule::Separate | Schedule::Shared | Schedule::Axis(_) => ways.push(separate),
             _ if ways.is_empty() && !self.lenient => {
                 let reason = refused.into_iter().next().map_or_else(nothing, |refused| refused.reason);
                 return Err(ProgramError::Refused { schedule: wanted, direction, level: level + 1, reason });

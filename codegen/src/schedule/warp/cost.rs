@@ -7,7 +7,7 @@ use crate::schedule::demand::{Demand, beyond, idle, warps};
 use crate::schedule::level::{Job, RowAlignment};
 
 impl Fit {
-    pub(super) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
+    pub(in crate::schedule) fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {
         let c = &machine.constants().warp;
         let (operations, inverse) = (self.axis.operations(), usize::from(self.options.direction == Direction::Inverse));
         let (packed, lane) = (usize::from(self.shape.packed), self.shape.columns as usize / 2);

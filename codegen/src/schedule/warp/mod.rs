@@ -37,10 +37,10 @@ use block::write;
 pub use schedule::Schedule;
 pub use shape::Shape;
 
-use super::level::{Axis, Border, Held, Params, check_columns, check_warps, is_symmetric};
+use super::level::{Axis, Border, Held, Order, Params, check_columns, check_warps, is_symmetric};
 use super::{Arithmetic, Direction, Options, ScheduleError};
 use crate::action::Action;
-use crate::ir::Scalar;
+use crate::ir::{Kernel, Scalar};
 use crate::window::Halo;
 use lifting_dsl::{Boundary, Scheme, Step};
 
@@ -99,8 +99,21 @@ pub struct Fit {
 /// If the sample type is not of the scheme's domain, if the shape does not suit the samples, if it has more samples
 /// than registers, or if it is all halo.
 pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, ScheduleError> {
+    fit_within(scheme, options, shape, ("warp", MAX_REGISTERS))
+}
+
+/// The same under a schedule's name, with so many registers of samples at most.
+///
+/// # Errors
+/// As for [`fit`].
+pub(super) fn fit_within(
+    scheme: &Scheme,
+    options: Options,
+    shape: Shape,
+    (schedule, most): (&'static str, i64),
+) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
-    let refuse = ScheduleError::limit("warp", scheme);
+    let refuse = ScheduleError::limit(schedule, scheme);
     let (c, rows) = (i64::from(shape.columns), i64::from(shape.rows));
     check_columns(shape.columns, options.sample, &refuse)?;
     check_warps(shape.warps, &refuse)?;
@@ -108,8 +121,8 @@ pub fn fit(scheme: &Scheme, options: Options, shape: Shape) -> Result<Fit, Sched
         return Err(refuse("the number of rows of a block, which is even,", rows, rows - 1));
     }
     let registers = if shape.packed { c * rows / 2 } else { c * rows * words(arith.work) };
-    if registers > MAX_REGISTERS {
-        return Err(refuse("the block, in registers a thread,", registers, MAX_REGISTERS));
+    if registers > most {
+        return Err(refuse("the block, in registers a thread,", registers, most));
     }
     let steps = options.direction.steps(scheme);
     let axis = Axis::new(scheme, options);
@@ -198,6 +211,16 @@ fn sector_lanes(options: Options, columns: i64) -> i64 {
 }
 
 impl Fit {
+    /// The kernel.
+    pub(super) fn kernel(&self, scheme: &Scheme, order: Order) -> Kernel {
+        write(self, scheme, order)
+    }
+
+    /// The same blocks, of a kernel that makes no step.
+    pub(super) fn without_steps(&self) -> Fit {
+        Fit { axis: Axis { first: Vec::new(), actions: Vec::new(), last: Vec::new() }, ..self.clone() }
+    }
+
     /// Columns of a block, halo left out.
     pub fn columns(&self) -> i64 {
         self.useful * i64::from(self.shape.columns)

@@ -10,7 +10,7 @@ use crate::error::PlanError;
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::{Cuda, Dialect};
-use lifting_planner::{Arg, Array, Extent, Launch, List, Program};
+use lifting_planner::{Arg, Array, Extent, Launch, List, Program, Region};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(super) struct Loaded {
     /// Whether blocks may run in clusters.
     clusters: bool,
     /// Where each part of the workspace begins, in bytes.
-    starts: [usize; 6],
+    starts: [usize; Region::COUNT],
     pub workspace_bytes: usize,
 }
 

@@ -1,0 +1,60 @@
+//! rewrite: images → the same transposed, tile by tile through shared memory, so that both sides are coalesced
+//!
+//! A block has a tile of 32 × 32 samples; a column of room beside it keeps a column's samples in different banks.
+
+use crate::ir::build::Builder;
+use crate::ir::{Access, Builtin, Expr, Kernel, Launch, Scalar, Space};
+
+/// Side of a tile, and rows of it that a block's threads are.
+const TILE: i32 = 32;
+const THREADS_Y: i32 = 8;
+
+/// The kernel. Parameters: `src, dst`; `width, height` of a source image; `src_pitch, dst_pitch`, from row to row of
+/// each; `src_stride, dst_stride`, from image to image; `batch`.
+pub fn kernel(sample: Scalar) -> Kernel {
+    let mut builder = Builder::new(format!("transpose_{}", sample.name()));
+    let b = &mut builder;
+    b.doc("Transposes images: a block has a tile of 32 x 32 samples.");
+    let src = b.pointer("src", sample, Access::Read, "the images");
+    let dst = b.pointer("dst", sample, Access::Write, "receives them transposed");
+    let [width, height] = ["width", "height"].map(|name| b.scalar(name, Scalar::I32, "of a source image"));
+    let [src_pitch, dst_pitch] =
+        ["src", "dst"].map(|side| b.scalar(&format!("{side}_pitch"), Scalar::I64, "samples from row to row"));
+    let [src_stride, dst_stride] =
+        ["src", "dst"].map(|side| b.scalar(&format!("{side}_stride"), Scalar::I64, "samples from image to image"));
+    let batch = b.scalar("batch", Scalar::I32, "number of images");
+    let tile = b.shared("tile", sample, ((TILE + 1) * TILE) as u32);
+
+    let across = b.let_("across", Scalar::I32, (Expr::from(width) + (TILE - 1)) / TILE);
+    let [x0, y0] = [
+        ("x0", Expr::from(Builtin::BlockX) % Expr::from(across) * TILE),
+        ("y0", Expr::from(Builtin::BlockX) / Expr::from(across) * TILE),
+    ]
+    .map(|(name, value)| b.let_(name, Scalar::I32, value));
+    let wide = |e: Expr| e.cast(Scalar::I64);
+    let thread = || Expr::from(Builtin::ThreadX);
+    b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
+        let base = |stride| wide(image.clone()) * Expr::from(stride);
+        b.for_("y", Builtin::ThreadY, TILE, THREADS_Y, |b, y| {
+            let (column, row) = (Expr::from(x0) + thread(), Expr::from(y0) + y.clone());
+            b.if_(column.clone().lt(width.into()).and(row.clone().lt(height.into())), |b| {
+                let at = base(src_stride) + wide(row) * Expr::from(src_pitch) + wide(column);
+                let sample = b.load_new("sample", sample, Space::Global(src), at);
+                b.store(Space::Shared(tile), y * (TILE + 1) + thread(), sample);
+            });
+        });
+        b.barrier();
+        b.for_("y", Builtin::ThreadY, TILE, THREADS_Y, |b, y| {
+            let (column, row) = (Expr::from(y0) + thread(), Expr::from(x0) + y.clone());
+            b.if_(column.clone().lt(height.into()).and(row.clone().lt(width.into())), |b| {
+                let sample = b.load_new("sample", sample, Space::Shared(tile), thread() * (TILE + 1) + y);
+                let at = base(dst_stride) + wide(row) * Expr::from(dst_pitch) + wide(column);
+                b.store(Space::Global(dst), at, sample);
+            });
+        });
+        b.barrier();
+    });
+    let tiles = |n| ((Expr::from(n) + (TILE - 1)) / TILE).cast(Scalar::I64);
+    let grid = [tiles(width) * tiles(height), 1.into(), Expr::from(batch).min(Expr::i32(65535))];
+    builder.finish(Launch { block: [TILE as u32, THREADS_Y as u32, 1], grid })
+}

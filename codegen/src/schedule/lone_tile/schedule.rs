@@ -1,0 +1,119 @@
+//! The schedule as plans see it.
+
+use super::{Fit, fit, write};
+use crate::ir::Kernel;
+use crate::machine::Machine;
+use crate::schedule::demand::Demand;
+use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::{self, Extent, Field, Options, ScheduleError, Shape};
+use lifting_dsl::Scheme;
+use std::fmt;
+use std::sync::Arc;
+
+/// Tiles that know nothing of one another, each in the shared memory of a block.
+pub struct Schedule;
+
+/// The number of shapes: rows and columns of a tile at most.
+const FIELDS: &[Field] = &[Field::new("side", 2, 64)];
+
+/// The side where nothing is said: a block of 512 threads.
+const SIDE: u32 = 32;
+
+impl schedule::Schedule for Schedule {
+    fn name(&self) -> &'static str {
+        "lone-tile"
+    }
+
+    fn about(&self) -> &'static str {
+        "Both axes in one pass: a block has a whole tile in shared memory (Matela 2009)"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Plane
+    }
+
+    fn holds_whole(&self) -> bool {
+        true
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn describe(&self, shape: &Shape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [side] = shape.values();
+        write!(f, "lone-tile, up to {side} rows and columns")
+    }
+
+    fn alignments(&self) -> &'static [RowAlignment] {
+        &[RowAlignment::Any]
+    }
+
+    fn fit(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        shape: Shape,
+        _: RowAlignment,
+    ) -> Result<Arc<dyn schedule::Fit>, ScheduleError> {
+        shape.check_lanes(scheme)?;
+        let [side] = shape.values();
+        Ok(Arc::new(fit(scheme, options, side)?))
+    }
+
+    /// The side that takes the job with the fewest threads.
+    fn proposed(
+        &self,
+        scheme: &Scheme,
+        options: Options,
+        job: &Job,
+        _multiprocessors: u32,
+    ) -> Result<Vec<Shape>, ScheduleError> {
+        let longest = job.width.max(job.height).max(2) as u32;
+        let sides = [16, SIDE, 64].into_iter().filter(|&side| fit(scheme, options, side).is_ok());
+        let side = sides.clone().find(|&side| side >= longest).or(sides.last()).unwrap_or(SIDE);
+        fit(scheme, options, side)?;
+        Ok(vec![Shape::new(&Schedule, &[side])])
+    }
+
+    fn miniatures(&self, _: &Scheme, _: Options) -> Vec<Shape> {
+        // One with a thread for every two samples, and one with fewer.
+        [16, 48].map(|side| Shape::new(&Schedule, &[side])).into()
+    }
+
+    fn usual(&self, scheme: &Scheme, options: Options) -> Result<Shape, ScheduleError> {
+        fit(scheme, options, SIDE)?;
+        Ok(Shape::new(&Schedule, &[SIDE]))
+    }
+}
+
+impl schedule::Fit for Fit {
+    fn alignment(&self) -> RowAlignment {
+        RowAlignment::Any
+    }
+
+    fn block(&self) -> [i64; 2] {
+        [i64::from(self.side); 2]
+    }
+
+    fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError> {
+        Ok(write(self, scheme, order))
+    }
+
+    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+        job.check("lone-tile", self.options.sample)?;
+        job.check_pairs("lone-tile", self.options.boundary)?;
+        let (width, height, side) = (job.width, job.height, self.side);
+        if width.max(height) > side as i32 {
+            let what = format!("an image is {height} x {width}, a block has {side} x {side}: cut it by `.tile(…)`");
+            return Err(ScheduleError::Launch { schedule: "lone-tile", what });
+        }
+        Ok(Arguments { chunk: 1, aligned: 0, skew: 0 })
+    }
+
+    /// Samples go through shared memory once for each read and write of a step. Never fitted: plans do not choose it.
+    fn demand(&self, _: &Job, _: u32, _: &Machine) -> Demand {
+        let operations = 16.0 * self.actions.len() as f64;
+        Demand { moved: 1.0, instructions: operations, latency: 4.0 * operations, power: 1.0, slower: 1.0 }
+    }
+}

@@ -1,0 +1,99 @@
+//! Schedules of papers in plans: asked for by name they give the bits of all others, and nobody takes them unasked.
+
+use lifting::{BlockShape, Boundary, Device, Direction, Plan, PlanBuilder, PlanError, Sample, Schedule, catalogue};
+use lifting_codegen::schedule::{AXIS_SCHEDULES, PAPERS};
+
+/// Samples that have nothing to do with one another.
+fn noise<T>(len: usize, sample: impl Fn(i16) -> T) -> Vec<T> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as i16 % 1000
+    };
+    (0..len).map(|_| sample(next())).collect()
+}
+
+/// Both directions against the CPU, and that every pass is of a schedule.
+fn check<T: Sample + PartialEq>(
+    builder: &PlanBuilder<'_, T>,
+    asked: PlanBuilder<'_, T>,
+    names: &[&str],
+    sample: impl Fn(i16) -> T,
+) {
+    let plan = asked.build(&Device::Interpreter).unwrap();
+    let recipe = plan.recipe();
+    assert!(recipe.passes.iter().all(|pass| names.contains(&pass.schedule)), "{names:?}: {recipe}");
+    let data = noise(plan.len(), sample);
+    let cpu = builder.build(&Device::cpu_with_threads(1)).unwrap();
+    let (mut found, mut wanted) = (vec![T::default(); data.len()], vec![T::default(); data.len()]);
+    plan.forward(&data, &mut found).unwrap();
+    cpu.forward(&data, &mut wanted).unwrap();
+    assert!(found == wanted, "{names:?}: analysis\n{recipe}");
+    let (mut back, mut wanted_back) = (wanted.clone(), wanted.clone());
+    plan.inverse(&wanted, &mut back).unwrap();
+    cpu.inverse(&wanted, &mut wanted_back).unwrap();
+    assert!(back == wanted_back, "{names:?}: synthesis\n{recipe}");
+}
+
+#[test]
+fn passes_of_papers_have_the_same_bits() {
+    let [cdf97, legall] = ["cdf97", "legall53"].map(|name| catalogue::find(name).unwrap());
+    for &schedule in AXIS_SCHEDULES {
+        let asked = Schedule::Axis(schedule);
+        assert_eq!(schedule.name().parse(), Ok(asked));
+        let real = Plan::builder(&cdf97).shape(&[70, 45]).levels(2).sample::<f32>();
+        check(&real, real.clone().schedule(asked), &[schedule.name()], f32::from);
+        // A batch of images, odd positions, another order of axes.
+        let integer = Plan::builder(&legall).shape(&[3, 21, 38]).levels_per_axis(&[0, 2, 1]);
+        let integer = integer.origins(&[0, 3, 1]).axis_order(&[1, 2]).boundary(Boundary::Edge).sample::<i16>();
+        check(&integer, integer.clone().schedule(asked), &[schedule.name()], |x| x);
+        let half = Plan::builder(&cdf97).shape(&[20, 24]).levels(1).sample::<lifting::f16>();
+        check(&half, half.clone().schedule(asked), &[schedule.name()], |x| lifting::f16::from_f32(f32::from(x)));
+        let volume = Plan::builder(&legall).shape(&[9, 10, 11]).levels(1).sample::<i32>();
+        check(&volume, volume.clone().schedule(asked), &[schedule.name()], i32::from);
+    }
+}
+
+#[test]
+fn launches_of_papers_have_the_same_bits() {
+    let [cdf97, legall] = ["cdf97", "legall53"].map(|name| catalogue::find(name).unwrap());
+    let blocks: Schedule = "register-blocks".parse().unwrap();
+    let real = Plan::builder(&cdf97).shape(&[50, 130]).levels(2).sample::<f32>();
+    check(&real, real.clone().schedule(blocks), &["register-blocks"], f32::from);
+    let tile: Schedule = "lone-tile".parse().unwrap();
+    let tiled = Plan::builder(&legall).shape(&[40, 70]).levels(2).tile(&[16, 32]).sample::<i16>();
+    check(&tiled, tiled.clone().schedule(tile), &["lone-tile"], |x| x);
+
+    let whole = Plan::builder(&legall).shape(&[40, 70]).sample::<i16>().schedule(tile);
+    let refused = whole.build(&Device::Interpreter).unwrap_err();
+    assert!(matches!(refused, PlanError::Refused { level: 1, .. }));
+    assert!(refused.to_string().contains("an image is 40 x 70, a block has 64 x 64: cut it by"), "{refused}");
+}
+
+/// Of a shape, in one direction.
+#[test]
+fn blocks_that_are_asked_for() {
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    for build in 0..3 {
+        let numbers = [("rows", 32), ("warps", 1), ("build", build)];
+        let shape = BlockShape::named("register-blocks", numbers.into_iter()).unwrap();
+        let plan = Plan::builder(&cdf97).shape(&[64, 70]).sample::<f32>();
+        let asked = plan.clone().blocks(Direction::Forward, shape);
+        check(&plan, asked, &["register-blocks"], f32::from);
+    }
+}
+
+#[test]
+fn nobody_takes_them_unasked() {
+    let cdf97 = catalogue::find("cdf97").unwrap();
+    for shape in [[32, 32], [512, 512], [64, 2048]] {
+        let plan = Plan::builder(&cdf97).shape(&shape).sample::<f32>().build(&Device::Interpreter).unwrap();
+        let text = plan.recipe().to_string();
+        let names = PAPERS.iter().map(|s| s.name()).chain(AXIS_SCHEDULES.iter().map(|s| s.name()));
+        for name in names {
+            assert!(!text.contains(name), "{name}\n{text}");
+        }
+    }
+}
