@@ -16,16 +16,14 @@ pub fn run(args: &KernelsArgs) -> Outcome {
     warn(&named.source.name, &named.source.text, &named.warnings);
     let scheme = named.schemes[0].clone();
     let sample = args.sample.unwrap_or_else(|| default_sample(&scheme));
+    let shape = args.batch.iter().chain(&args.shape).copied().collect();
     let case = Case {
-        scheme,
-        sample,
-        shape: args.batch.iter().chain(&args.shape).copied().collect(),
         batch: args.batch,
-        levels: args.levels,
         boundary: args.boundary,
         schedule: args.schedule,
         pitch: args.pitch,
         ways: Vec::new(),
+        ..Case::new(scheme, sample, shape, args.levels)
     };
     let kernels = with_sample!(sample, source(&case, args.multiprocessors))?;
     if kernels.is_empty() {

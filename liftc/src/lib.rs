@@ -21,6 +21,7 @@ mod kernels;
 pub mod media;
 mod mend;
 mod output;
+mod papers;
 mod plot;
 mod shell;
 mod show;
@@ -80,6 +81,7 @@ pub fn run(cli: Cli) -> Outcome {
         Some(Command::Decode(args)) => codec::decode(&args),
         Some(Command::Info(args)) => codec::info(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Papers(args)) => papers::run(&args),
         Some(Command::Kernels(args)) => kernels::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args),
         Some(Command::Man(args)) => shell::man(&args),

@@ -12,6 +12,7 @@ mod kernels;
 mod media;
 mod mistakes;
 mod pairs;
+mod papers;
 mod plot;
 mod readme;
 mod shell;

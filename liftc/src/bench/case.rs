@@ -5,7 +5,9 @@ use super::{Way, with_sample};
 use crate::cli::{BenchArgs, DirectionArg};
 use crate::failure::{Outcome, input, usage};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Device, Domain, Plan, PlanBuilder, PlanError, Sample, SampleType, Schedule, Scheme};
+use lifting::{
+    BlockShape, Boundary, Device, Direction, Domain, Plan, PlanBuilder, PlanError, Sample, SampleType, Schedule, Scheme,
+};
 use std::fmt;
 
 /// One transform to measure.
@@ -25,6 +27,38 @@ pub struct Case {
     pub pitch: Option<usize>,
     /// The directions that are timed.
     pub ways: Vec<Way>,
+    /// The axes that are transformed, if not all.
+    pub axes: Option<Vec<usize>>,
+    /// Lengths of tiles that know nothing of one another.
+    pub tile: Option<Vec<usize>>,
+    /// Blocks of analysis on a GPU, if they are not the schedule's own choice.
+    pub blocks: Option<BlockShape>,
+}
+
+/// What plans choose of themselves, of a wavelet.
+impl Case {
+    pub fn new(scheme: Scheme, sample: SampleType, shape: Vec<usize>, levels: u32) -> Case {
+        Case {
+            scheme,
+            sample,
+            shape,
+            batch: None,
+            levels,
+            boundary: None,
+            schedule: Schedule::Auto,
+            pitch: None,
+            ways: vec![Way::Forward, Way::Inverse],
+            axes: None,
+            tile: None,
+            blocks: None,
+        }
+    }
+
+    /// Whether its blocks make a transform, which is then verified.
+    pub fn transforms(&self) -> bool {
+        // The ways of `register-blocks` that only move or only lift are the last two.
+        self.blocks.and_then(|shape| shape.get("build")).is_none_or(|build| build < 3)
+    }
 }
 
 /// The sample type where none is named.
@@ -66,7 +100,8 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
                 for &sample in &samples {
                     let (scheme, shape, ways) = (scheme.clone(), shape.clone(), ways.clone());
                     let (batch, boundary, pitch) = (args.batch, args.boundary, args.pitch);
-                    let case = Case { scheme, sample, shape, batch, levels, boundary, schedule, pitch, ways };
+                    let case =
+                        Case { batch, boundary, schedule, pitch, ways, ..Case::new(scheme, sample, shape, levels) };
                     // What cannot be planned is said before anything is measured.
                     with_sample!(sample, check(&case))?;
                     cases.push(case);
@@ -91,7 +126,11 @@ impl Case {
     pub fn plan_of<T: Sample>(&self, shape: &[usize], device: &Device) -> Outcome<Plan<T>> {
         // The same transform on the CPU is what others are held against.
         let schedule = if matches!(device, Device::Cpu { .. }) { Schedule::Auto } else { self.schedule };
-        self.with_builder(shape, |builder: PlanBuilder<'_, T>| builder.schedule(schedule).build(device))
+        let blocks = self.blocks.filter(|_| !matches!(device, Device::Cpu { .. }));
+        self.with_builder(shape, |builder: PlanBuilder<'_, T>| match blocks {
+            Some(blocks) => builder.blocks(Direction::Forward, blocks).build(device),
+            None => builder.schedule(schedule).build(device),
+        })
     }
 
     /// The CUDA text of its kernels, for a device with so many multiprocessors.
@@ -109,9 +148,15 @@ impl Case {
         if self.batch.is_some() {
             levels[0] = 0;
         }
+        if let Some(axes) = &self.axes {
+            levels.iter_mut().enumerate().filter(|(axis, _)| !axes.contains(axis)).for_each(|(_, n)| *n = 0);
+        }
         let mut builder = Plan::builder(&self.scheme).shape(shape).levels_per_axis(&levels).sample::<T>();
         if let Some(boundary) = self.boundary {
             builder = builder.boundary(boundary);
+        }
+        if let Some(tile) = &self.tile {
+            builder = builder.tile(tile);
         }
         if let Some(strides) = self.strides(shape)? {
             builder = builder.strides(&strides).coefficient_strides(&strides);
@@ -223,17 +268,7 @@ mod tests {
     fn case(shape: &[usize], levels: u32) -> Case {
         let scheme = lifting::catalogue::find("legall53").unwrap();
         let shape = shape.to_vec();
-        Case {
-            scheme,
-            sample: SampleType::I16,
-            shape,
-            batch: None,
-            levels,
-            boundary: None,
-            schedule: Schedule::Auto,
-            pitch: None,
-            ways: vec![],
-        }
+        Case::new(scheme, SampleType::I16, shape, levels)
     }
 
     #[test]

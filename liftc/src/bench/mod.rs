@@ -6,10 +6,10 @@
 
 mod case;
 mod cpu;
-mod cuda;
+pub(crate) mod cuda;
 mod data;
 mod plot;
-mod report;
+pub(crate) mod report;
 mod stats;
 
 use crate::cli::{BenchArgs, Cli, Command, DeviceArg};
@@ -20,6 +20,7 @@ use crate::output::{check_distinct, print, why, write_file};
 pub(crate) use case::{Case, default_sample, pitched, shape_text};
 use clap::Parser;
 use lifting::{Device, Schedule};
+pub(crate) use stats::Spread;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -163,7 +164,7 @@ fn device(args: &BenchArgs) -> Outcome<Device> {
 }
 
 /// Measures cases on one device.
-trait Runner {
+pub(crate) trait Runner {
     /// The device, for the report.
     fn device(&self) -> report::DeviceInfo;
 

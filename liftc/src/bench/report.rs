@@ -165,6 +165,21 @@ impl Measurement {
         self.time_us.median
     }
 
+    /// Its times, in microseconds.
+    pub fn times(&self) -> &Spread {
+        &self.time_us
+    }
+
+    /// Those of the copy.
+    pub fn copies(&self) -> &Spread {
+        &self.copy_us
+    }
+
+    /// The schedules that it took.
+    pub fn schedules(&self) -> &[String] {
+        &self.schedules
+    }
+
     /// Median time of the copy in microseconds.
     pub fn copy(&self) -> f64 {
         self.copy_us.median

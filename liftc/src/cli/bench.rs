@@ -73,6 +73,32 @@ pub struct BenchArgs {
     pub quiet: bool,
 }
 
+/// Arguments of `papers`.
+#[derive(Debug, Args)]
+pub struct PapersArgs {
+    /// The tables, as --list names them [default: all]
+    #[arg(value_name = "TABLE")]
+    pub tables: Vec<String>,
+    /// Only say which tables there are
+    #[arg(long)]
+    pub list: bool,
+    /// Where to execute: best, cuda, or cuda:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
+    pub device: DeviceArg,
+    /// Times to take; the median counts
+    #[arg(long, value_name = "N", default_value = "7", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    pub repeats: u16,
+    /// Also write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also draw each table, as TABLE.svg in this directory
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Say nothing but the tables and errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// `--direction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DirectionArg {

@@ -4,7 +4,7 @@ use super::values::{Shape, any_shape, boundary_values, dialect_words, format_val
 use super::values::{positive, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, SampleType};
-use lifting_codegen::schedule::{self, SCHEDULES};
+use lifting_codegen::schedule::{self, AXIS_SCHEDULES, PAPERS, SCHEDULES};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -118,6 +118,8 @@ pub enum Schedule {
     Lattice,
     /// Several axes in one launch.
     Launch(&'static dyn schedule::Schedule),
+    /// A pass an axis, as a paper has it.
+    Axis(&'static dyn schedule::AxisSchedule),
 }
 
 impl Schedule {
@@ -129,6 +131,7 @@ impl Schedule {
             Schedule::Rows => "rows",
             Schedule::Lattice => "lattice",
             Schedule::Launch(schedule) => schedule.name(),
+            Schedule::Axis(schedule) => schedule.name(),
         }
     }
 
@@ -142,6 +145,7 @@ impl Schedule {
                 "Lattices under periodic: blocks hold whole rows or columns, of up to 1024 samples here"
             }
             Schedule::Launch(schedule) => schedule.about(),
+            Schedule::Axis(schedule) => schedule.about(),
         }
     }
 }
@@ -150,8 +154,9 @@ impl ValueEnum for Schedule {
     fn value_variants<'a>() -> &'a [Schedule] {
         static ALL: LazyLock<Vec<Schedule>> = LazyLock::new(|| {
             let passes = [Schedule::Shared, Schedule::Horizontal, Schedule::Vertical, Schedule::Rows];
-            let launches = SCHEDULES.iter().map(|&schedule| Schedule::Launch(schedule));
-            passes.into_iter().chain(launches).chain([Schedule::Lattice]).collect()
+            let launches = SCHEDULES.iter().chain(PAPERS).map(|&schedule| Schedule::Launch(schedule));
+            let axes = AXIS_SCHEDULES.iter().map(|&schedule| Schedule::Axis(schedule));
+            passes.into_iter().chain(launches).chain([Schedule::Lattice]).chain(axes).collect()
         });
         &ALL
     }

@@ -133,6 +133,14 @@ type and border rule:
 The same plan, asked on another kind of device, may take other kernels: --multiprocessors says which device it will \
 be.";
 
+pub(super) const PAPERS_NOTES: &str = "\
+Without a CUDA device it prints the papers' figures and what is predicted.
+
+Examples:
+  liftc papers --list
+  liftc papers kucis-1 kucis-3
+  liftc papers --json papers.json --svg papers/";
+
 pub(super) const BENCH_EXAMPLES: &str = "\
 Examples:
   liftc bench -w cdf97,legall53 --shape 4096x4096,1080x1920 -l 1,5 --svg a.svg

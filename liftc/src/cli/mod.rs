@@ -11,7 +11,7 @@ mod factor;
 mod media;
 mod values;
 
-pub use bench::{BenchArgs, DeviceArg, DirectionArg};
+pub use bench::{BenchArgs, DeviceArg, DirectionArg, PapersArgs};
 pub use compile::{CompileArgs, Emit, FixedArgs, KernelCount, KernelsArgs, Schedule};
 pub use draw::{ExplainArgs, Panel, PlotArgs};
 pub use factor::{Carrier, FactorArgs, Into};
@@ -65,6 +65,9 @@ pub enum Command {
     /// Measure how long transforms take, as multiples of a copy of the same data
     #[command(after_help = BENCH_EXAMPLES)]
     Bench(Box<BenchArgs>),
+    /// Measure what tables of papers have, beside the papers' figures and the plans of today
+    #[command(after_help = PAPERS_NOTES)]
+    Papers(PapersArgs),
     /// Write the CUDA kernels that plans take, to be compiled where there is a compiler and no device
     #[command(after_help = KERNELS_EXAMPLES)]
     Kernels(KernelsArgs),

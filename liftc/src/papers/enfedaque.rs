@@ -1,0 +1,143 @@
+//! Enfedaque 2017: tables 2.1 to 2.4 and 2.6, figures 2.5 to 2.8, on a GeForce GTX TITAN Black.
+
+use super::table::{Claim, Row, Spec, Table, Unit, What};
+use crate::failure::Outcome;
+use lifting::SampleType::{F32, I16};
+
+/// What the SDK's test finds of its 336 · 10⁹ bytes a second (table 2.5).
+const TITAN: (&str, f64) = ("GeForce GTX TITAN Black", 234.0);
+
+/// The two transforms; the paper stores 16 bits of the 9/7 and computes in 32.
+fn wavelet(lossy: bool, side: usize) -> Spec {
+    if lossy { Spec::new("cdf97", F32, &[side; 2]) } else { Spec::new("legall53", I16, &[side; 2]) }
+}
+
+fn name(lossy: bool) -> &'static str {
+    if lossy { "9/7" } else { "5/3" }
+}
+
+/// Ways of [`register-blocks`](lifting_codegen::schedule::register_blocks::Build).
+const SHUFFLES: u32 = 0;
+const EXCHANGE: u32 = 1;
+const SHARED: u32 = 2;
+const MOVES: u32 = 3;
+const LIFTS: u32 = 4;
+
+fn blocks(rows: u32, build: u32) -> Option<(&'static str, Vec<(&'static str, u32)>)> {
+    Some(("register-blocks", vec![("rows", rows), ("warps", 4), ("build", build)]))
+}
+
+/// Samples moved, in M, of blocks with a halo of 2J samples a side: equation 2.4.
+fn moved(width: f64, height: f64, pairs: f64) -> f64 {
+    width * height / ((width - 4.0 * pairs) * (height - 4.0 * pairs)) + 1.0
+}
+
+fn one() -> Table {
+    let sizes = [(16.0, 16.0), (32.0, 32.0), (64.0, 64.0), (128.0, 128.0), (64.0, 20.0)];
+    let papers = [[2.78, 2.31, 2.14, 2.07, 2.33], [5.0, 2.78, 2.31, 2.14, 2.90]];
+    let rows = papers.into_iter().enumerate().flat_map(|(j, papers)| {
+        sizes.into_iter().zip(papers).map(move |((width, height), paper)| Row {
+            label: format!("{}, blocks of {width} × {height}", name(j == 1)),
+            paper: Some(paper),
+            what: What::Derived(moved(width, height, j as f64 + 1.0)),
+        })
+    });
+    let title = "Enfedaque 2017, table 2.1: samples moved by blocks, in M (separate passes: 4)";
+    let rows = rows.collect();
+    Table { id: "enfedaque-2.1", title, device: TITAN, unit: Unit::Number, rows, claims: Vec::new() }
+}
+
+fn two() -> Outcome<Table> {
+    let papers = [[23.0, 74.0, 279.0, 1091.0], [34.0, 116.0, 444.0, 1749.0]];
+    let mut rows = Vec::new();
+    for (j, papers) in papers.into_iter().enumerate() {
+        for (side, paper) in [1024, 2048, 4096, 8192].into_iter().zip(papers) {
+            let spec = Spec { blocks: blocks(20, MOVES), ..wavelet(j == 1, side) };
+            rows.push(spec.row(format!("{}, {side}², only moved, with halos", name(j == 1)), paper)?);
+        }
+    }
+    let title = "Enfedaque 2017, table 2.2: blocks of 64 × 20 that only move, one level";
+    Ok(Table { id: "enfedaque-2.2", title, device: TITAN, unit: Unit::Microseconds, rows, claims: Vec::new() })
+}
+
+/// Block heights: figure 2.5, whose numbers are not printed, and table 2.3.
+fn heights() -> Outcome<Table> {
+    let mut rows = Vec::new();
+    for lossy in [false, true] {
+        for height in [10, 20, 30, 40, 50, 60, 70] {
+            let halo = if lossy { 8 } else { 4 };
+            if height <= halo + 2 && lossy {
+                continue;
+            }
+            let spec = Spec { blocks: blocks(height, SHUFFLES), ..wavelet(lossy, 7168) };
+            rows.push(spec.row(format!("{}, blocks of 64 × {height}", name(lossy)), None)?);
+        }
+        rows.push(wavelet(lossy, 7168).row(format!("{}, plan", name(lossy)), None)?);
+    }
+    let best = |else_| Claim::new("5/3, blocks of 64 × 20", "5/3, blocks of 64 × 70", else_);
+    let claims = vec![best("registers are enough for taller blocks, whose halo is shorter for what they store")];
+    let title = "Enfedaque 2017, figure 2.5 and table 2.3: heights of blocks, one level of 7168²";
+    Ok(Table { id: "enfedaque-2.3", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
+}
+
+/// Shuffles, shared memory and plans: figures 2.6 and 2.7, table 2.4, whose times are not printed.
+fn variants() -> Outcome<Table> {
+    let mut rows = Vec::new();
+    let mut claims = Vec::new();
+    for lossy in [false, true] {
+        for side in [2048, 8192] {
+            let label = |how: &str| format!("{}, {side}², {how}", name(lossy));
+            let built = |build| Spec { blocks: blocks(20, build), ..wavelet(lossy, side) };
+            rows.push(built(SHUFFLES).row(label("registers and shuffles"), None)?);
+            rows.push(built(EXCHANGE).row(label("registers, exchange through shared memory"), None)?);
+            rows.push(built(SHARED).row(label("all in shared memory"), None)?);
+            rows.push(Spec { schedule: "shared", ..wavelet(lossy, side) }.row(label("van der Laan's passes"), None)?);
+            rows.push(wavelet(lossy, side).row(label("plan"), None)?);
+            for (slower, else_) in [
+                (
+                    "registers, exchange through shared memory",
+                    "memory limits both, and shared memory is idle otherwise",
+                ),
+                ("all in shared memory", "memory limits both"),
+                ("van der Laan's passes", "one pass should beat two"),
+            ] {
+                claims.push(Claim::new(label("registers and shuffles"), label(slower), else_));
+            }
+        }
+    }
+    let title = "Enfedaque 2017, figures 2.6 and 2.7, table 2.4: registers against shared memory, one level";
+    Ok(Table { id: "enfedaque-2.7", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
+}
+
+fn bound() -> Outcome<Table> {
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for lossy in [false, true] {
+        let label = |how: &str| format!("{}, 8192², {how}", name(lossy));
+        for (build, how) in [(SHUFFLES, "total"), (MOVES, "global memory accesses"), (LIFTS, "arithmetic operations")] {
+            let spec = Spec { blocks: blocks(20, build), ..wavelet(lossy, 8192) };
+            rows.push(spec.row(label(how), None)?);
+        }
+        let else_ = "instructions limit, not memory: this device's memory has grown more than its processors";
+        claims.push(Claim::new(label("arithmetic operations"), label("global memory accesses"), else_));
+    }
+    let title = "Enfedaque 2017, figure 2.8: what bounds blocks of 64 × 20, one level";
+    Ok(Table { id: "enfedaque-2.8", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
+}
+
+fn six() -> Outcome<Table> {
+    let papers = [[55.0, 139.0, 467.0, 1741.0], [79.0, 194.0, 652.0, 2490.0]];
+    let mut rows = Vec::new();
+    for (j, papers) in papers.into_iter().enumerate() {
+        for (side, paper) in [1024, 2048, 4096, 8192].into_iter().zip(papers) {
+            let five = |schedule| Spec { levels: 5, schedule, ..wavelet(j == 1, side) };
+            rows.push(five("register-blocks").row(format!("{}, {side}²", name(j == 1)), paper)?);
+            rows.push(five("auto").row(format!("{}, {side}², plan", name(j == 1)), None)?);
+        }
+    }
+    let title = "Enfedaque 2017, table 2.6: five levels";
+    Ok(Table { id: "enfedaque-2.6", title, device: TITAN, unit: Unit::Microseconds, rows, claims: Vec::new() })
+}
+
+pub fn tables() -> Outcome<Vec<Table>> {
+    Ok(vec![one(), two()?, heights()?, variants()?, bound()?, six()?])
+}

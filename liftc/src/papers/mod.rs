@@ -1,0 +1,155 @@
+//! `liftc papers`: the tables of papers, measured here, beside the papers' figures, with what plans take as one more row.
+//!
+//! `table` says what a table is; `laan`, `kucis`, `enfedaque` and `others` are those of the papers. A row that is a
+//! transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is predicted where
+//! there is no device, `report` is what comes out.
+
+mod enfedaque;
+mod kucis;
+mod laan;
+mod others;
+mod predict;
+mod report;
+mod table;
+
+use crate::bench::cuda::Runner;
+use crate::bench::{Runner as _, Spread};
+use crate::cli::{DeviceArg, PapersArgs};
+use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
+use crate::figure;
+use crate::output::{check_distinct, print, why, write_file};
+use lifting::Device;
+use report::{Found, Report};
+use table::{Table, What};
+
+/// All tables, in the order of the papers.
+fn tables() -> Outcome<Vec<Table>> {
+    Ok([laan::tables()?, kucis::tables()?, enfedaque::tables()?, others::tables()?].into_iter().flatten().collect())
+}
+
+/// Measures the tables that were asked for.
+pub fn run(args: &PapersArgs) -> Outcome {
+    let all = tables()?;
+    if args.list {
+        let lines = all.iter().map(|table| format!("{:16}{}\n", table.id, table.title));
+        return print(&lines.collect::<String>());
+    }
+    if let Some(unknown) = args.tables.iter().find(|id| all.iter().all(|table| table.id != **id)) {
+        let help = "`liftc papers --list` prints those that there are";
+        return Err(usage(format!("there is no table `{unknown}`")).help(help));
+    }
+    if let Some(path) = &args.json {
+        check_distinct(&[], &[path])?;
+    }
+    let wanted: Vec<Table> =
+        all.into_iter().filter(|t| args.tables.is_empty() || args.tables.iter().any(|id| id == t.id)).collect();
+    let runner = runner(args)?;
+    let mut report = Report::new(runner.as_ref().map(|runner| runner.device()));
+    let mut failures = Vec::new();
+    let mut runner = runner;
+    for (i, table) in wanted.iter().enumerate() {
+        let rows = table.rows.iter().map(|row| {
+            let found = match (&mut runner, &row.what) {
+                (_, What::Derived(number)) => Ok(Found::Derived(*number)),
+                (Some(runner), what) => measure(runner, what, args.repeats.into()),
+                (None, what) => Ok(predict::predict(what)),
+            };
+            found.unwrap_or_else(|failure: Failure| {
+                let text = failure.render(false, 100);
+                failures.push(failure.at(format!("{}, {}", table.id, row.label)));
+                Found::Failed(text.trim().to_owned())
+            })
+        });
+        let rows = rows.collect();
+        let text = report.add(table, rows);
+        print(&text)?;
+        if !args.quiet {
+            eprint_quietly(&format!("[{}/{}] {}\n", i + 1, wanted.len(), table.id));
+        }
+        // After every table: what has been measured is there even if the rest takes too long.
+        if let Some(path) = &args.json {
+            write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
+        }
+        if let Some(directory) = &args.svg {
+            std::fs::create_dir_all(directory)
+                .map_err(|e| input(format!("{}: cannot make it: {}", directory.display(), why(&e))))?;
+            let path = directory.join(format!("{}.svg", table.id));
+            figure::write(&path, &report.draw(), figure::DPI)?;
+        }
+    }
+    match failures.len() {
+        0 => Ok(()),
+        1 => Err(failures.remove(0)),
+        _ => Err(Failure::Many(failures)),
+    }
+}
+
+/// The device, if there is one; a note where there is none and none was named.
+fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
+    let device = match args.device {
+        DeviceArg::Cpu => return Err(usage("papers' schedules are a GPU's kernels").help("leave --device out")),
+        DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
+        DeviceArg::Best => match Device::cuda(0) {
+            Ok(device) => device,
+            Err(why) => {
+                let why = why.to_string().replace(", or use `Device::cpu()`", "");
+                eprint_quietly(&format!(
+                    "note: measuring needs a CUDA device and NVRTC: {why}. These are the papers' figures, and what is \
+                     predicted for an H200\n"
+                ));
+                return Ok(None);
+            }
+        },
+    };
+    match device {
+        Device::Cuda(device) => Runner::new(&device).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
+    match what {
+        What::Transform(case) => {
+            let rows = runner.measure(case, repeats)?;
+            let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
+            Ok(Found::measured(row.times().clone(), row.copies().clone(), row.schedules().to_vec()))
+        }
+        What::Transfer { bytes, pinned } => {
+            let [times, copies]: [Spread; 2] = runner.transfer(*bytes, *pinned, repeats)?;
+            Ok(Found::measured(times, copies, Vec::new()))
+        }
+        What::Derived(number) => Ok(Found::Derived(*number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Tables have names of their own, rows of a table too, and claims are about rows that there are.
+    #[test]
+    fn tables_are_sound() {
+        let all = tables().ok().expect("the catalogue has all wavelets");
+        let ids: BTreeSet<&str> = all.iter().map(|table| table.id).collect();
+        assert_eq!(ids.len(), all.len());
+        for table in &all {
+            let labels: BTreeSet<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
+            assert_eq!(labels.len(), table.rows.len(), "{}", table.id);
+            for claim in &table.claims {
+                assert!(labels.contains(&*claim.faster) && labels.contains(&*claim.slower), "{}", table.id);
+            }
+        }
+    }
+
+    /// What follows from shapes is what the paper prints.
+    #[test]
+    fn halos_move_what_the_paper_says() {
+        let all = tables().ok().expect("the catalogue has all wavelets");
+        let derived = all.iter().find(|table| table.id == "enfedaque-2.1").expect("it is there");
+        for row in &derived.rows {
+            let (What::Derived(found), Some(paper)) = (&row.what, row.paper) else { panic!("{}", row.label) };
+            assert!((found - paper).abs() < 0.006, "{}: {found}", row.label);
+        }
+    }
+}

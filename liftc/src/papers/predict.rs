@@ -1,0 +1,127 @@
+//! What rows are predicted to take on an H200, where none is at hand: by the model that plans choose by, and by that of
+//! van der Laan et al., from what the interpreter counts of a small image's launches.
+
+use super::report::Found;
+use super::table::What;
+use crate::bench::{Case, Way, with_sample};
+use crate::failure::{Outcome, input};
+use lifting::{Device, Direction, Sample};
+use lifting_codegen::analytic::{self, Launch};
+use lifting_codegen::ir::interp::{self, Buffer, Counts};
+use lifting_codegen::machine::Machine;
+use lifting_planner::{Arg, Array, Problem, Program, Region, Schedule, Tuning, contiguous};
+
+/// Samples of an image that is counted, at most.
+const SMALL: usize = 1 << 16;
+/// Bytes a second that a copy moves on an H200, in 10⁹: `docs/performance.md`.
+const COPY: f64 = 4.1e3;
+
+/// Copies that a row is predicted to take; none of what is no transform.
+pub fn predict(what: &What) -> Found {
+    let What::Transform(case) = what else { return Found::Predicted([None; 2]) };
+    let planned = with_sample!(case.sample, planned(case)).ok().flatten();
+    Found::Predicted([planned, with_sample!(case.sample, counted(case)).ok()])
+}
+
+/// What the model of plans says. Of passes, and tiles, that are asked for by a paper's name it knows nothing.
+fn planned<T: Sample>(case: &Case) -> Outcome<Option<f64>> {
+    let is_unknown = match case.schedule {
+        Schedule::Axis(_) => true,
+        Schedule::Launch(schedule) => schedule.holds_whole(),
+        _ => false,
+    };
+    if is_unknown || !case.transforms() {
+        return Ok(None);
+    }
+    let plan = case.plan::<T>(&Device::Interpreter)?;
+    let direction = if case.ways.contains(&Way::Forward) { Direction::Forward } else { Direction::Inverse };
+    let samples = |shape: &[usize]| shape.iter().product::<usize>() as f64;
+    let choices = plan.recipe().choices.iter().filter(|choice| choice.direction == direction);
+    let first = samples(&case.shape);
+    Ok(Some(choices.map(|choice| choice.taken.time * samples(&choice.shape) / first).sum()))
+}
+
+/// What equations 3 to 6 say of the launches of a smaller image, all but its size alike.
+fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
+    let shape = case.affordable(SMALL);
+    let plan = case.plan_of::<T>(&shape, &Device::Interpreter)?;
+    let recipe = plan.recipe();
+    let geometry = lifting_dsl::geometry::Geometry::new(&shape, &recipe.origins, &recipe.levels, &recipe.axis_order);
+    let problem = Problem {
+        boundary: recipe.boundary,
+        tile: case.tile.clone(),
+        ..Problem::new(case.scheme.clone(), geometry.map_err(input)?)
+    };
+    let mut tuning = Tuning::new(case.schedule, Machine::default(), String::new());
+    if let Some(blocks) = case.blocks {
+        tuning = Tuning::new(Schedule::Launch(blocks.schedule()), Machine::default(), String::new());
+        tuning.only = Some(lifting_planner::Only::Way(Direction::Forward, lifting_planner::Way::Launch(blocks)));
+    }
+    let strides = contiguous(&shape);
+    let program = Program::new(&problem, T::KIND, &strides, &strides, &tuning).map_err(input)?;
+    let list = if case.ways.contains(&Way::Forward) { &program.forward } else { &program.inverse[0] };
+    let scalar = lifting_planner::scalar_of(T::KIND);
+    let samples: usize = shape.iter().product();
+    let arrays = Arrays {
+        source: zeros(scalar, samples),
+        target: zeros(scalar, samples),
+        scratch: program.regions.0.iter().map(|region| region.map(|(scalar, len)| zeros(scalar, len))).collect(),
+    };
+    let (device, times) = (analytic::Device::H200, case.samples() as f64 / samples as f64);
+    let mut total = 0.0;
+    for launch in &list.launches {
+        let made = &program.kernels[launch.kernel];
+        let counts = count(&arrays, launch, made)?;
+        let block = made.kernel.launch.block;
+        let threads = block.iter().product::<u32>();
+        let mut seen = Launch::counted(&counts, threads.into(), &device);
+        (seen.blocks, seen.bytes) = (seen.blocks * times, seen.bytes * times);
+        total += seen.predict(&device).total();
+    }
+    let copy = 2.0 * case.bytes() as f64 / (COPY * 1e9);
+    Ok(total / copy)
+}
+
+struct Arrays {
+    source: Buffer,
+    target: Buffer,
+    scratch: Vec<Option<Buffer>>,
+}
+
+/// What a launch does, on what its arrays hold.
+fn count(arrays: &Arrays, launch: &lifting_planner::Launch, made: &lifting_planner::Made) -> Outcome<Counts> {
+    let mut args = Vec::new();
+    for arg in &launch.args {
+        args.push(match *arg {
+            Arg::Int(value) => interp::Arg::Scalar(value),
+            Arg::Pointer(array, offset) => {
+                let whole = match array {
+                    Array::Source => &arrays.source,
+                    Array::Target => &arrays.target,
+                    Array::Scratch(region) => {
+                        arrays.scratch[Region::index(region)].as_ref().ok_or_else(|| input("no such scratch"))?
+                    }
+                };
+                // What it writes is forgotten: samples do not matter to what is counted.
+                interp::Arg::Buffer(whole.tail(offset.max(0) as usize))
+            }
+        });
+    }
+    if let (Some(placed), Some(fit)) = (&launch.placed, &made.fit) {
+        let values = placed.arguments(&**fit, |_| 0).ok_or_else(|| input("it does not suit its arrays"))?;
+        args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = interp::Arg::Scalar(v));
+    }
+    interp::run(&made.kernel, &made.info, &mut args).map_err(input)
+}
+
+fn zeros(scalar: lifting_codegen::ir::Scalar, len: usize) -> Buffer {
+    let mut buffer = Buffer::undefined(scalar, len);
+    match scalar {
+        lifting_codegen::ir::Scalar::I16 => buffer.set((0..len).map(|i| (i, 1i16))),
+        lifting_codegen::ir::Scalar::I32 => buffer.set((0..len).map(|i| (i, 1i32))),
+        lifting_codegen::ir::Scalar::F64 => buffer.set((0..len).map(|i| (i, 1f64))),
+        lifting_codegen::ir::Scalar::F32 => buffer.set((0..len).map(|i| (i, 1f32))),
+        _ => {}
+    }
+    buffer
+}

@@ -1,0 +1,45 @@
+//! `liftc papers`: which tables there are, and what is printed of them where there is no device.
+
+use crate::common::Bench;
+
+#[test]
+fn tables_are_listed() {
+    let list = Bench::new().run("papers --list").ok().stdout;
+    for id in ["laan-3", "laan-6", "kucis-1", "kucis-4", "enfedaque-2.1", "enfedaque-2.8", "matela-1", "lattice-1"] {
+        assert!(list.lines().any(|line| line.split_whitespace().next() == Some(id)), "{id}\n{list}");
+    }
+}
+
+/// The papers' figures are there with and without a device, as are what follows from shapes.
+#[test]
+fn figures_of_papers_are_printed() {
+    let bench = Bench::new();
+    let run = bench.run("papers kucis-1 enfedaque-2.1 --json found.json --svg drawn").ok();
+    let text = run.stdout;
+    assert!(text.contains("Horiz-Blazewicz2012-4, 1 Mpel"), "{text}");
+    for figure in ["103.0", "95.4", "56.0", "2.333", "2.905"] {
+        assert!(text.contains(figure), "{figure}\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_slice(&bench.read("found.json")).unwrap();
+    let tables = json["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 2);
+    assert_eq!(tables[0]["rows"][0]["paper"], 103.0);
+    // 103 ps a sample in the time of a copy of 8 bytes a sample, at 192.4 GB/s.
+    let copies = tables[0]["rows"][0]["paper_copies"].as_f64().unwrap();
+    assert!((copies - 103.0 / (8.0 / 0.1924)).abs() < 1e-9, "{copies}");
+    for id in ["kucis-1", "enfedaque-2.1"] {
+        assert!(bench.read(&format!("drawn/{id}.svg")).starts_with(b"<svg"), "{id}");
+    }
+    if tables[0]["rows"][0]["here"].is_null() {
+        assert!(run.stderr.contains("measuring needs a CUDA device"), "{}", run.stderr);
+        assert!(tables[0]["rows"][0]["predicted_copies"].as_f64().is_some_and(|copies| copies > 1.0));
+        assert!(tables[0]["rows"][1]["analytic_copies"].as_f64().is_some_and(|copies| copies > 0.0));
+    }
+}
+
+#[test]
+fn what_is_no_table_is_told() {
+    let bench = Bench::new();
+    bench.run("papers kucis-9").fails(2, "there is no table `kucis-9`");
+    bench.run("papers kucis-1 --device cpu").fails(2, "are a GPU's kernels");
+}
