@@ -1,16 +1,17 @@
 """Plans: a transform of arrays of one shape and type, prepared once and executed many times."""
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 
-from . import _lifting
+from . import _arrays, _lifting
 from ._lifting import LiftingError
 from ._wavelet import as_wavelet
 
 _DTYPES = {"float16": "f16", "float32": "f32", "float64": "f64", "int16": "i16", "int32": "i32", "int64": "i64"}
-_DTYPES |= {"bfloat16": "bf16"}
-_NAMES = {short: name for name, short in _DTYPES.items()}
+_DTYPES |= {"bfloat16": "bf16", "complex64": "f32", "complex128": "f64"}
+_NAMES = {short: name for name, short in _DTYPES.items() if not name.startswith("complex")}
 
 
 def _dtype(dtype):
@@ -61,7 +62,8 @@ class Plan:
 
     ``wavelet`` is a name, or what `lifting.wavelet` made. ``levels`` are for all axes or one for each; ``axes`` are
     those to transform, all if nothing is said, and the others are batch. ``dtype`` is one of float16, bfloat16 (of
-    ml_dtypes), float32, float64 for real wavelets, int16, int32, int64 for integer ones, which are lossless.
+    ml_dtypes), float32, float64, complex64, complex128 for real wavelets, int16, int32, int64 for integer ones, which
+    are lossless; real and imaginary parts are transformed each by itself.
     ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, the wavelet's own if nothing is said;
     ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which executes a GPU's kernels slowly.
     What is computed does not depend on it, to the bit.
@@ -77,9 +79,12 @@ class Plan:
     >>> plan.inverse_to(1, coefficients).shape
     (3, 4)
 
-    Arrays are NumPy's, or anything with the buffer protocol or DLPack in this machine's memory; views with strides are
-    read and written as they are. Methods return new arrays, or write to ``out``, which may be the input of `forward`
-    and `inverse`. Other Python threads run meanwhile.
+    Arrays are those of NumPy, PyTorch, CuPy or JAX, or anything with the buffer protocol or DLPack; views with strides
+    are read and written as they are. Methods return new arrays of the same kind (NumPy's for kinds not named here), or
+    write to ``out``, which may be the input of `forward` and `inverse`. Other Python threads run meanwhile.
+
+    Plans with ``device="cuda"`` take arrays of PyTorch and CuPy on that GPU, contiguous ones, as well as arrays in this
+    machine's memory. The work is queued on the library's current stream, or on ``stream``, and not waited for.
     """
 
     def __init__(
@@ -116,13 +121,20 @@ class Plan:
             raise LiftingError("levels for each axis say which are transformed: give one number, or no axes")
         if any(n < 0 for n in [*shape, *levels]):
             raise LiftingError(f"shape {shape} and levels {levels} cannot be negative")
+        axis_order = None if axis_order is None else [_axis(axis, rank) for axis in axis_order]
+        # Complex samples are two real ones, along an axis more.
+        parts = [2] if self.dtype.kind == "c" else []
+        if parts and axis_order is not None:
+            axis_order.append(rank)
+        if parts and origins is not None:
+            origins = [*origins, 0]
         self._native = _lifting.Plan(
             self.wavelet._scheme,
-            shape,
-            list(levels),
+            [*shape, *parts],
+            [*levels, *(0 for _ in parts)],
             self._kind,
             boundary=boundary,
-            axis_order=None if axis_order is None else [_axis(axis, rank) for axis in axis_order],
+            axis_order=axis_order,
             origins=origins,
             profile=profile,
             layout=layout,
@@ -130,8 +142,8 @@ class Plan:
             device=device,
             threads=threads,
         )
-        self.shape = tuple(self._native.shape)
-        self.coefficient_shape = tuple(self._native.coefficient_shape)
+        self.shape = self._outer(self._native.shape)
+        self.coefficient_shape = self._outer(self._native.coefficient_shape)
         self.levels = tuple(levels)
 
     @property
@@ -152,7 +164,8 @@ class Plan:
     @property
     def subbands(self):
         """All sub-bands by name, coarsest first."""
-        bands = (Subband(*(tuple(x) if isinstance(x, list) else x for x in band)) for band in self._native.subbands())
+        entries = self._native.subbands()
+        bands = (Subband(*(self._outer(x) if isinstance(x, list) else x for x in band)) for band in entries)
         return {band.name: band for band in bands}
 
     def __getitem__(self, name):
@@ -174,69 +187,89 @@ class Plan:
 
     def level_shape(self, level):
         """Shape of the low band after so many levels."""
-        return tuple(self._native.level_shape(level))
+        return self._outer(self._native.level_shape(level))
 
-    def forward(self, data, out=None):
+    def forward(self, data, out=None, *, stream=None):
         """Analysis: the coefficients of data."""
-        return self._run(self._native.forward, data, out, self.coefficient_shape)
+        return self._run("forward", data, out, self.coefficient_shape, 0, stream)
 
-    def inverse(self, coefficients, out=None):
+    def inverse(self, coefficients, out=None, *, stream=None):
         """Synthesis: the data of coefficients."""
-        return self._run(self._native.inverse, coefficients, out, self.shape, 0)
+        return self._run("inverse", coefficients, out, self.shape, 0, stream)
 
-    def inverse_to(self, level, coefficients, out=None):
+    def inverse_to(self, level, coefficients, out=None, *, stream=None):
         """Synthesis down to a level and no further: the data at reduced resolution, of `level_shape`."""
         shape = self.shape if level == 0 else self.level_shape(level)
-        return self._run(self._native.inverse, coefficients, out, shape, level)
+        return self._run("inverse", coefficients, out, shape, level, stream)
 
-    def adjoint(self, coefficients, out=None):
+    def adjoint(self, coefficients, out=None, *, stream=None):
         """The adjoint (transpose) of `forward`: the gradient of a function of the coefficients, taken back to the data.
         Real wavelets only."""
-        return self._run(self._native.adjoint, coefficients, out, self.shape)
+        return self._run("adjoint", coefficients, out, self.shape, 0, stream)
 
-    def inverse_adjoint(self, data, out=None):
+    def inverse_adjoint(self, data, out=None, *, stream=None):
         """The adjoint of `inverse`."""
-        return self._run(self._native.inverse_adjoint, data, out, self.coefficient_shape)
+        return self._run("inverse_adjoint", data, out, self.coefficient_shape, 0, stream)
 
-    def _run(self, run, source, out, shape, *first):
-        source = self._array(source)
+    def _run(self, name, source, out, shape, level, stream):
+        library = _arrays.library(source)
+        if library is None:
+            library, source = _arrays.library(self._none), np.asarray(source).astype(self.dtype)
+        self._check(library, source)
+        if library.on_device(source):
+            return self._on_device(library, name, source, out, shape, level, stream)
         if out is None:
-            out = target = np.empty(shape, self.dtype)
-        else:
-            target = self._array(out)
-        if self._wire is None:
-            run(*first, source, target)
-        else:
-            run(*first, source.view(self._wire), target.view(self._wire))
+            target = library.empty(shape, self.dtype, source)
+            self._native.run(name, self._view(library, source), self._view(_arrays.library(target), target), level)
+            return library.finished(target)
+        kind = _arrays.library(out)
+        if kind is None or not kind.mutable:
+            raise LiftingError(f"`out` must be an array that can be written to, not a {type(out).__name__}")
+        self._check(kind, out)
+        self._native.run(name, self._view(library, source), self._view(kind, out), level)
         return out
 
-    def _array(self, given):
-        """The samples as NumPy sees them; never a copy."""
-        if isinstance(given, np.ndarray):
-            array = given
-        elif hasattr(given, "__cuda_array_interface__"):
-            raise LiftingError("arrays on a GPU cannot be given to plans yet: copy them to this machine's memory")
-        elif hasattr(given, "__dlpack__"):
-            array = np.from_dlpack(given)
-        else:
-            array = np.asarray(given)
-            if not _shared(given, array):
-                array = array.astype(self.dtype)
-        if array.dtype != self.dtype:
-            raise LiftingError(f"the plan has samples {self.dtype}, and the array has {array.dtype}: convert it")
-        return array
+    #: An array, and nothing more.
+    _none = np.empty(0)
+
+    def _on_device(self, library, name, source, out, shape, level, stream):
+        """Queues a transform on a stream of a GPU: the library's own, or the caller's."""
+        if out is not None and _arrays.library(out) is not library:
+            given, found = type(source).__name__, type(out).__name__
+            raise LiftingError(f"`out` must be a {given}, as the array given, and not a {found}")
+        if out is not None:
+            self._check(library, out)
+        if self._native.gpu is None:
+            raise LiftingError(f"the array is on a GPU, and the plan on {self.device}: make it with device=\"cuda\"")
+        handle = library.stream(source) if stream is None else _arrays.handle(stream)
+        given = None if stream is None else handle
+        views = [library.view(source, given), None if out is None else library.view(out, given)]
+        with library.on(source, handle) if stream is not None else contextlib.nullcontext():
+            if out is None:
+                out = library.empty(shape, self.dtype, source)
+                views[1] = library.view(out)
+            size = self._native.scratch_bytes(name, level)
+            memory, address = library.scratch(size, source) if size else (None, 0)
+            self._native.run(name, *views, level, handle, address)
+            del memory
+        return out
+
+    def _view(self, library, array):
+        if self._wire is not None and isinstance(array, np.ndarray):
+            return array.view(self._wire)
+        return library.view(array)
+
+    def _check(self, library, array):
+        found = library.dtype(array)
+        if found not in (None, self.dtype.name):
+            raise LiftingError(f"the plan has samples {self.dtype}, and the array has {found}: convert it")
+
+    def _outer(self, shape):
+        """A shape, or what else there is for each axis, without the axis of real and imaginary parts."""
+        return tuple(shape[:-1] if self.dtype.kind == "c" else shape)
 
     def __repr__(self):
         return f"<lifting.Plan {self.shape} {self.wavelet.name} levels={self.levels} {self.dtype} on {self.device}>"
-
-
-def _shared(given, array):
-    """Whether an array is a view of something with a buffer, and not of a list."""
-    try:
-        memoryview(given)
-    except TypeError:
-        return False
-    return True
 
 
 def _axis(axis, rank):

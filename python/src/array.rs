@@ -1,33 +1,79 @@
-//! Arrays that Python owns, by the buffer protocol: pointers, shapes and strides, checked.
+//! Arrays that Python owns, by the buffer protocol or DLPack: pointers, shapes and strides, checked.
 
 use crate::LiftingError;
+use crate::dlpack::{self, Place};
 use lifting::{Sample, SampleType, Strided, StridedMut};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
-/// An array of samples `T` in memory that Python keeps alive as long as this is.
+/// An array of samples `T` in memory that Python keeps alive as long as this is. Complex samples are two real ones,
+/// along an axis more.
 pub struct Array<T> {
-    buffer: PyUntypedBuffer,
+    /// Of the sample with all indices 0.
+    address: usize,
+    place: Place,
+    shape: Vec<usize>,
+    /// In samples.
     strides: Vec<isize>,
+    read_only: bool,
+    _keep: Keep,
     sample: PhantomData<T>,
 }
 
+/// What keeps the memory alive.
+enum Keep {
+    Buffer(#[expect(dead_code, reason = "it is held")] PyUntypedBuffer),
+    Capsule(#[expect(dead_code, reason = "it is held")] Py<PyAny>),
+}
+
 impl<T: Sample> Array<T> {
-    /// The array that `object` is, called `what` in errors.
+    /// The array that `object` is, called `what` in errors: in this machine's memory.
     pub fn read(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Array<T>> {
-        let buffer = PyUntypedBuffer::get(object).map_err(|error| {
-            let kind = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("{what} must be an array in this machine's memory, not a {kind} ({error})"))
-        })?;
+        let array = Array::anywhere(object, what, None)?;
+        array.on_host(what)?;
+        Ok(array)
+    }
+
+    /// The same to be written to.
+    pub fn write(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Array<T>> {
+        let array = Array::read(object, what)?;
+        array.writable(what)?;
+        Ok(array)
+    }
+
+    /// The array, wherever it is: on a GPU it is ready for `stream`.
+    pub fn anywhere(object: &Bound<'_, PyAny>, what: &str, stream: Option<usize>) -> PyResult<Array<T>> {
+        let array = match PyUntypedBuffer::get(object) {
+            Ok(buffer) => Array::of_buffer(buffer, what)?,
+            Err(error) => match dlpack::view(object, stream)? {
+                Some(view) => Array::of_view(view, what)?,
+                None => {
+                    let kind = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+                    let message = format!("{what} must be an array by the buffer protocol or DLPack, not a {kind}");
+                    return Err(PyTypeError::new_err(format!("{message} ({error})")));
+                }
+            },
+        };
+        if !array.address.is_multiple_of(align_of::<T>()) {
+            return Err(not_aligned(what));
+        }
+        if array.shape.len() > lifting::MAX_RANK {
+            let (axes, most) = (array.shape.len(), lifting::MAX_RANK);
+            return Err(LiftingError::new_err(format!("{what} has {axes} axes: between 1 and {most} can be taken")));
+        }
+        Ok(array)
+    }
+
+    fn of_buffer(buffer: PyUntypedBuffer, what: &str) -> PyResult<Array<T>> {
         let format = buffer.format().to_bytes();
         let known: &[&[u8]] = match T::KIND {
             SampleType::F16 => &[b"e"],
             // No format says it: the same bits as whole numbers.
             SampleType::Bf16 => &[b"H"],
-            SampleType::F32 => &[b"f"],
-            SampleType::F64 => &[b"d"],
+            SampleType::F32 => &[b"f", b"Zf"],
+            SampleType::F64 => &[b"d", b"Zd"],
             SampleType::I16 => &[b"h"],
             SampleType::I32 => &[b"i", b"l"],
             SampleType::I64 => &[b"q", b"l"],
@@ -35,48 +81,102 @@ impl<T: Sample> Array<T> {
         // `=` and `<` are what this machine has anyway, where it is little-endian.
         let native: &[&[u8]] = if cfg!(target_endian = "little") { &[b"@", b"=", b"<"] } else { &[b"@", b"=", b">"] };
         let plain = native.iter().find_map(|prefix| format.strip_prefix(*prefix)).unwrap_or(format);
-        if !known.contains(&plain) || buffer.item_size() != size_of::<T>() {
+        let complex = plain.starts_with(b"Z");
+        if !known.contains(&plain) || buffer.item_size() != size_of::<T>() << u8::from(complex) {
             let format = String::from_utf8_lossy(format).into_owned();
             let message = format!("{what} must have samples {}, and has those of format `{format}`", T::KIND);
             return Err(PyTypeError::new_err(message));
         }
         let size = size_of::<T>() as isize;
-        let strides: Vec<isize> = buffer.strides().iter().map(|stride| stride / size).collect();
-        let whole = buffer.strides().iter().zip(buffer.shape()).all(|(stride, n)| stride % size == 0 || *n < 2);
-        if !whole || !(buffer.buf_ptr() as usize).is_multiple_of(align_of::<T>()) {
-            return Err(LiftingError::new_err(format!("{what} is not aligned: copy it first, with `numpy.array`")));
+        let mut shape = buffer.shape().to_vec();
+        let mut strides: Vec<isize> = buffer.strides().iter().map(|stride| stride / size).collect();
+        if buffer.strides().iter().zip(&shape).any(|(stride, n)| stride % size != 0 && *n > 1) {
+            return Err(not_aligned(what));
         }
-        if buffer.suboffsets().is_some() || buffer.dimensions() > lifting::MAX_RANK {
-            let axes = buffer.dimensions();
-            let most = lifting::MAX_RANK;
-            return Err(LiftingError::new_err(format!("{what} has {axes} axes: between 1 and {most} can be taken")));
+        if buffer.suboffsets().is_some() {
+            return Err(LiftingError::new_err(format!("{what} is an array of pointers: copy it first")));
         }
-        Ok(Array { buffer, strides, sample: PhantomData })
+        if complex {
+            shape.push(2);
+            strides.push(1);
+        }
+        let (address, read_only) = (buffer.buf_ptr() as usize, buffer.readonly());
+        let place = Place::Host;
+        Ok(Array { address, place, shape, strides, read_only, _keep: Keep::Buffer(buffer), sample: PhantomData })
     }
 
-    /// The same to be written to.
-    pub fn write(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Array<T>> {
-        let array = Array::read(object, what)?;
-        if array.buffer.readonly() {
+    fn of_view(view: dlpack::View, what: &str) -> PyResult<Array<T>> {
+        let dlpack::View { address, place, sample, mut shape, mut strides, read_only, capsule } = view;
+        let code = match T::KIND {
+            SampleType::I16 | SampleType::I32 | SampleType::I64 => dlpack::INT,
+            SampleType::Bf16 => dlpack::BFLOAT,
+            SampleType::F16 | SampleType::F32 | SampleType::F64 => dlpack::FLOAT,
+        };
+        let bits = 8 * size_of::<T>();
+        let complex = sample.code == dlpack::COMPLEX && code == dlpack::FLOAT && usize::from(sample.bits) == 2 * bits;
+        if !complex && (sample.code != code || usize::from(sample.bits) != bits) || sample.lanes != 1 {
+            let found = format!("DLPack's code {} and {} bits", sample.code, sample.bits);
+            let message = format!("{what} must have samples {}, and has those of {found}", T::KIND);
+            return Err(PyTypeError::new_err(message));
+        }
+        if complex {
+            strides.iter_mut().for_each(|stride| *stride *= 2);
+            shape.push(2);
+            strides.push(1);
+        }
+        Ok(Array { address, place, shape, strides, read_only, _keep: Keep::Capsule(capsule), sample: PhantomData })
+    }
+
+    fn on_host(&self, what: &str) -> PyResult<()> {
+        match self.place {
+            Place::Host => Ok(()),
+            Place::Cuda(ordinal) => Err(LiftingError::new_err(format!(
+                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to this machine's \
+                 memory"
+            ))),
+        }
+    }
+
+    /// An error if it cannot be written to.
+    pub fn writable(&self, what: &str) -> PyResult<()> {
+        if self.read_only {
             return Err(LiftingError::new_err(format!("{what} is read-only: give an array that can be written to")));
         }
-        Ok(array)
+        Ok(())
+    }
+
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    pub fn address(&self) -> usize {
+        self.address
     }
 
     pub fn shape(&self) -> &[usize] {
-        self.buffer.shape()
+        &self.shape
     }
 
+    /// Whether it is row-major and has no gaps.
+    pub fn is_contiguous(&self) -> bool {
+        let plain = dlpack::contiguous(&self.shape);
+        let fits = |((n, stride), plain): ((&usize, &isize), &isize)| *n < 2 || stride == plain;
+        self.shape.contains(&0) || self.shape.iter().zip(&self.strides).zip(&plain).all(fits)
+    }
+
+    /// The samples of an array in this machine's memory, as are those of the functions that follow.
     pub fn source(&self) -> Strided<'_, T> {
-        // SAFETY: Python vouches for the buffer as long as it is held, and alignment was checked.
-        unsafe { Strided::new(self.buffer.buf_ptr().cast(), self.buffer.shape(), &self.strides) }
+        debug_assert_eq!(self.place, Place::Host);
+        // SAFETY: Python vouches for the memory as long as it is held, and alignment was checked.
+        unsafe { Strided::new(self.address as *const T, &self.shape, &self.strides) }
     }
 
     /// # Safety
     /// No other view of the memory may be in use.
     pub unsafe fn target(&mut self) -> StridedMut<'_, T> {
+        debug_assert_eq!(self.place, Place::Host);
         // SAFETY: as in `source`; writable, by `write`.
-        unsafe { StridedMut::new(self.buffer.buf_ptr().cast(), self.buffer.shape(), &self.strides) }
+        unsafe { StridedMut::new(self.address as *mut T, &self.shape, &self.strides) }
     }
 
     /// The samples of an array without gaps.
@@ -84,35 +184,39 @@ impl<T: Sample> Array<T> {
     /// # Safety
     /// No other view of the memory may be in use.
     pub unsafe fn slice(&mut self, what: &str) -> PyResult<&mut [T]> {
-        if !self.buffer.is_c_contiguous() {
+        if !self.is_contiguous() {
             return Err(LiftingError::new_err(format!("{what} must be contiguous")));
         }
-        // SAFETY: as in `source`; writable, by `write`.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.buffer.item_count()) })
+        let count = self.shape.iter().product();
+        // SAFETY: as in `source`; writable, by `write`. An array of nothing may have no address.
+        Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, count) } })
     }
 
     /// First byte, and one past the last.
     fn span(&self) -> (usize, usize) {
-        if self.buffer.item_count() == 0 {
+        if self.shape.contains(&0) {
             return (0, 0);
         }
-        let reach = |sign: isize| -> isize {
+        let reach = |sign: isize| -> usize {
             let axis = |(n, stride): (&usize, &isize)| (*n as isize - 1) * (stride * sign).max(0);
-            self.buffer.shape().iter().zip(self.buffer.strides()).map(axis).sum()
+            self.shape.iter().zip(&self.strides).map(axis).sum::<isize>() as usize * size_of::<T>()
         };
-        let first = self.buffer.buf_ptr() as usize;
-        (first - reach(-1) as usize, first + reach(1) as usize + size_of::<T>())
+        (self.address - reach(-1), self.address + reach(1) + size_of::<T>())
     }
 
     /// Whether some byte may belong to both.
     pub fn meets(&self, other: &Array<T>) -> bool {
         let ((a, a_end), (b, b_end)) = (self.span(), other.span());
-        a < b_end && b < a_end
+        self.place == other.place && a < b_end && b < a_end
     }
 
     /// Whether both are the same samples in the same order.
     pub fn is(&self, other: &Array<T>) -> bool {
-        let same = self.buffer.buf_ptr() == other.buffer.buf_ptr() && self.shape() == other.shape();
+        let same = self.address == other.address && self.place == other.place && self.shape == other.shape;
         same && self.strides == other.strides
     }
+}
+
+fn not_aligned(what: &str) -> PyErr {
+    LiftingError::new_err(format!("{what} is not aligned: copy it first, with `numpy.array`"))
 }

@@ -1,9 +1,11 @@
 //! Plans for samples of any type.
 
 use crate::array::Array;
+use crate::dlpack::Place;
 use crate::scheme::Scheme;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
+use lifting::cuda::Transform;
 use lifting::{Boundary, Device, Format, Layout, Pad, PlanError, Sample, SampleType, Strided, StridedMut, Workspace};
 use pyo3::prelude::*;
 use std::sync::Mutex;
@@ -24,7 +26,7 @@ enum Operation {
 }
 
 impl<T: Sample> Typed<T> {
-    fn run(
+    fn execute(
         &self,
         operation: Operation,
         source: &Strided<'_, T>,
@@ -46,6 +48,69 @@ impl<T: Sample> Typed<T> {
         })
     }
 
+    fn on_host(
+        &self,
+        py: Python<'_>,
+        operation: Operation,
+        in_place: bool,
+        source: &Array<T>,
+        mut target: Array<T>,
+    ) -> PyResult<()> {
+        py.detach(|| {
+            // SAFETY: the two do not meet, or it is one, of which the source is not used.
+            let mut view = unsafe { target.target() };
+            if in_place {
+                self.run_in_place(operation, &mut view)
+            } else {
+                self.execute(operation, &source.source(), &mut view)
+            }
+        })
+        .map_err(plan_error)
+    }
+
+    /// Queues a transform of arrays on a GPU on the stream with that handle.
+    fn on_device(
+        &self,
+        py: Python<'_>,
+        transform: Transform,
+        arrays: [&Array<T>; 2],
+        ordinal: usize,
+        stream: usize,
+        scratch: u64,
+    ) -> PyResult<()> {
+        let device = &self.plan.recipe().device;
+        let Ok(plan) = self.plan.cuda() else {
+            let advice = format!("make it with device=\"cuda:{ordinal}\", or copy them to this machine's memory");
+            return Err(wrong(format!("the arrays are on GPU {ordinal}, and the plan is on {device}: {advice}")));
+        };
+        if plan.device().ordinal() != ordinal {
+            return Err(wrong(format!("the arrays are on GPU {ordinal}, and the plan is on {device}")));
+        }
+        let (data, coefficients) = (self.plan.shape(), self.plan.coefficient_shape());
+        let shapes = match transform {
+            Transform::Forward | Transform::InverseAdjoint => [data, coefficients],
+            Transform::Inverse { level: 0 } | Transform::Adjoint => [coefficients, data],
+            Transform::Inverse { level } => [coefficients, self.plan.level_shape(level).map_err(plan_error)?],
+            Transform::ForwardInPlace | Transform::InverseInPlace => [coefficients; 2],
+        };
+        for (array, shape) in arrays.into_iter().zip(shapes) {
+            if array.shape() != shape {
+                let found = array.shape();
+                return Err(wrong(format!("an array on the GPU must have shape {shape:?}, but has {found:?}")));
+            }
+            if !array.is_contiguous() {
+                return Err(wrong("arrays on a GPU must be contiguous: copy it first, with `.contiguous()`".into()));
+            }
+        }
+        if scratch == 0 && plan.scratch_bytes(transform).map_err(plan_error)? != 0 {
+            return Err(wrong("the transform needs scratch memory on the GPU".into()));
+        }
+        let [source, target] = arrays.map(|array| array.address() as u64);
+        // SAFETY: shapes, places and layout were checked; their library frees arrays in the order of the stream.
+        py.detach(|| unsafe { plan.execute_with_scratch(transform, stream as _, source, target, scratch) })
+            .map_err(plan_error)
+    }
+
     fn with<R>(&self, run: impl FnOnce(&mut Workspace<T>) -> R) -> R {
         let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let spare = lock().pop();
@@ -53,6 +118,37 @@ impl<T: Sample> Typed<T> {
         let result = run(&mut workspace);
         lock().push(workspace);
         result
+    }
+}
+
+impl Operation {
+    fn named(name: &str, level: u32) -> PyResult<Operation> {
+        Ok(match name {
+            "forward" => Operation::Forward,
+            "inverse" => Operation::Inverse(level),
+            "adjoint" => Operation::Adjoint,
+            "inverse_adjoint" => Operation::InverseAdjoint,
+            _ => return Err(wrong(format!("no transform is called `{name}`"))),
+        })
+    }
+
+    /// What errors call source and target.
+    fn ends(self) -> [&'static str; 2] {
+        match self {
+            Operation::Forward | Operation::InverseAdjoint => ["the data", "the coefficients"],
+            Operation::Inverse(_) | Operation::Adjoint => ["the coefficients", "the data"],
+        }
+    }
+
+    fn transform(self, in_place: bool) -> Transform {
+        match (self, in_place) {
+            (Operation::Forward, false) => Transform::Forward,
+            (Operation::Forward, true) => Transform::ForwardInPlace,
+            (Operation::Inverse(_), true) => Transform::InverseInPlace,
+            (Operation::Inverse(level), false) => Transform::Inverse { level },
+            (Operation::Adjoint, _) => Transform::Adjoint,
+            (Operation::InverseAdjoint, _) => Transform::InverseAdjoint,
+        }
     }
 }
 
@@ -210,55 +306,54 @@ impl Plan {
         each!(&self.any, typed => typed.plan.recipe().device.clone())
     }
 
-    fn forward(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.execute(py, Operation::Forward, ["the data", "the coefficients"], source, target)
+    /// Number of the CUDA device that it is for.
+    #[getter]
+    fn gpu(&self) -> Option<usize> {
+        each!(&self.any, typed => typed.plan.cuda().ok().map(|plan| plan.device().ordinal()))
     }
 
-    fn inverse(
-        &self,
-        py: Python<'_>,
-        level: u32,
-        source: &Bound<'_, PyAny>,
-        target: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        self.execute(py, Operation::Inverse(level), ["the coefficients", "the data"], source, target)
-    }
-
-    fn adjoint(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.execute(py, Operation::Adjoint, ["the coefficients", "the data"], source, target)
-    }
-
-    fn inverse_adjoint(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.execute(py, Operation::InverseAdjoint, ["the data", "the coefficients"], source, target)
-    }
-}
-
-impl Plan {
-    fn execute(
-        &self,
-        py: Python<'_>,
-        operation: Operation,
-        [from, to]: [&str; 2],
-        source: &Bound<'_, PyAny>,
-        target: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    /// Bytes of device memory that a transform needs besides its arrays, on a CUDA device.
+    fn scratch_bytes(&self, name: &str, level: u32) -> PyResult<usize> {
+        let operation = Operation::named(name, level)?;
         each!(&self.any, typed => {
-            let (source, mut target) = (Array::read(source, from)?, Array::write(target, to)?);
+            let on_device = typed.plan.cuda().map_err(plan_error)?;
+            on_device.scratch_bytes(operation.transform(false)).map_err(plan_error)
+        })
+    }
+
+    /// Runs the transform of that name. Arrays on a GPU are ready for `stream` and written on it, which is not waited
+    /// for; `scratch` is the address of as many bytes there as the transform needs.
+    #[pyo3(signature = (name, source, target, level=0, stream=None, scratch=0))]
+    #[expect(clippy::too_many_arguments, reason = "Python's half gives them all")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        source: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+        level: u32,
+        stream: Option<usize>,
+        scratch: u64,
+    ) -> PyResult<()> {
+        let operation = Operation::named(name, level)?;
+        let [from, to] = operation.ends();
+        each!(&self.any, typed => {
+            let (source, target) = (Array::anywhere(source, from, stream)?, Array::anywhere(target, to, stream)?);
+            target.writable(to)?;
             let in_place = matches!(operation, Operation::Forward | Operation::Inverse(0)) && source.is(&target);
             if !in_place && source.meets(&target) {
                 let which = format!("{from} and {to} share memory");
                 return Err(wrong(format!("{which}, and are not the same array: give another `out`")));
             }
-            py.detach(|| {
-                // SAFETY: the two do not meet, or it is one, of which the source is not used.
-                let mut view = unsafe { target.target() };
-                if in_place {
-                    typed.run_in_place(operation, &mut view)
-                } else {
-                    typed.run(operation, &source.source(), &mut view)
+            match (source.place(), target.place()) {
+                (Place::Host, Place::Host) => typed.on_host(py, operation, in_place, &source, target),
+                (Place::Cuda(a), Place::Cuda(b)) if a == b => {
+                    let stream = stream.unwrap_or(0);
+                    typed.on_device(py, operation.transform(in_place), [&source, &target], a, stream, scratch)
                 }
-            })
-            .map_err(plan_error)
+                (Place::Host, _) => Err(wrong(format!("{from} is in this machine's memory, and {to} on a GPU"))),
+                _ => Err(wrong(format!("{from} is on a GPU, and {to} is not on the same one"))),
+            }
         })
     }
 }

@@ -127,7 +127,13 @@ class Foreign:
 
 
 class OnDevice:
-    __cuda_array_interface__ = {}
+    """An array on a GPU, which a plan on the CPU does not look at."""
+
+    def __dlpack__(self, **arguments):
+        raise AssertionError("it is not asked for")
+
+    def __dlpack_device__(self):
+        return 2, 0
 
 
 def test_threads_share_a_plan():

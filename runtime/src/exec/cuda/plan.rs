@@ -9,7 +9,8 @@ use crate::error::PlanError;
 use crate::exec::packed::{gather, scatter};
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, sys::CUdeviceptr};
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice};
 use lifting_codegen::schedule::Direction;
 use lifting_planner::{Choice, List, Pass, Problem, Program, Tuning};
 use std::any::Any;
@@ -334,6 +335,37 @@ impl<T: Sample> CudaPlan<T> {
         let at = Addresses { source, target, scratch };
         // SAFETY: passed on from the caller.
         unsafe { loaded.launch::<T>(&self.device, list, stream.cu_stream(), at)? };
+        Ok(())
+    }
+
+    /// Bytes of scratch that a transform needs, for [`CudaPlan::execute_with_scratch`].
+    ///
+    /// # Errors
+    /// If the plan cannot do that transform.
+    pub fn scratch_bytes(&self, transform: Transform) -> Result<usize, PlanError> {
+        Ok(self.list(transform)?.0.workspace_bytes)
+    }
+
+    /// As [`CudaPlan::execute_raw`], with the handle of a stream and with scratch memory that another library owns.
+    ///
+    /// # Safety
+    /// As for [`CudaPlan::execute_raw`]; the stream must be one of the plan's device, and `scratch` the address of as
+    /// many bytes on it as [`CudaPlan::scratch_bytes`] says, aligned as allocations are, which nothing else uses until
+    /// the stream has executed the transform.
+    ///
+    /// # Errors
+    /// If the plan cannot do that transform, or the driver refuses.
+    pub unsafe fn execute_with_scratch(
+        &self,
+        transform: Transform,
+        stream: CUstream,
+        source: CUdeviceptr,
+        target: CUdeviceptr,
+        scratch: CUdeviceptr,
+    ) -> Result<(), PlanError> {
+        let (loaded, list) = self.list(transform)?;
+        // SAFETY: passed on from the caller.
+        unsafe { loaded.launch::<T>(&self.device, list, stream, Addresses { source, target, scratch })? };
         Ok(())
     }
 
