@@ -1,0 +1,396 @@
+"""Transforms of PyTorch's tensors: functions and modules in one, two and three dimensions, with gradients.
+
+Gradients are the derived adjoint's, itself a plan: the same bits each time, on every device, and gradients of gradients
+as well. A transform is computed in the type of what it is given, half precision as plans do it; `torch.autocast`
+changes nothing. `torch.compile(fullgraph=True)` and `torch.vmap` take them.
+
+>>> import torch, lifting.torch as lt
+>>> x = torch.randn(2, 3, 16, 20, requires_grad=True)
+>>> y = lt.forward(x, "cdf97", 2)
+>>> y.shape
+torch.Size([2, 3, 16, 20])
+>>> torch.allclose(lt.inverse(y, "cdf97", 2), x, atol=1e-5)
+True
+>>> y.square().sum().backward()
+>>> x.grad.shape == x.shape
+True
+
+Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, as views.
+"""
+
+import functools
+
+import torch
+from torch import nn
+
+from ._lifting import LiftingError
+from ._plan import Plan
+from ._wavelet import Wavelet, as_wavelet, wavelet as _compile
+
+__all__ = [
+    "Forward1d",
+    "Forward2d",
+    "Forward3d",
+    "Inverse1d",
+    "Inverse2d",
+    "Inverse3d",
+    "LearnableLifting",
+    "bands",
+    "forward",
+    "inverse",
+]
+
+_DTYPES = {
+    torch.float16: "float16",
+    torch.bfloat16: "bfloat16",
+    torch.float32: "float32",
+    torch.float64: "float64",
+    torch.complex64: "complex64",
+    torch.complex128: "complex128",
+    torch.int16: "int16",
+    torch.int32: "int32",
+    torch.int64: "int64",
+}
+_ADJOINT = {
+    "forward": "adjoint",
+    "adjoint": "forward",
+    "inverse": "inverse_adjoint",
+    "inverse_adjoint": "inverse",
+}
+
+#: Wavelets by what names them in compiled graphs: of the catalogue their names, else their texts.
+_KNOWN = {}
+
+
+def _key(wavelet):
+    """What names a wavelet in a graph: a string, as operators of PyTorch take."""
+    made = as_wavelet(wavelet)
+    try:
+        if as_wavelet(made.name).text == made.text:
+            return made.name
+    except LiftingError:
+        pass
+    return made.text
+
+
+_keys = functools.lru_cache(maxsize=1024)(_key)
+
+
+def _named(key):
+    return _compile(key) if "{" in key else key
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(key, shape, rank, levels, boundary, dtype, device):
+    """The plan for tensors of that shape, of which the last axes are transformed."""
+    axes = range(len(shape) - rank, len(shape))
+    return Plan(shape, _named(key), levels, _DTYPES[dtype], boundary or None, device, axes=axes)
+
+
+_library = torch.library.Library("lifting", "DEF")
+_library.define("run(Tensor x, str name, str wavelet, int rank, int levels, str boundary) -> Tensor")
+
+
+def _execute(x, name, wavelet, rank, levels, boundary):
+    if x.numel() == 0:
+        return torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    # Axes before those that are transformed are one, whatever their number; strides go on, where they can.
+    shape = x.shape
+    given = x.reshape(-1, *shape[len(shape) - rank :]) if len(shape) != rank + 1 else x
+    if x.is_cuda:
+        given = given.contiguous()
+    device = f"cuda:{x.device.index}" if x.is_cuda else "cpu"
+    plan = _plan(wavelet, tuple(given.shape), rank, levels, boundary, x.dtype, device)
+    return getattr(plan, name)(given.resolve_conj().resolve_neg()).reshape(shape)
+
+
+def _fake(x, name, wavelet, rank, levels, boundary):
+    return torch.empty(x.shape, dtype=x.dtype, device=x.device)
+
+
+_library.impl("run", _execute, "CPU")
+_library.impl("run", _execute, "CUDA")
+torch.library.register_fake("lifting::run", _fake, lib=_library)
+
+
+class _Transform(torch.autograd.Function):
+    """A linear transform, whose gradient is its adjoint, whose gradient is the transform."""
+
+    @staticmethod
+    def forward(x, name, wavelet, rank, levels, boundary):
+        return torch.ops.lifting.run(x, name, wavelet, rank, levels, boundary)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.arguments = inputs[1:]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        name, *rest = ctx.arguments
+        return _Transform.apply(gradient, _ADJOINT[name], *rest), None, None, None, None, None
+
+    @staticmethod
+    def vmap(info, in_dims, x, name, wavelet, rank, levels, boundary):
+        # All axes but the last ones are batch: one more is only that.
+        moved = x if in_dims[0] is None else x.movedim(in_dims[0], 0)
+        return _Transform.apply(moved, name, wavelet, rank, levels, boundary), None if in_dims[0] is None else 0
+
+
+def _apply(x, name, wavelet, levels, boundary, dims):
+    if not isinstance(x, torch.Tensor):
+        raise LiftingError(f"the data must be a tensor, not a {type(x).__name__}")
+    if x.dtype not in _DTYPES:
+        raise LiftingError(f"samples cannot be {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
+    if not 1 <= dims <= x.ndim:
+        raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
+    key = wavelet if isinstance(wavelet, str) else _keys(wavelet)
+    arguments = (name, key, int(dims), int(levels), boundary or "")
+    if x.dtype.is_floating_point or x.dtype.is_complex:
+        return _Transform.apply(x, *arguments)
+    return torch.ops.lifting.run(x, *arguments)
+
+
+def forward(x, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
+    """Analysis along the last ``dims`` axes of a tensor; all others are batch. The result has its shape.
+
+    Types are float16, bfloat16, float32, float64, complex64, complex128 for real wavelets, which have gradients, and
+    int16, int32, int64 for integer ones, which are lossless. ``boundary`` is as for `lifting.Plan`.
+
+    >>> forward(torch.arange(8, dtype=torch.int32), "legall53", dims=1)
+    tensor([0, 2, 4, 6, 0, 0, 0, 1], dtype=torch.int32)
+    """
+    return _apply(x, "forward", wavelet, levels, boundary, dims)
+
+
+def inverse(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
+    """Synthesis of what `forward` made."""
+    return _apply(coefficients, "inverse", wavelet, levels, boundary, dims)
+
+
+def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
+    """The sub-bands of coefficients by name, coarsest first, as views: what is written to them is in the coefficients.
+
+    >>> [(name, tuple(band.shape)) for name, band in bands(torch.zeros(3, 5, 7)).items()]
+    [('LL1', (3, 3, 4)), ('HL1', (3, 3, 3)), ('LH1', (3, 2, 4)), ('HH1', (3, 2, 3))]
+    """
+    shape = tuple(coefficients.shape[coefficients.ndim - dims :])
+    key = wavelet if isinstance(wavelet, str) else _keys(wavelet)
+    made = _bands(key, shape, int(levels), boundary, coefficients.dtype)
+    return {band.name: coefficients[(..., *band.index)] for band in made}
+
+
+@functools.lru_cache(maxsize=256)
+def _bands(key, shape, levels, boundary, dtype):
+    return tuple(Plan(shape, _named(key), levels, _DTYPES[dtype], boundary).subbands.values())
+
+
+class _Module(nn.Module):
+    _function = staticmethod(forward)
+    _dims = 2
+
+    def __init__(self, wavelet="cdf97", levels=1, *, boundary=None):
+        super().__init__()
+        #: What names the wavelet: a name, or its text.
+        self.wavelet = _key(wavelet)
+        self.levels = int(levels)
+        self.boundary = boundary
+
+    def forward(self, x):
+        """The transform of the last axes."""
+        return self._function(x, self.wavelet, self.levels, boundary=self.boundary, dims=self._dims)
+
+    def bands(self, coefficients):
+        """The sub-bands of coefficients by name, as views."""
+        return bands(coefficients, self.wavelet, self.levels, boundary=self.boundary, dims=self._dims)
+
+    def extra_repr(self):
+        """What ``print`` says of it."""
+        name = self.wavelet if "{" not in self.wavelet else _named(self.wavelet).name
+        return f"{name!r}, levels={self.levels}" + (f", boundary={self.boundary!r}" if self.boundary else "")
+
+
+class Forward1d(_Module):
+    """Analysis along the last axis: ``(…, W)``."""
+
+    _dims = 1
+
+
+class Forward2d(_Module):
+    """Analysis along the last two axes: ``(…, H, W)``.
+
+    >>> layer = Forward2d("db4", levels=2)
+    >>> layer
+    Forward2d('db4', levels=2)
+    >>> layer.bands(layer(torch.zeros(1, 3, 32, 32)))["HH1"].shape
+    torch.Size([1, 3, 16, 16])
+    """
+
+
+class Forward3d(_Module):
+    """Analysis along the last three axes: ``(…, D, H, W)``."""
+
+    _dims = 3
+
+
+class Inverse1d(Forward1d):
+    """Synthesis along the last axis."""
+
+    _function = staticmethod(inverse)
+
+
+class Inverse2d(Forward2d):
+    """Synthesis along the last two axes."""
+
+    _function = staticmethod(inverse)
+
+
+class Inverse3d(Forward3d):
+    """Synthesis along the last three axes."""
+
+    _function = staticmethod(inverse)
+
+
+#: For an index beyond the ends of n samples, the one that is read.
+_BORDERS = {
+    "whole-symmetric": lambda i, n: _reflected(i, n),
+    "periodic": lambda i, n: i % n,
+    "edge": lambda i, n: i.clamp(0, n - 1),
+}
+
+
+def _reflected(i, n):
+    if n == 1:
+        return torch.zeros_like(i)
+    i = i.abs() % (2 * n - 2)
+    return torch.where(i < n, i, 2 * n - 2 - i)
+
+
+class LearnableLifting(nn.Module):
+    """Lifting whose taps are parameters: perfect reconstruction whatever they are.
+
+    ``steps`` are alternating predictions of odd samples from even ones and updates of even from odd ones, each a list
+    of taps; a prediction adds ``sum(taps[k] * even[n + k - (len - 1) // 2])`` to ``odd[n]``, an update
+    ``sum(taps[k] * odd[n + k - len // 2])`` to ``even[n]``. At the end bands are scaled by ``exp(scale)`` and its
+    inverse. An axis of one sample is left as it is. The default begins as CDF 5/3. Beyond the ends the signal goes on
+    as ``boundary`` says: ``whole-symmetric`` (of the whole signal), ``periodic`` (even lengths only) or ``edge``.
+
+    >>> layer = LearnableLifting(levels=2, dims=2)
+    >>> x = torch.randn(4, 1, 9, 14)
+    >>> torch.allclose(layer.inverse(layer(x)), x, atol=1e-5)
+    True
+    >>> layer(x).abs().sum().backward()
+    >>> [tuple(taps.grad.shape) for taps in layer.steps]
+    [(2,), (2,)]
+
+    Coefficients are in the order of `forward`, those of CDF 5/3 where its taps are (Daubechies and Sweldens,
+    "Factoring wavelet transforms into lifting steps", 1998, section 4, is why taps are free).
+    """
+
+    def __init__(self, steps=((-0.5, -0.5), (0.25, 0.25)), levels=1, *, dims=2, boundary="whole-symmetric", scale=0.0):
+        super().__init__()
+        if boundary not in _BORDERS:
+            raise LiftingError(f"unknown border rule {boundary!r}; choose one of {', '.join(_BORDERS)}")
+        made = [torch.as_tensor(taps, dtype=torch.get_default_dtype()).clone() for taps in steps]
+        if any(taps.ndim != 1 or not len(taps) for taps in made):
+            raise LiftingError("each step is a list of taps, of one at least")
+        self.steps = nn.ParameterList(nn.Parameter(taps) for taps in made)
+        self.scale = nn.Parameter(torch.tensor(float(scale)))
+        self.levels, self.dims, self.boundary = int(levels), int(dims), boundary
+
+    def _step(self, target, other, number, length):
+        """What a step adds to the samples of ``target``, computed from ``other``, which stand along the last axis."""
+        taps = self.steps[number].to(other.dtype)
+        odd = number % 2 == 0
+        count = target.shape[-1]
+        first = -((len(taps) - 1) // 2) if odd else -(len(taps) // 2)
+        at = torch.arange(count, device=other.device)[:, None] + torch.arange(len(taps), device=other.device) + first
+        # Positions in the whole signal; an index of the other parity stays one after a reflection.
+        at = _BORDERS[self.boundary](2 * at + (0 if odd else 1), length)
+        at = ((at if odd else at - 1) // 2).clamp(0, other.shape[-1] - 1)
+        return (other[..., at] * taps).sum(-1)
+
+    def _analyse(self, x):
+        length = x.shape[-1]
+        if length == 1:
+            return x
+        if self.boundary == "periodic" and length % 2:
+            raise LiftingError(f"periodic borders need an even number of samples, and there are {length}")
+        even, odd = x[..., 0::2], x[..., 1::2]
+        for number in range(len(self.steps)):
+            if number % 2 == 0:
+                odd = odd + self._step(odd, even, number, length)
+            else:
+                even = even + self._step(even, odd, number, length)
+        gain = self.scale.exp().to(x.dtype)
+        return torch.cat([even * gain, odd / gain], -1)
+
+    def _synthesise(self, y):
+        length = y.shape[-1]
+        if length == 1:
+            return y
+        gain = self.scale.exp().to(y.dtype)
+        even, odd = y[..., : (length + 1) // 2] / gain, y[..., (length + 1) // 2 :] * gain
+        for number in reversed(range(len(self.steps))):
+            if number % 2 == 0:
+                odd = odd - self._step(odd, even, number, length)
+            else:
+                even = even - self._step(even, odd, number, length)
+        x = y.new_zeros(y.shape)
+        x = torch.slice_scatter(x, even, -1, 0, length, 2)
+        return torch.slice_scatter(x, odd, -1, 1, length, 2)
+
+    def _shapes(self, x):
+        if not 1 <= self.dims <= x.ndim:
+            raise LiftingError(f"{self.dims} axes cannot be transformed of a tensor that has {x.ndim}")
+        shape = tuple(x.shape[x.ndim - self.dims :])
+        return [tuple(-(-n // 2**level) for n in shape) for level in range(self.levels)]
+
+    def _level(self, x, shape, run, axes):
+        corner = x[(..., *(slice(0, n) for n in shape))]
+        for axis in axes:
+            corner = run(corner.movedim(axis, -1)).movedim(-1, axis)
+        if corner.shape == x.shape:
+            return corner
+        padding = [side for axis in range(1, self.dims + 1) for side in (0, x.shape[-axis] - shape[-axis])]
+        inside = torch.zeros(x.shape[x.ndim - self.dims :], dtype=torch.bool, device=x.device)
+        inside[tuple(slice(0, n) for n in shape)] = True
+        return torch.where(inside, nn.functional.pad(corner, padding), x)
+
+    def forward(self, x):
+        """Analysis of the last axes, of the shape of ``x``."""
+        for shape in self._shapes(x):
+            x = self._level(x, shape, self._analyse, range(-1, -self.dims - 1, -1))
+        return x
+
+    def inverse(self, y):
+        """Synthesis."""
+        for shape in reversed(self._shapes(y)):
+            y = self._level(y, shape, self._synthesise, range(-self.dims, 0))
+        return y
+
+    def bands(self, coefficients):
+        """The sub-bands of coefficients by name, as views."""
+        return bands(coefficients, "haar", self.levels, boundary="edge", dims=self.dims)
+
+    def wavelet(self, name="learned"):
+        """What has been learnt, as a `lifting.Wavelet`: for plans, files and everything else.
+
+        >>> LearnableLifting().wavelet().vanishing_moments_psi
+        2
+        """
+        lines = [f"wavelet {name} {{", "    domain real;"]
+        if self.boundary != "whole-symmetric":
+            lines.append(f"    boundary {self.boundary};")
+        for number, taps in enumerate(self.steps):
+            to, of = ("odd", "even") if number % 2 == 0 else ("even", "odd")
+            first = -((len(taps) - 1) // 2) if number % 2 == 0 else -(len(taps) // 2)
+            terms = [f"({tap!r})*{of}[{first + k}]" for k, tap in enumerate(taps.detach().double().tolist())]
+            lines.append(f"    {to} += {' + '.join(terms)};")
+        gain = float(self.scale.detach().double().exp())
+        lines += [f"    even *= {gain!r};", f"    odd *= {1 / gain!r};", "}"]
+        return _compile("\n".join(lines))
+
+    def extra_repr(self):
+        """What ``print`` says of it."""
+        counts = ", ".join(str(len(taps)) for taps in self.steps)
+        return f"taps of steps: {counts}; levels={self.levels}, dims={self.dims}, boundary={self.boundary!r}"
