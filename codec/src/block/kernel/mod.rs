@@ -125,7 +125,7 @@ struct Scene {
     lane: Expr,
     /// Whether a lane has a left and a right column.
     valid: [Expr; 2],
-    /// Flags of each row, with one before the first and one behind the last; of each lane.
+    /// Flags of each row, with one before the first and two behind the last; of each lane.
     flags: LocalId,
     /// Bitplanes of each lane.
     bits: LocalId,
@@ -142,8 +142,8 @@ impl Scene {
         for (side, valid) in (0..).zip(valid) {
             b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(block.width.clone()));
         }
-        let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 2);
-        b.for_("y", 0, block.height.clone() + 2, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
+        let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);
+        b.for_("y", 0, block.height.clone() + 3, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
         let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
         Scene { passes, coefficients, block, stride, lane, valid: valid.map(Expr::from), flags, bits }
     }

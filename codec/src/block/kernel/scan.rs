@@ -18,6 +18,17 @@ enum Pass {
     Cleanup,
 }
 
+/// What a step needs of its row and the rows beside it, in variables of each lane.
+struct Row {
+    above: LocalId,
+    at: LocalId,
+    below: LocalId,
+    /// Bits of the plane: those that are known, or have been found.
+    two: LocalId,
+    /// Signs, where they are known.
+    negative: LocalId,
+}
+
 /// The scan of a block, by an encoder or a decoder.
 pub struct Scan<'a> {
     pub scene: &'a Scene,
@@ -60,15 +71,16 @@ impl Scan<'_> {
     fn pass(&self, b: &mut Builder, pass: Pass, plane: &Expr, finishes: bool) {
         let scene = self.scene;
         let above = b.let_("above", Scalar::I32, 0);
-        let at = scene.flags(b, "at", 0.into());
+        let (at, below) = (scene.flags(b, "at", 0.into()), scene.flags(b, "below", 1.into()));
+        let next = self.first(b, plane);
         b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
-            let below = scene.flags(b, "below", y.clone() + 1);
-            let two = match self.decodes {
-                false => scene.two(b, plane.clone(), &y),
-                true => b.let_("two", Scalar::I32, 0),
-            };
+            // What the next row needs is under way while this one is coded.
+            let ahead = scene.flags(b, "ahead", y.clone() + 2);
+            let two = self.advance(b, plane, &y, next);
+            let negative = if self.decodes { two } else { scene.two(b, super::SIGNS, &y) };
+            let row = Row { above, at, below, two, negative };
             for side in [0, 1] {
-                self.step(b, pass, plane, &y, [above, at, below], two, side);
+                self.step(b, pass, plane, &row, side);
             }
             if self.decodes {
                 scene.add(b, plane.clone(), &y, two.into());
@@ -76,22 +88,33 @@ impl Scan<'_> {
             self.keep(b, y, at.into(), finishes);
             b.set(Place::Local(above), at);
             b.set(Place::Local(at), below);
+            b.set(Place::Local(below), ahead);
         });
     }
 
+    /// The bits of a plane's first row, where they are known.
+    fn first(&self, b: &mut Builder, plane: &Expr) -> LocalId {
+        match self.decodes {
+            false => self.scene.two(b, plane.clone(), &0.into()),
+            true => b.let_("two", Scalar::I32, 0),
+        }
+    }
+
+    /// The bits of a row, which `next` had; those of the row behind it come there.
+    fn advance(&self, b: &mut Builder, plane: &Expr, y: &Expr, next: LocalId) -> LocalId {
+        let two = b.let_("two", Scalar::I32, next);
+        if !self.decodes {
+            let following = (y.clone() + 1).min(self.scene.block.height.clone() - 1);
+            let following = self.scene.two(b, plane.clone(), &following);
+            b.set(Place::Local(next), following);
+        }
+        two
+    }
+
     /// A step: one column of all lanes.
-    #[allow(clippy::too_many_arguments)]
-    fn step(
-        &self,
-        b: &mut Builder,
-        pass: Pass,
-        plane: &Expr,
-        y: &Expr,
-        [above, at, below]: [LocalId; 3],
-        two: LocalId,
-        side: i32,
-    ) {
+    fn step(&self, b: &mut Builder, pass: Pass, plane: &Expr, row: &Row, side: i32) {
         let scene = self.scene;
+        let Row { above, at, below, two, negative } = *row;
         let here = Expr::from(at);
         let rows = [&above.into(), &here, &below.into()];
         let count = b.let_("count", Scalar::I32, flags::neighbours(rows, side));
@@ -107,28 +130,37 @@ impl Scan<'_> {
             let visited = Expr::from(takes).select((1 << (CODED + side)).into(), 0.into());
             b.set(Place::Local(at), here.clone().or(visited));
         }
-        let symbol = flags::is(&two.into(), side);
-        let context = Expr::from(count) + context.index() as i32;
-        let one = self.engine.code(b, scene, takes.into(), context, symbol);
-        let one = b.let_("one", Scalar::Bool, one);
-        let found = b.ballot("found", one);
-        b.if_(Expr::from(found).ne_(Expr::int(0, Scalar::U32)), |b| {
-            // Plane 0 leaves signs to the tail.
-            b.if_(plane.clone().gt(0.into()), |b| {
-                let negative = self.sign(b, y, rows, one.into(), side);
-                let negative = b.ballot("negative", negative);
-                b.set(Place::Local(at), here.clone().or(flags::found(scene, negative.into(), side) << NEGATIVE));
+        let code = |b: &mut Builder| {
+            let symbol = flags::is(&two.into(), side);
+            let context = Expr::from(count) + context.index() as i32;
+            let one = self.engine.code(b, scene, takes.into(), context, symbol);
+            let one = b.let_("one", Scalar::Bool, one);
+            let found = b.ballot("found", one);
+            b.if_(Expr::from(found).ne_(Expr::int(0, Scalar::U32)), |b| {
+                // Plane 0 leaves signs to the tail.
+                b.if_(plane.clone().gt(0.into()), |b| {
+                    let known = flags::is(&negative.into(), side);
+                    let negative = self.sign(b, rows, one.into(), known, side);
+                    let negative = b.ballot("negative", negative);
+                    b.set(Place::Local(at), here.clone().or(flags::found(scene, negative.into(), side) << NEGATIVE));
+                });
+                b.set(Place::Local(at), here.clone().or(flags::found(scene, found.into(), side)));
+                if self.decodes {
+                    let bit = Expr::from(one).select((1 << side).into(), 0.into());
+                    b.set(Place::Local(two), Expr::from(two).or(bit));
+                }
             });
-            b.set(Place::Local(at), here.clone().or(flags::found(scene, found.into(), side)));
-            if self.decodes {
-                let bit = Expr::from(one).select((1 << side).into(), 0.into());
-                b.set(Place::Local(two), Expr::from(two).or(bit));
-            }
-        });
+        };
+        if pass == Pass::Significance {
+            return code(b);
+        }
+        // Many steps of these passes have nothing to code.
+        let any = b.ballot("any", takes);
+        b.if_(Expr::from(any).ne_(Expr::int(0, Scalar::U32)), code);
     }
 
-    /// The signs of what a step has found: whether they are negative.
-    fn sign(&self, b: &mut Builder, y: &Expr, [above, at, below]: [&Expr; 3], one: Expr, side: i32) -> Expr {
+    /// The signs of what a step has found: whether they are negative, which encoders know.
+    fn sign(&self, b: &mut Builder, [above, at, below]: [&Expr; 3], one: Expr, known: Expr, side: i32) -> Expr {
         let scene = self.scene;
         let column = own(side);
         let sum = |a, c| flags::sign(a, column) + flags::sign(c, column);
@@ -147,10 +179,7 @@ impl Scan<'_> {
         let predicted = along.clone().lt(0.into()).or(none(&along).and(across.lt(0.into())));
         let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
         let symbol = match self.decodes {
-            false => {
-                let negative = scene.two(b, super::SIGNS, y);
-                flags::is(&negative.into(), side).ne_(predicted.clone())
-            }
+            false => known.ne_(predicted.clone()),
             true => Expr::Lit(Literal::Bool(false)),
         };
         let (first, _) = Context::sign(1, 1);
@@ -162,8 +191,12 @@ impl Scan<'_> {
     /// The refinement pass (MRP of algorithm 2); plane 0 leaves it to the tail.
     fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
         let scene = self.scene;
+        let ahead = scene.flags(b, "ahead", 0.into());
         b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
-            let at = Expr::from(scene.flags(b, "at", y.clone()));
+            let at = b.let_("at", Scalar::I32, ahead);
+            let following = scene.flags(b, "ahead", y.clone() + 1);
+            b.set(Place::Local(ahead), following);
+            let at = Expr::from(at);
             let any = b.ballot("any", (at.clone() >> REFINED).and(3.into()).ne_(0.into()));
             let refines = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).and(plane.clone().gt(0.into()));
             b.if_(refines, |b| {
