@@ -3,8 +3,8 @@
 use super::scan::Scan;
 use super::*;
 
-/// Symbols of a lane in a context, those that are 1 counted in the upper half.
-const ONE: i32 = 1 << 16;
+/// A symbol that is 1, beside the count of all symbols of a lane in a context and plane, of which there are 128.
+const ONE: i32 = 1 << 8;
 
 /// What is never the least.
 const NEVER: f64 = 1e300;
@@ -25,13 +25,14 @@ pub fn chooser(passes: Passes) -> Kernel {
     let (class, sharing) = (b.let_("class", Scalar::I32, 0), b.let_("sharing", Scalar::I32, 0));
     b.if_(is_coded(&planes), |b| {
         encode::fill(b, &scene, &planes);
-        let counts = b.array("counts", Scalar::I32, CONTEXTS as u32);
-        b.for_("i", 0, CONTEXTS as i32, 1, |b, i| b.set(Place::Elem(counts, i), 0));
+        let counts = Space::Shared(b.shared("counts", Scalar::I16, CONTEXTS as u32 * LANES as u32));
+        b.for_("i", 0, CONTEXTS as i32, 1, |b, i| {
+            b.store(counts, i * LANES + scene.lane.clone(), Expr::int(0, Scalar::I16));
+        });
+        let kept = b.array("kept", Scalar::I32, CONTEXTS as u32);
         let bits = b.let_("bits", Scalar::F64, Expr::Lit(Literal::F64(0.0)));
         Scan { scene: &scene, engine: &Count(counts), decodes: false }.all(b, &planes, |b, plane, depth| {
-            // Planes far below the highest have their counts in common.
-            let last = plane.eq_(0.into()).or(depth.clone().lt((DEPTHS as i32 - 1).into()));
-            b.if_(last, |b| add_costs(b, &scene, costs, depth.min((DEPTHS as i32 - 1).into()), counts, bits));
+            add_costs(b, &scene, costs, (plane, depth), (counts, kept), bits);
         });
         let (least, table) = cheapest(b, &scene, bits);
         b.set(Place::Local(class), table);
@@ -59,33 +60,52 @@ pub fn costs(tables: &Tables) -> Vec<f64> {
 }
 
 /// Counts symbols, in each lane apart.
-struct Count(LocalId);
+struct Count(Space);
 
 impl engine::Code for Count {
-    fn code(&self, b: &mut Builder, _: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr {
+    fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr {
         let (one, wants) = (b.let_("one", Scalar::Bool, symbol.and(wants.clone())), wants);
         b.if_(wants, |b| {
-            let context = b.let_("context", Scalar::I32, context);
-            let old = Expr::Elem(self.0, Expr::from(context).into());
-            b.set(Place::Elem(self.0, context.into()), old + Expr::from(one).select(ONE.into(), 0.into()) + 1);
+            let at = b.let_("cell", Scalar::I32, context * LANES + scene.lane.clone());
+            let old = b.load_new("old", Scalar::I16, self.0, at);
+            let more = Expr::from(one).select((ONE + 1).into(), 1.into());
+            b.store(self.0, at, (Expr::from(old).cast(Scalar::I32) + more).cast(Scalar::I16));
         });
         one.into()
     }
 }
 
-/// Adds what a depth's symbols cost by each lane's table to its bits, in the order of the definition, and forgets them.
-fn add_costs(b: &mut Builder, scene: &Scene, costs: Space, depth: Expr, counts: LocalId, bits: LocalId) {
-    let from = b.let_("from", Scalar::I32, depth * (CONTEXTS as i32 * 2 * LANES) + scene.lane.clone());
+/// Adds what the symbols of a plane cost by each lane's table to its bits, in the order of the definition, and forgets
+/// them. Planes far below the highest have their counts in common, which are kept until the last of them.
+fn add_costs(
+    b: &mut Builder,
+    scene: &Scene,
+    costs: Space,
+    (plane, depth): (Expr, Expr),
+    (counts, kept): (Space, LocalId),
+    bits: LocalId,
+) {
+    let deepest = || Expr::from(DEPTHS as i32 - 1);
+    let row = depth.clone().min(deepest()) * (CONTEXTS as i32 * 2 * LANES);
+    let from = b.let_("from", Scalar::I32, row + scene.lane.clone());
     b.for_("context", 0, CONTEXTS as i32, 1, |b, context| {
-        let sum = b.let_("sum", Scalar::I32, Expr::Elem(counts, context.clone().into()));
-        b.set(Place::Elem(counts, context.clone()), 0);
+        let cell = b.let_("cell", Scalar::I32, context.clone() * LANES + scene.lane.clone());
+        let count = b.load_new("count", Scalar::I16, counts, cell);
+        b.store(counts, cell, Expr::int(0, Scalar::I16));
+        let count = Expr::from(count).cast(Scalar::I32);
+        let apart = count.clone().and((ONE - 1).into()).or((count >> 8).and((ONE - 1).into()) << 16);
+        let sum = b.let_("sum", Scalar::I32, apart);
         for distance in [16, 8, 4, 2, 1] {
             let other = b.shuffle("other", Scalar::I32, sum, Lane::Xor(distance));
             b.set(Place::Local(sum), Expr::from(sum) + other);
         }
-        b.if_(Expr::from(sum).ne_(0.into()), |b| {
+        let kept_sum = Expr::Elem(kept, context.clone().into());
+        b.if_(depth.clone().gt(deepest()), |b| b.set(Place::Local(sum), Expr::from(sum) + kept_sum));
+        b.if_(depth.clone().ge(deepest()), |b| b.set(Place::Elem(kept, context.clone()), sum));
+        let is_last = plane.clone().eq_(0.into()).or(depth.clone().lt(deepest()));
+        b.if_(is_last.and(Expr::from(sum).ne_(0.into())), |b| {
             let ones = Expr::from(sum) >> 16;
-            let all = Expr::from(sum).and((ONE - 1).into());
+            let all = Expr::from(sum).and(0xffff.into());
             let at = Expr::from(from) + context * (2 * LANES);
             let of = |b: &mut Builder, name: &str, at: Expr, count: Expr| {
                 let cost = b.load_new(name, Scalar::F64, costs, at);
