@@ -16,7 +16,7 @@ use lifting_codec::block::kernel::{
 };
 use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
 use lifting_codec::tables::Tables;
-use lifting_codec::{Codec, Decoder, Image};
+use lifting_codec::{Codec, CodecError, Decoder, Image};
 use lifting_codegen::ir::Scalar;
 use std::time::Instant;
 
@@ -220,31 +220,32 @@ fn compare(
     assert!(coded.iter().map(|w| *w as i16).eq(payload.iter().copied()), "words are those of the processor");
 }
 
+/// What something gives, and the milliseconds that it takes.
+fn wall<R>(work: impl FnOnce() -> Result<R, CodecError>) -> Result<(R, f64), CodecError> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64() * 1e3))
+}
+
 /// The whole codec, from host memory to host memory.
 fn whole(device: &Device, what: &str, image: &Image, builder: lifting_codec::CodecBuilder) -> Result<(), Failure> {
-    let wall = |f: &mut dyn FnMut() -> Result<(), Failure>| -> Result<f64, Failure> {
-        let start = Instant::now();
-        f()?;
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    };
     let (on_cpu, on_device) = (builder.clone().build()?, builder.device(device.clone()).build()?);
-    let (mut expected, mut stream) = (Vec::new(), Vec::new());
-    let cpu = wall(&mut || Ok(expected = on_cpu.encode(image)?))?;
+    let (expected, cpu) = wall(|| on_cpu.encode(image))?;
+    // The first time on a device is another one.
     on_device.encode(image)?;
-    let gpu = wall(&mut || Ok(stream = on_device.encode(image)?))?;
+    let (stream, gpu) = wall(|| on_device.encode(image))?;
     assert!(stream == expected, "bytes are those of the processor");
     let decoder = Decoder::new(&stream)?;
-    let (mut one, mut other) = (None, None);
-    let cpu_back = wall(&mut || Ok(one = Some(decoder.decode(0)?)))?;
+    let (one, cpu_back) = wall(|| decoder.decode(0))?;
     let decoder = decoder.on(device)?;
     decoder.decode(0)?;
-    let gpu_back = wall(&mut || Ok(other = Some(decoder.decode(0)?)))?;
+    let (other, gpu_back) = wall(|| decoder.decode(0))?;
     assert!(one == other, "samples are those of the processor");
     println!(
         "whole, {what}: {:.3} bits, {:.2} dB; encode {gpu:.0} ms (processor {cpu:.0}), decode {gpu_back:.0} ms \
          (processor {cpu_back:.0})",
         8.0 * stream.len() as f64 / image.samples.len() as f64,
-        other.map_or(f64::NAN, |picture| picture.image.psnr(image)),
+        other.image.psnr(image),
     );
     Ok(())
 }

@@ -256,7 +256,7 @@ fn broken_words_are_what_the_definition_says() {
 #[test]
 fn large_coefficients_are_left() {
     let shape = Shape { height: 3, width: 5, direction: Direction::Vertical, passes: Passes::Two };
-    let sample = |largest| Sample { shape, coefficients: vec![0, 5, largest, -1, 0].repeat(3), class: 0, sharing: 0 };
+    let sample = |largest| Sample { shape, coefficients: [0, 5, largest, -1, 0].repeat(3), class: 0, sharing: 0 };
     let samples = [sample(1 << MOST_PLANES), sample(i32::MIN), sample((1 << MOST_PLANES) - 1)];
     let (_, results) = encoded(&samples, ROOM);
     assert_eq!([results[0], results[1], results[2], results[3]], [17, 0, 32, 0]);
