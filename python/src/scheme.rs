@@ -76,6 +76,13 @@ impl Scheme {
         *self.filter_length.get_or_init(|| self.inner.filter_length())
     }
 
+    /// How many samples of the signal the steps, one after the other, look to either side at most: an even number.
+    #[getter]
+    fn reach(&self) -> i64 {
+        let pairs = |(first, last): (i32, i32)| i64::from(first).abs().max(i64::from(last).abs()) + 1;
+        2 * self.inner.steps().iter().filter_map(lifting_dsl::Step::index_support).map(pairs).sum::<i64>()
+    }
+
     /// Analysis and synthesis filters, low then high: position of the first tap, and taps.
     fn filters(&self) -> [(i64, Vec<f64>); 4] {
         self.inner.filters()

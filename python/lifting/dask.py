@@ -1,0 +1,250 @@
+"""Transforms of Dask's arrays: of what does not fit into memory, or is on many machines.
+
+Every level exchanges the borders of chunks once, and so the result has the bits that `lifting.Plan` has of the whole
+array. Nothing is computed before Dask is asked to, and a chunk at a time with its borders is what is in memory.
+
+>>> import dask.array as da, lifting, lifting.dask as ld
+>>> x = da.random.default_rng(1).normal(size=(64, 96), chunks=(24, 32)).astype("float32").persist()
+>>> low, coarse, fine = ld.wavedecn(x, "cdf97", level=2)
+>>> low.shape, sorted(fine), fine["ad"].shape
+((16, 24), ['ad', 'da', 'dd'], (32, 48))
+>>> plan = lifting.Plan(x.shape, "cdf97", 2)
+>>> whole = plan.forward(x.compute())
+>>> bool((plan.band(whole, "LL2") == low.compute()).all())
+True
+>>> bool(abs(ld.waverecn([low, coarse, fine], "cdf97") - x).max() < 1e-5)
+True
+
+Border rules are those of plans, whose bands have half the samples: PyWavelets' modes, whose bands are longer, are for
+whole arrays. Chunks are made to start at even places, and to be no shorter than the steps of the wavelet look; those
+of 2ᵏ samples or multiples of it, k being the levels, and 64 or more, are taken as they are.
+"""
+
+import functools
+import itertools
+
+import dask
+import dask.array as da
+import numpy as np
+
+from ._lifting import LiftingError
+from ._multilevel import dwtn_max_level
+from ._plan import Plan
+from ._wavelet import as_wavelet, wavelet as _compile
+
+__all__ = ["from_zarr", "to_zarr", "wavedec", "wavedec2", "wavedecn", "waverec", "waverec2", "waverecn"]
+
+
+@functools.lru_cache(maxsize=64)
+def _scheme(text):
+    return _compile(text)
+
+
+@functools.lru_cache(maxsize=64)
+def _plan(text, shape, dtype, boundary, axes):
+    # In place of each sample its coefficient: so a chunk stays where it is.
+    return Plan(shape, _scheme(text), 1, dtype, boundary, axes=axes, layout="interleaved", threads=1)
+
+
+def _transform(block, way, text, boundary, axes, margins, wraps, numblocks, block_id):
+    """A chunk with its margins, transformed, without them."""
+    if not block.size:
+        return block
+    run = getattr(_plan(text, block.shape, block.dtype.name, boundary, axes), way)
+    out = run(np.ascontiguousarray(block))
+    inner = []
+    for axis, n in enumerate(out.shape):
+        margin = margins.get(axis, 0)
+        first = margin if wraps or block_id[axis] > 0 else 0
+        last = margin if wraps or block_id[axis] < numblocks[axis] - 1 else 0
+        inner.append(slice(first, n - last))
+    return np.ascontiguousarray(out[tuple(inner)])
+
+
+def _chunks(sizes, least, unit):
+    """Chunks like those given that start at multiples of ``unit`` and have ``least`` samples or more."""
+    total, cuts, at = sum(sizes), [0], 0
+    for size in sizes[:-1]:
+        at += size
+        cut = round(at / unit) * unit
+        if cut - cuts[-1] >= least and total - cut >= least:
+            cuts.append(cut)
+    return tuple(b - a for a, b in itertools.pairwise([*cuts, total]))
+
+
+def _level(x, way, wavelet, boundary, axes, reach):
+    """One level, coefficients being where their samples are. Chunks start at even places."""
+    margins = {axis: reach for axis in axes if x.numblocks[axis] > 1 and reach}
+    wraps = boundary == "periodic"
+    border = {axis: "periodic" if wraps else "none" for axis in margins}
+    wider = da.overlap.overlap(x, depth=margins, boundary=border, allow_rechunk=False) if margins else x
+    return wider.map_blocks(
+        _transform,
+        way=way,
+        text=wavelet.text,
+        boundary=boundary,
+        axes=axes,
+        margins=margins,
+        wraps=wraps,
+        numblocks=x.numblocks,
+        chunks=x.chunks,
+        dtype=x.dtype,
+        meta=np.empty((0,) * x.ndim, x.dtype),
+    )
+
+
+def _aligned(x, axes, least, unit):
+    chunks = [_chunks(x.chunks[axis], least, unit) if axis in axes else x.chunks[axis] for axis in range(x.ndim)]
+    return x.rechunk(tuple(chunks))
+
+
+def _prepared(data, wavelet, boundary, axes):
+    if not isinstance(data, da.Array):
+        kind = type(data).__name__
+        raise LiftingError(f"the data must be a Dask array, not a {kind}: `dask.array.from_array` makes one")
+    if any(np.isnan(n) for n in data.shape):
+        raise LiftingError("the data has chunks of unknown sizes: `compute_chunk_sizes` finds them")
+    made = as_wavelet(wavelet)
+    axes = tuple(range(data.ndim)) if axes is None else tuple(axes)
+    if any(not -data.ndim <= axis < data.ndim for axis in axes):
+        raise LiftingError(f"axes {axes} are not all of the {data.ndim} that the data has")
+    axes = tuple(axis % data.ndim for axis in axes)
+    if len(set(axes)) != len(axes):
+        raise LiftingError(f"axes {axes} name an axis twice")
+    return made, boundary or made.boundary, axes
+
+
+def wavedecn(data, wavelet, boundary=None, level=None, axes=None):
+    """Analysis of a Dask array along ``axes``, all if nothing is said: ``[low, {"ad": …, "da": …, "dd": …}, …]``.
+
+    That is what `lifting.wavedecn` returns, coarsest first, of Dask arrays: in the names of bands a letter stands for
+    each of ``axes``, ``a`` for low and ``d`` for high. ``boundary`` is as for `lifting.Plan`. To have all bands at
+    once, give them to one `dask.compute`, or to `to_zarr`: they share their work.
+    """
+    made, boundary, axes = _prepared(data, wavelet, boundary, axes)
+    sizes = [data.shape[axis] for axis in axes]
+    level = dwtn_max_level(sizes, made) if level is None else int(level)
+    if level < 0:
+        raise LiftingError(f"{level} levels cannot be: 0 or more")
+    # What is wrong with the whole is said of the whole, and now.
+    Plan(data.shape, made, level, data.dtype, boundary, axes=axes)
+    reach, low, details = made._scheme.reach, data, []
+    for done in range(level):
+        unit = 2 ** (level - done)
+        low = _aligned(low, axes, max(reach, unit), unit)
+        mixed = _level(low, "forward", made, boundary, axes, reach)
+        keys = itertools.product("ad", repeat=len(axes))
+        bands = {"".join(key): mixed[_phases(key, axes, data.ndim)] for key in keys}
+        low = bands.pop("a" * len(axes))
+        details.append(bands)
+    return [low, *reversed(details)]
+
+
+def _phases(key, axes, rank):
+    """What selects a band where coefficients are in place of their samples."""
+    index = [slice(None)] * rank
+    for letter, axis in zip(key, axes):
+        index[axis] = slice(1 if letter == "d" else 0, None, 2)
+    return tuple(index)
+
+
+def _interleave(*bands, keys, axes):
+    """The bands of a chunk, each coefficient in the place of its sample."""
+    shape = list(bands[0].shape)
+    for n, axis in enumerate(axes):
+        other = "".join("d" if m == n else "a" for m in range(len(axes)))
+        shape[axis] += bands[keys.index(other)].shape[axis]
+    out = np.empty(shape, bands[0].dtype)
+    for key, band in zip(keys, bands):
+        out[_phases(key, axes, out.ndim)] = band
+    return out
+
+
+def waverecn(coeffs, wavelet, boundary=None, axes=None):
+    """Synthesis of what `wavedecn` made."""
+    low, *levels = coeffs
+    made, boundary, axes = _prepared(low, wavelet, boundary, axes)
+    reach, letters = made._scheme.reach, len(axes)
+    names = {"".join(key) for key in itertools.product("ad", repeat=letters)} - {"a" * letters}
+    for details in levels:
+        if set(details) != names:
+            expected, found = (", ".join(sorted(bands)) for bands in (names, details))
+            raise LiftingError(f"a level has the bands {expected}, and not {found}")
+        shape = list(low.shape)
+        for n, axis in enumerate(axes):
+            shape[axis] += details["".join("d" if m == n else "a" for m in range(letters))].shape[axis]
+        bands = {"a" * letters: low, **details}
+        for key, band in bands.items():
+            expected = list(shape)
+            for letter, axis in zip(key, axes):
+                expected[axis] = shape[axis] // 2 if letter == "d" else -(-shape[axis] // 2)
+            if band.shape != tuple(expected):
+                raise LiftingError(f"band {key} must have shape {tuple(expected)}, but has {band.shape}")
+        # Chunks of samples as the low band's are, each twice as long; those of all bands follow from them.
+        twice = list(low.chunks)
+        for axis in axes:
+            sizes = [2 * n for n in low.chunks[axis]]
+            sizes[-1] -= sum(sizes) - shape[axis]
+            twice[axis] = _chunks(sizes, max(reach, 2), 2)
+        keys = list(bands)
+        parts = []
+        for key in keys:
+            chunks = list(twice)
+            for letter, axis in zip(key, axes):
+                chunks[axis] = tuple(n // 2 if letter == "d" else -(-n // 2) for n in twice[axis])
+            parts.append(bands[key].rechunk(tuple(chunks)))
+        mixed = da.map_blocks(
+            _interleave, *parts, keys=keys, axes=axes, chunks=tuple(twice), dtype=low.dtype,
+            meta=np.empty((0,) * low.ndim, low.dtype),
+        )  # fmt: skip
+        low = _level(mixed, "inverse", made, boundary, axes, reach)
+    return low
+
+
+def wavedec(data, wavelet, boundary=None, level=None, axis=-1):
+    """As `wavedecn` along one axis: ``[low, high, …]``, coarsest first."""
+    low, *details = wavedecn(data, wavelet, boundary, level, (axis,))
+    return [low, *(bands["d"] for bands in details)]
+
+
+def waverec(coeffs, wavelet, boundary=None, axis=-1):
+    """Synthesis of what `wavedec` made."""
+    low, *details = coeffs
+    return waverecn([low, *({"d": high} for high in details)], wavelet, boundary, (axis,))
+
+
+def wavedec2(data, wavelet, boundary=None, level=None, axes=(-2, -1)):
+    """As `wavedecn` along two axes: ``[low, (horizontal, vertical, diagonal), …]``, as PyWavelets names them."""
+    low, *details = wavedecn(data, wavelet, boundary, level, axes)
+    return [low, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
+
+
+def waverec2(coeffs, wavelet, boundary=None, axes=(-2, -1)):
+    """Synthesis of what `wavedec2` made."""
+    low, *details = coeffs
+    return waverecn([low, *(dict(zip(("da", "ad", "dd"), bands)) for bands in details)], wavelet, boundary, axes)
+
+
+def to_zarr(coeffs, store, **options):
+    """Computes what `wavedecn` made and writes it to a Zarr group, a chunk at a time: array ``low``, and arrays
+    ``1/ad`` and so on, 1 being the finest level. ``options`` go to `dask.array.to_zarr`."""
+    low, *details = coeffs
+    arrays = {"low": low}
+    for number, bands in zip(range(len(details), 0, -1), details):
+        arrays |= {f"{number}/{name}": band for name, band in bands.items()}
+    tasks = []
+    for name, array in arrays.items():
+        # Chunks of a Zarr array have one shape.
+        even = array.rechunk(tuple(max(sizes) for sizes in array.chunks))
+        tasks.append(even.to_zarr(store, component=name, compute=False, **options))
+    dask.compute(*tasks)
+
+
+def from_zarr(store):
+    """The coefficients that `to_zarr` wrote, as `waverecn` takes them; nothing is read before it is needed."""
+    import zarr
+
+    group = zarr.open_group(store, mode="r")
+    numbers = sorted((int(name) for name in group.group_keys()), reverse=True)
+    details = [{name: da.from_zarr(group[f"{n}/{name}"]) for name in group[str(n)].array_keys()} for n in numbers]
+    return [da.from_zarr(group["low"]), *details]
