@@ -46,7 +46,7 @@ def _plan(text, shape, dtype, boundary, axes):
     return Plan(shape, _scheme(text), 1, dtype, boundary, axes=axes, layout="interleaved", threads=1)
 
 
-def _transform(block, way, text, boundary, axes, margins, wraps, numblocks, block_id):
+def _transform(block, way, text, boundary, axes, margins, wraps, counts, block_id):
     """A chunk with its margins, transformed, without them."""
     if not block.size:
         return block
@@ -56,7 +56,7 @@ def _transform(block, way, text, boundary, axes, margins, wraps, numblocks, bloc
     for axis, n in enumerate(out.shape):
         margin = margins.get(axis, 0)
         first = margin if wraps or block_id[axis] > 0 else 0
-        last = margin if wraps or block_id[axis] < numblocks[axis] - 1 else 0
+        last = margin if wraps or block_id[axis] < counts[axis] - 1 else 0
         inner.append(slice(first, n - last))
     return np.ascontiguousarray(out[tuple(inner)])
 
@@ -86,7 +86,7 @@ def _level(x, way, wavelet, boundary, axes, reach):
         axes=axes,
         margins=margins,
         wraps=wraps,
-        numblocks=x.numblocks,
+        counts=x.numblocks,
         chunks=x.chunks,
         dtype=x.dtype,
         meta=np.empty((0,) * x.ndim, x.dtype),

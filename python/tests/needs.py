@@ -11,7 +11,7 @@ def need(name):
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        variable = f"LIFTING_REQUIRE_{name.upper()}"
+        variable = f"LIFTING_REQUIRE_{name.partition('.')[0].upper()}"
         if os.environ.get(variable) == "1":
             raise RuntimeError(f"{variable}=1, and {name} cannot be imported: pip install {name}") from error
         pytest.skip(f"{name} is not installed", allow_module_level=True)
