@@ -1,6 +1,6 @@
 //! The text of whole files, as it is shipped: reviewed when it changes.
 
-use lifting_codegen::emit::{self, Declared, EmitError, Request};
+use lifting_codegen::emit::{self, EmitError, Request};
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::Scheme;
 
@@ -58,10 +58,7 @@ fn cdf97_c() {
 fn header() {
     let scheme = wavelet("legall53");
     let request = request(&scheme, &[Scalar::I16, Scalar::I32]);
-    insta::assert_snapshot!(unversioned(emit::header(
-        &request,
-        Declared { c: true, cuda: true, ..Declared::default() }
-    )));
+    insta::assert_snapshot!(unversioned(emit::header(&request, &[&emit::C, &emit::CUDA])));
 }
 
 /// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the

@@ -8,7 +8,7 @@ use crate::wavelet::{self, Named};
 use clap::CommandFactory;
 use lifting::{Format, SampleType, Scheme};
 use lifting_codegen::back::{self, Dialect};
-use lifting_codegen::emit::{self, Declared, EmitError, Passes, Request};
+use lifting_codegen::emit::{self, EmitError, Passes, Request, TARGETS};
 use lifting_codegen::ir::{self, Feature, Kernel, Scalar};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::level::Order;
@@ -174,58 +174,40 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
             products.push(Product { path: args.output.join(format!("{}.{extension}", scheme.name())), text });
         };
         let wants = |what: Emit| args.emit.contains(&what);
-        let declared = Declared { c: wants(Emit::C), cuda: wants(Emit::Cuda), opencl: wants(Emit::Opencl) };
-        let fixed =
-            if declared.cuda { fixed::transforms(args, &request).map_err(|e| e.at(&place))? } else { Vec::new() };
-        let mut prototypes = String::new();
-        if !fixed.is_empty() {
-            let tuning = fixed::tuning(args);
-            add("cu", planner::fixed(&request, &fixed, &tuning).map_err(|e| at(&e))?.text);
-            prototypes = planner::declarations(&request, &fixed, &tuning).map_err(|e| at(&e))?;
-        } else if declared.cuda {
-            let long = |e: EmitError| match e {
-                EmitError::Schedule(ScheduleError::Reach { .. }) => {
-                    at(&e).help("say --emit c or --emit rust: these hold every wavelet")
+        let fixed = match wants(Emit::File(&emit::CUDA)) {
+            true => fixed::transforms(args, &request).map_err(|e| e.at(&place))?,
+            false => Vec::new(),
+        };
+        let (mut declared, mut prototypes) = (Vec::new(), String::new());
+        for target in TARGETS.into_iter().filter(|&target| wants(Emit::File(target))) {
+            let is_fixed = target == &emit::CUDA && !fixed.is_empty();
+            let (text, replaced) = match target {
+                _ if is_fixed => {
+                    let tuning = fixed::tuning(args);
+                    prototypes = planner::declarations(&request, &fixed, &tuning).map_err(|e| at(&e))?;
+                    (planner::fixed(&request, &fixed, &tuning).map_err(|e| at(&e))?.text, Vec::new())
                 }
-                e => at(&e),
-            };
-            let (text, replaced) = if args.schedule == [Schedule::Shared] {
-                let emitted = emit::cuda(&request).map_err(long)?;
-                (emitted.text, emitted.replaced)
-            } else {
-                let count = match args.kernels {
-                    KernelCount::Few => planner::Count::Few,
-                    KernelCount::All => planner::Count::All,
-                };
-                let columns_first = args.profile == Some(Format::Jpeg2000);
-                let general = planner::General { count, columns_first, tuning: &fixed::tuning(args) };
-                let file = planner::general(&request, &general).map_err(|e| match e {
-                    FileError::Emit(e) => long(e),
+                _ if target == &emit::CUDA => cuda(args, &request).map_err(|e| match e {
+                    FileError::Emit(e @ EmitError::Schedule(ScheduleError::Reach { .. })) => {
+                        at(&e).help("say --emit c or --emit rust: these hold every wavelet")
+                    }
                     e => at(&e),
-                })?;
-                (file.text, file.replaced)
+                })?,
+                _ => {
+                    let emitted = (target.write)(&request).map_err(|e| at(&e))?;
+                    (emitted.text, emitted.replaced)
+                }
             };
             for line in &replaced {
                 eprintln!("{place}: {line}");
             }
-            add("cu", text);
-        }
-        if declared.c {
-            add("c", emit::c(&request).map_err(|e| at(&e))?);
-        }
-        if declared.opencl {
-            let emitted = emit::opencl(&request).map_err(|e| at(&e))?;
-            for line in &emitted.replaced {
-                eprintln!("{place}: {line}");
+            add(target.extension, text);
+            if target.has_header() && !is_fixed {
+                declared.push(target);
             }
-            add("opencl.c", emitted.text);
         }
-        if declared.c || declared.cuda || declared.opencl {
-            let declared = Declared { cuda: declared.cuda && fixed.is_empty(), ..declared };
-            add("h", emit::header_with(&request, declared, &prototypes));
-        }
-        if wants(Emit::Rust) {
-            add("rs", emit::rust(&request).map_err(|e| at(&e))?);
+        if !declared.is_empty() || !fixed.is_empty() {
+            add("h", emit::header_with(&request, &declared, &prototypes));
         }
         if wants(Emit::Scheme) {
             add("lift", lifting_dsl::print_scheme(scheme));
@@ -242,6 +224,22 @@ fn compile(args: &CompileArgs, word: &str, named: &Named, products: &mut Vec<Pro
         }
     }
     Ok(())
+}
+
+/// The CUDA file for any shape, and what in it stands in the place of something.
+fn cuda(args: &CompileArgs, request: &Request) -> Result<(String, Vec<String>), FileError> {
+    if args.schedule == [Schedule::Shared] {
+        let emitted = emit::cuda(request)?;
+        return Ok((emitted.text, emitted.replaced));
+    }
+    let count = match args.kernels {
+        KernelCount::Few => planner::Count::Few,
+        KernelCount::All => planner::Count::All,
+    };
+    let columns_first = args.profile == Some(Format::Jpeg2000);
+    let general = planner::General { count, columns_first, tuning: &fixed::tuning(args) };
+    let file = planner::general(request, &general)?;
+    Ok((file.text, file.replaced))
 }
 
 /// The sample types asked for, each once, or those that fit the wavelet.
@@ -344,7 +342,7 @@ fn command(args: &CompileArgs, word: &str) -> String {
     if let Some(profile) = args.profile {
         words.push(format!("--profile {}", profile.name()));
     }
-    if args.schedule == [Schedule::Shared] && args.emit.contains(&Emit::Cuda) {
+    if args.schedule == [Schedule::Shared] && args.emit.contains(&Emit::File(&emit::CUDA)) {
         words.push("--schedule shared".into());
     }
     if args.kernels == KernelCount::All {

@@ -5,7 +5,7 @@ use crate::lower::work_of;
 use crate::schedule::{Schedule, Way};
 use crate::wisdom::Wisdom;
 use lifting_codegen::ir::valid::{KernelInfo, validate};
-use lifting_codegen::ir::{Kernel, Scalar, print};
+use lifting_codegen::ir::{Kernel, Scalar, WARP, print};
 use lifting_codegen::machine::Machine;
 use lifting_codegen::opt;
 use lifting_codegen::schedule::baseline::transpose;
@@ -229,9 +229,9 @@ impl<'a> Kernels<'a> {
         PassWay { rows, registers }
     }
 
-    /// Whether passes along one axis may be those in registers.
+    /// Whether passes along one axis may be those in registers, which are for warps of the usual size.
     pub fn takes_registers(&self) -> bool {
-        self.tuning.schedule != Schedule::Shared
+        self.tuning.schedule != Schedule::Shared && self.tuning.machine.warp == WARP
     }
 
     /// Whether passes in registers take only lines of whole pairs.

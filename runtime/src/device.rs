@@ -142,13 +142,7 @@ impl Device {
             #[cfg(feature = "cuda")]
             Device::Cuda(device) => {
                 let properties = device.properties();
-                let machine = Machine::of(
-                    &properties.name,
-                    properties.multiprocessors,
-                    properties.registers_per_multiprocessor,
-                    properties.l2_bytes as u64,
-                );
-                let tuning = tuning(machine, properties.kind());
+                let tuning = tuning(Machine::of(&properties.facts()), properties.kind());
                 let span = |e: &Expected| crate::cuda::Span { len: e.span, start: e.start };
                 let (data, coefficients) = ((span(data), &*data.strides), (span(coefficients), &*coefficients.strides));
                 Box::new(crate::cuda::CudaPlan::<T>::new(device, problem, data, coefficients, &tuning)?)

@@ -1,7 +1,7 @@
 //! The emitted C, compiled by the machine's compilers with warnings as errors and run under UBSan, gives what the
 //! oracle gives, bit for bit.
 
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
@@ -12,7 +12,7 @@ fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compi
     let request =
         Request { scheme, boundary, samples: &[sample], gain: scheme.domain() == Domain::Integer, command: "test" };
     let text = emit::c(&request).expect("the wavelet can be emitted");
-    let header = emit::header(&request, Declared { c: true, ..Declared::default() });
+    let header = emit::header(&request, &[&emit::C]);
     let main = format!(
         "#include \"emitted.h\"\n#include \"emitted.c\"\n{}int main(void)\n{{\n    answer();\n    return 0;\n}}\n",
         equals_oracle::c_driver(scheme.name(), sample, "answer")
@@ -74,7 +74,7 @@ fn a_program_of_cpp_calls_it() {
     let request =
         Request { scheme: &scheme, boundary: Boundary::Edge, samples: &[Scalar::I16], gain: false, command: "test" };
     let text = emit::c(&request).unwrap();
-    let header = emit::header(&request, Declared { c: true, ..Declared::default() });
+    let header = emit::header(&request, &[&emit::C]);
     let main = "#include \"emitted.h\"\nint main(void)\n{\n    legall53_shape s = legall53_image(8, 8, 1);\n    \
                 return legall53_scratch_bytes_i16(&s) > 0 ? 0 : 1;\n}\n";
     let files = [("emitted.c", &*text), ("emitted.h", &*header), ("main.cpp", main)];
@@ -141,7 +141,7 @@ fn bad_arguments_are_refused() {
     let request =
         |boundary| Request { scheme: &scheme, boundary, samples: &[Scalar::I16], gain: true, command: "test" };
     let text = emit::c(&request(Boundary::Periodic)).unwrap();
-    let header = emit::header(&request(Boundary::Periodic), Declared { c: true, ..Declared::default() });
+    let header = emit::header(&request(Boundary::Periodic), &[&emit::C]);
     let main = r#"
 #include "emitted.h"
 #include "emitted.c"

@@ -4,7 +4,7 @@
 use lifting::opencl::OpenClDevice;
 use lifting::{Boundary, Device, Domain, Layout, Plan, Sample, Schedule, bf16, catalogue, f16};
 use lifting_codegen::back::OpenCl;
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::interp::Arg;
 use lifting_codegen::ir::{ParamKind, Scalar};
 use lifting_tests::compilers::Compiler;
@@ -330,7 +330,7 @@ fn emitted_files() {
         let gain = scheme.domain() == Domain::Integer;
         let request = Request { scheme: &scheme, boundary, samples: &[sample], gain, command: "test" };
         let text = emit::opencl(&request).unwrap_or_else(|e| panic!("{name}: {e}")).text;
-        let header = emit::header(&request, Declared { opencl: true, ..Declared::default() });
+        let header = emit::header(&request, &[&emit::OPENCL]);
         let upper = scheme.name().to_uppercase();
         let defines = format!(
             "#define W {}\n#define S {}\n#define T {}\n#define REFUSED {upper}_BUFFER\n#define DRIVER {:?}\n",

@@ -3,7 +3,7 @@
 use crate::record::Record;
 use crate::registers::Usage;
 use lifting_codegen::back::{Cuda, Dialect};
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::{
@@ -266,7 +266,7 @@ fn write(
         }
         Err(e) => return Err(format!("{name}: {e}")),
     };
-    let header = emit::header(request, Declared { c: true, cuda: cuda.is_some(), ..Declared::default() });
+    let header = emit::header(request, if cuda.is_some() { &[&emit::C, &emit::CUDA] } else { &[&emit::C] });
     let cuda_text = cuda.as_ref().map(|text| record.digest(&[text, &header])).unwrap_or_default();
     let cuda = cuda.filter(|_| is_due(&cuda_text)).map(|text| write("cu", &text)).transpose()?;
 

@@ -3,7 +3,7 @@
 //! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.opencl.c` likewise, `<wavelet>.c` a complete transform
 //! for CPUs, and `<wavelet>.h` declares what a C program needs of them. The functions around the kernels (levels, axes,
 //! strides) are one text for all, in the `.in` files beside this one; what differs is filled in by [`c`], [`cuda`] and
-//! [`opencl`].
+//! [`opencl`]. [`TARGETS`] lists them.
 
 mod c;
 mod cuda;
@@ -12,6 +12,7 @@ mod operations;
 mod passes;
 mod rust;
 mod sweep;
+mod target;
 mod template;
 
 use crate::back::{Unsupported, comment_line};
@@ -27,6 +28,7 @@ pub use opencl::opencl;
 pub use operations::Operations;
 pub use passes::Passes;
 pub use rust::rust;
+pub use target::{C, CUDA, OPENCL, RUST, TARGETS, Target};
 pub use template::Template;
 
 /// What to emit.
@@ -69,24 +71,13 @@ pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
     }
 }
 
-/// Which functions a header declares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Declared {
-    /// Those of the `.c`.
-    pub c: bool,
-    /// Those of the `.cu`.
-    pub cuda: bool,
-    /// Those of the `.opencl.c`.
-    pub opencl: bool,
-}
-
-/// The header of what [`c`] and [`cuda`] emit for the same request.
-pub fn header(request: &Request, declared: Declared) -> String {
+/// The header of what files of these languages have for the same request.
+pub fn header(request: &Request, declared: &[&Target]) -> String {
     header_with(request, declared, "")
 }
 
 /// That header, with the prototypes of other functions at its end.
-pub fn header_with(request: &Request, declared: Declared, others: &str) -> String {
+pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> String {
     let t = request.template();
     let guard = format!("{}_H", t.upper());
     let mut out = request.opening(&[]);
@@ -95,25 +86,13 @@ pub fn header_with(request: &Request, declared: Declared, others: &str) -> Strin
     );
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     let parts = [CODES, include_str!("message.h.in"), SHAPE, include_str!("helpers.h.in")];
-    let any = declared.c || declared.cuda || declared.opencl;
+    let any = declared.iter().any(|target| target.has_header());
     let parts = if any { &parts[..] } else { &parts[..2] };
     out += &t.fill(&parts.join("\n"));
-    if declared.opencl {
-        out.push('\n');
-        out += &opencl::declarations(request, None);
-    }
-    for sample in request.samples {
-        if declared.c {
+    for sample in std::iter::once(None).chain(request.samples.iter().copied().map(Some)) {
+        for text in declared.iter().map(|target| target.declared(request, sample)).filter(|text| !text.is_empty()) {
             out.push('\n');
-            out += &c::declarations(request, *sample);
-        }
-        if declared.cuda {
-            out.push('\n');
-            out += &cuda::declarations(request, *sample);
-        }
-        if declared.opencl {
-            out.push('\n');
-            out += &opencl::declarations(request, Some(*sample));
+            out += &text;
         }
     }
     if !others.is_empty() {
@@ -132,6 +111,13 @@ pub struct Emitted {
     /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file
     /// has as well.
     pub replaced: Vec<String>,
+}
+
+impl Emitted {
+    /// A file in which nothing stands in the place of anything.
+    fn plain(text: String) -> Emitted {
+        Emitted { text, replaced: Vec::new() }
+    }
 }
 
 /// Kernels as they are written, with what back ends need to know of them.

@@ -18,17 +18,39 @@ static DEVICES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
     FILES.iter().map(read).collect()
 });
 
+/// What the driver of a device says of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How many multiprocessors it has; at least 1 is taken.
+    pub multiprocessors: u32,
+    /// Lanes of a warp.
+    pub warp: u32,
+    /// 32-bit registers of a multiprocessor.
+    pub registers: u32,
+    /// Bytes of the second-level cache.
+    pub l2: u64,
+    /// Bytes that the memory could move in a microsecond, if every cycle of its bus did; `None` where the driver does
+    /// not say it.
+    pub peak_bandwidth: Option<f64>,
+}
+
 /// A device, as far as predictions know it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// How many there are; at least 1.
     pub multiprocessors: u32,
+    /// Lanes of a warp: kernels are derived for as many.
+    pub warp: u32,
     /// 32-bit registers of a multiprocessor.
     pub registers: u32,
     /// Bytes of the second-level cache.
     pub l2: u64,
     /// Bytes that the memory moves in a microsecond, for each multiprocessor.
     pub bandwidth: f64,
+    /// The part of what the memory could move that this is.
+    bandwidth_share: f64,
     /// Instructions of single threads that a multiprocessor issues in a microsecond.
     pub issue: f64,
     name: Arc<str>,
@@ -43,14 +65,18 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with its own
-    /// multiprocessors (at least 1), registers of each, and bytes of the second-level cache; memory and instructions
-    /// are taken to be as fast for each multiprocessor.
-    pub fn of(name: &str, multiprocessors: u32, registers: u32, l2: u64) -> Machine {
-        match DEVICES.iter().find(|device| &*device.name == name && device.multiprocessors == multiprocessors) {
-            Some(device) => device.clone(),
-            None => Machine { registers, l2, ..Machine::default().with_multiprocessors(multiprocessors) },
+    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with what its
+    /// own driver says; of what its memory could move, it is taken to move as large a part, and instructions to be as
+    /// fast for each multiprocessor. Where the driver does not say how fast the memory is, that is as well.
+    pub fn of(facts: &Facts) -> Machine {
+        let Facts { name, multiprocessors, warp, registers, l2, peak_bandwidth } = *facts;
+        if let Some(device) = DEVICES.iter().find(|d| &*d.name == name && d.multiprocessors == multiprocessors) {
+            return device.clone();
         }
+        let usual = Machine::default().with_multiprocessors(multiprocessors);
+        let moves = |peak: f64| peak * usual.bandwidth_share / f64::from(usual.multiprocessors);
+        let bandwidth = peak_bandwidth.map_or(usual.bandwidth, moves);
+        Machine { warp, registers, l2, bandwidth, ..usual }
     }
 
     /// The same with another number of multiprocessors, at least 1.
@@ -71,18 +97,28 @@ impl Machine {
         let mut section = |name: &str| sections.remove(name).ok_or_else(|| format!("section [{name}] is missing"));
         let mut device = section("device")?;
         let multiprocessors = u32::of(device.take("multiprocessors")?)?;
+        let bandwidth = f64::of(device.take("bandwidth")?)?;
+        let peak_bandwidth = f64::of(device.take("peak_bandwidth")?)?;
         let machine = Machine {
             name: String::of(device.take("name")?)?.into(),
             multiprocessors,
+            warp: u32::of(device.take("warp")?)?,
             registers: u32::of(device.take("registers")?)?,
             l2: u64::of(device.take("l2")?)?,
-            bandwidth: f64::of(device.take("bandwidth")?)? / f64::from(multiprocessors),
+            bandwidth: bandwidth / f64::from(multiprocessors),
+            bandwidth_share: bandwidth / peak_bandwidth,
             issue: f64::of(device.take("issue")?)?,
             constants: Arc::new(Constants::read(&mut section)?),
         };
         device.finish()?;
-        let positive = machine.multiprocessors > 0 && machine.bandwidth > 0.0 && machine.issue > 0.0;
-        if positive { Ok(machine) } else { Err("multiprocessors, bandwidth and issue must be more than 0".into()) }
+        let is_possible = bandwidth > 0.0 && bandwidth <= peak_bandwidth && machine.issue > 0.0;
+        match () {
+            _ if machine.multiprocessors == 0 || machine.warp == 0 || !is_possible => {
+                Err("multiprocessors, warp, bandwidth and issue must be more than 0, and bandwidth at most its peak"
+                    .into())
+            }
+            _ => Ok(machine),
+        }
     }
 
     /// The device's name, as its driver has it; of one that there is no file of, the name of the one it is taken for.
@@ -118,12 +154,24 @@ mod tests {
 
     #[test]
     fn what_a_file_says_goes_first() {
+        let (warp, registers, l2) = (32, 1 << 16, 2 << 20);
+        let facts = |name, multiprocessors, peak_bandwidth| Facts {
+            name,
+            multiprocessors,
+            warp,
+            registers,
+            l2,
+            peak_bandwidth,
+        };
         for device in DEVICES.iter() {
-            let same = Machine::of(device.name(), device.multiprocessors, 0, 0);
+            let same = Machine::of(&facts(device.name(), device.multiprocessors, Some(1.0)));
             assert_eq!(&same, device, "what its file says goes first");
         }
-        let other = Machine::of("another", 0, 1 << 16, 2 << 20);
+        let other = Machine::of(&facts("another", 0, None));
         assert_eq!((other.multiprocessors, other.l2), (1, 2 << 20));
+        assert_eq!(other.bandwidth, Machine::default().bandwidth, "as fast for each multiprocessor");
+        let told = Machine::of(&facts("another", 64, Some(2e6)));
+        assert_eq!(told.bandwidth * 64.0, 2e6 * 4240000.0 / 4916736.0, "as large a part of what could be");
         assert_eq!([(1 << 20) - 1, 1 << 20, 2 << 20].map(|bytes| other.keeps(bytes)), [false, true, false]);
         assert_eq!(other.constants(), Machine::default().constants());
     }
@@ -134,6 +182,7 @@ mod tests {
         let cases = [
             ("multiprocessors = 132", "", "section [device] has no line `multiprocessors = …`"),
             ("multiprocessors = 132", "multiprocessors = 0", "must be more than 0"),
+            ("bandwidth = 4240000", "bandwidth = 5240000", "bandwidth at most its peak"),
             ("multiprocessors = 132", "multiprocessors = many", "many is no whole number that fits"),
             ("[launch]", "[launched]", "there is no section [launched]"),
             ("[launch]", "[stream]", "section [stream] is there twice"),

@@ -5,6 +5,7 @@ use super::case::Case;
 use super::stats::Spread;
 use lifting::{Direction, Domain, Recipe, SampleType};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The version of the JSON's layout.
 const VERSION: u32 = 1;
@@ -73,6 +74,24 @@ pub struct Timed {
     pub rotating: usize,
 }
 
+/// A launch of a schedule.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Launch {
+    schedule: &'static str,
+    /// The numbers of its shape.
+    shape: BTreeMap<&'static str, u32>,
+}
+
+impl Launch {
+    /// The only one of a direction.
+    fn of(recipe: &Recipe, direction: Direction) -> Option<Launch> {
+        let mut taken = recipe.choices.iter().filter(|choice| choice.direction == direction).map(|choice| choice.taken);
+        let first = taken.next().filter(|first| first.launches == 1 && taken.all(|other| other.launches == 0))?;
+        let shape = first.way.shape()?;
+        Some(Launch { schedule: shape.schedule().name(), shape: shape.numbers().collect() })
+    }
+}
+
 /// One transform in one direction.
 #[derive(Debug, Serialize)]
 pub struct Measurement {
@@ -103,6 +122,8 @@ pub struct Measurement {
     /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each
     /// once.
     schedules: Vec<String>,
+    /// The only launch, where the transform is one of a schedule for several axes: what `cargo xtask fit` reads.
+    launch: Option<Launch>,
     recipe: String,
     verified: Verified,
     #[serde(skip)]
@@ -151,6 +172,7 @@ impl Measurement {
             workspace_bytes,
             schedule: case.schedule.name(),
             schedules,
+            launch: Launch::of(recipe, direction),
             recipe: recipe.to_string(),
             verified: verified.clone(),
             label: case.to_string(),

@@ -4,6 +4,7 @@ use super::values::{Shape, any_shape, boundary_values, dialect_words, format_val
 use super::values::{positive, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, SampleType};
+use lifting_codegen::emit::{TARGETS, Target};
 use lifting_codegen::schedule::{self, AXIS_SCHEDULES, PAPERS, SCHEDULES};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -86,21 +87,36 @@ pub struct FixedArgs {
 }
 
 /// `--emit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
-    /// WAVELET.cu: kernels and host functions; with WAVELET.h
-    Cuda,
-    /// WAVELET.c: a complete transform in C99; with WAVELET.h
-    C,
-    /// WAVELET.opencl.c: kernels and functions in C that compile and launch them; with WAVELET.h
-    #[value(name = "opencl")]
-    Opencl,
-    /// WAVELET.rs: a complete transform in Rust, a module of its own
-    Rust,
-    /// WAVELET.lift: the wavelet as the compiler understands it
+    /// WAVELET.EXTENSION: a whole file of a language.
+    File(&'static Target),
+    /// WAVELET.lift: the wavelet as the compiler understands it.
     Scheme,
-    /// WAVELET.ir: the kernels, before they become text of a language
+    /// WAVELET.ir: the kernels, before they become text of a language.
     Ir,
+}
+
+impl ValueEnum for Emit {
+    fn value_variants<'a>() -> &'a [Emit] {
+        static ALL: LazyLock<Vec<Emit>> = LazyLock::new(|| {
+            let files = TARGETS.iter().map(|&target| Emit::File(target));
+            files.chain([Emit::Scheme, Emit::Ir]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let (name, about) = match self {
+            Emit::File(target) => {
+                let header = if target.has_header() { "; with WAVELET.h" } else { "" };
+                (target.name, format!("WAVELET.{}: {}{header}", target.extension, target.about))
+            }
+            Emit::Scheme => ("scheme", "WAVELET.lift: the wavelet as the compiler understands it".into()),
+            Emit::Ir => ("ir", "WAVELET.ir: the kernels, before they become text of a language".into()),
+        };
+        Some(clap::builder::PossibleValue::new(name).help(about))
+    }
 }
 
 /// `--schedule` of compiling: kernels of one axis, or a schedule of several.

@@ -3,6 +3,7 @@
 //!
 //! `planner/measured/` has what the constants of `codegen/src/machine/` were fitted to.
 
+mod bench;
 mod fit;
 
 pub use fit::{Fitted, fit};
@@ -93,15 +94,23 @@ fn one() -> i32 {
 }
 
 impl Measurements {
-    /// Reads a file's text.
+    /// Reads a file's text: such a file, or what `liftc bench --json` wrote, whose transforms of one launch count.
     ///
     /// # Errors
-    /// If it is no such file.
+    /// If it is neither, or has no launch.
     pub fn read(text: &str) -> Result<Measurements, String> {
-        let all: Measurements = serde_json::from_str(text).map_err(|e| format!("these are no measurements: {e}"))?;
-        match &all.format[..] {
-            "lifting-measurements" => Ok(all),
-            other => Err(format!("these are no measurements: their format is `{other}`, not `lifting-measurements`")),
+        #[derive(Deserialize)]
+        struct Of {
+            format: String,
+        }
+        let wrong = |e: serde_json::Error| format!("these are no measurements: {e}");
+        let Of { format } = serde_json::from_str(text).map_err(wrong)?;
+        match &format[..] {
+            "lifting-measurements" => serde_json::from_str(text).map_err(wrong),
+            "lifting-bench" => serde_json::from_str::<bench::Report>(text).map_err(wrong)?.try_into(),
+            other => Err(format!(
+                "these are no measurements: their format is `{other}`, not `lifting-measurements` or `lifting-bench`"
+            )),
         }
     }
 }

@@ -13,11 +13,6 @@ use crate::view::View;
 use lifting_codegen::schedule::level::Order;
 use lifting_codegen::schedule::{Direction, Extent, Shape};
 
-/// Microseconds that two levels of synthesis after others take less, launched one by one, than each alone: what the
-/// source has is loaded before the launch before has ended, which launches of two levels do not do. Measured of 2048²
-/// after three others, 5/3 i16: 11.4 instead of 13.1, where two levels alone gain 0.4 in one launch.
-const EARLY_LOAD_GAIN: f64 = 1.5;
-
 /// Several levels in one launch.
 pub(super) struct Merged {
     pub stage: Stage,
@@ -80,7 +75,7 @@ impl Lowering<'_> {
         let levels = &mut chosen[..2];
         levels[0].note(&mut merged);
         let follows = direction == Direction::Inverse && level + 2 < self.problem.geometry.depth();
-        let early = if follows { EARLY_LOAD_GAIN } else { 0.0 };
+        let early = if follows { self.model().machine.constants().launch.early_load_gain } else { 0.0 };
         let is_faster = merged.measured.unwrap_or_else(|| merged.cost.time < self.apart(levels, level) - early);
         self.merge(levels, level, merged, asked || is_faster);
         Ok(())

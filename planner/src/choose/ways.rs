@@ -207,6 +207,7 @@ impl Lowering<'_> {
         launched: &Launched,
     ) -> Result<Built, ScheduleError> {
         let Launched { job, count } = launched;
+        let shape = shape.of_lanes(self.kernels.tuning.machine.warp);
         let (fit, arguments) = self.kernels.meet(direction, self.sample, shape, job)?;
         let wanted = if shape.chunk() == 0 { arguments.chunk } else { shape.chunk() as i32 };
         let chunk = wanted.max(fit.least_chunk(job)) as u32;
@@ -281,5 +282,38 @@ impl Lowering<'_> {
             }
         }
         if ways.is_empty() { Err(refusal.unwrap_or_else(|| "nothing is proposed".into())) } else { Ok(ways) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernels::{Made, Tuning};
+    use crate::problem::Problem;
+    use crate::program::Program;
+    use crate::schedule::Schedule;
+    use lifting_codegen::ir::Feature;
+    use lifting_codegen::machine::Machine;
+    use lifting_dsl::geometry::Geometry;
+    use lifting_dsl::sample::SampleType;
+
+    /// On a device whose warps have 64 lanes kernels that ask for warps have as many; a schedule that cannot says so.
+    #[test]
+    fn warps_of_other_sizes() {
+        let problem = Problem::new(crate::tests::scheme("legall53"), Geometry::uniform(&[256, 256], 2).unwrap());
+        let mut machine = Machine::default();
+        machine.warp = 64;
+        let program = |name: &str| {
+            let schedule = Schedule::all().find(|schedule| schedule.name() == name).expect("there is one");
+            let tuning = Tuning::new(schedule, machine.clone(), "another".into());
+            Program::new(&problem, SampleType::I32, &[256, 1], &[256, 1], &tuning)
+        };
+        let asks = |made: &&Made| made.kernel.features().contains(&Feature::Shuffles);
+        for name in ["tile", "auto"] {
+            let program = program(name).expect("tiles are of any width");
+            let lanes: Vec<u32> = program.kernels.iter().filter(asks).map(|made| made.kernel.warp).collect();
+            assert!(!lanes.is_empty() && lanes.iter().all(|&lanes| lanes == 64), "{name}: {lanes:?}");
+        }
+        let refused = program("stream").unwrap_err().to_string();
+        assert!(refused.contains("the number of lanes of a warp"), "{refused}");
     }
 }

@@ -67,7 +67,7 @@ impl Model<'_> {
         let window = || Window::derive(&steps, self.boundary);
         let (moved, issue, walk) = match way {
             PassWay { rows, registers: true } => {
-                let around = if rows { c.pass.overhead_instructions } else { 6.0 };
+                let around = if rows { c.pass.overhead_instructions } else { c.pass.walk_overhead_instructions };
                 let issue = self.issue(samples as f64 * (around + operations / 2.0));
                 let pairs = (length / 2).min(10) + (window().kept() / 2) as usize;
                 (
@@ -77,7 +77,8 @@ impl Model<'_> {
                 )
             }
             PassWay { rows, registers: false } => {
-                let issue = self.issue(samples as f64 * (8.0 + (operations + accesses) / 2.0)) * c.pass.stall;
+                let instructions = c.pass.shared_overhead_instructions + (operations + accesses) / 2.0;
+                let issue = self.issue(samples as f64 * instructions) * c.pass.stall;
                 let height = 16.max(window().kept() as usize);
                 let windows = if rows { 0 } else { length.min(256).div_ceil(height) };
                 (bytes, issue, c.pass.ramp + windows as f64 * c.pass.window_latency)
@@ -105,8 +106,8 @@ impl Model<'_> {
             Along::Row => 0.0,
             Along::Column => (c.launch.sector / (block.vectors as usize * from.min(to)) as f64 - 1.0).max(0.0),
         };
-        // A stage has six operations a pair; what it hands over goes through shared memory.
-        let issue = self.issue(samples as f64 * (8.0 + 5.0 * stages)) * c.pass.stall;
+        let instructions = c.pass.shared_overhead_instructions + c.pass.stage_instructions * stages;
+        let issue = self.issue(samples as f64 * instructions) * c.pass.stall;
         let time = self.memory(bytes * (1.0 + c.launch.sector_reread_cost * wasted)).hypot(issue).max(c.pass.ramp);
         Cost { launches: 1, bytes, time: c.launch.latency + time }
     }

@@ -206,6 +206,37 @@ fn too_few_launches_and_wrong_ones_are_refused() {
     assert!(Measurements::read("{}").unwrap_err().contains("these are no measurements"));
 }
 
+/// What `liftc bench --json` writes is measurements: of transforms that are one launch.
+#[test]
+fn reports_of_bench_are_measurements() {
+    let one = |more: &str| {
+        format!(
+            r#"{{"wavelet": "cdf97", "sample": "f32", "shape": [1080, 1920], "batch": null, "levels": 1,
+                "boundary": "whole-symmetric", "direction": "forward", "pitch_bytes": null,
+                "time_us": {{"median": 8.87}}, "ratio": 1.5, {more}}}"#
+        )
+    };
+    let report = |kind: &str, results: &[String]| {
+        let results = results.join(", ");
+        Measurements::read(&format!(
+            r#"{{"format": "lifting-bench", "version": 1, "command": ["liftc", "bench"],
+                "device": {{"kind": "{kind}", "name": "NVIDIA H200"}}, "results": [{results}]}}"#
+        ))
+    };
+    let launch = |schedule: &str| one(&format!(r#""launch": {{"schedule": "{schedule}", "shape": {{"chunk": 6}}}}"#));
+    let none = one(r#""launch": null"#);
+    let read = report("cuda", &[launch("stream"), none.clone()]).expect("it has a launch");
+    assert_eq!((&read.device[..], &read.about[..], read.launches.len()), ("NVIDIA H200", "liftc bench", 1));
+    let Measured { width: 1920, height: 1080, pitch: Some(1920), batch: 1, levels: 1, .. } = read.launches[0] else {
+        panic!("{:?}", read.launches[0])
+    };
+    let case = case(&read.launches[0]);
+    assert_eq!((case.chunk(), case.microseconds), (6, 8.87));
+    assert!((0.7..1.4).contains(&(case.predicted(&Machine::default()) / case.microseconds)));
+    assert!(report("cuda", &[none]).unwrap_err().contains("measure single levels"));
+    assert!(report("cpu", &[launch("stream")]).unwrap_err().contains("of CUDA devices"));
+}
+
 /// `docs/notebook/passes.md`, one pass an axis: rows and columns in registers, and both through shared memory.
 #[test]
 fn predictions_of_passes_are_near_what_was_measured() {

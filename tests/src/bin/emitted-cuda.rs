@@ -4,7 +4,7 @@
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
@@ -182,7 +182,7 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
         let others = declarations(&request, &transforms, tuning).expect("there are programs");
         fs::write(
             folder.join(format!("{name}.times.h")),
-            emit::header_with(&request, Declared { c: true, cuda: true, ..Declared::default() }, &others),
+            emit::header_with(&request, &[&emit::C, &emit::CUDA], &others),
         )?;
         fs::write(folder.join(format!("{name}.times.c")), emit::c(&request).expect("the wavelet can be emitted"))?;
         let c = lifting_codegen::emit::sample_type(scalar);
@@ -251,7 +251,7 @@ fn main() -> io::Result<()> {
             let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
             let file = general(&request, &how).expect("the wavelet can be emitted");
             fs::write(folder.join(format!("{stem}.cu")), file.text)?;
-            let header = emit::header(&request, Declared { cuda: true, ..Declared::default() });
+            let header = emit::header(&request, &[&emit::CUDA]);
             fs::write(folder.join(format!("{stem}.h")), header)?;
             let cases = match sample {
                 Scalar::I16 => data::<i16>(&scheme, boundary, &pictures),

@@ -3,9 +3,8 @@
 //! A lane's run of V samples begins `m` samples past an address at which a vector may stand, the same `m` in all lanes. It is found in the vector there and the one that the lane on
 //! its right loads; and it is stored together with what the lane on its left has of the vector that begins `m` samples earlier. 16-bit integers move in pairs, as they stand in memory.
 
-use super::row::word;
 use super::source::scaled;
-use super::{Frame, Row, SKEW_BITS, Sink, Source};
+use super::{Frame, Row, SKEW_BITS, Sink, Source, word};
 use crate::ir::build::Builder;
 use crate::ir::{Cache, Expr, Lane, LocalId, Place, Scalar, Space};
 use crate::schedule::Arithmetic;

@@ -1,7 +1,6 @@
 //! Vertical lifting of rows that a thread holds whole, so many columns of each.
 
-use super::dots::Wanted;
-use super::{Axis, Border, Dots, Form, Held, PHASES, Row};
+use super::{Axis, Border, Dots, Form, Held, PHASES, Row, Wanted};
 use crate::action::Action;
 use crate::ir::build::Builder;
 use crate::ir::{Expr, LocalId, Place, Scalar};

@@ -1,9 +1,9 @@
-//! Columns of an image as threads and warps hold them, and the arrays that they come from and go to.
+//! Columns of an image as threads and warps hold them.
 
-use super::{BANDS_ALIGNED, Border, PHASES, Params, RowAlignment, SIGNAL_ALIGNED};
+use super::{Border, PHASES};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, LocalId, Scalar};
-use crate::schedule::{Arithmetic, Direction, Options};
+use crate::schedule::Arithmetic;
 use lifting_dsl::{Boundary, Phase};
 
 /// What registers hold: a run of columns a thread, their arithmetic, and the image that they are of.
@@ -188,69 +188,5 @@ impl Lanes {
         let last = (Expr::from(self.x) + self.held.columns()).eq_(self.held.length(0));
         let ends = [b.let_("is_first", Scalar::Bool, first), b.let_("is_last", Scalar::Bool, last)];
         Lanes { ends: Some(ends), ..self.clone() }
-    }
-}
-
-/// A warp's columns, and the arrays that they come from and go to.
-pub(in crate::schedule) struct Frame<'a> {
-    pub(in crate::schedule) options: Options,
-    pub(in crate::schedule) lanes: Lanes,
-    /// What is known of rows.
-    pub(in crate::schedule) takes: RowAlignment,
-    pub(in crate::schedule) params: &'a Params,
-    /// Whether this lane stores.
-    pub(in crate::schedule) useful: LocalId,
-    /// Offset of the image at hand: signal, ll, the other bands.
-    pub(in crate::schedule) offsets: [LocalId; 3],
-    /// Samples from row to row, of type i32: signal, ll, the other bands.
-    pub(in crate::schedule) pitches: [LocalId; 3],
-}
-
-impl<'a> Frame<'a> {
-    /// The columns of a warp of a block's tile: blocks beside one another have tiles beside one another, each of so
-    /// many lanes, after halo lanes on the left.
-    pub(in crate::schedule) fn of_tile(
-        b: &mut Builder,
-        (options, params): (Options, &'a Params),
-        held: Held,
-        takes: RowAlignment,
-        (left, useful): (i64, i64),
-        image: &Expr,
-    ) -> Frame<'a> {
-        let (lanes, useful) = Lanes::of_tile(b, held, (left, useful), 0);
-        let offsets = params.offsets(b, image);
-        let pitches = params.narrow_pitches(b);
-        Frame { options, lanes, takes, params, useful, offsets, pitches }
-    }
-
-    /// Whether rows are known to be aligned, with the first column at an even position.
-    pub(in crate::schedule) fn is_aligned(&self) -> bool {
-        self.takes.is_aligned()
-    }
-
-    /// Whether the warp's rows are loaded as vectors: they are aligned, and it reaches beyond no border.
-    pub(in crate::schedule) fn vectors(&self, b: &mut Builder) -> LocalId {
-        let aligned = match self.options.direction {
-            Direction::Forward => SIGNAL_ALIGNED,
-            Direction::Inverse => BANDS_ALIGNED,
-        };
-        let inside = !Expr::from(self.lanes.at_border);
-        let vectors = if self.is_aligned() { inside } else { self.params.has(aligned).and(inside) };
-        b.let_("vectors", Scalar::Bool, vectors)
-    }
-
-    /// Index of the sample in a row and a column of an array (0: signal, 1: ll, 2: the other bands). What does not
-    /// change from row to row stands together.
-    pub(in crate::schedule) fn index(&self, array: usize, row: Expr, column: Expr) -> Expr {
-        let lane = Expr::from(self.offsets[array]) + column.cast(Scalar::I64);
-        lane + row.cast(Scalar::I64) * Expr::from(self.pitches[array]).cast(Scalar::I64)
-    }
-
-    /// Index of the sample so many rows below the one of index `start`.
-    pub(in crate::schedule) fn below(&self, array: usize, start: LocalId, rows: i32) -> Expr {
-        if rows == 0 {
-            return start.into();
-        }
-        Expr::from(start) + Expr::i64(rows.into()) * Expr::from(self.pitches[array]).cast(Scalar::I64)
     }
 }

@@ -1,0 +1,175 @@
+//! Lifting along one axis in registers: across the columns that the lanes of a warp hold, which exchange what lies at
+//! their edges by shuffles ([`Across`]), and down them, step by step behind one another, in a delay line
+//! ([`DelayLine`]).
+
+mod across;
+mod descent;
+mod dots;
+mod down;
+mod extend;
+mod lanes;
+mod row;
+
+pub(super) use across::{Across, reflects};
+pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
+pub(super) use dots::{Dots, Wanted};
+pub(super) use down::DelayLine;
+pub(super) use lanes::{Held, Lanes};
+pub(super) use row::{Form, Row, word, zeros};
+
+use super::demand::work;
+use super::{Options, ScheduleError};
+use crate::action::Action;
+use crate::window::Halo;
+use lifting_dsl::{Boundary, Phase, Scheme, Step};
+
+/// Both phases, in order.
+pub(super) const PHASES: [Phase; 2] = [Phase::Even, Phase::Odd];
+
+/// How a border rule is kept while steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Border {
+    /// What is loaded beyond the border is an extension that the steps keep consistent.
+    Extend,
+    /// After each step, what lies beyond the border becomes the nearest sample of its phase.
+    Edge,
+    /// What lies beyond the border is zero after each step.
+    Zero,
+    /// After each step, what lies beyond the border becomes the mirror image of what lies within.
+    Mirror,
+    /// Nothing beyond the border is ever read: steps stay within their own pair ([`is_local`]), and the border cuts no
+    /// pair.
+    Untouched,
+}
+
+impl Border {
+    /// `periodic`, and `whole-symmetric` with steps that are symmetric about their target, are extensions that lifting
+    /// keeps.
+    pub(super) fn of(boundary: Boundary, steps: &[Step]) -> Border {
+        match boundary {
+            Boundary::Periodic => Border::Extend,
+            Boundary::WholeSymmetric if steps.iter().all(is_symmetric) => Border::Extend,
+            Boundary::WholeSymmetric => Border::Mirror,
+            Boundary::Edge => Border::Edge,
+            Boundary::Zero => Border::Zero,
+        }
+    }
+}
+
+/// One axis of the kernel: its steps, split into what scales at the ends and what lifts in between; or the stages of a
+/// lattice.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// Scaling of the samples as they arrive, by phase.
+    pub(super) first: Vec<Step>,
+    /// Lifting steps, or stages.
+    pub(super) actions: Vec<Action>,
+    /// Scaling of the results, by phase.
+    pub(super) last: Vec<Step>,
+}
+
+impl Axis {
+    pub(super) fn new(scheme: &Scheme, options: Options) -> Axis {
+        let actions = Action::all(scheme, options.direction, options.boundary);
+        let head = actions.iter().take_while(|a| a.is_scaling()).count();
+        let tail = actions[head..].iter().rev().take_while(|a| a.is_scaling()).count();
+        let (first, rest) = actions.split_at(head);
+        let (actions, last) = rest.split_at(rest.len() - tail);
+        let steps = |actions: &[Action]| actions.iter().filter_map(Action::step).cloned().collect();
+        Axis { first: steps(first), actions: actions.to_vec(), last: steps(last) }
+    }
+
+    /// Whether 16-bit integers can be lifted in pairs: all steps are dot products.
+    pub(super) fn is_dots(&self) -> bool {
+        self.first.is_empty()
+            && self.last.is_empty()
+            && self.actions.iter().all(|action| action.step().and_then(Dots::of).is_some())
+    }
+
+    /// Resident blocks to ask the compiler for where nothing else is asked: left alone, nvcc spills registers of
+    /// lattices to have more of them resident.
+    pub(super) fn min_blocks(&self) -> u32 {
+        u32::from(matches!(self.actions.first(), Some(Action::Stage(_))))
+    }
+
+    /// Whether what lies beyond a border stays what the border rule says while a walk passes it ([`DelayLine`]).
+    ///
+    /// # Errors
+    /// What `refuse` makes of the steps that do not keep it.
+    pub(super) fn check_walk(
+        &self,
+        border: Border,
+        steps: &[Step],
+        refuse: &impl Fn(&'static str, i64, i64) -> ScheduleError,
+    ) -> Result<(), ScheduleError> {
+        if border == Border::Mirror {
+            let asymmetric = steps.iter().filter(|s| !is_symmetric(s)).count() as i64;
+            return Err(refuse("the number of steps that are not symmetric, under whole-symmetric,", asymmetric, 0));
+        }
+        let between = self.scalings_between();
+        if border == Border::Edge && between > 0 {
+            return Err(refuse("the number of scalings between lifting steps, under edge,", between, 0));
+        }
+        Ok(())
+    }
+
+    /// Whether under a border rule the steps find what they read beyond a border among a lane's own columns, so that
+    /// nothing need stand there.
+    pub(super) fn reflects(&self, boundary: Boundary, border: Border, columns: u32) -> bool {
+        let near = |action: &Action| action.step().is_some_and(|step| reflects(step, columns as i32));
+        (boundary, border) == (Boundary::WholeSymmetric, Border::Extend) && self.actions.iter().all(near)
+    }
+
+    /// Instructions of lifting for a pair of samples.
+    pub(super) fn operations(&self) -> f64 {
+        let [operations, _] = work(&self.actions);
+        operations + (self.first.len() + self.last.len()) as f64
+    }
+
+    /// How many scalings stand between lifting steps.
+    pub(super) fn scalings_between(&self) -> i64 {
+        self.actions.iter().filter(|a| a.is_scaling()).count() as i64
+    }
+}
+
+/// Whether a step reads the mirror image of what it reads on each side, with the same arithmetic in either direction.
+pub(super) fn is_symmetric(step: &Step) -> bool {
+    // Offset o mirrors to −1 − o about an even target's, to 1 − o about an odd target's position.
+    let mirror = |o: i32| if step.target() == Phase::Even { -1 - o } else { 1 - o };
+    match step {
+        Step::Integer(s) => {
+            s.taps.iter().all(|t| s.taps.iter().any(|u| u.offset == mirror(t.offset) && u.weight == t.weight))
+        }
+        // A sum of two is the same backwards; a longer one is rounded differently.
+        Step::Real(s) => s.groups.iter().all(|g| g.offsets.len() == 2 && g.offsets[0] == mirror(g.offsets[1])),
+        Step::Scale(_) => true,
+    }
+}
+
+/// Whether a step or a stage reads nothing beyond its own pair of samples.
+pub(super) fn is_local(action: &Action) -> bool {
+    match action {
+        Action::Step(step) => step.index_support().is_none_or(|support| support == (0, 0)),
+        Action::Stage(stage) => stage.offset() == 0,
+    }
+}
+
+/// Halo lanes on the left of a warp, and lanes that store, for vectors of so many samples of so many bytes; vectors
+/// that are read may begin up to `skew` columns before a lane's.
+///
+/// # Errors
+/// Lanes of halo, and how many there may be at most, where too few are left.
+pub(super) fn useful_lanes(halo: &Halo, columns: i64, bytes: i64, skew: i64) -> Result<(i64, i64), (i64, i64)> {
+    let left = (halo.before + columns - 1) / columns;
+    let right = (halo.after + skew + columns - 1) / columns;
+    // Whole 32-byte sectors on every store: a lane stores half its columns to a band.
+    let sector = (32 / (bytes * columns / 2)).clamp(1, 32);
+    let useful = if halo.before + halo.after == 0 { 32 } else { (32 - left - right) / sector * sector };
+    if useful < sector.max(4) {
+        return Err((left + right, 32 - sector.max(4)));
+    }
+    // Whole sectors on every load, too, where that costs no lane.
+    let sector = (32 / (bytes * columns)).max(1);
+    let rounded = (left + sector - 1) / sector * sector;
+    Ok((if rounded + useful + right <= 32 { rounded } else { left }, useful))
+}
