@@ -30,6 +30,34 @@ report() {
 }
 trap report EXIT
 
+# A fresh environment for the Python package, where Python can make one.
+make_venv() {
+    if python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)' 2> /dev/null; then
+        python3 -m venv "$scratch/venv" || exit 1
+    elif [ "${LIFTING_REQUIRE_PYTHON:-}" = 1 ]; then
+        echo "LIFTING_REQUIRE_PYTHON=1, and there is no python3 of 3.11 or later with venv: apt install python3-venv"
+        exit 1
+    else
+        echo "skipped: there is no python3 of 3.11 or later with venv"
+        return 1
+    fi
+}
+
+# What the Python package and its tests are said to need, a line each.
+python_needs() {
+    python3 - python/pyproject.toml <<'END'
+import sys, tomllib
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print(*project["dependencies"], *project["optional-dependencies"]["test"], sep="\n")
+END
+}
+
+# The tests of the Python package; with a folder, of the package that is there.
+python_tests() {
+    local site=${1:-}
+    (cd python/tests && PYTHONPATH="$site" "$scratch/venv/bin/python" -m pytest --quiet -p no:cacheprovider .)
+}
+
 # A CPU-only user's crates, this one included.
 count_crates() {
     cargo tree -p lifting --no-default-features -e normal --prefix none --no-dedupe | sort -u | wc -l

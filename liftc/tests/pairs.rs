@@ -184,7 +184,7 @@ fn send(child: &Child, signal: &str) {
 #[cfg(unix)]
 #[test]
 fn signals_clean_up() {
-    use std::os::unix::process::ExitStatusExt;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
     let bench = Bench::new();
     bench.write("one.npy", array(64, 3)).write("two.npy", array(64, 5));
     bench.run("transform one.npy -w dd137 -l 2 -o c.npy").ok();
@@ -192,6 +192,13 @@ fn signals_clean_up() {
     for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
         let mut command = bench.command();
         command.args("transform two.npy -w dd137 -l 2 -o c.npy --picture p.png".split(' '));
+        let heard = move || match unsafe { libc::signal(number, libc::SIG_DFL) } {
+            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        };
+        // Where tests run in the background, shells let them ignore signals, and what they start with them.
+        // SAFETY: `signal` may be called between `fork` and `exec`.
+        unsafe { command.pre_exec(heard) };
         let mut child = waiting(&bench, &mut command);
         send(&child, signal);
         let status = child.wait().unwrap();

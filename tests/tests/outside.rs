@@ -1,5 +1,6 @@
 //! `lifting!` in a crate of somebody else: another workspace, no dependency but `lifting`, every warning an error.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -68,13 +69,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")
 }
 
-/// The crates of others as the workspace has them, so that they are not built again; ours as they build soonest.
+/// The crates of others as the workspace has them, so that they are not built again; ours, which another workspace
+/// never shares, as they build soonest.
 fn manifest() -> String {
-    let ours = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace's manifest");
-    let profiles = ours.split_once("[profile.dev]").expect("profiles come last").1;
-    let of = |package: &str| format!("[profile.dev.package.{package}]\nopt-level = 0\ndebug = false\n");
-    let packages: String =
-        ["lifting", "lifting-dsl", "lifting-codegen", "lifting-macros", "lifting-filters"].map(of).concat();
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("it is a manifest");
+    let workspace = read("Cargo.toml");
+    let profiles = workspace.split_once("[profile.dev]").expect("profiles come last").1;
+    let runtime = read("runtime/Cargo.toml");
+    let names =
+        runtime.lines().filter(|line| line.starts_with("lifting-")).filter_map(|line| line.split([' ', '.']).next());
+    let ours: BTreeSet<&str> = names.chain(["lifting"]).collect();
+    let of = |package: &&str| format!("[profile.dev.package.{package}]\nopt-level = 0\ndebug = false\n");
+    let packages: String = ours.iter().map(of).collect();
     format!(
         "[package]\nname = \"outside\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n\n\
          [dependencies]\nwavelets = {{ package = \"lifting\", path = {:?} }}\n\n{packages}\n[profile.dev]{profiles}",
