@@ -1,6 +1,5 @@
 //! `lifting!` in a crate of somebody else: another workspace, no dependency but `lifting`, every warning an error.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -70,20 +69,19 @@ fn root() -> PathBuf {
 }
 
 /// The crates of others as the workspace has them, so that they are not built again; ours, which another workspace
-/// never shares, as they build soonest.
+/// never shares and takes for those of others, as they build soonest.
 fn manifest() -> String {
-    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("it is a manifest");
-    let workspace = read("Cargo.toml");
-    let profiles = workspace.split_once("[profile.dev]").expect("profiles come last").1;
-    let runtime = read("runtime/Cargo.toml");
-    let names =
-        runtime.lines().filter(|line| line.starts_with("lifting-")).filter_map(|line| line.split([' ', '.']).next());
-    let ours: BTreeSet<&str> = names.chain(["lifting"]).collect();
-    let of = |package: &&str| format!("[profile.dev.package.{package}]\nopt-level = 0\ndebug = false\n");
-    let packages: String = ours.iter().map(of).collect();
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).expect("the workspace's manifest");
+    let (before, profiles) = workspace.split_once("[profile.dev]").expect("profiles come last");
+    let profiles = profiles.replace("opt-level = 1\ndebug = \"line-tables-only\"\n", "opt-level = 0\ndebug = false\n");
+    let paths = before.lines().filter(|line| line.contains("{ path = ")).filter_map(|line| line.split_once(" = "));
+    let ours = paths.map(|(name, _)| format!("[profile.dev.package.{name}]\n"));
+    let others = ours.filter(|section| !profiles.contains(section));
+    let others: String = others.map(|section| section + "opt-level = 0\ndebug = false\n").collect();
+    assert!(others.contains("package.lifting]") && others.contains("package.lifting-macros]"), "{others}");
     format!(
         "[package]\nname = \"outside\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n\n\
-         [dependencies]\nwavelets = {{ package = \"lifting\", path = {:?} }}\n\n{packages}\n[profile.dev]{profiles}",
+         [dependencies]\nwavelets = {{ package = \"lifting\", path = {:?} }}\n\n{others}\n[profile.dev]{profiles}",
         root().join("runtime")
     )
 }

@@ -266,7 +266,8 @@ fn write(
         }
         Err(e) => return Err(format!("{name}: {e}")),
     };
-    let header = emit::header(request, if cuda.is_some() { &[&emit::C, &emit::CUDA] } else { &[&emit::C] });
+    let declared = [&emit::C, &emit::CUDA];
+    let header = emit::header(request, if cuda.is_some() { &declared } else { &declared[..1] });
     let cuda_text = cuda.as_ref().map(|text| record.digest(&[text, &header])).unwrap_or_default();
     let cuda = cuda.filter(|_| is_due(&cuda_text)).map(|text| write("cu", &text)).transpose()?;
 
