@@ -95,7 +95,7 @@ const TIPS: [(&str, &[&str], &str); 10] = [
         "coefficients have a sign and grow: i16 holds pictures of 8 bits, i32 those of 16",
     ),
     ("format", &["jpg", "jpeg", "webp", "gif", "heic", "avif"], "it would lose what the transform kept"),
-    ("emit", &["opencl", "cl", "hip", "metal", "wgsl", "ptx"], "it is not written; CUDA, C and Rust are"),
+    ("emit", &["hip", "metal", "wgsl", "ptx"], "it is not written; CUDA, C, OpenCL and Rust are"),
 ];
 
 /// The error as it is shown for this command line.

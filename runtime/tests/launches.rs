@@ -1,22 +1,11 @@
 //! What plans launch on devices, run by the interpreter of kernels and held against the oracle, bit for bit: every border
 //! rule, layout, origin, order of axes, number of levels, sample type, both directions, in place and out.
 
-use crate::support::noise;
-use lifting::{
-    Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, f16,
-};
+use crate::support::{self, lattices, noise, scheme};
+use lifting::{Boundary, Device, Domain, Format, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, f16};
 use lifting_codegen::schedule::Extent;
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-
-fn scheme(name: &str) -> Scheme {
-    catalogue::find(name).unwrap()
-}
-
-/// Wavelets that run stage by stage.
-fn lattices() -> Vec<Scheme> {
-    lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
-}
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -126,36 +115,14 @@ fn check_with<T: Sample>(scheme: &Scheme, case: &Case, schedule: Schedule) -> us
     plan.recipe().passes.iter().filter(|p| p.axes.len() > 1).count()
 }
 
-/// Shapes, levels, orders and origins that between them take every path; border rules and layouts in turn.
+/// Those that all tests of plans have.
 fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
-    /// Shape, levels an axis, order of the axes, origins.
-    type Shape<'a> = (&'a [usize], &'a [u32], &'a [usize], &'a [i64]);
-    let shapes: [Shape; 16] = [
-        (&[1], &[2], &[0], &[1]),
-        (&[2], &[1], &[0], &[0]),
-        (&[37], &[4], &[0], &[-3]),
-        (&[64], &[3], &[0], &[0]),
-        (&[1, 1], &[1, 1], &[0, 1], &[1, 1]),
-        (&[1, 19], &[2, 2], &[1, 0], &[1, 0]),
-        (&[19, 1], &[2, 2], &[1, 0], &[0, 3]),
-        (&[16, 24], &[2, 3], &[1, 0], &[0, 0]),
-        (&[23, 31], &[3, 2], &[0, 1], &[5, -2]),
-        (&[3, 18, 20], &[0, 2, 2], &[2, 1], &[0, 0, 0]),
-        (&[18, 20, 3], &[2, 1, 0], &[1, 0], &[1, 0, 0]),
-        (&[9, 20, 17], &[2, 0, 0], &[0], &[1, 0, 0]),
-        (&[5, 9, 6], &[1, 2, 1], &[1, 2, 0], &[1, 1, 1]),
-        (&[16, 8, 24], &[3, 3, 3], &[2, 1, 0], &[0, 0, 0]),
-        (&[4, 3, 5, 2], &[1, 0, 2, 0], &[2, 0], &[0, 0, 1, 0]),
-        (&[8, 8], &[0, 0], &[], &[0, 0]),
-    ];
-    for (i, (shape, levels, order, origins)) in shapes.into_iter().enumerate() {
-        for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
-            let layout = if (i + b) % 2 == 0 { Layout::Mallat } else { Layout::Interleaved };
-            cases.push(Case { boundary, layout, ..Case::new(shape, levels, order, origins) });
-        }
-    }
-    cases
+    let case = |((shape, levels, order, origins), boundary, layout): support::Case| Case {
+        boundary,
+        layout,
+        ..Case::new(shape, levels, order, origins)
+    };
+    support::cases().map(case).collect()
 }
 
 #[test]

@@ -1,20 +1,9 @@
 //! Plans against the oracle: same bits for every border rule, layout, origin, order of axes, sample type and stride.
 
-use crate::support::noise;
-use lifting::{
-    Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, f16,
-};
+use crate::support::{self, lattices, noise, scheme};
+use lifting::{Boundary, Device, Exactness, Format, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, f16};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
-
-fn scheme(name: &str) -> Scheme {
-    catalogue::find(name).unwrap()
-}
-
-/// Wavelets that run stage by stage.
-fn lattices() -> Vec<Scheme> {
-    lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
-}
 
 struct Case {
     shape: Vec<usize>,
@@ -88,39 +77,15 @@ fn check<T: Sample>(scheme: &Scheme, case: &Case, threads: usize) {
 }
 
 fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
-    /// Shape, levels, order of axes, origins.
-    type Geometries = [(&'static [usize], &'static [u32], &'static [usize], &'static [i64]); 14];
-    let shapes: Geometries = [
-        (&[1], &[2], &[0], &[1]),
-        (&[2], &[1], &[0], &[0]),
-        (&[37], &[4], &[0], &[-3]),
-        (&[64], &[3], &[0], &[0]),
-        (&[1, 1], &[1, 1], &[0, 1], &[1, 1]),
-        (&[1, 19], &[2, 2], &[1, 0], &[1, 0]),
-        (&[19, 1], &[2, 2], &[1, 0], &[0, 3]),
-        (&[16, 24], &[2, 3], &[1, 0], &[0, 0]),
-        (&[23, 31], &[3, 2], &[0, 1], &[5, -2]),
-        (&[3, 18, 20], &[0, 2, 2], &[2, 1], &[0, 0, 0]),
-        (&[18, 20, 3], &[2, 1, 0], &[1, 0], &[1, 0, 0]),
-        (&[5, 9, 6], &[1, 2, 1], &[1, 2, 0], &[1, 1, 1]),
-        (&[4, 3, 5, 2], &[1, 0, 2, 0], &[2, 0], &[0, 0, 1, 0]),
-        (&[8, 8], &[0, 0], &[], &[0, 0]),
-    ];
-    for (i, (shape, levels, order, origins)) in shapes.into_iter().enumerate() {
-        for (b, boundary) in Boundary::ALL.into_iter().enumerate() {
-            let layout = if (i + b) % 2 == 0 { Layout::Mallat } else { Layout::Interleaved };
-            cases.push(Case {
-                shape: shape.to_vec(),
-                levels: levels.to_vec(),
-                order: order.to_vec(),
-                origins: origins.to_vec(),
-                boundary,
-                layout,
-            });
-        }
-    }
-    cases
+    let case = |((shape, levels, order, origins), boundary, layout): support::Case| Case {
+        shape: shape.to_vec(),
+        levels: levels.to_vec(),
+        order: order.to_vec(),
+        origins: origins.to_vec(),
+        boundary,
+        layout,
+    };
+    support::cases().map(case).collect()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the tests of plans share.
 
-use lifting::{Domain, Sample};
+use lifting::{Boundary, Domain, Layout, Sample, Scheme, catalogue};
 
 /// Noise that uses all bits of integers and a modest range of reals, so that three levels stay finite in `f16`.
 pub fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
@@ -13,4 +13,49 @@ pub fn noise<T: Sample>(n: usize, seed: u64) -> Vec<T> {
             <T as lifting_dsl::sample::Sample>::from_i64(value)
         })
         .collect()
+}
+
+/// A wavelet of the catalogue.
+pub fn scheme(name: &str) -> Scheme {
+    catalogue::find(name).unwrap()
+}
+
+/// Wavelets that run stage by stage.
+pub fn lattices() -> Vec<Scheme> {
+    lifting_dsl::compile(include_str!("../../../lifting-dsl/tests/lattices.lift")).unwrap().schemes
+}
+
+/// Shape, levels an axis, order of the axes, origins.
+type Geometry = (&'static [usize], &'static [u32], &'static [usize], &'static [i64]);
+
+/// Shapes, levels, orders and origins that between them take every path.
+const GEOMETRIES: [Geometry; 16] = [
+    (&[1], &[2], &[0], &[1]),
+    (&[2], &[1], &[0], &[0]),
+    (&[37], &[4], &[0], &[-3]),
+    (&[64], &[3], &[0], &[0]),
+    (&[1, 1], &[1, 1], &[0, 1], &[1, 1]),
+    (&[1, 19], &[2, 2], &[1, 0], &[1, 0]),
+    (&[19, 1], &[2, 2], &[1, 0], &[0, 3]),
+    (&[16, 24], &[2, 3], &[1, 0], &[0, 0]),
+    (&[23, 31], &[3, 2], &[0, 1], &[5, -2]),
+    (&[3, 18, 20], &[0, 2, 2], &[2, 1], &[0, 0, 0]),
+    (&[18, 20, 3], &[2, 1, 0], &[1, 0], &[1, 0, 0]),
+    (&[9, 20, 17], &[2, 0, 0], &[0], &[1, 0, 0]),
+    (&[5, 9, 6], &[1, 2, 1], &[1, 2, 0], &[1, 1, 1]),
+    (&[16, 8, 24], &[3, 3, 3], &[2, 1, 0], &[0, 0, 0]),
+    (&[4, 3, 5, 2], &[1, 0, 2, 0], &[2, 0], &[0, 0, 1, 0]),
+    (&[8, 8], &[0, 0], &[], &[0, 0]),
+];
+
+/// One of them under a border rule, its coefficients laid out so.
+pub type Case = (Geometry, Boundary, Layout);
+
+/// All of them under every border rule, layouts in turn.
+pub fn cases() -> impl Iterator<Item = Case> {
+    GEOMETRIES.into_iter().enumerate().flat_map(|(i, geometry)| {
+        Boundary::ALL.into_iter().enumerate().map(move |(b, boundary)| {
+            (geometry, boundary, if (i + b) % 2 == 0 { Layout::Mallat } else { Layout::Interleaved })
+        })
+    })
 }
