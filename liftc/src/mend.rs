@@ -24,7 +24,7 @@ const OPTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// Values as others call them, by option.
-const VALUES: [(&str, &str, &[&str]); 17] = [
+const VALUES: [(&str, &str, &[&str]); 18] = [
     ("sample", "i16", &["int16", "i2", "short"]),
     ("sample", "i32", &["int32", "i4", "int"]),
     ("sample", "i64", &["int64", "i8", "long"]),
@@ -39,6 +39,7 @@ const VALUES: [(&str, &str, &[&str]); 17] = [
     ("layout", "mallat", &["pyramid", "bands", "subbands"]),
     ("format", "tiff", &["tif"]),
     ("emit", "cuda", &["cu"]),
+    ("emit", "opencl", &["cl"]),
     ("emit", "rust", &["rs"]),
     ("emit", "scheme", &["lift"]),
     ("emit", "c", &["c99", "h", "cpp", "c++"]),

@@ -260,6 +260,7 @@ fn what_others_call_things() {
         ("transform camera.png --pad zero -w dd137 -o c.npy", "padding repeats the last sample"),
         ("transform camera.png --format jpg -w dd137 -o c.npy", "it would lose what the transform kept"),
         ("dd137 --emit cu,c", "a similar value exists: 'cuda'"),
+        ("dd137 --emit cl", "a similar value exists: 'opencl'"),
         ("dd137 --emit metal", "it is not written; CUDA, C, OpenCL and Rust are"),
         ("transform camera.png --threads many -w dd137 -o c.npy", "it must be a whole number"),
         ("transform camera.png -l two -w dd137 -o c.npy", "it must be a whole number"),

@@ -64,8 +64,8 @@ enum Task {
     /// Fit the constants by which plans predict times on a device to launches that were measured on it.
     ///
     /// Measurements are what `liftc bench --device cuda --json FILE` writes, or a file like planner/measured/h200.json;
-    /// of the former, images under whole-symmetric that take one launch count. Facts (name, multiprocessors, memory) are
-    /// those of --from; only constants are fitted. It says how near predictions come, and which constants nothing
+    /// of the former, images under whole-symmetric that take one launch count. Facts (name, multiprocessors, memory)
+    /// are those of --from; only constants are fitted. It says how near predictions come, and which constants nothing
     /// settles.
     Fit {
         /// What was measured.

@@ -65,9 +65,9 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with what its
-    /// own driver says; of what its memory could move, it is taken to move as large a part, and instructions to be as
-    /// fast for each multiprocessor. Where the driver does not say how fast the memory is, that is as well.
+    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with what
+    /// its own driver says; of what its memory could move, it is taken to move as large a part, and instructions to be
+    /// as fast for each multiprocessor. Where the driver does not say how fast the memory is, that is as well.
     pub fn of(facts: &Facts) -> Machine {
         let Facts { name, multiprocessors, warp, registers, l2, peak_bandwidth } = *facts;
         if let Some(device) = DEVICES.iter().find(|d| &*d.name == name && d.multiprocessors == multiprocessors) {

@@ -1,5 +1,5 @@
 //! What schedules share that lift both axes of a level in one kernel: its parameters, what it loads and stores, and
-//! columns that a thread holds whole. Lifting along an axis is that of [`axis`](super::axis), which they have from here.
+//! columns that a thread holds whole. Lifting along an axis is that of [`axis`](super::axis): they have it from here.
 
 mod cells;
 mod frame;
