@@ -8,6 +8,7 @@ mod axis;
 mod fit;
 pub mod level;
 mod lift;
+mod lines;
 mod pass;
 mod shape;
 

@@ -8,7 +8,7 @@
 use super::{Part, served};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, Place, Scalar, Space};
-use crate::schedule::level::PHASES;
+use crate::schedule::lines::PHASES;
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use lifting_dsl::{Phase, Scheme};

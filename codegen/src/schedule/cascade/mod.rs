@@ -4,7 +4,7 @@
 //! A warp owns a strip: [`Shape::columns`] columns a lane, of which the outermost lanes are halo. It walks down a chunk
 //! of rows, four at a time: two row pairs of the image, which make a row pair of its low band. Rows arrive in a ring in
 //! shared memory, several steps ahead, by asynchronous copies of 16 bytes. Both levels are lifted as `stream` lifts
-//! one: rows by shuffles, columns in a delay line of registers (`schedule::axis`); the second level's lanes have half
+//! one: rows by shuffles, columns in a delay line of registers (`schedule::lines`); the second level's lanes have half
 //! the columns of the first's. So all but the low band's low band is written once and the image read once; a chunk pays
 //! the vertical halo of both levels, a strip the horizontal.
 //!

@@ -1,5 +1,5 @@
 //! What schedules share that lift both axes of a level in one kernel: its parameters, what it loads and stores, and
-//! columns that a thread holds whole. Lifting along an axis is that of [`axis`](super::axis): they have it from here.
+//! columns that a thread holds whole. Lifting along an axis is that of [`lines`](super::lines): they have it from here.
 
 mod cells;
 mod frame;
@@ -11,7 +11,7 @@ mod slab;
 mod source;
 mod store;
 
-pub(super) use super::axis::*;
+pub(super) use super::lines::*;
 pub(super) use cells::{Cells, Column, beside, cell_of};
 pub(super) use frame::Frame;
 pub use job::{Arguments, Array, Job, MAX_BATCH, MAX_SIDE, Planes};

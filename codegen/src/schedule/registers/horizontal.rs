@@ -10,7 +10,7 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, Literal, LocalId, Place, Scalar, Space};
-use crate::schedule::axis::{Across, Border, Held, Lanes, PHASES, Row, useful_lanes};
+use crate::schedule::lines::{Across, Border, Held, Lanes, PHASES, Row, useful_lanes};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::Halo;

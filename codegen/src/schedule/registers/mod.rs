@@ -9,7 +9,7 @@
 pub mod horizontal;
 pub mod vertical;
 
-use super::axis::{Axis, Border, is_local};
+use super::lines::{Axis, Border, is_local};
 use super::{Arithmetic, Direction, Options, ScheduleError, Sides};
 use crate::action::Action;
 use crate::ir::Scalar;

@@ -9,7 +9,7 @@
 use super::{Line, in_and_out};
 use crate::ir::build::Builder;
 use crate::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
-use crate::schedule::axis::{Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, walk_down};
+use crate::schedule::lines::{Border, DelayLine, Descent, Held, MAX_CHUNKS, MAX_REGISTERS, PHASES, WALKS, walk_down};
 use crate::schedule::pass::{Along, Pass};
 use crate::schedule::{Direction, Options, ScheduleError, Sides};
 use crate::window::Halo;

@@ -3,7 +3,7 @@
 //!
 //! A block of threads has a tile: [`Shape::rows`] rows of results, and in columns what the lanes of a warp hold,
 //! [`Shape::columns`] each, the outermost of them halo. Along rows a warp has the whole width of the tile, a pair of
-//! rows at a time, and lanes exchange edge values by shuffles (`schedule::axis`). Along columns a thread has one
+//! rows at a time, and lanes exchange edge values by shuffles (`schedule::lines`). Along columns a thread has one
 //! column and a few row pairs of results at a time, which it lifts with all that they depend on (`Slab`). The first
 //! axis is loaded from global memory, the second one stored there; in between, the tile stands in shared memory, with
 //! one barrier. Which axis that is, the plan's order of axes says.

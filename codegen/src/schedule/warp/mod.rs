@@ -1,7 +1,7 @@
 //! rewrite: a scheme along both axes of an image → blocks that a warp holds in registers whole, halo and all
 //!
 //! A warp loads [`Shape::rows`] rows of 32·[`Shape::columns`] columns at once, so that all its loads are in flight
-//! together. Rows are lifted with the edge values of neighbouring lanes exchanged by shuffles (`schedule::axis`),
+//! together. Rows are lifted with the edge values of neighbouring lanes exchanged by shuffles (`schedule::lines`),
 //! columns within each lane (`Slab`). There is no barrier and no shared memory. What a block needs around itself
 //! ([`Halo`]: the supports summed, in rows and in columns) it loads and lifts again: for J lifting pairs of support ±1,
 //! 2J a side. So a block of 64×20 samples gives 60×16 for the 5/3 and 56×12 for the 9/7, and moves 2.33 and 2.90
@@ -12,7 +12,7 @@
 //! held in 32-bit registers, and in large blocks two of them in one wherever they are not being lifted
 //! ([`Shape::packed`]).
 //!
-//! Border rules are those of `schedule::axis`: blocks at a border load samples one by one, each where the rule finds
+//! Border rules are those of `schedule::lines`: blocks at a border load samples one by one, each where the rule finds
 //! it, and what lifting would not keep is restored after each step. As a block holds all that its results depend on,
 //! `whole-symmetric` is possible for steps that are not symmetric, too.
 //!
