@@ -51,7 +51,8 @@ def _transform(block, way, text, boundary, axes, margins, wraps, counts, block_i
     if not block.size:
         return block
     run = getattr(_plan(text, block.shape, block.dtype.name, boundary, axes), way)
-    out = run(np.ascontiguousarray(block))
+    # What came over the network may begin anywhere.
+    out = run(np.require(block, requirements="A"))
     inner = []
     for axis, n in enumerate(out.shape):
         margin = margins.get(axis, 0)

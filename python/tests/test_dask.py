@@ -65,6 +65,20 @@ def test_volumes_and_kinds(dtype):
     assert np.allclose(ld.waverecn(part, wavelet, axes=(2, 0)), x, atol=1e-4)
 
 
+def test_chunks_that_begin_anywhere():
+    """As those do that have come over the network."""
+    x = sample((64, 64))
+    given = da.from_array(x, chunks=32).map_blocks(displaced, dtype=x.dtype)
+    assert not displaced(x).flags.aligned
+    assert same(da.compute(ld.wavedecn(given, "cdf97", level=1))[0], x, "cdf97", 1)
+
+
+def displaced(block):
+    memory = np.empty(block.nbytes + 1, np.uint8)[1:]
+    memory[:] = np.ascontiguousarray(block).reshape(-1).view(np.uint8)
+    return memory.view(block.dtype).reshape(block.shape)
+
+
 def test_kin():
     x = sample((90, 110))
     given = da.from_array(x, chunks=(32, 48))
