@@ -23,7 +23,8 @@ pub enum Schedule {
     Lattice,
     /// One pass an axis, by one of [`AXIS_SCHEDULES`]: those of papers, and baselines.
     Axis(&'static dyn AxisSchedule),
-    /// Several axes in one launch, by one of [`SCHEDULES`], or of [`PAPERS`]. Levels that are not for it, as [`Schedule::Auto`].
+    /// Several axes in one launch, by one of [`SCHEDULES`], or of [`PAPERS`]. Levels that are not for it, as
+    /// [`Schedule::Auto`].
     Launch(&'static dyn schedule::Schedule),
 }
 

@@ -88,8 +88,8 @@ impl Part {
         cut.map(tiles).chain((0..self.count.len()).map(own)).collect()
     }
 
-    /// Strides of the part's axes in an array with these strides, which has the low bands of a level of all tiles; level
-    /// 0 is the whole. And how far from the array's first sample the part's is.
+    /// Strides of the part's axes in an array with these strides, which has the low bands of a level of all tiles;
+    /// level 0 is the whole. And how far from the array's first sample the part's is.
     pub fn strides(&self, level: u32, strides: &[isize]) -> (Vec<isize>, isize) {
         let levels = self.levels();
         let low = |axis: usize, n: usize| (n >> level.min(levels[axis])) as isize * strides[axis];

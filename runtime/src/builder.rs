@@ -215,9 +215,9 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Cut the data into tiles of these lengths, one for each axis, that know nothing of one another: each is transformed
-    /// as if it were alone, with borders of its own, and its coefficients stand where it stands. The last tiles are as
-    /// long as what is left. Lengths are multiples of 2^levels, or leave the axis whole.
+    /// Cut the data into tiles of these lengths, one for each axis, that know nothing of one another: each is
+    /// transformed as if it were alone, with borders of its own, and its coefficients stand where it stands. The last
+    /// tiles are as long as what is left. Lengths are multiples of 2^levels, or leave the axis whole.
     ///
     /// ```
     /// use lifting::{Device, Plan, catalogue};
@@ -275,9 +275,9 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// Blocks of this shape in one direction, for levels that one launch of its schedule takes, as tuning measures them;
-    /// other levels and the other direction take a pass an axis. A shape whose kernels are no transforms (those of
-    /// `register-blocks` that only move or only lift) makes a plan that is none.
+    /// Blocks of this shape in one direction, for levels that one launch of its schedule takes, as tuning measures
+    /// them; other levels and the other direction take a pass an axis. A shape whose kernels are no transforms (those
+    /// of `register-blocks` that only move or only lift) makes a plan that is none.
     ///
     /// ```
     /// use lifting::{BlockShape, Device, Direction, Plan, catalogue};

@@ -118,8 +118,8 @@ impl<T: Sample> Plan<T> {
         self.0.coefficients.span
     }
 
-    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice; of a plan with tiles those
-    /// of the first one ([`Plan::tiles`] has all).
+    /// The sub-bands of the coefficients, coarsest first, with their places in a plain slice; of a plan with tiles
+    /// those of the first one ([`Plan::tiles`] has all).
     pub fn subbands(&self) -> impl ExactSizeIterator<Item = Subband> + '_ {
         let Inner { problem, coefficients, .. } = &*self.0;
         let first = problem.tile.as_ref().map(|tile| {
@@ -135,8 +135,8 @@ impl<T: Sample> Plan<T> {
         self.subbands().find(|band| band.name == name)
     }
 
-    /// The tiles of [`PlanBuilder::tile`], each with its sub-bands: those of one shape stand together, full ones first. A
-    /// plan without has one, the whole.
+    /// The tiles of [`PlanBuilder::tile`], each with its sub-bands: those of one shape stand together, full ones first.
+    /// A plan without has one, the whole.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> + '_ {
         let Inner { problem, coefficients, .. } = &*self.0;
         let parts = problem.parts().expect("the tiles were checked").unwrap_or_else(|| vec![Part::whole(problem)]);

@@ -49,7 +49,7 @@ const NO_BARRIERS: [&str; 3] = [
 const PROPOSED: [&str; 3] = [
     "Vert-Proposed",
     "Vert-Laan2009",
-    "a block walks the whole strip, so that there are fewer blocks than this device has room for; theirs are cut in chunks here",
+    "a block walks a whole strip, so there are fewer blocks than there is room for; theirs are cut in chunks here",
 ];
 const TRANSPOSED: [&str; 3] = [
     "Vert-Proposed",

@@ -1,4 +1,5 @@
-//! `liftc papers`: the tables of papers, measured here, beside the papers' figures, with what plans take as one more row.
+//! `liftc papers`: the tables of papers, measured here, beside the papers' figures, with what plans take as one more
+//! row.
 //!
 //! `table` says what a table is; `laan`, `kucis`, `enfedaque` and `others` are those of the papers. A row that is a
 //! transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is predicted where

@@ -3,8 +3,8 @@
 //! The image is a tile of JPEG 2000, with borders of its own: plans make a batch of them (`PlanBuilder::tile`). A block
 //! of threads has half as many threads as the tile has samples, a thread an even and an odd one: threads beside one
 //! another have columns beside one another where samples are loaded, stored and lifted along columns; for rows the two
-//! axes of threads change places, so that threads cover all pairs of all rows. Rows of bands are stored by half a row of
-//! threads each, low samples by the first half, so that accesses are coalesced. After each step all threads wait.
+//! axes of threads change places, so that threads cover all pairs of all rows. Rows of bands are stored by half a row
+//! of threads each, low samples by the first half, so that accesses are coalesced. After each step all threads wait.
 //!
 //! Source: Matela 2009, "GPU-Based DWT Acceleration for JPEG2000", section 5, where a tile is a block whose neighbours
 //! are not looked at. Here its borders follow the border rule, as those of a tile of JPEG 2000; and a column of room
