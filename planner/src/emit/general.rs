@@ -1,6 +1,7 @@
 //! Functions for arrays of any shape, which choose at run time among kernels that were chosen when the file was
 //! written.
 
+use super::axes::Passes;
 use super::kernels::Collected;
 use super::survey::{Cell, Image, Images, Rows, Survey, Taken, few};
 use super::{File, FileError};
@@ -15,7 +16,6 @@ use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, ParamId, ParamKind};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use lifting_codegen::schedule::level::{Job, Order, RowAlignment};
-use lifting_codegen::schedule::registers::{horizontal, vertical};
 use lifting_codegen::schedule::{Direction, Shape, Sides, Tiles};
 use lifting_dsl::Boundary;
 use std::fmt::Write as _;
@@ -61,19 +61,19 @@ const WALKS: usize = 3;
 const LEAST_VOLUME: i64 = 1 << 21;
 
 /// The file being written.
-struct Draft<'a> {
-    request: &'a Request<'a>,
+pub(super) struct Draft<'a> {
+    pub request: &'a Request<'a>,
     general: &'a General<'a>,
-    kernels: Collected,
+    pub kernels: Collected,
     /// Of each kernel, the rest of its line in the table.
-    facts: Vec<Facts>,
+    pub facts: Vec<Facts>,
     tables: String,
     /// What is in another shape than usual.
-    replaced: Vec<String>,
+    pub replaced: Vec<String>,
 }
 
 /// What a launcher needs to know of a kernel.
-struct Facts {
+pub(super) struct Facts {
     /// The columns of the table that are its own.
     own: String,
     /// The same kernel that does not wait, the one that keeps what it leaves, and the one that lets the next launch
@@ -82,7 +82,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn new(own: String) -> Facts {
+    pub fn new(own: String) -> Facts {
         Facts { own, others: [-1; 3] }
     }
 }
@@ -234,12 +234,6 @@ impl<'a> Draft<'a> {
             u8::from(self.general.columns_first),
         );
         Ok(())
-    }
-
-    /// Samples of a row from which on it is long.
-    fn long_line(&self, sides: Sides) -> i64 {
-        let is_long = |length: &i64| horizontal::Shape::of(sides, true, *length).strips > 1;
-        (0..40).map(|power| 1 << power).find(is_long).unwrap_or(i64::MAX)
     }
 
     /// The index of a kernel over both axes.
@@ -460,84 +454,6 @@ impl<'a> Draft<'a> {
         Ok((kernel as i64, side, samples))
     }
 
-    /// The index of the kernel of a pass along one axis; none where the wavelet does not run so.
-    fn axis(
-        &mut self,
-        survey: &mut Survey<'a>,
-        key: Key,
-        schedule: &'static str,
-        purpose: String,
-    ) -> Result<i64, FileError> {
-        let index = match survey.kernels.get(key) {
-            Ok(index) => index,
-            Err(crate::ProgramError::Schedule(_)) => return Ok(-1),
-            Err(e) => return Err(e.into()),
-        };
-        let made = survey.kernels.made(index).clone();
-        Ok(self.add_plain(&made, schedule, purpose))
-    }
-
-    /// A kernel of one axis, of which there is nothing to know.
-    fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
-        let at = self.kernels.add_kernel(made, schedule, purpose);
-        if at == self.facts.len() {
-            self.facts.push(Facts::new("ROWS_ANY, 2, USUAL, 0, 0, INT64_MAX, 0".into()));
-        }
-        at as i64
-    }
-
-    fn passes(
-        &mut self,
-        survey: &mut Survey<'a>,
-        direction: Direction,
-        sides: Sides,
-        what: &str,
-    ) -> Result<Passes, FileError> {
-        let long = self.long_line(sides);
-        let shapes = [(true, long), (true, 2), (false, 2)];
-        let mut lines = [-1; 3];
-        for (line, (aligned, length)) in lines.iter_mut().zip(shapes) {
-            let kind = if !aligned {
-                "any rows"
-            } else if length > 2 {
-                "long rows of whole vectors"
-            } else {
-                "rows of whole vectors"
-            };
-            let key = Key::Lines(direction, sides, horizontal::Shape::of(sides, aligned, length));
-            *line = self.axis(survey, key, "horizontal_registers", format!("{what}: {kind}."))?;
-        }
-        let (mut columns, mut wide) = ([-1; 2], 1);
-        let candidates: Vec<u32> = vertical::Shape::candidates(direction, sides).collect();
-        for (at, wanted) in [(0, true), (1, false)] {
-            for &count in candidates.iter().filter(|c| (**c > 1) == wanted) {
-                let kind = if wanted { "columns side by side" } else { "single columns" };
-                let key = Key::Columns(direction, sides, count);
-                columns[at] = self.axis(survey, key, "vertical_registers", format!("{what}: {kind}."))?;
-                if columns[at] >= 0 {
-                    wide = if wanted { count } else { wide };
-                    break;
-                }
-            }
-        }
-        let needs_pairs = survey.kernels.needs_pairs(direction, sides);
-        // Those of synthesis come after those of analysis.
-        let shared = emit::Passes::cuda(self.request, sides.signal).map_err(EmitError::from)?;
-        let first = if direction == Direction::Forward { 0 } else { 2 };
-        if first == 0 {
-            self.replaced.extend(shared.replaced);
-        }
-        let mut own = shared.kernels.into_iter().skip(first);
-        let mut next = |schedule, kind: &str| {
-            let kernel = opt::prepare(own.next().expect("there are four"));
-            let info = validate(&kernel).map_err(EmitError::Invalid)?;
-            let made = Made { kernel, info, fit: None };
-            Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that nothing else takes.")))
-        };
-        let shared = [next("horizontal", "rows")?, next("vertical", "columns")?];
-        Ok(Passes { lines, columns, wide, needs_pairs, shared })
-    }
-
     fn finish(self) -> Result<File, FileError> {
         let Draft { request, general, kernels, facts, tables, replaced } = self;
         let (text, names) = kernels.write()?;
@@ -599,15 +515,6 @@ impl<'a> Draft<'a> {
         out += "\n#endif\n";
         Ok(File { text: out, replaced, kernels: kernels.named(names) })
     }
-}
-
-/// Of passes along one axis.
-struct Passes {
-    lines: [i64; 3],
-    columns: [i64; 2],
-    wide: u32,
-    needs_pairs: bool,
-    shared: [i64; 2],
 }
 
 /// The fastest of those that are taken, unless a pass an axis is predicted to be faster.

@@ -1,0 +1,107 @@
+//! The passes along one axis of a file for any shape: what is launched where no kernel takes both axes.
+
+use super::FileError;
+use super::general::{Draft, Facts};
+use super::survey::Survey;
+use crate::kernels::{Key, Made};
+use lifting_codegen::emit::{self, EmitError};
+use lifting_codegen::ir::valid::validate;
+use lifting_codegen::opt;
+use lifting_codegen::schedule::registers::{horizontal, vertical};
+use lifting_codegen::schedule::{Direction, Sides};
+
+/// Of passes along one axis.
+pub(super) struct Passes {
+    pub lines: [i64; 3],
+    pub columns: [i64; 2],
+    pub wide: u32,
+    pub needs_pairs: bool,
+    pub shared: [i64; 2],
+}
+
+impl<'a> Draft<'a> {
+    /// Samples of a row from which on it is long.
+    pub fn long_line(&self, sides: Sides) -> i64 {
+        let is_long = |length: &i64| horizontal::Shape::of(sides, true, *length).strips > 1;
+        (0..40).map(|power| 1 << power).find(is_long).unwrap_or(i64::MAX)
+    }
+
+    /// The index of the kernel of a pass along one axis; none where the wavelet does not run so.
+    fn axis(
+        &mut self,
+        survey: &mut Survey<'a>,
+        key: Key,
+        schedule: &'static str,
+        purpose: String,
+    ) -> Result<i64, FileError> {
+        let index = match survey.kernels.get(key) {
+            Ok(index) => index,
+            Err(crate::ProgramError::Schedule(_)) => return Ok(-1),
+            Err(e) => return Err(e.into()),
+        };
+        let made = survey.kernels.made(index).clone();
+        Ok(self.add_plain(&made, schedule, purpose))
+    }
+
+    /// A kernel of one axis, of which there is nothing to know.
+    fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
+        let at = self.kernels.add_kernel(made, schedule, purpose);
+        if at == self.facts.len() {
+            self.facts.push(Facts::new("ROWS_ANY, 2, USUAL, 0, 0, INT64_MAX, 0".into()));
+        }
+        at as i64
+    }
+
+    /// The kernels of passes in one direction for one sample type.
+    pub fn passes(
+        &mut self,
+        survey: &mut Survey<'a>,
+        direction: Direction,
+        sides: Sides,
+        what: &str,
+    ) -> Result<Passes, FileError> {
+        let long = self.long_line(sides);
+        let shapes = [(true, long), (true, 2), (false, 2)];
+        let mut lines = [-1; 3];
+        for (line, (aligned, length)) in lines.iter_mut().zip(shapes) {
+            let kind = if !aligned {
+                "any rows"
+            } else if length > 2 {
+                "long rows of whole vectors"
+            } else {
+                "rows of whole vectors"
+            };
+            let key = Key::Lines(direction, sides, horizontal::Shape::of(sides, aligned, length));
+            *line = self.axis(survey, key, "horizontal_registers", format!("{what}: {kind}."))?;
+        }
+        let (mut columns, mut wide) = ([-1; 2], 1);
+        let candidates: Vec<u32> = vertical::Shape::candidates(direction, sides).collect();
+        for (at, wanted) in [(0, true), (1, false)] {
+            for &count in candidates.iter().filter(|c| (**c > 1) == wanted) {
+                let kind = if wanted { "columns side by side" } else { "single columns" };
+                let key = Key::Columns(direction, sides, count);
+                columns[at] = self.axis(survey, key, "vertical_registers", format!("{what}: {kind}."))?;
+                if columns[at] >= 0 {
+                    wide = if wanted { count } else { wide };
+                    break;
+                }
+            }
+        }
+        let needs_pairs = survey.kernels.needs_pairs(direction, sides);
+        // Those of synthesis come after those of analysis.
+        let shared = emit::Passes::cuda(self.request, sides.signal).map_err(EmitError::from)?;
+        let first = if direction == Direction::Forward { 0 } else { 2 };
+        if first == 0 {
+            self.replaced.extend(shared.replaced);
+        }
+        let mut own = shared.kernels.into_iter().skip(first);
+        let mut next = |schedule, kind: &str| {
+            let kernel = opt::prepare(own.next().expect("there are four"));
+            let info = validate(&kernel).map_err(EmitError::Invalid)?;
+            let made = Made { kernel, info, fit: None };
+            Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that nothing else takes.")))
+        };
+        let shared = [next("horizontal", "rows")?, next("vertical", "columns")?];
+        Ok(Passes { lines, columns, wide, needs_pairs, shared })
+    }
+}
