@@ -1,6 +1,6 @@
 //! Writes a folder that checks emitted CUDA on a machine with a GPU, nvcc and nothing else: emitted files, a host
 //! program, real pictures and made-up cases with what the oracle says of them, and `run.sh`, which compiles, runs and
-//! compares. `times.sh` there times functions for any shape and for one.
+//! compares. `times.sh` there times functions for any shape and for one, beside plans where there is `liftc`.
 //!
 //! `cargo run --release -p lifting-tests --bin emitted-cuda -- FOLDER`
 
@@ -119,11 +119,13 @@ const TIMED: [Timed; 12] = [
     ("32_of_1048576_l5", &[32, 1 << 20], &[0, 5], 0),
 ];
 
-/// Wavelets that are timed: three in all cases, one of each family of the catalogue in the first four.
-const FAMILIES: [(&str, Scalar, usize); 10] = [
+/// Wavelets that are timed: three in all cases, one in its other type and one of each family of the catalogue in the
+/// first four.
+const FAMILIES: [(&str, Scalar, usize); 11] = [
     ("cdf97", Scalar::F32, TIMED.len()),
     ("legall53", Scalar::I16, TIMED.len()),
     ("dd137", Scalar::I16, TIMED.len()),
+    ("cdf97", Scalar::F64, 4),
     ("sym8", Scalar::F32, 4),
     ("db4", Scalar::F32, 4),
     ("coif2", Scalar::F32, 4),
@@ -133,10 +135,27 @@ const FAMILIES: [(&str, Scalar, usize); 10] = [
     ("cdf1_1", Scalar::F32, 4),
 ];
 
-/// Writes what `times.sh` times.
+/// What `liftc bench` is asked for, so that plans of the same transforms are timed.
+fn asked(name: &str, scalar: Scalar, (case, shape, levels, bytes): Timed) -> String {
+    // Axes in front without levels are a batch.
+    let (batch, sides) = shape.split_at(levels.iter().take_while(|l| **l == 0).count());
+    let sides = sides.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+    let depth = levels.iter().max().expect("there is an axis");
+    let mut line = format!("-w {name} --sample {} --shape {sides} -l {depth}", scalar.name());
+    for images in batch {
+        let _ = write!(line, " --batch {images}");
+    }
+    if bytes > 0 {
+        let _ = write!(line, " --pitch {bytes}");
+    }
+    format!("{line} # {case}\n")
+}
+
+/// Writes what `times.sh` times, and that.
 fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
-    let mut script = String::from("#!/usr/bin/env bash\nset -uo pipefail\ncd \"$(dirname \"$0\")\"\nfailed=0\n");
     fs::write(folder.join("times.cu"), include_str!("../../tests/emitted/times.cu"))?;
+    fs::write(folder.join("times.sh"), include_str!("../../tests/emitted/times.sh"))?;
+    let mut stems = String::new();
     for (name, scalar, count) in FAMILIES {
         let scheme = lifting_tests::wavelet(name);
         let sample = sample_of(scalar).expect("files are for sample types");
@@ -152,7 +171,9 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
         };
         let mut transforms = Vec::new();
         let mut calls = [String::new(), String::new()];
-        for (case, shape, levels, bytes) in TIMED.into_iter().take(count) {
+        let mut suite = String::new();
+        for timed in TIMED.into_iter().take(count) {
+            let (case, shape, levels, bytes) = timed;
             let order: Vec<usize> = (0..shape.len()).rev().filter(|&axis| levels[axis] > 0).collect();
             let geometry = Geometry::new(shape, &vec![0; shape.len()], levels, &order).expect("cases are legal");
             if geometry.check_boundary(boundary).is_err() {
@@ -173,6 +194,7 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
             calls[0] += &format!("{head}, nullptr, nullptr, nullptr}},\n");
             let [forward, inverse, scratch] = ["forward", "inverse", "scratch_bytes"].map(function);
             calls[1] += &format!("{head}, {forward}, {inverse}, {scratch}}},\n");
+            suite += &asked(name, scalar, timed);
             let data = strides.clone();
             transforms.push(Fixed { name: case.into(), sample, problem, data, coefficients: strides });
         }
@@ -180,40 +202,16 @@ fn times(folder: &Path, tuning: &Tuning) -> io::Result<()> {
         let any = general(&request, &how).expect("the wavelet can be emitted").text;
         let one = fixed(&request, &transforms, tuning).expect("there are programs").text;
         let others = declarations(&request, &transforms, tuning).expect("there are programs");
-        fs::write(
-            folder.join(format!("{name}.times.h")),
-            emit::header_with(&request, &[&emit::C, &emit::CUDA], &others),
-        )?;
-        fs::write(folder.join(format!("{name}.times.c")), emit::c(&request).expect("the wavelet can be emitted"))?;
-        let c = lifting_codegen::emit::sample_type(scalar);
-        let _ = writeln!(script, "[ -x {name}.any ] || gcc -O2 -c {name}.times.c -o {name}.times.o &");
-        for (kind, text, calls) in [("any", any, &calls[0]), ("one", one, &calls[1])] {
-            let stem = format!("{name}.{kind}");
-            fs::write(folder.join(format!("{stem}.cu")), text)?;
-            fs::write(folder.join(format!("{stem}.inc")), calls)?;
-            let _ = writeln!(
-                script,
-                "[ -x {stem} ] || (start=$SECONDS; nvcc -O3 -arch=sm_90 -c {stem}.cu -o {stem}.o && echo \"{stem}: nvcc $((SECONDS - start)) s\"; \
-                 nvcc -O2 -arch=sm_90 -include {name}.times.h -DWAVELET={name} -DSUFFIX={} -DSAMPLE={c} \
-                 {} -DCASES='\"{stem}.inc\"' -c times.cu -o {stem}.times.o) &",
-                sample.name(),
-                if kind == "one" { "-DONE" } else { "" },
-            );
-        }
+        let header = emit::header_with(&request, &[&emit::C, &emit::CUDA], &others);
+        let c = emit::c(&request).expect("the wavelet can be emitted");
+        let stem = format!("{name}_{}", sample.name());
+        let write = |extension: &str, text: &str| fs::write(folder.join(format!("{stem}.{extension}")), text);
+        let files = [("times.h", &header), ("times.c", &c), ("any.cu", &any), ("one.cu", &one), ("suite", &suite)];
+        let files = files.into_iter().chain([("any.inc", &calls[0]), ("one.inc", &calls[1])]);
+        files.into_iter().try_for_each(|(extension, text)| write(extension, text))?;
+        let _ = writeln!(stems, "{stem} {name} {} {}", sample.name(), emit::sample_type(scalar));
     }
-    script += "wait\n";
-    let stems =
-        || FAMILIES.into_iter().flat_map(|(name, ..)| ["any", "one"].map(|kind| (name, format!("{name}.{kind}"))));
-    for (name, stem) in stems() {
-        let _ =
-            writeln!(script, "[ -x {stem} ] || nvcc -arch=sm_90 {stem}.times.o {stem}.o {name}.times.o -o {stem} &");
-    }
-    script += "wait\n[ \"${1:-}\" = build ] && exit 0\n";
-    for (_, stem) in stems() {
-        let _ = writeln!(script, "echo \"== {stem}\"; ./{stem} ${{1:-}} || failed=1");
-    }
-    script += "exit $failed\n";
-    fs::write(folder.join("times.sh"), script)
+    fs::write(folder.join("times.stems"), stems)
 }
 
 fn main() -> io::Result<()> {
@@ -260,17 +258,16 @@ fn main() -> io::Result<()> {
                 _ => data::<f64>(&scheme, boundary, &pictures),
             };
             fs::write(folder.join(format!("{stem}.cases")), cases)?;
-            let _ = writeln!(
-                run,
-                "(nvcc -O2 -arch=sm_90 -include {stem}.h -DWAVELET={name} -DSUFFIX={} -DSAMPLE={c} driver.cu {stem}.cu -o {stem}) &",
-                sample.name()
-            );
+            let bad = format!("{}_BAD_SHAPE", name.to_uppercase());
+            let defined = format!("-DWAVELET={name} -DSUFFIX={} -DSAMPLE={c} -DBAD_SHAPE={bad}", sample.name());
+            let _ = writeln!(run, "(nvcc -O2 -arch=sm_90 -include {stem}.h {defined} driver.cu {stem}.cu -o {stem}) &");
         }
     }
     run += "wait\nfor f in *.cases; do ./${f%.cases} $f || failed=1; done\n\
             if [ \"${1:-}\" = sanitize ]; then\n  \
               for tool in memcheck racecheck initcheck; do for f in *.cases; do\n    \
-                timeout 60 compute-sanitizer --tool $tool --error-exitcode 9 ./${f%.cases} $f > sanitizer.log 2>&1 || { echo \"$tool $f: $(tail -1 sanitizer.log)\"; failed=1; }\n  \
+                timeout 60 compute-sanitizer --tool $tool --error-exitcode 9 ./${f%.cases} $f > sanitizer.log 2>&1 ||\n      \
+                  { echo \"$tool $f: $(tail -1 sanitizer.log)\"; failed=1; }\n  \
               done; done\nfi\n\
             [ $failed = 0 ] && echo 'all equal to the oracle'\nexit $failed\n";
     fs::write(folder.join("run.sh"), run)

@@ -1,6 +1,6 @@
-/* ANSWER runs emitted transforms on the cases that come in on stdin, and writes bands and signal to stdout. The includer
-   defines ANSWER, W, S and T and includes the emitted file. A case is eight 64-bit integers for each of size, levels, origin and order, then axes, gain and the
-   extra distance between rows, and then the samples. */
+/* ANSWER runs emitted transforms on the cases that come in on stdin, and writes bands and signal to stdout. The
+   includer defines ANSWER, W, S and T and includes the emitted file. A case is eight 64-bit integers for each of size,
+   levels, origin and order, then axes, gain and the extra distance between rows, and then the samples. */
 #include <stdio.h>
 #include <stdlib.h>
 

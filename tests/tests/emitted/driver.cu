@@ -1,6 +1,7 @@
-// Runs emitted CUDA transforms on the cases of a file and compares bands and signal with what the file expects, byte by byte.
-// The command line defines WAVELET, SUFFIX and SAMPLE and includes the emitted header. A case is 35 64-bit integers (eight each of size,
-// levels, origin and order, then axes, gain and the extra distance between rows), the samples, and the expected bands and signal.
+// Runs emitted CUDA transforms on the cases of a file and compares bands and signal with what the file expects, byte by
+// byte. The command line defines WAVELET, SUFFIX, SAMPLE and BAD_SHAPE and includes the emitted header. A case is 35
+// 64-bit integers (eight each of size, levels, origin and order, then axes, gain and the extra distance between rows),
+// the samples, and the expected bands and signal. Before all, shapes without samples are refused.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,8 +26,38 @@ template <class X> static X *device(size_t n)
     return p;
 }
 
+// Shapes with a side of no samples: refused, with nothing written.
+static void refuses_what_is_empty()
+{
+    const int sides[4][3] = {{0, 1, 1}, {0, 7, 1}, {5, 0, 1}, {3, 0, 4}}, axes[4] = {1, 2, 2, 3};
+    SAMPLE *const from = device<SAMPLE>(64), *const to = device<SAMPLE>(64);
+    for (int i = 0; i < 4; ++i) {
+        PASTE(WAVELET, _shape) shape;
+        std::memset(&shape, 0, sizeof shape);
+        shape.axes = axes[i];
+        int64_t stride = 1;
+        for (int a = axes[i] - 1; a >= 0; --a) {
+            shape.size[a] = sides[i][a];
+            shape.levels[a] = 1;
+            shape.order[a] = axes[i] - 1 - a;
+            shape.signal_stride[a] = shape.bands_stride[a] = stride;
+            stride *= sides[i][a] + 1;
+        }
+        const int there = PASTE(PASTE(WAVELET, _cuda_forward_), SUFFIX)(&shape, from, to, to, nullptr);
+        const int back = PASTE(PASTE(WAVELET, _cuda_inverse_), SUFFIX)(&shape, from, to, to, nullptr);
+        must(there == BAD_SHAPE && back == BAD_SHAPE, "took a shape without samples");
+        must(PASTE(PASTE(WAVELET, _cuda_scratch_bytes_), SUFFIX)(&shape) == 0, "asked for scratch for nothing");
+    }
+    std::vector<unsigned char> written(64 * sizeof(SAMPLE));
+    must(cudaMemcpy(written.data(), to, written.size(), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+    for (unsigned char byte : written) must(byte == 0x66, "wrote where there are no samples");
+    cudaFree(from);
+    cudaFree(to);
+}
+
 int main(int, char **argv)
 {
+    refuses_what_is_empty();
     std::FILE *in = std::fopen(argv[1], "rb");
     must(in != nullptr, "no such file");
     int64_t head[35];
@@ -55,21 +86,26 @@ int main(int, char **argv)
         SAMPLE *const d_signal = device<SAMPLE>(n), *const d_bands = device<SAMPLE>((size_t)outer);
         const size_t bytes = PASTE(PASTE(WAVELET, _cuda_scratch_bytes_), SUFFIX)(&shape);
         char *const scratch = device<char>(bytes);
-        must(cudaMemcpy(d_signal, signal.data(), n * sizeof(SAMPLE), cudaMemcpyHostToDevice) == cudaSuccess, "copy");
-        must(PASTE(PASTE(WAVELET, _cuda_forward_), SUFFIX)(&shape, d_signal, d_bands, scratch, nullptr) == 0, "forward");
-        must(cudaMemcpy(padded.data(), d_bands, (size_t)outer * sizeof(SAMPLE), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
-        for (size_t i = 0; i < n; i += width) std::memcpy(&found[i], &padded[i / width * pitch], width * sizeof(SAMPLE));
-        bool ok = std::memcmp(found.data(), bands.data(), n * sizeof(SAMPLE)) == 0;
-        must(cudaMemset(d_signal, 0x55, n * sizeof(SAMPLE)) == cudaSuccess, "memset");
-        must(PASTE(PASTE(WAVELET, _cuda_inverse_), SUFFIX)(&shape, d_bands, d_signal, scratch, nullptr) == 0, "inverse");
-        must(cudaMemcpy(found.data(), d_signal, n * sizeof(SAMPLE), cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
-        ok = ok && std::memcmp(found.data(), back.data(), n * sizeof(SAMPLE)) == 0;
+        const auto forward = PASTE(PASTE(WAVELET, _cuda_forward_), SUFFIX);
+        const auto inverse = PASTE(PASTE(WAVELET, _cuda_inverse_), SUFFIX);
+        const size_t wide = sizeof(SAMPLE);
+        must(cudaMemcpy(d_signal, signal.data(), n * wide, cudaMemcpyHostToDevice) == cudaSuccess, "copy");
+        must(forward(&shape, d_signal, d_bands, scratch, nullptr) == 0, "forward");
+        must(cudaMemcpy(padded.data(), d_bands, outer * wide, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+        for (size_t i = 0; i < n; i += width) std::memcpy(&found[i], &padded[i / width * pitch], width * wide);
+        bool ok = std::memcmp(found.data(), bands.data(), n * wide) == 0;
+        must(cudaMemset(d_signal, 0x55, n * wide) == cudaSuccess, "memset");
+        must(inverse(&shape, d_bands, d_signal, scratch, nullptr) == 0, "inverse");
+        must(cudaMemcpy(found.data(), d_signal, n * wide, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
+        ok = ok && std::memcmp(found.data(), back.data(), n * wide) == 0;
         char guard[64];
         must(cudaMemcpy(guard, scratch + bytes, 64, cudaMemcpyDeviceToHost) == cudaSuccess, "copy");
         for (char g : guard) must(g == 0x66, "wrote behind the scratch memory");
         if (!ok && ++wrong <= 3) {
             std::printf("  differs: case %ld, axes %d, size", cases, shape.axes);
-            for (int a = 0; a < shape.axes; ++a) std::printf(" %lld (level %d)", (long long)shape.size[a], shape.levels[a]);
+            for (int a = 0; a < shape.axes; ++a) {
+                std::printf(" %lld (level %d)", (long long)shape.size[a], shape.levels[a]);
+            }
             std::printf("\n");
         }
         ++cases;

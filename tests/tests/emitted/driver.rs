@@ -1,5 +1,5 @@
-// What emitted transforms make of the cases in `input`: a return code, bands and signal of each; the C driver beside this
-// file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
+// What emitted transforms make of the cases in `input`: a return code, bands and signal of each; the C driver beside
+// this file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
 pub fn answer(input: &[u8]) -> Vec<u8> {
     let mut rest = input;
     let mut output = Vec::new();

@@ -1,8 +1,8 @@
-// Times the functions of an emitted CUDA file as multiples of a copy, and compares what they compute with the emitted C.
-// The command line defines WAVELET, SUFFIX, SAMPLE and CASES, a file of calls, and ONE if these are to functions for one
-// shape; it includes the emitted header. A time is the median of many replays of a graph of calls over arrays that take turns: calls captured one behind the other, and
-// calls that are graphs of their own, of which none begins before the one before has ended. Transforms of more samples
-// than TIMES_CHECKED says, if it is set, are not compared.
+// Times the functions of an emitted CUDA file as multiples of a copy, and compares what they compute with the emitted
+// C. The command line defines WAVELET, SUFFIX, SAMPLE and CASES, a file of calls, and ONE if these are to functions for
+// one shape; it includes the emitted header. A time is the median of many replays of a graph of calls over arrays that
+// take turns: calls captured one behind the other, and calls that are graphs of their own, of which none begins before
+// the one before has ended. Transforms of more samples than TIMES_CHECKED says, if it is set, are not compared.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -184,8 +184,11 @@ int main(int argc, char **argv)
         std::memset(bands.data(), 0x66, bytes);
         std::memset(back.data(), 0x66, bytes);
         if (checked) {
-            const int there = PASTE(PASTE(WAVELET, _forward_), SUFFIX)(&shape, signal.data(), bands.data(), spare.data());
-            const int again = PASTE(PASTE(WAVELET, _inverse_), SUFFIX)(&shape, bands.data(), back.data(), spare.data());
+            const auto in_c = [&](auto transform, const SAMPLE *from, SAMPLE *to) {
+                return transform(&shape, from, to, spare.data());
+            };
+            const int there = in_c(PASTE(PASTE(WAVELET, _forward_), SUFFIX), signal.data(), bands.data());
+            const int again = in_c(PASTE(PASTE(WAVELET, _inverse_), SUFFIX), bands.data(), back.data());
             must(there == 0 && again == 0, "the functions in C");
         }
         const size_t row = (size_t)c.size[c.axes - 1], step = row + (size_t)c.apart;

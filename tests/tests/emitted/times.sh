@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Times functions of emitted files, for any shape and for one, as multiples of a copy, and compares what they compute
+# with the emitted C: `times.sh [CASE]`, all cases whose name has that in it. `times.sh build` only compiles. If LIFTC
+# is a `liftc`, it times plans of the same transforms in between. TIMES_OF, if set, says which files: cdf97_f32, say.
+set -uo pipefail
+cd "$(dirname "$0")" || exit 1
+what=${1:-} failed=0
+
+build() { # STEM WAVELET SUFFIX TYPE
+    local stem=$1 kind define=(-DWAVELET="$2" -DSUFFIX="$3" -DSAMPLE="$4")
+    gcc -O2 -c "$stem.times.c" -o "$stem.times.o" &
+    for kind in any one; do
+        (
+            start=$SECONDS
+            nvcc -O3 -arch=sm_90 -c "$stem.$kind.cu" -o "$stem.$kind.o"
+            echo "$stem.$kind: nvcc $((SECONDS - start)) s, beside others"
+        ) &
+        [ "$kind" = any ] || define+=(-DONE)
+        nvcc -O2 -arch=sm_90 -include "$stem.times.h" "${define[@]}" -DCASES="\"$stem.$kind.inc\"" -c times.cu \
+            -o "$stem.$kind.times.o" &
+    done
+    wait
+    for kind in any one; do
+        nvcc -arch=sm_90 "$stem.$kind.times.o" "$stem.$kind.o" "$stem.times.o" -o "$stem.$kind"
+    done
+}
+
+stems=()
+while read -r stem wavelet suffix type; do
+    [ -z "${TIMES_OF:-}" ] || [[ " $TIMES_OF " = *" $stem "* ]] || continue
+    stems+=("$stem")
+    [ -x "$stem.one" ] || build "$stem" "$wavelet" "$suffix" "$type" &
+done < times.stems
+wait
+[ "$what" = build ] && exit 0
+
+# Forward and inverse of each plan, in copies; nothing without liftc.
+plans() { # STEM
+    grep -F -- "$what" "$1.suite" > "$1.asked"
+    [ -n "${LIFTC:-}" ] || return 0
+    "$LIFTC" bench -q --device cuda --repeats 9 --suite "$1.asked" --json "$1.json" > "$1.log" 2>&1 ||
+        { tail -n 3 "$1.log"; return 1; }
+}
+
+for stem in "${stems[@]}"; do
+    echo "== $stem: for any shape, then for one"
+    "./$stem.any" ${what:+"$what"} | tee "$stem.any.txt" || failed=1
+    plans "$stem" || failed=1
+    "./$stem.one" ${what:+"$what"} | tee "$stem.one.txt" || failed=1
+done
+
+echo "== in copies, each call a graph of its own: forward for any shape, for one, plan (parts of the plan); inverse"
+for stem in "${stems[@]}"; do
+    echo "$stem"
+    ratios=$(grep -o '"ratio": *[0-9.]*' "$stem.json" 2> /dev/null | grep -o '[0-9.]*$' | paste -d ' ' - -)
+    paste -d ' ' <(awk '{ print $1, $7, $8 }' "$stem.any.txt") <(awk '{ print $7, $8 }' "$stem.one.txt") \
+        <(echo "$ratios") | awk '
+            function part(time, plan) { return plan > 0 ? sprintf("%.2f", time / plan) : "-" }
+            function copies(time) { return time > 0 ? sprintf("%.2f", time) : "-" }
+            NF > 1 {
+                printf "  %-22s", $1
+                for (way = 0; way < 2; ++way) {
+                    any = $(2 + way); one = $(4 + way); plan = $(6 + way)
+                    printf "  %5s %5s %5s", copies(any), copies(one), copies(plan)
+                    printf " (%s, %s)", part(any, plan), part(one, plan)
+                }
+                print ""
+            }'
+done
+exit $failed
