@@ -1,5 +1,6 @@
 //! What is validated: which wavelets with which border rules and sample types stand for all.
 
+use crate::planned::{self, Planned};
 use crate::record::Record;
 use crate::registers::Usage;
 use lifting_codegen::back::{Cuda, Dialect};
@@ -24,6 +25,8 @@ pub struct Emitted {
     /// Kernels of both axes at once, which plans have and files have not; `None` if they are as recorded, others stand
     /// for them or none holds the wavelet.
     pub fused: Option<PathBuf>,
+    /// Files whose launches are those of plans, of wavelets that stand for all.
+    pub planned: Vec<Planned>,
     /// Digest of the CUDA file and its header.
     pub cuda_text: String,
     /// Digests of the fused kernels, by name.
@@ -216,7 +219,13 @@ pub fn all(folder: &Path, record: &Record, (only, full): (&str, bool)) -> Result
             let request = Request { scheme, boundary, samples: &samples, gain, command: &command };
             let in_plans = if full { &samples[..] } else { stand_for_all(scheme, boundary, &samples) };
             let name = format!("{}-{boundary}", entry.name);
-            emitted.push(write((folder, record), &name, &request, (in_plans, full))?);
+            let mut one = write((folder, record), &name, &request, (in_plans, full))?;
+            if THREE.contains(&entry.name) && boundary == scheme.boundary() {
+                let (planned, recorded) = planned::write((folder, record), scheme)?;
+                one.planned = planned;
+                one.recorded.extend(recorded);
+            }
+            emitted.push(one);
         }
     }
     let (file, source) = ("orthogonal.lift", include_str!("orthogonal.lift"));
@@ -289,5 +298,5 @@ fn write(
     let rust = write("rs", &emit::rust(request).map_err(|e| format!("{name}: {e}"))?)?;
     let header = write("h", &header)?;
     let name = name.to_owned();
-    Ok(Emitted { name, cuda, fused, cuda_text, fused_texts, recorded, c, rust, header })
+    Ok(Emitted { name, cuda, fused, planned: Vec::new(), cuda_text, fused_texts, recorded, c, rust, header })
 }

@@ -30,7 +30,9 @@ pub fn build() -> Result<(), String> {
 fn file(toolchain: &Toolchain, folder: &Path, wavelet: &str, sample: &str) -> Result<usize, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut emit = Command::new(cargo);
-    emit.current_dir(root()).args(["run", "--release", "--quiet", "-p", "liftc", "--"]);
+    emit.current_dir(root()).args(["run", "--quiet", "-p", "liftc"]);
+    // As this is built itself: no program is built twice.
+    emit.args((!cfg!(debug_assertions)).then_some("--release")).arg("--");
     run(emit.args([wavelet, "--emit", "cuda", "--sample", sample, "-o"]).arg(folder))?;
     let (file, header) = (folder.join(format!("{wavelet}.cu")), folder.join(format!("{wavelet}.h")));
     let usages = nvcc::compile_for(toolchain, "example", &file, Some(&header), &ARCHITECTURES)?;

@@ -7,6 +7,7 @@ mod filters;
 mod fit;
 mod nvcc;
 mod nvrtc;
+mod planned;
 mod record;
 mod registers;
 mod tables;
@@ -36,7 +37,8 @@ enum Task {
         #[arg(long)]
         only: Option<String>,
     },
-    /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc.
+    /// Compile every emitted text with the real compilers: nvcc for two architectures, NVRTC, gcc, clang, rustc. Of
+    /// three wavelets also the CUDA files whose launches are those of plans.
     ///
     /// The registers and spills of every kernel are held against xtask/registers.txt; a spill is always a failure.
     Validate {
@@ -81,7 +83,11 @@ enum Task {
     ///
     /// `run.sh` compares plans on the device with plans on the CPU, tries faults, and measures; `run.sh help` says
     /// more.
-    GpuBundle,
+    GpuBundle {
+        /// Only this part, or these: each is below 60 MiB, all of them may not be.
+        #[arg(long, value_enum, value_delimiter = ',')]
+        only: Vec<bundle::Part>,
+    },
     /// Compile examples/cuda by nvcc, with what liftc writes for it.
     Example,
     /// Train the tables of probabilities of the codec (codec/src/tables.bin), or measure those that there are.
@@ -107,7 +113,7 @@ fn main() -> ExitCode {
             validate::run(&validate::Options { bless, only, full, afresh, seed })
         }
         Task::Fit { measurements, from, output } => fit::run(&measurements, from.as_deref(), &output),
-        Task::GpuBundle => bundle::make(),
+        Task::GpuBundle { only } => bundle::make(&only),
         Task::Example => example::build(),
         Task::Tables { pictures, held_out, output } => tables::run(&tables::Options { pictures, held_out, output }),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),

@@ -78,7 +78,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     let kernels = usages.len();
     compare(usages, options)?;
     println!(
-        "{kernels} kernels, {compiled} of them compiled by nvcc and NVRTC and the others as recorded (--seed {seed}), {} files by rustc, gcc{}, in {:.0} s",
+        "{kernels} kernels, {compiled} of them compiled by nvcc and NVRTC and the others as recorded (--seed {seed}), \
+         {} files by rustc, gcc{}, in {:.0} s",
         all.len(),
         if clang { " and clang" } else { "" },
         start.elapsed().as_secs_f64()
@@ -130,6 +131,9 @@ fn compile(
             let text = one.fused_texts.get(&usage.kernel).cloned();
             usages.push(Usage { text: text.ok_or_else(|| format!("{} was not asked for", usage.kernel))?, ..usage });
         }
+    }
+    for planned in &one.planned {
+        usages.extend(planned.compile(toolchain)?);
     }
     Ok(usages)
 }

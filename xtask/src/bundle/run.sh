@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Checks and measures Lifting on this machine's CUDA device. Needs a driver and CUDA 13 (in /usr/local/cuda, or CUDA_HOME); no Rust.
+# Checks and measures Lifting on this machine's CUDA device. Needs a driver and CUDA 13 (in /usr/local/cuda, or
+# CUDA_HOME); no Rust.
 #
-#   run.sh [PART]...        each PART with its arguments, in this order if none is given:
+#   run.sh [PART]...        each PART with its arguments; if none is given, of the first four those that are here:
 #     conformance [SECONDS] plans on the device against plans on the CPU, bit for bit (120)
 #     ir                    the kernel IR's own suite, compiled by nvcc
 #     faults                what goes wrong is said, and costs nothing else
 #     bench [quick|full]    times as multiples of a copy (full)
-#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for, as
-#     times [CASE]          their times as multiples of a copy, for any shape and for one
+#     emitted               emitted .cu files, compiled by nvcc, against the oracle; not done unless asked for, nor
+#     times [CASE]          their times as multiples of a copy, for any shape and for one, and of plans if `liftc` is
+#                           here; TIMES_OF says which: "cdf97_f32 dd137_i16", say
 #
-# Logs and numbers go to $OUT (here/out if it is not set). The exit code is 1 if anything failed; no device is a failure.
+# Logs and numbers go to $OUT (here/out if it is not set). The exit code is 1 if anything failed; no device is a
+# failure.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
@@ -31,7 +34,15 @@ part() { # NAME COMMAND...: runs it, keeps what it says
     echo "== $name: $((SECONDS - start)) s"
 }
 
-[ $# -gt 0 ] || set -- conformance ir faults bench
+has() { # FILE PART: what a bundle of other parts has not
+    [ -e "$here/$1" ] || { echo "run.sh: not in this bundle; gpu-bundle --only $2 makes it" >&2; exit 2; }
+}
+
+if [ $# = 0 ]; then
+    [ ! -e "$here/bin/gpu-conformance" ] || set -- conformance ir faults
+    [ ! -e "$here/bin/liftc" ] || set -- "$@" bench
+    [ $# -gt 0 ] || set -- emitted
+fi
 while [ $# -gt 0 ]; do
     name=$1 argument=
     shift
@@ -41,17 +52,24 @@ while [ $# -gt 0 ]; do
         shift
     fi
     case $name in
+    conformance | ir | faults) has bin/gpu-conformance conformance ;;
+    bench) has bin/liftc bench ;;
+    emitted | times) has emitted.tar.gz emitted ;;
+    esac
+    case $name in
     conformance) part conformance "$here/bin/gpu-conformance" "${argument:-120}" ;;
     ir) part ir "$here/bin/gpu-conformance" ir ;;
     faults) part faults "$here/bin/gpu-conformance" faults ;;
     bench)
         suite=$here/${argument:-full}.suite
         [ -f "$suite" ] || { echo "run.sh: bench $argument: there are quick and full" >&2; exit 2; }
-        part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" --svg "$out/bench.svg"
+        part bench "$here/bin/liftc" bench --device cuda --suite "$suite" --json "$out/bench.json" \
+            --svg "$out/bench.svg"
         ;;
     emitted | times)
         mkdir -p "$scratch/emitted" && tar xzf "$here/emitted.tar.gz" -C "$scratch/emitted"
         [ "$name" = emitted ] && script=run.sh || script=times.sh
+        [ ! -x "$here/bin/liftc" ] || export LIFTC=$here/bin/liftc
         part "$name" bash "$scratch/emitted/$script" $argument
         ;;
     *)
