@@ -5,7 +5,7 @@ use crate::nvcc;
 use crate::record::Record;
 use crate::registers::Usage;
 use crate::toolchain::Toolchain;
-use lifting_codegen::emit::{self, Declared, Request};
+use lifting_codegen::emit::{self, Request};
 use lifting_dsl::Scheme;
 use lifting_dsl::geometry::Geometry;
 use lifting_planner::emit::{Count, Fixed, General, declarations, fixed, general};
@@ -45,10 +45,10 @@ pub fn write((folder, record): (&Path, &Record), scheme: &Scheme) -> Result<(Vec
     let any = general(&request, &how).map_err(|e| failed(&e))?.text;
     let own = fixed(&request, &shapes, &tuning).map_err(|e| failed(&e))?.text;
     let prototypes = declarations(&request, &shapes, &tuning).map_err(|e| failed(&e))?;
-    let header = |cuda: bool, others: &str| emit::header_with(&request, Declared { c: false, cuda }, others);
-    let files = [("any", any, header(true, "")), ("shapes", own, header(false, &prototypes))];
+    let headers = [emit::header(&request, &[&emit::CUDA]), emit::header_with(&request, &[], &prototypes)];
+    let files = ["any", "shapes"].into_iter().zip([any, own]).zip(headers);
     let (mut planned, mut recorded) = (Vec::new(), Vec::new());
-    for (kind, text, header) in files {
+    for ((kind, text), header) in files {
         let name = format!("{}-planned-{kind}", scheme.name());
         let digest = record.digest(&[&text, &header]);
         if let Some(known) = record.recall(&name, &digest) {
