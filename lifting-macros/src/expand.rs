@@ -214,14 +214,9 @@ struct Emitted {
 }
 
 fn emitted(scheme: &Scheme, library: &TokenStream) -> Emitted {
-    let samples = emit::natural_samples(scheme.domain());
-    let request = Request {
-        scheme,
-        boundary: scheme.boundary(),
-        samples,
-        gain: scheme.profiles().iter().any(|p| p.gain_shift > 0),
-        command: &format!("lifting! {{ wavelet {} … }}", scheme.name()),
-    };
+    let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
+    let request = Request::natural(scheme, &command);
+    let samples = request.samples;
     let mut docs = vec![format!(" What the compiler makes of the wavelet `{}`.", scheme.name()), String::new()];
     let mut items = TokenStream::new();
     let functions = emit::rust(&request).map_err(|e| e.to_string());
@@ -242,7 +237,7 @@ fn emitted(scheme: &Scheme, library: &TokenStream) -> Emitted {
     match samples.iter().try_for_each(|&sample| emit::Passes::cuda(&request, sample).map(|_| ())) {
         Ok(()) => items.extend(quote! {
             /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC. The
-            /// file that `liftc` writes, made when it is first asked for.
+            /// file that `liftc` writes, with `--profile` where one has a gain; made when it is first asked for.
             pub static CUDA: ::std::sync::LazyLock<::std::string::String> =
                 ::std::sync::LazyLock::new(|| #library::__private::cuda(SOURCE));
         }),

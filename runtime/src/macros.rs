@@ -91,17 +91,16 @@ macro_rules! lifting {
 /// For the expansion of [`lifting!`](crate::lifting) only.
 #[doc(hidden)]
 pub mod __private {
-    use lifting_codegen::emit::{Request, natural_samples};
+    use lifting_codegen::emit::Request;
     pub use lifting_macros::lifting;
     use lifting_planner::emit::{Count, General, general};
     use lifting_planner::{Machine, Schedule, Tuning};
 
-    /// The CUDA file of such a wavelet, as `liftc` writes it without options.
+    /// The CUDA file of such a wavelet, as `liftc` writes it without options; with a gain if a profile has one.
     pub fn cuda(source: &str) -> String {
         let scheme = scheme(source);
-        let (samples, boundary) = (natural_samples(scheme.domain()), scheme.boundary());
         let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
-        let request = Request { scheme: &scheme, boundary, samples, gain: false, command: &command };
+        let request = Request::natural(&scheme, &command);
         let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
         let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
         general(&request, &how).expect("a wavelet whose kernels the macro has seen").text

@@ -62,7 +62,7 @@ wavelets!(periodic, periodic);
 wavelets!(edge, edge);
 wavelets!(zero, zero);
 
-/// The text is what the compiler would write to a file.
+/// The text is what the compiler would write to a file, with the gain of a profile that has one.
 #[test]
 fn cuda_is_the_compilers_text() {
     use lifting_codegen::emit::{Request, natural_samples};
@@ -71,9 +71,12 @@ fn cuda_is_the_compilers_text() {
     use lifting_planner::{Machine, Schedule, Tuning};
     let command = "lifting! { wavelet dd137 … }";
     let samples = natural_samples(edge::dd137.domain());
-    let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: false, command };
+    let request = Request { scheme: &edge::dd137, boundary: Boundary::Edge, samples, gain: true, command };
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let how = General { count: Count::Few, columns_first: false, tuning: &tuning };
     assert_eq!(*edge::dd137::CUDA, general(&request, &how).unwrap().text);
+    let takes_gain = |text: &str| text.contains("check(shape, sizeof(int16_t), 14)");
+    assert!(takes_gain(&edge::dd137::CUDA));
     assert!(zero::lopsided::CUDA.contains("lopsided_cuda_forward_f64"));
+    assert!(zero::lopsided::CUDA.contains("check(shape, sizeof(double), 0)"));
 }

@@ -152,6 +152,15 @@ pub fn codes(t: &Template) -> String {
     format!("#ifndef {}_H\n{}#endif\n", t.upper(), t.fill(CODES))
 }
 
+impl<'a> Request<'a> {
+    /// What stands for a wavelet where nothing is asked for: its own border rule, its natural sample types, and a gain
+    /// if one of its profiles has one.
+    pub fn natural(scheme: &'a Scheme, command: &'a str) -> Request<'a> {
+        let gain = scheme.profiles().iter().any(|profile| profile.gain_shift > 0);
+        Request { scheme, boundary: scheme.boundary(), samples: natural_samples(scheme.domain()), gain, command }
+    }
+}
+
 impl Request<'_> {
     fn check(&self) -> Result<(), EmitError> {
         if self.samples.is_empty() { Err(EmitError::NoSamples) } else { Ok(()) }

@@ -28,8 +28,11 @@ const PERIODIC: [&str; 3] = [
 /// If the sample types are not of the wavelet's domain, or none is given.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check()?;
-    let mut out =
-        request.opening(&["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window).".into()]);
+    let mut out = request.opening(&[
+        "Schedule: rows (one thread; rows in scratch memory, columns in a sliding window), a pass an axis and level."
+            .into(),
+        "This is the plain form: functions of C, and plans, go through a level once, and are faster.".into(),
+    ]);
     let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
     let t = request.template().with("ODD_PERIODIC_VARIANT", variant).with("ODD_PERIODIC_TEXT", text);
     out.push('\n');
