@@ -12,7 +12,7 @@
 use lifting::kernels::{Arg, Array, Kernels};
 use lifting::{Device, Plan, Sample, catalogue};
 use lifting_codec::block::kernel::{
-    FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, probabilities,
+    AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, probabilities,
 };
 use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
 use lifting_codec::tables::Tables;
@@ -155,7 +155,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
         if planes > 0 {
             back.extend(task((i, place), total, coded.min(raw), planes)?);
             let is_coded = coded < raw;
-            back_choices.extend(if is_coded { [chosen[2 * i], chosen[2 * i + 1]] } else { [0, 6] });
+            back_choices.extend(if is_coded { [chosen[2 * i], chosen[2 * i + 1]] } else { [0, AS_IT_IS] });
             total += coded.min(raw);
         }
     }

@@ -44,6 +44,20 @@ impl Sites {
     }
 }
 
+/// Lines of an array that become rows of scratch, or come back.
+struct Turn {
+    /// 0 is the signal, 1 the low band, 2 the high one.
+    index: usize,
+    kernel: usize,
+    /// Lines, and samples in each.
+    size: [i64; 2],
+    batch: i64,
+    /// Where they stand: from sample to sample of a line, and from image to image.
+    array: (View, [i64; 2]),
+    /// Likewise as rows: from row to row, and from image to image.
+    rows: (View, [i64; 2]),
+}
+
 impl Lowering<'_> {
     /// Appends the launches of a pass. They may all run side by side.
     pub(crate) fn pass(&mut self, pass: Pass, sites: Sites) -> Result<(), ProgramError> {
@@ -149,70 +163,66 @@ impl Lowering<'_> {
         let Pass { direction, axis, extent, parity, .. } = pass;
         let (length, lows) = (extent[axis], (extent[axis] + 1 - parity) / 2);
         let samples = length * lines.len as usize * batch.len as usize;
-        let stride = length as i64 * lines.len;
+        // In scratch: a plane of rows, and a batch of them.
+        let mut strides = [0; MAX_RANK];
+        strides[..3].copy_from_slice(&[length as i64 * lines.len, length as i64, 1]);
         let mut room = |side: usize, scalar: Scalar| {
             let region = Region::Transposed(2 * usize::from(scalar != self.sample) + side);
             self.regions.request(region, scalar, samples);
-            let mut view = View { array: Array::Scratch(region), scalar, offset: 0, strides: [0; MAX_RANK] };
-            (view.strides[0], view.strides[1]) = (length as i64, 1);
-            view
+            View { array: Array::Scratch(region), scalar, offset: 0, strides }
         };
-        let signal = room(0, sides.signal);
-        let low = room(1, sides.bands);
-        let turned = [signal, low, View { offset: lows as i64, ..low }];
+        let (signal, low) = (room(0, sides.signal), room(1, sides.bands));
+        let high = View { offset: lows as i64, ..low };
+        let sites = Sites { signal, low, high };
+        let rows = [batch.len as usize, lines.len as usize, length];
         let lengths = [length, lows, length - lows].map(|n| n as i64);
         let kernels = [sides.signal, sides.bands, sides.bands].map(|scalar| self.kernels.get(Key::Transpose(scalar)));
         let [one, two, three] = kernels;
         let kernels = [one?, two?, three?];
-        let (before, after): (&[usize], &[usize]) = match direction {
-            Direction::Forward => (&[0], &[1, 2]),
-            Direction::Inverse => (&[1, 2], &[0]),
-        };
-        // Of its own: a plane of rows, and a batch of them.
-        let rows = [batch.len as usize, lines.len as usize, length];
-        let own = |view: View| {
-            let mut strides = [0; MAX_RANK];
-            strides[..3].copy_from_slice(&[stride, length as i64, 1]);
-            View { strides, ..view }
-        };
-        let sites = Sites { signal: own(turned[0]), low: own(turned[1]), high: own(turned[2]) };
+        let turns = [signal, low, high].into_iter().enumerate().map(|(i, rows)| Turn {
+            index: i,
+            kernel: kernels[i],
+            size: [lines.len, lengths[i]],
+            batch: batch.len,
+            array: (views[i], [views[i].strides[axis], batch.steps[i]]),
+            rows: (rows, [strides[1], strides[0]]),
+        });
+        let turns: Vec<Turn> = turns.filter(|turn| turn.size[1] > 0).collect();
+        let comes = |turn: &&Turn| (turn.index == 0) == (direction == Direction::Forward);
         let noted = self.list.passes.len();
         self.note(pass, "transposed");
         for at in positions(rest) {
-            for (i, there) in
-                before.iter().map(|&i| (i, true)).chain([(3, true)]).chain(after.iter().map(|&i| (i, false)))
-            {
-                if i == 3 {
-                    self.after();
-                    self.pass(Pass { axis: 2, extent: &rows, ..pass }, sites)?;
-                    self.list.passes.truncate(noted + 1);
-                    let launches = self.list.launches.iter_mut().rev();
-                    launches
-                        .take_while(|launch| launch.pass > Some(noted))
-                        .for_each(|launch| launch.pass = Some(noted));
-                    self.after();
-                    continue;
-                }
-                if lengths[i] == 0 {
-                    continue;
-                }
-                let array = Arg::Pointer(views[i].array, views[i].offset + at[i]);
-                let room = Arg::Pointer(turned[i].array, turned[i].offset);
-                let (steps, batches) = (views[i].strides[axis], batch.steps[i]);
-                let args = match there {
-                    // Rows of the array are along the lines.
-                    true => [lines.len, lengths[i], steps, length as i64, batches, stride],
-                    false => [lengths[i], lines.len, length as i64, steps, stride, batches],
-                };
-                let pointers = if there { [array, room] } else { [room, array] };
-                let args: Vec<Arg> =
-                    pointers.into_iter().chain(args.map(Arg::Int)).chain([Arg::Int(batch.len)]).collect();
-                let grid = self.grid(kernels[i], &args);
-                self.push(kernels[i], args, grid)?;
+            for turn in turns.iter().filter(comes) {
+                self.turn(turn, at, true)?;
+            }
+            self.after();
+            self.pass(Pass { axis: 2, extent: &rows, ..pass }, sites)?;
+            // Of these passes one is told.
+            self.list.passes.truncate(noted + 1);
+            let launches = self.list.launches.iter_mut().rev().take_while(|launch| launch.pass > Some(noted));
+            launches.for_each(|launch| launch.pass = Some(noted));
+            self.after();
+            for turn in turns.iter().filter(|turn| !comes(turn)) {
+                self.turn(turn, at, false)?;
             }
             self.after();
         }
         Ok(())
+    }
+
+    /// Brings lines into rows, or back; the array's are those at `at`.
+    fn turn(&mut self, turn: &Turn, at: [i64; 3], to_rows: bool) -> Result<(), ProgramError> {
+        let (array, rows) = (turn.array, turn.rows);
+        let array = (View { offset: array.0.offset + at[turn.index], ..array.0 }, array.1);
+        let [width, height] = turn.size;
+        let ([(from, from_steps), (to, to_steps)], size) =
+            if to_rows { ([array, rows], [width, height]) } else { ([rows, array], [height, width]) };
+        let mut args = [from, to].map(|view| Arg::Pointer(view.array, view.offset)).to_vec();
+        args.extend(size.map(Arg::Int));
+        args.extend((0..2).flat_map(|i| [from_steps[i], to_steps[i]]).map(Arg::Int));
+        args.push(Arg::Int(turn.batch));
+        let grid = self.grid(turn.kernel, &args);
+        self.push(turn.kernel, args, grid)
     }
 
     /// Notes a pass for the recipe.

@@ -32,6 +32,8 @@ class Library:
 
     def on_device(self, array):
         """Whether it is in a GPU's memory."""
+        if isinstance(array, np.ndarray):
+            return False
         device = getattr(array, "__dlpack_device__", None)
         return device is not None and int(device()[0]) in (2, 13)
 
@@ -135,7 +137,7 @@ class _Jax(Library):
     def on_device(self, array):
         if next(iter(array.devices())).platform == "cpu":
             return False
-        raise LiftingError("JAX's arrays on a GPU cannot be given to plans: `lifting.jax` takes them on the CPU")
+        raise LiftingError("JAX's arrays on a GPU cannot be given to plans: copy them to the CPU by `jax.device_put`")
 
 
 _NUMPY = Library()

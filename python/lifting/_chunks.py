@@ -4,7 +4,7 @@ import numpy as np
 
 from ._codec import decode, encode
 from ._lifting import LiftingError
-from ._wavelet import as_wavelet, wavelet as _compile
+from ._wavelet import of_text
 
 #: What a codec may be told, and what it is if nothing is said; see `lifting.encode`.
 DEFAULTS = {
@@ -37,7 +37,7 @@ def said(options):
 def _wavelet(text):
     if not isinstance(text, str):
         raise LiftingError(f"a codec's wavelet is a name or a text of the language, not a {type(text).__name__}")
-    return _compile(text) if "{" in text else as_wavelet(text)
+    return of_text(text)
 
 
 def to_stream(chunk, options):

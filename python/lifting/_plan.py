@@ -260,6 +260,8 @@ class Plan:
         return library.view(array)
 
     def _check(self, library, array):
+        if isinstance(array, np.ndarray) and array.dtype == self.dtype:
+            return
         found = library.dtype(array)
         if found not in (None, self.dtype.name):
             raise LiftingError(f"the plan has samples {self.dtype}, and the array has {found}: convert it")

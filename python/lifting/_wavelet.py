@@ -404,6 +404,11 @@ def wavelet(text, name=None):
     raise LiftingError(f"the text has the wavelets {', '.join(names) or 'none'}: say which by `name`")
 
 
+def of_text(text):
+    """The wavelet of a name or of a text of the language: as strings say it that travel."""
+    return wavelet(text) if "{" in text else as_wavelet(text)
+
+
 def wavelist(family=None, kind="all"):
     """Names of PyWavelets' discrete wavelets, of a family or all; there are none of kind ``continuous``.
 

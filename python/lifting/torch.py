@@ -24,8 +24,8 @@ import torch
 from torch import nn
 
 from ._lifting import LiftingError
-from ._plan import Plan
-from ._wavelet import Wavelet, as_wavelet, wavelet as _compile
+from ._plan import _DTYPES as _SAMPLES, Plan
+from ._wavelet import as_wavelet, of_text
 
 __all__ = [
     "Forward1d",
@@ -40,26 +40,14 @@ __all__ = [
     "inverse",
 ]
 
-_DTYPES = {
-    torch.float16: "float16",
-    torch.bfloat16: "bfloat16",
-    torch.float32: "float32",
-    torch.float64: "float64",
-    torch.complex64: "complex64",
-    torch.complex128: "complex128",
-    torch.int16: "int16",
-    torch.int32: "int32",
-    torch.int64: "int64",
-}
+#: Names of types of samples, which are PyTorch's as well.
+_DTYPES = {getattr(torch, name): name for name in _SAMPLES}
 _ADJOINT = {
     "forward": "adjoint",
     "adjoint": "forward",
     "inverse": "inverse_adjoint",
     "inverse_adjoint": "inverse",
 }
-
-#: Wavelets by what names them in compiled graphs: of the catalogue their names, else their texts.
-_KNOWN = {}
 
 
 def _key(wavelet):
@@ -76,15 +64,11 @@ def _key(wavelet):
 _keys = functools.lru_cache(maxsize=1024)(_key)
 
 
-def _named(key):
-    return _compile(key) if "{" in key else key
-
-
 @functools.lru_cache(maxsize=256)
 def _plan(key, shape, rank, levels, boundary, dtype, device):
     """The plan for tensors of that shape, of which the last axes are transformed."""
     axes = range(len(shape) - rank, len(shape))
-    return Plan(shape, _named(key), levels, _DTYPES[dtype], boundary or None, device, axes=axes)
+    return Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary or None, device, axes=axes)
 
 
 _library = torch.library.Library("lifting", "DEF")
@@ -181,7 +165,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
 
 @functools.lru_cache(maxsize=256)
 def _bands(key, shape, levels, boundary, dtype):
-    return tuple(Plan(shape, _named(key), levels, _DTYPES[dtype], boundary).subbands.values())
+    return tuple(Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary).subbands.values())
 
 
 class _Module(nn.Module):
@@ -205,7 +189,7 @@ class _Module(nn.Module):
 
     def extra_repr(self):
         """What ``print`` says of it."""
-        name = self.wavelet if "{" not in self.wavelet else _named(self.wavelet).name
+        name = self.wavelet if "{" not in self.wavelet else of_text(self.wavelet).name
         return f"{name!r}, levels={self.levels}" + (f", boundary={self.boundary!r}" if self.boundary else "")
 
 
@@ -388,7 +372,7 @@ class LearnableLifting(nn.Module):
             lines.append(f"    {to} += {' + '.join(terms)};")
         gain = float(self.scale.detach().double().exp())
         lines += [f"    even *= {gain!r};", f"    odd *= {1 / gain!r};", "}"]
-        return _compile("\n".join(lines))
+        return of_text("\n".join(lines))
 
     def extra_repr(self):
         """What ``print`` says of it."""

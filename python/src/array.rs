@@ -131,8 +131,8 @@ impl<T: Sample> Array<T> {
         match self.place {
             Place::Host => Ok(()),
             Place::Cuda(ordinal) => Err(LiftingError::new_err(format!(
-                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to this machine's \
-                 memory"
+                "{what} is on GPU {ordinal}: make the plan with device=\"cuda:{ordinal}\", or copy it to this \
+                 machine's memory"
             ))),
         }
     }

@@ -1,7 +1,8 @@
 //! The native half of the Python package `lifting`: schemes, plans and levels on arrays that Python owns.
 //!
 //! `array` reads Python's buffers and, by `dlpack`, arrays of other libraries; `scheme` has wavelets, `plan` plans,
-//! `level` levels as PyWavelets has them, `codec` pictures. What users see is in `lifting/`, in Python, which also makes the arrays; plans and levels copy nothing.
+//! `level` levels as PyWavelets has them, `codec` pictures. What users see is in `lifting/`, in Python, which also makes
+//! the arrays; plans and levels copy nothing.
 
 mod array;
 mod codec;

@@ -5,7 +5,6 @@
 //! number, so that the text of levels and passes stays the same.
 
 use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
-use super::template::Template;
 use super::{EmitError, Emitted, Passes, Request};
 use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
@@ -241,14 +240,13 @@ fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo
         t.fill(&(head("cl_mem ", "cl_command_queue ") + OPENING))
     };
     let (forward, inverse) = (way("forward", "signal", "bands"), way("inverse", "bands", "signal"));
-    let filled = |t: &Template, text: &str| t.fill(text);
     let t = docs(t.clone())
         .with("FORWARD_HEAD", forward)
         .with("INVERSE_HEAD", inverse)
-        .with("ROUNDS", filled(&t, &rounds.unwrap_or_default()))
-        .with("AFTER", filled(&t, "\n            if (code != @U@_OK) return code;"))
-        .with("SCRATCH", filled(&t, SCRATCH))
-        .with("COPY", filled(&t, COPY));
+        .with("ROUNDS", t.fill(&rounds.unwrap_or_default()))
+        .with("AFTER", t.fill("\n            if (code != @U@_OK) return code;"))
+        .with("SCRATCH", t.fill(SCRATCH))
+        .with("COPY", t.fill(COPY));
     let listed: String = names.iter().map(|n| format!("    \"{n}\",\n")).collect();
     let mut out = t.fill("/* The kernels for @S@ samples. */\nstatic const char *source_@S@[] = {\n");
     out += &literals(&text);

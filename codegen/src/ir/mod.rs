@@ -32,7 +32,8 @@
 //! * [`Stmt::Shuffle`] reads a local of another lane of the warp ([`Kernel::warp`] consecutive threads); all its lanes
 //!   must be active.
 //!   A lane whose source is outside the warp receives its own value.
-//! * [`Stmt::Ballot`] gives every lane of the warp the conditions of all its lanes, a bit each; all lanes must be active.
+//! * [`Stmt::Ballot`] gives every lane of the warp the conditions of all its lanes, a bit each; all lanes must be
+//!   active.
 //! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group
 //!   of copies started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the
 //!   thread are unfinished. Then the copied cells may be read by the thread that copied them, and by others after a
@@ -513,8 +514,8 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     /// Launch shape.
     pub launch: Launch,
-    /// Lanes of a warp: consecutive threads, which shuffles and ballots reach and [`Stmt::SyncWarp`] waits for. A power of two, of
-    /// [`MAX_WARP`] at most. Kernels that ask for no warps run on any device.
+    /// Lanes of a warp: consecutive threads, which shuffles and ballots reach and [`Stmt::SyncWarp`] waits for. A
+    /// power of two, of [`MAX_WARP`] at most. Kernels that ask for no warps run on any device.
     pub warp: u32,
     /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
     pub min_blocks: u32,

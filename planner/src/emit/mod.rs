@@ -3,8 +3,8 @@
 //! [`fixed()`] writes functions for one shape each: the launches of a plan, letter for letter, as a table. What differs
 //! from call to call is where the arrays are. [`general()`] writes functions for any shape, which choose at run time
 //! from what `survey` asked of the planner when the file was written; `axes` has their passes along one axis. `kernels`
-//! collects the kernels of a file and says of each what it does. `launch.cu.in` is a launch, `table.cu.in` the loop that
-//! goes through a table, `general.cu.in` goes through levels as `lower` does.
+//! collects the kernels of a file and says of each what it does. `launch.cu.in` is a launch, `table.cu.in` the loop
+//! that goes through a table, `general.cu.in` goes through levels as `lower` does.
 
 mod axes;
 mod fixed;

@@ -266,7 +266,8 @@ fn main() -> io::Result<()> {
     run += "wait\nfor f in *.cases; do ./${f%.cases} $f || failed=1; done\n\
             if [ \"${1:-}\" = sanitize ]; then\n  \
               for tool in memcheck racecheck initcheck; do for f in *.cases; do\n    \
-                timeout 60 compute-sanitizer --tool $tool --error-exitcode 9 ./${f%.cases} $f > sanitizer.log 2>&1 ||\n      \
+                timeout 60 compute-sanitizer --tool $tool --error-exitcode 9 ./${f%.cases} $f \
+                > sanitizer.log 2>&1 ||\n      \
                   { echo \"$tool $f: $(tail -1 sanitizer.log)\"; failed=1; }\n  \
               done; done\nfi\n\
             [ $failed = 0 ] && echo 'all equal to the oracle'\nexit $failed\n";

@@ -7,7 +7,8 @@ use super::*;
 /// The kernel that codes blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of each),
 /// choices of the [`chooser`], tables ([`probabilities`]), words (`i16`; those of a block from its `first` on, `words`
 /// of them at most), results (`i32`: planes and number of words of each block, which may be more than there was room
-/// for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of coefficients, and the number of blocks.
+/// for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of coefficients, and the number of
+/// blocks.
 pub fn encoder(passes: Passes) -> Kernel {
     let mut builder = Builder::new(name("encode", passes));
     let b = &mut builder;

@@ -1,7 +1,7 @@
 //! Uniformity: over which threads a value is one and the same, and over which a statement is reached together.
 //!
-//! A barrier must be reached by the whole block, a shuffle, a ballot or a warp's synchronisation by the whole warp. A value is
-//! uniform if it is computed from uniform values; a local is, if everything assigned to it is and the assignments are
+//! A barrier must be reached by the whole block, a shuffle, a ballot or a warp's synchronisation by the whole warp. A
+//! value is uniform if it is computed from uniform values; a local is, if everything assigned to it is and the assignments are
 //! reached uniformly, seen from where the local is declared (a local that only a divergent branch can see may still be
 //! one value for all threads in that branch).
 

@@ -27,8 +27,8 @@ pub struct Cells {
 pub struct Column {
     /// Among those of the warp, as they stand in shared memory.
     pub at: LocalId,
-    /// Which of as many columns as a warp has lanes: those of low index first, where columns of even and of odd index stand
-    /// apart.
+    /// Which of as many columns as a warp has lanes: those of low index first, where columns of even and of odd index
+    /// stand apart.
     pub group: LocalId,
     /// Row pairs of results before the thread's.
     pub above: LocalId,

@@ -42,7 +42,7 @@ pub struct Fit {
 pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, ScheduleError> {
     let arith = Arithmetic::of(scheme, options)?.in_registers();
     let refuse = ScheduleError::limit("lone-tile", scheme);
-    if side < 2 || side % 2 != 0 {
+    if side < 2 || !side.is_multiple_of(2) {
         return Err(refuse("the side of a tile, which is even,", (side + side % 2).max(2).into(), side.into()));
     }
     let bytes = i64::from((side + 1) * (side + 1)) * arith.work.bytes() as i64;

@@ -70,8 +70,8 @@ impl schedule::Schedule for Schedule {
         _multiprocessors: u32,
     ) -> Result<Vec<Shape>, ScheduleError> {
         let longest = job.width.max(job.height).max(2) as u32;
-        let sides = [16, SIDE, 64].into_iter().filter(|&side| fit(scheme, options, side).is_ok());
-        let side = sides.clone().find(|&side| side >= longest).or(sides.last()).unwrap_or(SIDE);
+        let mut sides = [16, SIDE, 64].into_iter().filter(|&side| fit(scheme, options, side).is_ok());
+        let side = sides.clone().find(|&side| side >= longest).or(sides.next_back()).unwrap_or(SIDE);
         fit(scheme, options, side)?;
         Ok(vec![Shape::new(&Schedule, &[side])])
     }
