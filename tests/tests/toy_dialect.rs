@@ -37,6 +37,7 @@ impl CLike for Toy {
 
     fn reserved(&self) -> &'static [&'static str] {
         &[
+            "ballot",
             "block_barrier",
             "block_id",
             "block_ids",
@@ -129,6 +130,10 @@ impl CLike for Toy {
         };
         Some(format!("from_lane_{}({value}, {from})", s.name()))
     }
+
+    fn ballot(&self, cond: &str) -> Option<String> {
+        Some(format!("ballot({cond})"))
+    }
 }
 
 /// Blocks run one after another, each in threads that are made for the launch.
@@ -186,6 +191,17 @@ SHUFFLE(u32, u32)
 SHUFFLE(u64, u64)
 SHUFFLE(real, f32)
 SHUFFLE(long_real, f64)
+
+static inline u32 ballot(bool mine)
+{
+    const int first = number / 32 * 32, threads = block_sizes[0] * block_sizes[1] * block_sizes[2];
+    u32 bits = 0;
+    offers[number] = mine;
+    warp_barrier();
+    for (int lane = 0; lane < 32 && first + lane < threads; ++lane) bits |= (u32)offers[first + lane] << lane;
+    warp_barrier();
+    return bits;
+}
 
 static void *thread(void *which)
 {
