@@ -2,7 +2,7 @@
 //! of the ways that are compared there
 //!
 //! Two columns a lane, blocks of 10 to 70 rows of which halo is left out, four warps a block of threads. This is
-//! [`warp`](super::warp) in its first form, with taller blocks than plans consider, and with what it is compared with:
+//! [`warp`] in its first form, with taller blocks than plans consider, and with what it is compared with:
 //! lanes that exchange through shared memory ([`exchange`]), samples that all stand there ([`in_shared`]), and, for
 //! measurements alone, kernels that only move ([`Build::Moves`]) or only lift ([`lifts`]), which show what bounds it.
 //!

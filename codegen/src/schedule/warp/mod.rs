@@ -18,7 +18,7 @@
 //!
 //! Rows that begin anywhere, or whose bands do ([`RowAlignment::Image`]: an odd number of columns in the Mallat
 //! layout), are loaded and stored as whole vectors at their own addresses all the same, and shuffled to where lanes
-//! hold them ([`Runs`]). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
+//! hold them (`level::shift::Runs`). So a block stores the vectors that begin in its columns: what belongs to it of a row begins by
 //! the row's shift before its first lane, and ends by that before its last lane's end. At borders of the image samples
 //! are loaded and stored one by one.
 
