@@ -9,10 +9,10 @@
 //! gather, and decode (medians of rounds of launches); and gigasamples a second of coding and of decoding alone. Then
 //! the whole codec, from host memory to host memory, wall clock. All words, and all bytes, are compared.
 
-use lifting::kernels::{Arg, Array, Kernels};
-use lifting::{Device, Plan, Sample, catalogue};
+use lifting::kernels::Kernels;
+use lifting::{Device, Plan, PlanError, Sample, catalogue};
 use lifting_codec::block::kernel::{
-    AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, probabilities,
+    AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
 use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
 use lifting_codec::tables::Tables;
@@ -89,31 +89,20 @@ fn coefficients<T: Sample + From<i16>>(
 }
 
 /// Milliseconds of a launch.
-fn time(kernels: &Kernels, mut launch: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
-    launch()?;
+fn time(kernels: &Kernels, mut work: impl FnMut() -> Result<(), PlanError>) -> Result<f64, Failure> {
+    work()?;
     kernels.wait()?;
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         let start = Instant::now();
         for _ in 0..LAUNCHES {
-            launch()?;
+            work()?;
         }
         kernels.wait()?;
         rounds.push(start.elapsed().as_secs_f64() * 1e3 / LAUNCHES as f64);
     }
     rounds.sort_by(f64::total_cmp);
     Ok(rounds[ROUNDS / 2])
-}
-
-/// Launches with arrays, the stride and the number of blocks.
-fn run<const N: usize>(
-    kernels: &Kernels,
-    kernel: usize,
-    arrays: [&mut Array; N],
-    numbers: [usize; 2],
-) -> Result<(), Failure> {
-    let numbers = numbers.map(|n| Arg::Int(n as i64));
-    Ok(kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())?)
 }
 
 /// The coder alone.
@@ -139,10 +128,10 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let mut words = kernels.zeroed(Scalar::I16, room * count)?;
     let mut results = kernels.zeroed(Scalar::I32, 2 * count)?;
     let numbers = [side, count];
-    let choose = time(&kernels, || run(&kernels, 0, [&mut indices, &mut tasks, &mut costs, &mut choices], numbers))?;
+    let choose = time(&kernels, || launch(&kernels, 0, [&mut indices, &mut tasks, &mut costs, &mut choices], numbers))?;
     let code = time(&kernels, || {
         let arrays = [&mut indices, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
-        run(&kernels, 1, arrays, numbers)
+        launch(&kernels, 1, arrays, numbers)
     })?;
     let found: Vec<i32> = kernels.download(&results, 2 * count)?;
     let chosen: Vec<i32> = kernels.download(&choices, 2 * count)?;
@@ -163,7 +152,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let mut payload = kernels.zeroed(Scalar::I16, total)?;
     let gather = time(&kernels, || {
         let arrays = [&mut indices, &mut tasks, &mut results, &mut offsets, &mut words, &mut payload];
-        run(&kernels, 2, arrays, numbers)
+        launch(&kernels, 2, arrays, numbers)
     })?;
     let mut decoded = kernels.zeroed(Scalar::I32, blocks.indices.len())?;
     let (mut tasks, mut choices) = (kernels.upload(&back)?, kernels.upload(&back_choices)?);
@@ -171,7 +160,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let mut statuses = kernels.zeroed(Scalar::I32, blocks_back)?;
     let decode = time(&kernels, || {
         let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut payload, &mut statuses];
-        run(&kernels, 3, arrays, [side, blocks_back])
+        launch(&kernels, 3, arrays, [side, blocks_back])
     })?;
     let statuses: Vec<i32> = kernels.download(&statuses, blocks_back)?;
     assert!(statuses.iter().all(|s| *s == Status::Decoded as i32), "all blocks are decoded");

@@ -2,14 +2,14 @@
 
 use crate::bands::Place;
 use crate::block::kernel::{
-    AS_IT_IS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, probabilities,
+    AS_IT_IS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
 use crate::block::{BlockError, Encoded, Mode, Passes, raw_words};
 use crate::error::CodecError;
 use crate::packet::{Entry, Words};
 use crate::tables::Tables;
 use lifting::Device;
-use lifting::kernels::{Arg, Array, Kernels};
+use lifting::kernels::{Array, Kernels};
 use lifting_codegen::ir::Scalar;
 use std::sync::Arc;
 
@@ -174,16 +174,4 @@ impl Decoding<'_> {
         let all: Vec<i32> = self.kernels.download(&self.coefficients, self.components * self.each)?;
         Ok(all.chunks(self.each.max(1)).map(<[i32]>::to_vec).collect())
     }
-}
-
-/// Launches a kernel with arrays, and then the stride and the number of blocks.
-fn launch<const N: usize>(
-    kernels: &Kernels,
-    kernel: usize,
-    arrays: [&mut Array; N],
-    numbers: [usize; 2],
-) -> Result<(), CodecError> {
-    let numbers = numbers.map(|n| Arg::Int(n as i64));
-    kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())?;
-    Ok(())
 }

@@ -188,7 +188,7 @@ impl Codec {
     /// The symbols of all codeblocks as they would be coded: what [`Tables`](crate::tables::Tables) are trained with.
     ///
     /// # Errors
-    /// As for [`Codec::encode`]; bits for each pixel are no target here.
+    /// As for [`Codec::encode`]; and if the target is a rate, which says no quantiser step.
     pub fn symbols(&self, image: &Image) -> Result<Vec<block::Counts>, CodecError> {
         image.check()?;
         match self.scheme.domain() {
@@ -245,9 +245,10 @@ impl<'a, T: Lane> Job<'a, T> {
 
     fn symbols(&self) -> Result<Vec<block::Counts>, CodecError> {
         let quantised = match self.codec.target {
-            Target::Lossless | Target::BitsPerPixel(_) => self.lossless(),
+            Target::Lossless => self.lossless(),
             Target::Quality(quality) => self.quantised(self.step_of(quality)),
             Target::Psnr(decibels) => self.of_psnr(decibels)?,
+            Target::BitsPerPixel(bits) => return Err(CodecError::SymbolsOfRate { bits }),
         };
         Ok(self.counts(&quantised))
     }

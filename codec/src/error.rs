@@ -88,6 +88,15 @@ pub enum CodecError {
         /// What it can be.
         expected: &'static str,
     },
+    /// Symbols were asked for, and a rate: which step a rate leads to, only streams tell.
+    #[error(
+        "the symbols of a picture at {bits} bits a pixel: a rate says no quantiser step, which they depend on; ask for \
+         lossless, a PSNR or a quality"
+    )]
+    SymbolsOfRate {
+        /// The rate.
+        bits: f64,
+    },
     /// So small a stream cannot be made.
     #[error("{bytes} bytes are too few for this picture: {least} are the least")]
     TooSmall {

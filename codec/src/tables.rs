@@ -6,7 +6,7 @@
 
 use crate::block::{CONTEXTS, Context, Counts, DEPTHS};
 use std::ops::Index;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Most tables in a set: as many as a byte of a block can name besides its sharing.
 pub const MAX_TABLES: usize = 32;
@@ -51,25 +51,6 @@ impl Table {
         }
         table
     }
-
-    /// Bits that symbols take: by depth, context and symbol.
-    pub(crate) fn costs(&self) -> Vec<f64> {
-        self.0.iter().flatten().flat_map(|&p| COSTS[usize::from(p)]).collect()
-    }
-
-    /// Bits that the symbols of a block take.
-    fn bits(&self, counts: &Counts) -> f64 {
-        let mut bits = 0.0;
-        for (row, contexts) in self.0.iter().zip(counts.symbols.iter()) {
-            for (&p, &[zeros, ones]) in row.iter().zip(contexts) {
-                if zeros | ones != 0 {
-                    let [zero, one] = COSTS[usize::from(p)];
-                    bits += f64::from(zeros) * zero + f64::from(ones) * one;
-                }
-            }
-        }
-        bits
-    }
 }
 
 /// Bits of symbols 0 and 1 by the probability of 0.
@@ -79,13 +60,28 @@ static COSTS: LazyLock<[[f64; 2]; 128]> =
 /// Symbols by depth, context and value.
 type Symbols = [[[u32; 2]; CONTEXTS]; DEPTHS];
 
+/// What a symbol costs in bits, by table; where there is no table, more than any other does.
+type Costs = [f64; MAX_TABLES];
+
 /// A set of tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables(Vec<Table>);
+#[derive(Clone, Debug)]
+pub struct Tables {
+    all: Vec<Table>,
+    /// By depth, context and symbol; made when it is asked for.
+    costs: OnceLock<Vec<Costs>>,
+}
+
+impl PartialEq for Tables {
+    fn eq(&self, other: &Tables) -> bool {
+        self.all == other.all
+    }
+}
+
+impl Eq for Tables {}
 
 /// The tables of format version 1.
 static BUILT_IN: LazyLock<Tables> =
-    LazyLock::new(|| Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables(vec![Table::EVEN])));
+    LazyLock::new(|| Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables::of(vec![Table::EVEN])));
 
 impl Tables {
     /// Those that come with the crate, trained by `cargo xtask tables`.
@@ -95,7 +91,11 @@ impl Tables {
 
     /// A set of 1 to [`MAX_TABLES`].
     pub fn new(tables: Vec<Table>) -> Option<Tables> {
-        (1..=MAX_TABLES).contains(&tables.len()).then_some(Tables(tables))
+        (1..=MAX_TABLES).contains(&tables.len()).then(|| Tables::of(tables))
+    }
+
+    fn of(all: Vec<Table>) -> Tables {
+        Tables { all, costs: OnceLock::new() }
     }
 
     /// A set as a stream has it: table after table, in each depth after depth, in each a byte for each context, 1 to
@@ -113,23 +113,45 @@ impl Tables {
 
     /// The inverse of [`Tables::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.iter().flat_map(|table| table.0.iter().flatten().copied()).collect()
+        self.all.iter().flat_map(|table| table.0.iter().flatten().copied()).collect()
     }
 
     /// Number of tables.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     /// The table of that number.
     pub fn get(&self, class: u8) -> Option<&Table> {
-        self.0.get(usize::from(class))
+        self.all.get(usize::from(class))
+    }
+
+    /// What symbols cost: by depth, context and symbol.
+    pub(crate) fn costs(&self) -> &[Costs] {
+        self.costs.get_or_init(|| {
+            let mut costs = vec![[1e30; MAX_TABLES]; 2 * TABLE_BYTES];
+            for (i, table) in self.all.iter().enumerate() {
+                let probabilities = table.0.as_flattened().iter();
+                for (costs, &p) in costs.as_chunks_mut::<2>().0.iter_mut().zip(probabilities) {
+                    [costs[0][i], costs[1][i]] = COSTS[usize::from(p)];
+                }
+            }
+            costs
+        })
     }
 
     /// The table that codes a block in the fewest bits, and how many these are, the tail not among them.
     pub fn cheapest(&self, counts: &Counts) -> (usize, f64) {
-        let costs = self.0.iter().map(|table| table.bits(counts)).enumerate();
-        costs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+        let mut bits = [0.0; MAX_TABLES];
+        let symbols = counts.symbols.as_flattened();
+        for (&[zeros, ones], [zero, one]) in symbols.iter().zip(self.costs().as_chunks::<2>().0) {
+            if zeros | ones != 0 {
+                let (zeros, ones) = (f64::from(zeros), f64::from(ones));
+                bits.iter_mut().zip(zero.iter().zip(one)).for_each(|(sum, (z, o))| *sum += zeros * z + ones * o);
+            }
+        }
+        let bits = bits.into_iter().take(self.count()).enumerate();
+        bits.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
     }
 
     /// A set of at most `count` tables for these blocks, from this one: blocks choose tables, and tables are fitted to
@@ -158,7 +180,7 @@ impl Tables {
             add(sum, &counts.symbols);
         }
         let fitted: Vec<Table> =
-            sums.iter().zip(&self.0).filter_map(|(sum, prior)| Some(Table::fitted(sum.as_deref()?, prior))).collect();
+            sums.iter().zip(&self.all).filter_map(|(sum, prior)| Some(Table::fitted(sum.as_deref()?, prior))).collect();
         Tables::new(fitted).unwrap_or_else(|| self.clone())
     }
 
@@ -174,8 +196,8 @@ impl Tables {
         let twin = |table: &Table| {
             Table(table.0.map(|row| row.map(|p| (64 + (i16::from(p) - 64) * 3 / 4).clamp(1, 127) as u8)))
         };
-        let twins: Vec<Table> = order.iter().take(most - self.count()).map(|&i| twin(&self.0[i])).collect();
-        Tables(self.0.iter().cloned().chain(twins).collect())
+        let twins: Vec<Table> = order.iter().take(most - self.count()).map(|&i| twin(&self.all[i])).collect();
+        Tables::of(self.all.iter().cloned().chain(twins).collect())
     }
 }
 
@@ -190,7 +212,7 @@ impl Index<u8> for Tables {
     type Output = Table;
 
     fn index(&self, class: u8) -> &Table {
-        &self.0[usize::from(class)]
+        &self.all[usize::from(class)]
     }
 }
 

@@ -292,3 +292,14 @@ proptest! {
         let _ = Decoder::new(&broken).and_then(|d| d.decode(0));
     }
 }
+
+/// A rate says no quantiser step: symbols of it would be those of another picture.
+#[test]
+fn symbols_of_a_rate_are_refused() {
+    let image = picture(30, 40, 1, 8, false);
+    let codec = |codec: CodecBuilder| codec.build().unwrap().symbols(&image);
+    let named = Codec::builder(&wavelet("cdf97"));
+    assert_eq!(codec(named.clone().bits_per_pixel(2.0)), Err(CodecError::SymbolsOfRate { bits: 2.0 }));
+    let symbols = |quality| codec(named.clone().quality(quality)).unwrap().iter().map(|c| c.tail).sum::<u32>();
+    assert!(symbols(30.0) < symbols(70.0));
+}

@@ -21,7 +21,7 @@ impl Counts {
     /// Counts the symbols of a block.
     pub fn of(shape: Shape, coefficients: &[i32]) -> Counts {
         match planes(coefficients) {
-            planes @ 0..=lanes::MOST_PLANES => lanes::count(shape, coefficients, planes),
+            planes @ 0..=lanes::MOST_PLANES => lanes::count(&mut lanes::ready(shape, coefficients, planes)),
             _ => Counts::sequentially(shape, coefficients),
         }
     }
@@ -113,8 +113,16 @@ pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
     if planes == 0 {
         return Encoded { planes, mode: Mode::Raw, words: Vec::new() };
     }
-    let Choice { class, sharing, .. } = Choice::of(shape, &Counts::of(shape, coefficients), tables);
-    let encoded = encode_with(shape, coefficients, class, sharing, &tables[class]);
+    let mut ready = (planes <= lanes::MOST_PLANES).then(|| lanes::ready(shape, coefficients, planes));
+    let counts = match &mut ready {
+        Some(block) => lanes::count(block),
+        None => Counts::sequentially(shape, coefficients),
+    };
+    let Choice { class, sharing, .. } = Choice::of(shape, &counts, tables);
+    let encoded = match &mut ready {
+        Some(block) => lanes::encode(block, class, sharing, &tables[class]),
+        None => encode_sequentially(shape, coefficients, class, sharing, &tables[class]),
+    };
     if encoded.words.len() < raw::words(shape, planes) {
         return encoded;
     }
@@ -144,7 +152,9 @@ impl Symbols for Coding<'_> {
 pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     match planes(coefficients) {
-        planes @ 0..=lanes::MOST_PLANES => lanes::encode(shape, coefficients, planes, class, sharing, table),
+        planes @ 0..=lanes::MOST_PLANES => {
+            lanes::encode(&mut lanes::ready(shape, coefficients, planes), class, sharing, table)
+        }
         _ => encode_sequentially(shape, coefficients, class, sharing, table),
     }
 }

@@ -45,18 +45,13 @@ pub fn chooser(passes: Passes) -> Kernel {
         b.store(choices, at.clone(), class);
         b.store(choices, at + 1, sharing);
     });
-    launch(builder)
+    finished(builder)
 }
 
 /// What symbols cost, as the kernel reads it: by depth, context and symbol, in each a number for each lane's table.
 /// Tables that there are not cost more than any other.
 pub fn costs(tables: &Tables) -> Vec<f64> {
-    let tables: Vec<_> = (0..tables.count()).map(|class| tables[class as u8].costs()).collect();
-    let mut costs = Vec::with_capacity(DEPTHS * CONTEXTS * 2 * LANES as usize);
-    for at in 0..DEPTHS * CONTEXTS * 2 {
-        costs.extend((0..LANES as usize).map(|lane| tables.get(lane).map_or(1e30, |costs| costs[at])));
-    }
-    costs
+    tables.costs().as_flattened().to_vec()
 }
 
 /// Counts symbols, in each lane apart.

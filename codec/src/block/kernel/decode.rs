@@ -48,7 +48,7 @@ pub fn decoder(passes: Passes) -> Kernel {
         b.set(Place::Local(status), is_whole.select((Status::Decoded as i32).into(), (Status::Broken as i32).into()));
     });
     b.if_(scene.lane.clone().eq_(0.into()), |b| b.store(results, Builtin::BlockX, status));
-    launch(builder)
+    finished(builder)
 }
 
 /// Takes coefficients as they are: a sign and a magnitude each, one behind the other; whether the words end where they

@@ -35,7 +35,7 @@ pub fn encoder(passes: Passes) -> Kernel {
         b.store(results, at.clone(), planes.clone());
         b.store(results, at + 1, count);
     });
-    launch(builder)
+    finished(builder)
 }
 
 /// Planes of the block, and how many coefficients of a lane are not 0.

@@ -66,5 +66,5 @@ pub fn gatherer() -> Kernel {
             },
         );
     });
-    launch(builder)
+    finished(builder)
 }

@@ -23,6 +23,8 @@ pub use gather::gatherer;
 
 use super::{CONTEXTS, DEPTHS, Direction, MAX_PLANES, MAX_SIDE, Passes, Shape};
 use crate::tables::Tables;
+use lifting::PlanError;
+use lifting::kernels::{Arg, Array, Kernels};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
@@ -189,8 +191,22 @@ fn is_coded(planes: &Expr) -> Expr {
     planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()))
 }
 
+/// Launches one of these kernels: with arrays, and then the stride of coefficients and the number of blocks.
+///
+/// # Errors
+/// If the arrays do not suit the kernel, or the device refuses.
+pub fn launch<const N: usize>(
+    kernels: &Kernels,
+    kernel: usize,
+    arrays: [&mut Array; N],
+    [stride, blocks]: [usize; 2],
+) -> Result<(), PlanError> {
+    let numbers = [stride, blocks].map(|n| Arg::Int(n as i64));
+    kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())
+}
+
 /// Blocks of one warp, as many of them as the last parameter says.
-fn launch(builder: Builder) -> Kernel {
+fn finished(builder: Builder) -> Kernel {
     let one = || Expr::i32(1);
     let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one(), one(), one()] });
     kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));

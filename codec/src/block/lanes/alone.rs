@@ -1,0 +1,174 @@
+//! A coder for each lane: intervals (L and S of algorithm 2) as vectors.
+
+use super::vector::Vector;
+use super::{CONTEXTS, Digits, Engine, Exhausted, Kind, LANES, Set, Table, depth};
+
+/// Probabilities of 0 of a plane, times 2^9: of a product with 16 bits, the upper half is ⌊S·p / 2^7⌋. There are more
+/// of them than contexts, so that from each one on there are as many as lanes.
+type Probabilities = [u16; CONTEXTS + LANES];
+
+/// The intervals of all coders, and what symbols narrow them by.
+struct Intervals<'a, V> {
+    low: V,
+    size: V,
+    table: &'a Table,
+    planes: u32,
+    probabilities: Probabilities,
+}
+
+impl<'a, V: Vector> Intervals<'a, V> {
+    #[inline(always)]
+    fn new(table: &'a Table, planes: u32) -> Self {
+        let none = V::splat(0);
+        Intervals { low: none, size: none, table, planes, probabilities: [0; CONTEXTS + LANES] }
+    }
+
+    #[inline(always)]
+    fn plane(&mut self, plane: u32) {
+        let row = self.table.row(depth(self.planes, plane));
+        self.probabilities.iter_mut().zip(row).for_each(|(to, &p)| *to = u16::from(p) << 9);
+    }
+
+    /// ⌊S·p / 2^7⌋ of all lanes, by their contexts.
+    #[inline(always)]
+    fn zero<const COUNT: usize>(&self, kind: Kind<COUNT>, contexts: &Digits) -> V {
+        let (_, probabilities) = self.probabilities.split_at(kind.first);
+        self.size.upper(V::lookup::<COUNT>(probabilities, contexts))
+    }
+
+    /// Begins anew those that are exhausted.
+    #[inline(always)]
+    fn begin(&mut self, exhausted: Set) {
+        self.low = V::splat(0).or_else(exhausted, self.low);
+        self.size = V::splat(u16::MAX).or_else(exhausted, self.size);
+    }
+
+    /// Takes the parts of the intervals that stand for symbols.
+    #[inline(always)]
+    fn narrow(&mut self, zero: V, lanes: Set, ones: Set) {
+        let one = zero.plus(V::splat(1));
+        let (ones, part) = (ones & lanes, zero.or_else(lanes, self.size));
+        self.low = self.low.plus(one).or_else(ones, self.low);
+        self.size = self.size.minus(one).or_else(ones, part);
+    }
+}
+
+/// Lanes of a set, from the first one on.
+#[inline(always)]
+fn each(mut lanes: Set, mut with: impl FnMut(usize)) {
+    while lanes != 0 {
+        with(lanes.trailing_zeros() as usize & (LANES - 1));
+        lanes &= lanes - 1;
+    }
+}
+
+/// Words as coders fill them.
+pub struct Encoding<'a, V> {
+    intervals: Intervals<'a, V>,
+    words: &'a mut Vec<u16>,
+    places: [u16; LANES],
+}
+
+impl<'a, V: Vector> Encoding<'a, V> {
+    #[inline(always)]
+    pub fn new(table: &'a Table, planes: u32, words: &'a mut Vec<u16>) -> Self {
+        Encoding { intervals: Intervals::new(table, planes), words, places: [0; LANES] }
+    }
+
+    /// Of each word that is open: its place, its number as it is, and how many bits more it has room for.
+    #[inline(always)]
+    pub fn finish(self) -> Vec<(usize, u16, u32)> {
+        let (low, size) = (self.intervals.low.numbers(), self.intervals.size.numbers());
+        let open = (0..LANES).filter(|&lane| size[lane] > 0);
+        open.map(|lane| (self.places[lane].into(), low[lane], (u32::from(size[lane]) + 1).ilog2())).collect()
+    }
+}
+
+impl<V: Vector> Engine for Encoding<'_, V> {
+    #[inline(always)]
+    fn plane(&mut self, plane: u32) {
+        self.intervals.plane(plane);
+    }
+
+    #[inline(always)]
+    fn code<const COUNT: usize>(
+        &mut self,
+        kind: Kind<COUNT>,
+        contexts: &Digits,
+        lanes: Set,
+        known: Set,
+    ) -> Result<Set, Exhausted> {
+        let Encoding { intervals, words, places } = self;
+        let exhausted = intervals.size.zeros() & lanes;
+        if exhausted != 0 {
+            intervals.begin(exhausted);
+            let mut place = words.len();
+            each(exhausted, |lane| {
+                places[lane] = place as u16;
+                place += 1;
+            });
+            words.resize(place, 0);
+        }
+        let zero = intervals.zero(kind, contexts);
+        intervals.narrow(zero, lanes, known);
+        let full = intervals.size.zeros() & lanes;
+        if full != 0 {
+            let low = intervals.low.numbers();
+            each(full, |lane| words[usize::from(places[lane])] = low[lane]);
+        }
+        Ok(known)
+    }
+}
+
+/// Words as coders read them.
+pub struct Decoding<'a, V> {
+    intervals: Intervals<'a, V>,
+    words: &'a [u16],
+    taken: usize,
+    /// The word of each coder.
+    open: V,
+}
+
+impl<'a, V: Vector> Decoding<'a, V> {
+    #[inline(always)]
+    pub fn new(table: &'a Table, planes: u32, words: &'a [u16]) -> Self {
+        Decoding { intervals: Intervals::new(table, planes), words, taken: 0, open: V::splat(0) }
+    }
+
+    /// How many words were taken; and of each that is open, what it has left, and how many bits these should be.
+    #[inline(always)]
+    pub fn finish(self) -> (usize, Vec<(u16, u32)>) {
+        let (left, size) = (self.open.minus(self.intervals.low).numbers(), self.intervals.size.numbers());
+        let open = (0..LANES).filter(|&lane| size[lane] > 0);
+        (self.taken, open.map(|lane| (left[lane], (u32::from(size[lane]) + 1).ilog2())).collect())
+    }
+}
+
+impl<V: Vector> Engine for Decoding<'_, V> {
+    #[inline(always)]
+    fn plane(&mut self, plane: u32) {
+        self.intervals.plane(plane);
+    }
+
+    #[inline(always)]
+    fn code<const COUNT: usize>(
+        &mut self,
+        kind: Kind<COUNT>,
+        contexts: &Digits,
+        lanes: Set,
+        _known: Set,
+    ) -> Result<Set, Exhausted> {
+        let exhausted = self.intervals.size.zeros() & lanes;
+        if exhausted != 0 {
+            let count = exhausted.count_ones() as usize;
+            let next = self.words[self.taken..].get(..count).ok_or(Exhausted)?;
+            self.open = self.open.fill(exhausted, next);
+            self.taken += count;
+            self.intervals.begin(exhausted);
+        }
+        let zero = self.intervals.zero(kind, contexts);
+        let ones = self.open.minus(self.intervals.low).above(zero);
+        self.intervals.narrow(zero, lanes, ones);
+        Ok(ones)
+    }
+}

@@ -1,0 +1,401 @@
+//! The coder again, 32 lanes at once. A bit of a lane is a bit of a word: sets of lanes are numbers of 32 bits, and
+//! contexts are counted by adders of bits ([`Block::scan`]). What coders do with them are vectors of 32 numbers of 16
+//! bits ([`vector`]). The words are those of the definition ([`scan`](super::scan)), bit for bit.
+//!
+//! Magnitudes have 16 bits here; blocks of more planes, and words that end early, are left to the definition.
+
+mod alone;
+mod count;
+mod shared;
+mod tail;
+mod vector;
+
+use super::arithmetic::Exhausted;
+use super::encode::{Counts, depth};
+use super::{BlockError, CONTEXTS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape};
+use crate::tables::Table;
+use tail::Tail;
+use vector::{Portable, Vector};
+
+/// Most planes of a block that is coded here.
+pub const MOST_PLANES: u32 = 16;
+
+const LANES: usize = MAX_SIDE / 2;
+
+/// A bit for each lane.
+type Set = u32;
+
+/// The left and the right columns of all lanes of a row.
+type Row = [Set; 2];
+
+/// Numbers of all lanes: bit i of each is in set i.
+type Digits = [Set; 4];
+
+/// Contexts of one kind: the first one, and how many there are.
+#[derive(Clone, Copy)]
+struct Kind<const COUNT: usize> {
+    first: usize,
+}
+
+const SIGNIFICANCE: Kind<9> = Kind { first: 0 };
+const PROPAGATION: Kind<9> = Kind { first: 9 };
+const CLEANUP: Kind<9> = Kind { first: 18 };
+const SIGN: Kind<5> = Kind { first: 27 };
+const REFINEMENT: Kind<2> = Kind { first: 32 };
+
+/// What is done with the symbols of a step: those of some lanes, in contexts of a kind.
+trait Engine {
+    /// Begins a plane.
+    fn plane(&mut self, plane: u32);
+
+    /// Codes them; gives the lanes back whose symbol is 1.
+    fn code<const COUNT: usize>(
+        &mut self,
+        kind: Kind<COUNT>,
+        contexts: &Digits,
+        lanes: Set,
+        known: Set,
+    ) -> Result<Set, Exhausted>;
+}
+
+/// Three bits of each lane, added.
+#[inline(always)]
+fn add(a: Set, b: Set, c: Set) -> (Set, Set) {
+    (a ^ b ^ c, a & b | c & (a ^ b))
+}
+
+/// Coefficients and what is known of them, a row of lanes together.
+pub struct Block {
+    shape: Shape,
+    planes: u32,
+    /// Magnitudes, by plane and row.
+    magnitudes: Vec<[Row; MAX_SIDE]>,
+    negative: [Row; MAX_SIDE],
+    /// Significant before this plane, and before the one above.
+    refined: [Row; MAX_SIDE],
+    older: [Row; MAX_SIDE],
+    /// Visited by propagation.
+    coded: [Row; MAX_SIDE],
+    /// A row before the first and behind the last.
+    significant: [Row; MAX_SIDE + 2],
+    /// Those of the significant ones that are known to be negative.
+    minus: [Row; MAX_SIDE + 2],
+    /// Columns that there are.
+    valid: Row,
+}
+
+impl Block {
+    fn new(shape: Shape, planes: u32) -> Block {
+        let columns = |count: usize| (u64::MAX >> (64 - count.max(1)) as u32) as u32 * u32::from(count > 0);
+        Block {
+            shape,
+            planes,
+            magnitudes: vec![[[0; 2]; MAX_SIDE]; planes as usize],
+            negative: [[0; 2]; MAX_SIDE],
+            refined: [[0; 2]; MAX_SIDE],
+            older: [[0; 2]; MAX_SIDE],
+            coded: [[0; 2]; MAX_SIDE],
+            significant: [[0; 2]; MAX_SIDE + 2],
+            minus: [[0; 2]; MAX_SIDE + 2],
+            valid: [columns(shape.width.div_ceil(2)), columns(shape.width / 2)],
+        }
+    }
+
+    #[inline(always)]
+    fn of<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32) -> Block {
+        let mut block = Block::new(shape, planes);
+        let mut row = [0; MAX_SIDE];
+        for (y, coefficients) in coefficients.chunks(shape.width).enumerate() {
+            row[..shape.width].copy_from_slice(coefficients);
+            for side in [0, 1] {
+                let mut magnitudes = [0; LANES];
+                let mut signs = [0; LANES];
+                for ((magnitude, sign), pair) in magnitudes.iter_mut().zip(&mut signs).zip(row.as_chunks::<2>().0) {
+                    *magnitude = pair[side].unsigned_abs() as u16;
+                    *sign = (pair[side] >> 16) as u16;
+                }
+                let magnitudes = V::new(&magnitudes);
+                for plane in 0..planes {
+                    block.magnitudes[plane as usize][y][side] = magnitudes.bit(plane);
+                }
+                block.negative[y][side] = V::new(&signs).bit(15);
+            }
+        }
+        block
+    }
+
+    /// What a decoder has made of its words.
+    #[inline(always)]
+    fn decoded<V: Vector>(&self) -> Decoded {
+        let Shape { width, .. } = self.shape;
+        let samples = self.shape.samples();
+        let (mut magnitudes, mut negative) = (vec![0; samples], vec![false; samples]);
+        let rows = magnitudes.chunks_mut(width).zip(negative.chunks_mut(width));
+        for (y, (magnitudes, negative)) in rows.enumerate() {
+            let mut row = [[0u32; 2]; LANES];
+            for side in [0, 1] {
+                let mut all = V::splat(0);
+                for (plane, rows) in self.magnitudes.iter().enumerate() {
+                    all = all.with(rows[y][side], 1 << plane);
+                }
+                row.iter_mut().zip(all.numbers()).for_each(|(to, magnitude)| to[side] = magnitude.into());
+            }
+            magnitudes.copy_from_slice(&row.as_flattened()[..width]);
+            let signs = self.negative[y];
+            negative.iter_mut().enumerate().for_each(|(x, to)| *to = signs[x % 2] >> (x / 2) & 1 != 0);
+        }
+        Decoded { magnitudes, negative, unknown: vec![0; samples] }
+    }
+
+    /// All symbols, as the definition has them.
+    #[inline(always)]
+    fn scan<E: Engine>(&mut self, engine: &mut E) -> Result<(), Exhausted> {
+        for plane in (0..self.planes).rev() {
+            engine.plane(plane);
+            for y in 0..self.shape.height {
+                self.older[y] = self.refined[y];
+                self.refined[y] = self.significant[y + 1];
+            }
+            if self.shape.passes == Passes::Three {
+                if plane + 1 < self.planes {
+                    self.pass::<E, true>(PROPAGATION, plane, engine)?;
+                    self.refine(plane, engine)?;
+                }
+                self.pass::<E, false>(CLEANUP, plane, engine)?;
+                self.coded = [[0; 2]; MAX_SIDE];
+            } else {
+                self.pass::<E, false>(SIGNIFICANCE, plane, engine)?;
+                self.refine(plane, engine)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what has been coded.
+    fn again(&mut self) {
+        self.refined = [[0; 2]; MAX_SIDE];
+        self.significant = [[0; 2]; MAX_SIDE + 2];
+        self.minus = [[0; 2]; MAX_SIDE + 2];
+    }
+
+    #[inline(always)]
+    fn pass<E: Engine, const PROPAGATES: bool>(
+        &mut self,
+        kind: Kind<9>,
+        plane: u32,
+        engine: &mut E,
+    ) -> Result<(), Exhausted> {
+        for y in 0..self.shape.height {
+            for side in [0, 1] {
+                let neighbours = self.neighbours(y, side);
+                let mut lanes = self.valid[side] & !self.significant[y + 1][side];
+                if PROPAGATES {
+                    lanes &= neighbours.iter().fold(0, |any, digit| any | digit);
+                    self.coded[y][side] = lanes;
+                } else {
+                    lanes &= !self.coded[y][side];
+                }
+                if lanes == 0 {
+                    continue;
+                }
+                let known = self.magnitudes[plane as usize][y][side];
+                let found = engine.code(kind, &neighbours, lanes, known)? & lanes;
+                if found == 0 {
+                    continue;
+                }
+                if plane > 0 {
+                    let (contexts, predicted) = self.sign_contexts(y, side);
+                    let negative = &mut self.negative[y][side];
+                    let sign = engine.code(SIGN, &contexts, found, *negative ^ predicted)? ^ predicted;
+                    *negative = *negative & !found | sign & found;
+                    self.minus[y + 1][side] |= sign & found;
+                }
+                self.magnitudes[plane as usize][y][side] |= found;
+                self.significant[y + 1][side] |= found;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn refine<E: Engine>(&mut self, plane: u32, engine: &mut E) -> Result<(), Exhausted> {
+        if plane == 0 {
+            return Ok(());
+        }
+        for y in 0..self.shape.height {
+            for side in [0, 1] {
+                let lanes = self.refined[y][side];
+                if lanes == 0 {
+                    continue;
+                }
+                let known = self.magnitudes[plane as usize][y][side];
+                // Context 0 of the two is a coefficient's first refinement.
+                let contexts = [self.older[y][side], 0, 0, 0];
+                let ones = engine.code(REFINEMENT, &contexts, lanes, known)?;
+                self.magnitudes[plane as usize][y][side] |= ones & lanes;
+            }
+        }
+        Ok(())
+    }
+
+    /// Of the columns of the other side, those beside a side's: the lane's own one, and that of the lane further on.
+    #[inline(always)]
+    fn beside(other: Set, side: usize) -> (Set, Set) {
+        (other, if side == 0 { other << 1 } else { other >> 1 })
+    }
+
+    /// φ of eq. 3.1 for all lanes of a step.
+    #[inline(always)]
+    fn neighbours(&self, y: usize, side: usize) -> Digits {
+        let [above, at, below] = [0, 1, 2].map(|row| &self.significant[y + row]);
+        let other = 1 - side;
+        let (one, two) = add(above[other], at[other], below[other]);
+        let (near, far) = Block::beside(one, side);
+        let (ones, carry) = add(near, far, above[side]);
+        let (ones, more) = (ones ^ below[side], ones & below[side]);
+        let (near, far) = Block::beside(two, side);
+        let (twos, fours) = add(near, far, carry);
+        let (twos, again) = (twos ^ more, twos & more);
+        [ones, twos, fours ^ again, fours & again]
+    }
+
+    /// φ of eq. 3.2 for all lanes of a step, and which of them predict a negative sign.
+    #[inline(always)]
+    fn sign_contexts(&self, y: usize, side: usize) -> (Digits, Set) {
+        let [above, at, below] = [0, 1, 2].map(|row| (&self.significant[y + row], &self.minus[y + row]));
+        // Of two neighbours: those with one that is positive and none that is negative, and the other way round.
+        let signs = |[a, b]: [Set; 2], [minus_a, minus_b]: [Set; 2]| {
+            let (plus, minus) = (a & !minus_a | b & !minus_b, minus_a | minus_b);
+            (plus & !minus, minus & !plus)
+        };
+        let vertical = signs([above.0[side], below.0[side]], [above.1[side], below.1[side]]);
+        let (near, far) = Block::beside(at.0[1 - side], side);
+        let (minus_near, minus_far) = Block::beside(at.1[1 - side], side);
+        let horizontal = signs([near, far], [minus_near, minus_far]);
+        let (along, across) = match self.shape.direction {
+            Direction::Vertical => (vertical, horizontal),
+            Direction::Horizontal => (horizontal, vertical),
+        };
+        let (has_along, has_across) = (along.0 | along.1, across.0 | across.1);
+        let differ = along.0 & across.1 | along.1 & across.0;
+        let contexts =
+            [has_across & !has_along | differ, has_along & !has_across | differ, !has_along & !has_across, 0];
+        (contexts, along.1 | across.1 & !has_along)
+    }
+}
+
+/// Codes a block that has been made ready.
+#[inline(always)]
+fn encode_body<V: Vector>(block: &mut Block, class: u8, sharing: u8, table: &Table) -> Encoded {
+    block.again();
+    let mut words = Vec::with_capacity(2048);
+    let rooms = if sharing == 0 {
+        let mut coding = alone::Encoding::<V>::new(table, block.planes, &mut words);
+        // Encoders need no words.
+        let scanned = block.scan(&mut coding);
+        debug_assert!(scanned.is_ok());
+        coding.finish()
+    } else {
+        let mut coding = shared::Encoding::new(table, block.planes, sharing, &mut words);
+        let scanned = block.scan(&mut coding);
+        debug_assert!(scanned.is_ok());
+        coding.finish()
+    };
+    let mut tail = Tail::gather::<V>(block);
+    for (place, low, room) in rooms {
+        words[place] = low + tail.take(room);
+    }
+    while !tail.is_empty() {
+        words.push(tail.take(16));
+    }
+    Encoded { planes: block.planes, mode: Mode::Coded { class, sharing }, words }
+}
+
+/// [`decode`](super::decode), for a complete block of [`MOST_PLANES`] at most.
+#[inline(always)]
+fn decode_body<V: Vector>(
+    shape: Shape,
+    planes: u32,
+    sharing: u8,
+    words: &[u16],
+    table: &Table,
+) -> Result<Decoded, BlockError> {
+    let mut block = Block::new(shape, planes);
+    let (taken, rooms) = if sharing == 0 {
+        let mut coding = alone::Decoding::<V>::new(table, planes, words);
+        block.scan(&mut coding).map_err(|Exhausted| BlockError::Length)?;
+        coding.finish()
+    } else {
+        let mut coding = shared::Decoding::new(table, planes, sharing, words);
+        block.scan(&mut coding).map_err(|Exhausted| BlockError::Length)?;
+        coding.finish()
+    };
+    let mut tail = Tail::default();
+    for (bits, room) in rooms {
+        if u32::from(bits) >> room != 0 {
+            return Err(BlockError::Length);
+        }
+        tail.put(bits, room);
+    }
+    tail.scatter::<V>(&mut block, &words[taken..]).ok_or(BlockError::Length)?;
+    Ok(block.decoded::<V>())
+}
+
+/// A function in versions for what processors have.
+macro_rules! versions {
+    ($(#[$doc:meta])* $name:ident, $body:ident, ($($arg:ident: $type:ty),*) -> $result:ty) => {
+        $(#[$doc])*
+        pub fn $name($($arg: $type),*) -> $result {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt,lzcnt")]
+                fn avx512($($arg: $type),*) -> $result {
+                    $body::<vector::Avx512>($($arg),*)
+                }
+                #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+                fn avx2($($arg: $type),*) -> $result {
+                    $body::<vector::Avx2>($($arg),*)
+                }
+                #[allow(unsafe_code)]
+                // SAFETY: the processor has what they need.
+                unsafe {
+                    match vector::level() {
+                        vector::Level::Avx512 => return avx512($($arg),*),
+                        vector::Level::Avx2 => return avx2($($arg),*),
+                        vector::Level::None => {}
+                    }
+                }
+            }
+            $body::<Portable>($($arg),*)
+        }
+    };
+}
+
+#[inline(always)]
+fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32) -> Block {
+    Block::of::<V>(shape, coefficients, planes)
+}
+
+#[inline(always)]
+fn count_body<V: Vector>(block: &mut Block) -> Counts {
+    block.again();
+    count::count(block)
+}
+
+versions! {
+    /// Makes a block of [`MOST_PLANES`] at most ready.
+    ready, ready_body, (shape: Shape, coefficients: &[i32], planes: u32) -> Block
+}
+versions! {
+    /// Codes a block with this table.
+    encode, encode_body, (block: &mut Block, class: u8, sharing: u8, table: &Table) -> Encoded
+}
+versions! {
+    /// Decodes a complete block of [`MOST_PLANES`] at most.
+    decode, decode_body,
+    (shape: Shape, planes: u32, sharing: u8, words: &[u16], table: &Table) -> Result<Decoded, BlockError>
+}
+versions! {
+    /// Counts the symbols of a block.
+    count, count_body, (block: &mut Block) -> Counts
+}

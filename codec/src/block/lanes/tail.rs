@@ -1,0 +1,177 @@
+//! The tail: bits that are not coded, lane after lane, in the order in which they stand in words.
+
+use super::super::MAX_SIDE;
+use super::vector::Vector;
+use super::{Block, LANES, Row, Set};
+
+/// Most bits: what open codewords have room for, one for each coefficient, and what fills the last word.
+const MOST: usize = 16 * LANES + MAX_SIDE * MAX_SIDE + 16;
+
+/// Bits one after the other, the first ones lowest.
+pub struct Tail {
+    bits: [u64; MOST / 64 + 2],
+    length: usize,
+    taken: usize,
+}
+
+impl Default for Tail {
+    fn default() -> Tail {
+        Tail { bits: [0; MOST / 64 + 2], length: 0, taken: 0 }
+    }
+}
+
+impl Tail {
+    /// Whether all bits were taken.
+    pub fn is_empty(&self) -> bool {
+        self.taken >= self.length
+    }
+
+    /// Adds bits, the first one lowest; 32 at most.
+    #[inline(always)]
+    fn push(&mut self, bits: u32, count: u32) {
+        let (at, shift) = (self.length / 64, self.length % 64);
+        let both = u128::from(bits) << shift;
+        self.bits[at] |= both as u64;
+        self.bits[at + 1] |= (both >> 64) as u64;
+        self.length += count as usize;
+    }
+
+    /// The next bits, the first one lowest, 32 at most; 0 for what is missing.
+    #[inline(always)]
+    fn pop(&mut self, count: u32) -> u32 {
+        let (at, shift) = (self.taken / 64, self.taken % 64);
+        let both = |at: usize| u128::from(self.bits.get(at).copied().unwrap_or(0));
+        let bits = (both(at) | both(at + 1) << 64) >> shift;
+        self.taken += count as usize;
+        (bits & ((1 << count) - 1)) as u32
+    }
+
+    /// Adds the lowest bits of a number, the highest of them first; 1 to 16.
+    pub fn put(&mut self, bits: u16, count: u32) {
+        self.push((bits.reverse_bits() >> (16 - count)).into(), count);
+    }
+
+    /// The inverse of [`Tail::put`]; zeros where bits are missing.
+    pub fn take(&mut self, count: u32) -> u16 {
+        (self.pop(count) as u16).reverse_bits() >> (16 - count)
+    }
+
+    /// The tail of a block that has been coded.
+    #[inline(always)]
+    pub fn gather<V: Vector>(block: &Block) -> Tail {
+        let significant = by_lane(&block.significant[1..=MAX_SIDE]);
+        let mut bits = [[0; 2]; MAX_SIDE];
+        for (y, bits) in bits.iter_mut().enumerate() {
+            for side in [0, 1] {
+                // Of what has become significant last, the sign; of all else, the lowest bit.
+                let refined = block.refined[y][side];
+                bits[side] = refined & block.magnitudes[0][y][side] | !refined & block.negative[y][side];
+            }
+        }
+        let bits = by_lane(&bits);
+        let mut tail = Tail::default();
+        for lane in 0..block.shape.lanes() {
+            for (significant, bits) in significant.iter().zip(&bits) {
+                let set = significant[lane];
+                if set != 0 {
+                    tail.push(V::extract(bits[lane], set), set.count_ones());
+                }
+            }
+        }
+        tail
+    }
+
+    /// Gives a block its tail: these bits, and those of the words behind them. `None` if there are not as many.
+    #[inline(always)]
+    pub fn scatter<V: Vector>(mut self, block: &mut Block, more: &[u16]) -> Option<()> {
+        let significant = by_lane(&block.significant[1..=MAX_SIDE]);
+        let needed: usize = significant.iter().flatten().map(|set| set.count_ones() as usize).sum();
+        if more.len() != needed.saturating_sub(self.length).div_ceil(16) {
+            return None;
+        }
+        more.iter().for_each(|word| self.put(*word, 16));
+        let mut parts = significant;
+        for lane in 0..LANES {
+            for part in &mut parts {
+                let set = part[lane];
+                part[lane] = V::deposit(self.pop(set.count_ones()), set);
+            }
+        }
+        while !self.is_empty() {
+            if self.pop(32) != 0 {
+                return None;
+            }
+        }
+        let mut rows = [[0; 2]; MAX_SIDE];
+        for (rows, part) in rows.as_chunks_mut::<{ LANES / 2 }>().0.iter_mut().zip(parts) {
+            rows.as_flattened_mut().copy_from_slice(&transposed(part));
+        }
+        for (y, bits) in rows.iter().enumerate() {
+            for side in [0, 1] {
+                let refined = block.refined[y][side];
+                let last = block.significant[y + 1][side] & !refined;
+                block.negative[y][side] = block.negative[y][side] & !last | bits[side] & last;
+                block.magnitudes[0][y][side] |= bits[side] & refined;
+            }
+        }
+        Some(())
+    }
+}
+
+/// Rows of lanes as 16 rows of each lane: a bit for each of its two columns, row after row.
+#[inline(always)]
+fn by_lane(rows: &[Row]) -> [[Set; LANES]; 4] {
+    let mut parts = [[0; LANES]; 4];
+    for (part, rows) in parts.iter_mut().zip(rows.as_chunks::<{ LANES / 2 }>().0) {
+        let mut both = [0; LANES];
+        both.copy_from_slice(rows.as_flattened());
+        *part = transposed(both);
+    }
+    parts
+}
+
+/// Bit i of number j is bit j of number i (Warren, *Hacker's Delight*, 7-3).
+#[inline(always)]
+fn transposed(mut matrix: [Set; 32]) -> [Set; 32] {
+    let mut mask = 0x0000_ffff;
+    let mut distance = 16;
+    while distance > 0 {
+        for i in (0..32).filter(|i| i & distance == 0) {
+            let swapped = (matrix[i] >> distance ^ matrix[i + distance]) & mask;
+            matrix[i] ^= swapped << distance;
+            matrix[i + distance] ^= swapped;
+        }
+        distance /= 2;
+        mask ^= mask << distance;
+    }
+    matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_change_places() {
+        let matrix = std::array::from_fn(|i| (i as u32 + 1).wrapping_mul(0x9e37_79b9));
+        let turned = transposed(matrix);
+        for (i, row) in matrix.iter().enumerate() {
+            for (j, column) in turned.iter().enumerate() {
+                assert_eq!(row >> j & 1, column >> i & 1, "{i} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn bits_come_back_in_order() {
+        let mut tail = Tail::default();
+        for i in 0..200u32 {
+            tail.put((i % 7) as u16, 3 + i % 5);
+        }
+        for i in 0..200u32 {
+            assert_eq!(tail.take(3 + i % 5), (i % 7) as u16);
+        }
+        assert!(tail.is_empty());
+        assert_eq!(tail.take(16), 0);
+    }
+}

@@ -1,0 +1,396 @@
+//! Vectors of 32 numbers of 16 bits, one for each lane: as arrays that compilers make vectors of, and for the
+//! instruction sets that have what arrays cannot say.
+
+use super::{Digits, LANES, Set};
+use std::array::from_fn;
+
+/// A number of 16 bits for each lane. All of it is to be inlined into functions that have the instructions.
+pub trait Vector: Copy {
+    /// From numbers.
+    fn new(numbers: &[u16; LANES]) -> Self;
+    /// To numbers.
+    fn numbers(self) -> [u16; LANES];
+    /// One number in all lanes.
+    fn splat(number: u16) -> Self;
+    /// Lanes that have a bit.
+    fn bit(self, bit: u32) -> Set;
+    /// With bits set in some lanes.
+    fn with(self, lanes: Set, bits: u16) -> Self;
+    /// Lanes that are 0.
+    fn zeros(self) -> Set;
+    /// This in some lanes, and another in all else.
+    fn or_else(self, lanes: Set, other: Self) -> Self;
+    /// The sum, modulo 2^16.
+    fn plus(self, other: Self) -> Self;
+    /// The difference, modulo 2^16.
+    fn minus(self, other: Self) -> Self;
+    /// The upper half of the product.
+    fn upper(self, other: Self) -> Self;
+    /// Lanes in which this is larger.
+    fn above(self, other: Self) -> Set;
+    /// For each lane the number of a table that its digits name, below `COUNT`; at least 32 numbers are there.
+    fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self;
+    /// With these numbers, one after the other, in some lanes; as many as lanes.
+    fn fill(self, lanes: Set, numbers: &[u16]) -> Self;
+
+    /// The bits of a set, one beside the other.
+    #[inline(always)]
+    fn extract(bits: u32, mut set: u32) -> u32 {
+        let (mut all, mut at) = (0, 0);
+        while set != 0 {
+            all |= (bits >> set.trailing_zeros() & 1) << at;
+            at += 1;
+            set &= set - 1;
+        }
+        all
+    }
+
+    /// The inverse of `extract`.
+    #[inline(always)]
+    fn deposit(mut bits: u32, mut set: u32) -> u32 {
+        let mut all = 0;
+        while set != 0 {
+            all |= (bits & 1) << set.trailing_zeros();
+            bits >>= 1;
+            set &= set - 1;
+        }
+        all
+    }
+}
+
+/// For any processor.
+#[derive(Clone, Copy)]
+pub struct Portable([u16; LANES]);
+
+impl Portable {
+    /// All bits in the lanes of a set.
+    #[inline(always)]
+    fn mask(lanes: Set) -> [u16; LANES] {
+        let halves = [lanes as u16, (lanes >> 16) as u16];
+        from_fn(|lane| if halves[lane / 16] & 1 << (lane % 16) != 0 { u16::MAX } else { 0 })
+    }
+
+    /// Lanes for which something holds.
+    #[inline(always)]
+    fn set(holds: impl Fn(usize) -> bool) -> Set {
+        let half = |first: usize| (0..16).fold(0u16, |set, i| set | if holds(first + i) { 1 << i } else { 0 });
+        Set::from(half(0)) | Set::from(half(16)) << 16
+    }
+}
+
+impl Vector for Portable {
+    #[inline(always)]
+    fn new(numbers: &[u16; LANES]) -> Self {
+        Portable(*numbers)
+    }
+    #[inline(always)]
+    fn numbers(self) -> [u16; LANES] {
+        self.0
+    }
+    #[inline(always)]
+    fn splat(number: u16) -> Self {
+        Portable([number; LANES])
+    }
+    #[inline(always)]
+    fn bit(self, bit: u32) -> Set {
+        Portable::set(|lane| self.0[lane] & 1 << bit != 0)
+    }
+    #[inline(always)]
+    fn with(self, lanes: Set, bits: u16) -> Self {
+        let mask = Portable::mask(lanes);
+        Portable(from_fn(|lane| self.0[lane] | mask[lane] & bits))
+    }
+    #[inline(always)]
+    fn zeros(self) -> Set {
+        Portable::set(|lane| self.0[lane] == 0)
+    }
+    #[inline(always)]
+    fn or_else(self, lanes: Set, other: Self) -> Self {
+        let mask = Portable::mask(lanes);
+        Portable(from_fn(|lane| mask[lane] & self.0[lane] | !mask[lane] & other.0[lane]))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Portable(from_fn(|lane| self.0[lane].wrapping_add(other.0[lane])))
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Portable(from_fn(|lane| self.0[lane].wrapping_sub(other.0[lane])))
+    }
+    #[inline(always)]
+    fn upper(self, other: Self) -> Self {
+        Portable(from_fn(|lane| (u32::from(self.0[lane]) * u32::from(other.0[lane]) >> 16) as u16))
+    }
+    #[inline(always)]
+    fn above(self, other: Self) -> Set {
+        Portable::set(|lane| self.0[lane] > other.0[lane])
+    }
+    #[inline(always)]
+    fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
+        let masks = digits.map(Portable::mask);
+        let number = |lane: usize| {
+            // Of two numbers, the one that a digit says.
+            let of = |digit: usize, zero: u16, one: u16| zero ^ masks[digit][lane] & (zero ^ one);
+            let pair = |first: usize| of(0, table[first], table[first + 1]);
+            let four = |first: usize| of(1, pair(first), pair(first + 2));
+            match COUNT {
+                2 => pair(0),
+                5 => of(2, four(0), table[4]),
+                _ => of(3, of(2, four(0), four(4)), table[8]),
+            }
+        };
+        Portable(from_fn(number))
+    }
+    #[inline(always)]
+    fn fill(mut self, mut lanes: Set, numbers: &[u16]) -> Self {
+        for number in numbers {
+            self.0[lanes.trailing_zeros() as usize & (LANES - 1)] = *number;
+            lanes &= lanes.wrapping_sub(1);
+        }
+        self
+    }
+}
+
+/// What a processor has.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// AVX-512 as of Ice Lake and Zen 4.
+    Avx512,
+    /// AVX2 and BMI2.
+    Avx2,
+    /// Neither.
+    None,
+}
+
+/// What this processor has.
+#[cfg(target_arch = "x86_64")]
+pub fn level() -> Level {
+    macro_rules! has {
+        ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
+    }
+    match has!("avx2" "bmi1" "bmi2" "popcnt" "lzcnt") {
+        true if has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2") => Level::Avx512,
+        true => Level::Avx2,
+        false => Level::None,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2, Avx512};
+
+/// Values of these types are made in functions that have the instructions, and in those alone.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86 {
+    use super::super::{Digits, LANES, Set};
+    use super::Vector;
+    use std::arch::x86_64::*;
+
+    /// An intrinsic that touches no memory.
+    macro_rules! op {
+        // SAFETY: the processor has the instruction: see above.
+        ($call:expr) => {
+            unsafe { $call }
+        };
+    }
+
+    /// One register.
+    #[derive(Clone, Copy)]
+    pub struct Avx512(__m512i);
+
+    impl Vector for Avx512 {
+        #[inline(always)]
+        fn new(numbers: &[u16; LANES]) -> Self {
+            // SAFETY: 64 bytes are read, and there are as many.
+            Avx512(unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) })
+        }
+        #[inline(always)]
+        fn numbers(self) -> [u16; LANES] {
+            let mut numbers = [0; LANES];
+            // SAFETY: 64 bytes are written, and there are as many.
+            unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), self.0) };
+            numbers
+        }
+        #[inline(always)]
+        fn splat(number: u16) -> Self {
+            Avx512(op!(_mm512_set1_epi16(number as i16)))
+        }
+        #[inline(always)]
+        fn bit(self, bit: u32) -> Set {
+            op!(_mm512_test_epi16_mask(self.0, _mm512_set1_epi16(1 << bit)))
+        }
+        #[inline(always)]
+        fn with(self, lanes: Set, bits: u16) -> Self {
+            Avx512(op!(_mm512_or_si512(self.0, _mm512_maskz_set1_epi16(lanes, bits as i16))))
+        }
+        #[inline(always)]
+        fn zeros(self) -> Set {
+            op!(_mm512_testn_epi16_mask(self.0, self.0))
+        }
+        #[inline(always)]
+        fn or_else(self, lanes: Set, other: Self) -> Self {
+            Avx512(op!(_mm512_mask_mov_epi16(other.0, lanes, self.0)))
+        }
+        #[inline(always)]
+        fn plus(self, other: Self) -> Self {
+            Avx512(op!(_mm512_add_epi16(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            Avx512(op!(_mm512_sub_epi16(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn upper(self, other: Self) -> Self {
+            Avx512(op!(_mm512_mulhi_epu16(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn above(self, other: Self) -> Set {
+            op!(_mm512_cmpgt_epu16_mask(self.0, other.0))
+        }
+        #[inline(always)]
+        fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
+            let Some(table) = table.first_chunk() else { return Avx512::splat(0) };
+            let mut index = op!(_mm512_maskz_set1_epi16(digits[0], 1));
+            for (i, digit) in digits.iter().enumerate().skip(1) {
+                if COUNT > 1 << i {
+                    index = op!(_mm512_mask_add_epi16(index, *digit, index, _mm512_set1_epi16(1 << i)));
+                }
+            }
+            Avx512(op!(_mm512_permutexvar_epi16(index, Avx512::new(table).0)))
+        }
+        #[inline(always)]
+        fn fill(self, lanes: Set, numbers: &[u16]) -> Self {
+            let there = (u64::from(u32::MAX) >> (32 - numbers.len().min(LANES))) as u32;
+            // SAFETY: as many numbers are read as there are.
+            let numbers = unsafe { _mm512_maskz_loadu_epi16(there, numbers.as_ptr().cast()) };
+            Avx512(op!(_mm512_mask_expand_epi16(self.0, lanes, numbers)))
+        }
+        #[inline(always)]
+        fn extract(bits: u32, set: u32) -> u32 {
+            op!(_pext_u32(bits, set))
+        }
+        #[inline(always)]
+        fn deposit(bits: u32, set: u32) -> u32 {
+            op!(_pdep_u32(bits, set))
+        }
+    }
+
+    /// Two registers.
+    #[derive(Clone, Copy)]
+    pub struct Avx2([__m256i; 2]);
+
+    impl Avx2 {
+        /// All bits in the lanes of a set.
+        #[inline(always)]
+        fn mask(lanes: Set) -> [__m256i; 2] {
+            op!({
+                let bits =
+                    _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768);
+                let half = |half: i16| _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(half), bits), bits);
+                [half(lanes as i16), half((lanes >> 16) as i16)]
+            })
+        }
+
+        /// Lanes whose bits are all set; in others there is none.
+        #[inline(always)]
+        fn set([low, high]: [__m256i; 2]) -> Set {
+            op!(_mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high)))) as Set
+        }
+
+        #[inline(always)]
+        fn both(self, other: Self, op: impl Fn(__m256i, __m256i) -> __m256i) -> Self {
+            Avx2([op(self.0[0], other.0[0]), op(self.0[1], other.0[1])])
+        }
+    }
+
+    impl Vector for Avx2 {
+        #[inline(always)]
+        fn new(numbers: &[u16; LANES]) -> Self {
+            // SAFETY: twice 32 bytes are read, and there are as many.
+            Avx2([0, 16].map(|at| unsafe { _mm256_loadu_si256(numbers[at..at + 16].as_ptr().cast()) }))
+        }
+        #[inline(always)]
+        fn numbers(self) -> [u16; LANES] {
+            let mut numbers = [0u16; LANES];
+            for (numbers, half) in numbers.as_chunks_mut::<16>().0.iter_mut().zip(self.0) {
+                // SAFETY: 32 bytes are written, and there are as many.
+                unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), half) };
+            }
+            numbers
+        }
+        #[inline(always)]
+        fn splat(number: u16) -> Self {
+            Avx2([op!(_mm256_set1_epi16(number as i16)); 2])
+        }
+        #[inline(always)]
+        fn bit(self, bit: u32) -> Set {
+            let bit = Avx2::splat(1 << bit);
+            Avx2::set(self.both(bit, |a, bit| op!(_mm256_cmpeq_epi16(_mm256_and_si256(a, bit), bit))).0)
+        }
+        #[inline(always)]
+        fn with(self, lanes: Set, bits: u16) -> Self {
+            let bits = Avx2(Avx2::mask(lanes)).both(Avx2::splat(bits), |a, b| op!(_mm256_and_si256(a, b)));
+            self.both(bits, |a, b| op!(_mm256_or_si256(a, b)))
+        }
+        #[inline(always)]
+        fn zeros(self) -> Set {
+            Avx2::set(self.both(Avx2::splat(0), |a, b| op!(_mm256_cmpeq_epi16(a, b))).0)
+        }
+        #[inline(always)]
+        fn or_else(self, lanes: Set, other: Self) -> Self {
+            let mask = Avx2::mask(lanes);
+            let half = |i: usize| op!(_mm256_blendv_epi8(other.0[i], self.0[i], mask[i]));
+            Avx2([half(0), half(1)])
+        }
+        #[inline(always)]
+        fn plus(self, other: Self) -> Self {
+            self.both(other, |a, b| op!(_mm256_add_epi16(a, b)))
+        }
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            self.both(other, |a, b| op!(_mm256_sub_epi16(a, b)))
+        }
+        #[inline(always)]
+        fn upper(self, other: Self) -> Self {
+            self.both(other, |a, b| op!(_mm256_mulhi_epu16(a, b)))
+        }
+        #[inline(always)]
+        fn above(self, other: Self) -> Set {
+            !Avx2::set(self.both(other, |a, b| op!(_mm256_cmpeq_epi16(_mm256_max_epu16(a, b), b))).0)
+        }
+        #[inline(always)]
+        fn lookup<const COUNT: usize>(table: &[u16], digits: &Digits) -> Self {
+            let Some(table) = table.first_chunk() else { return Avx2::splat(0) };
+            // Probabilities are in the upper bytes of the table, and their numbers come to the upper bytes of lanes.
+            let mut index = Avx2::splat(0x0080);
+            for (i, digit) in digits.iter().enumerate() {
+                if COUNT > 1 << i {
+                    index = index.with(*digit, 0x0100 << i);
+                }
+            }
+            op!({
+                let upper = _mm256_srli_epi16::<8>(Avx2::new(table).0[0]);
+                let table = _mm256_permute4x64_epi64::<0b10_00_10_00>(_mm256_packus_epi16(upper, upper));
+                Avx2(index.0.map(|index| _mm256_shuffle_epi8(table, index)))
+            })
+        }
+        #[inline(always)]
+        fn fill(self, mut lanes: Set, numbers: &[u16]) -> Self {
+            let mut all = self.numbers();
+            for number in numbers {
+                all[lanes.trailing_zeros() as usize & (LANES - 1)] = *number;
+                lanes &= lanes.wrapping_sub(1);
+            }
+            Avx2::new(&all)
+        }
+        #[inline(always)]
+        fn extract(bits: u32, set: u32) -> u32 {
+            op!(_pext_u32(bits, set))
+        }
+        #[inline(always)]
+        fn deposit(bits: u32, set: u32) -> u32 {
+            op!(_pdep_u32(bits, set))
+        }
+    }
+}
