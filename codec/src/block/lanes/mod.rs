@@ -399,3 +399,60 @@ versions! {
     /// Counts the symbols of a block.
     count, count_body, (block: &mut Block) -> Counts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{decode_sequentially, encode_sequentially};
+    use super::*;
+    use crate::tables::Tables;
+
+    /// Words and coefficients are the definition's, by vectors of one kind.
+    fn is_the_definition<V: Vector>() {
+        let tables = Tables::built_in();
+        let mut state = 7u32;
+        for (at, (height, width)) in [(64, 64), (64, 63), (5, 1), (33, 18), (1, 64)].into_iter().enumerate() {
+            for passes in [Passes::Two, Passes::Three] {
+                let direction = if at % 2 == 0 { Direction::Vertical } else { Direction::Horizontal };
+                let shape = Shape { height, width, direction, passes };
+                let random = |_| {
+                    state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                    (state as i32) >> (17 + (state >> 8) % 14)
+                };
+                let coefficients: Vec<i32> = (0..shape.samples()).map(random).collect();
+                let planes = coefficients.iter().fold(0, |all, c| all | c.unsigned_abs()).ilog2() + 1;
+                let mut block = Block::of::<V>(shape, &coefficients, planes);
+                assert_eq!(count_body::<V>(&mut block), Counts::sequentially(shape, &coefficients));
+                for sharing in [0, 1, 5] {
+                    let table = &tables[3 + sharing];
+                    let expected = encode_sequentially(shape, &coefficients, 0, sharing, table);
+                    let words = &expected.words;
+                    assert!(encode_body::<V>(&mut block, 0, sharing, table) == expected, "{shape:?} {sharing}");
+                    let decoded = decode_body::<V>(shape, planes, sharing, words, table).unwrap();
+                    assert!(decoded.coefficients().eq(coefficients.iter().copied()));
+                    let mut broken = words.clone();
+                    broken[words.len() / 2] ^= 0x80;
+                    let decoded = decode_body::<V>(shape, planes, sharing, &broken, table);
+                    let expected = decode_sequentially(shape, planes, sharing, &broken, table);
+                    let values = |d: &Decoded| d.coefficients().collect::<Vec<_>>();
+                    assert_eq!(decoded.as_ref().map(values), expected.as_ref().map(values));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_of_any_processor_are_the_definition() {
+        is_the_definition::<Portable>();
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn vectors_of_this_processor_are_the_definition() {
+        if vector::level() != vector::Level::None {
+            is_the_definition::<vector::Avx2>();
+        }
+        if vector::level() == vector::Level::Avx512 {
+            is_the_definition::<vector::Avx512>();
+        }
+    }
+}

@@ -119,7 +119,7 @@ impl Vector for Portable {
     }
     #[inline(always)]
     fn upper(self, other: Self) -> Self {
-        Portable(from_fn(|lane| (u32::from(self.0[lane]) * u32::from(other.0[lane]) >> 16) as u16))
+        Portable(from_fn(|lane| ((u32::from(self.0[lane]) * u32::from(other.0[lane])) >> 16) as u16))
     }
     #[inline(always)]
     fn above(self, other: Self) -> Set {
