@@ -19,6 +19,25 @@ fn shapes() -> impl Strategy<Value = Shape> {
     })
 }
 
+/// Of zeros there is nothing to say, whatever they are coded with.
+#[test]
+fn zeros_take_no_words() {
+    let tables = Tables::built_in();
+    for (height, width) in [(1, 1), (3, 5), (64, 64)] {
+        for passes in [Passes::Two, Passes::Three] {
+            let shape = Shape { height, width, direction: Direction::Vertical, passes };
+            let zeros = vec![0; shape.samples()];
+            for sharing in 0..=5 {
+                let encoded = encode_with(shape, &zeros, 1, sharing, &tables[1]);
+                assert_eq!((encoded.planes, encoded.words.len()), (0, 0));
+                assert_eq!(encoded, encode_sequentially(shape, &zeros, 1, sharing, &tables[1]));
+                assert_eq!(decoded(shape, &encoded, tables), zeros);
+            }
+            assert_eq!(decoded(shape, &encode(shape, &zeros, tables), tables), zeros);
+        }
+    }
+}
+
 /// Small ones most of all, and all that 32 bits can say.
 fn coefficients(samples: usize) -> impl Strategy<Value = Vec<i32>> {
     let sparse = prop::collection::vec(prop_oneof![30 => Just(0), 1 => -3..=3], samples);

@@ -152,7 +152,7 @@ impl Symbols for Coding<'_> {
 pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     match planes(coefficients) {
-        planes @ 0..=lanes::MOST_PLANES => {
+        planes @ 1..=lanes::MOST_PLANES => {
             lanes::encode(&mut lanes::ready(shape, coefficients, planes), class, sharing, table)
         }
         _ => encode_sequentially(shape, coefficients, class, sharing, table),
