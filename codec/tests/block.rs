@@ -105,7 +105,7 @@ proptest! {
             encoded.words[changed] ^= bits;
             let Encoded { planes, mode, words } = &encoded;
             let decoded = decode(shape, *planes, *mode, words, true, &tables);
-            let defined = decode_sequentially(shape, *planes, sharing, words, table);
+            let defined = decode_sequentially(shape, *planes, sharing, words, true, table);
             let signs = |d: &lifting_codec::block::Decoded| d.coefficients().collect::<Vec<_>>();
             prop_assert_eq!(decoded.as_ref().map(signs), defined.as_ref().map(signs));
         }

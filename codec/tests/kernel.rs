@@ -236,7 +236,7 @@ fn broken_words_are_what_the_definition_says() {
             for (at, sample) in samples.iter().enumerate() {
                 let (count, planes) = counts[at];
                 let (table, words) = (&tables[sample.class], &words[at * ROOM..][..count]);
-                match decode_sequentially(sample.shape, planes, sample.sharing, words, table) {
+                match decode_sequentially(sample.shape, planes, sample.sharing, words, true, table) {
                     Ok(expected) => {
                         assert_eq!(statuses[at], Status::Decoded as i32, "{:?} in round {round}", sample.shape);
                         assert!(coefficients[at].iter().copied().eq(expected.coefficients()));

@@ -25,13 +25,14 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (planes, class, sharing) = (u32::from(head[2]), head[3] & 31, head[3] >> 5);
     let mode = if head[4] & 1 == 0 { Mode::Raw } else { Mode::Coded { class, sharing } };
     let tables = Tables::built_in();
-    let _ = decode(shape, planes, mode, &words, false, tables);
-    let whole = decode(shape, planes, mode, &words, true, tables);
-    if matches!(mode, Mode::Coded { .. }) && (1..32).contains(&planes) && sharing <= 5 {
-        let defined = decode_sequentially(shape, planes, sharing, &words, &tables[class]);
-        assert_eq!(whole.is_ok(), defined.is_ok());
-        if let (Ok(whole), Ok(defined)) = (whole, defined) {
-            assert!(whole.coefficients().eq(defined.coefficients()));
+    for complete in [false, true] {
+        let decoded = decode(shape, planes, mode, &words, complete, tables);
+        if matches!(mode, Mode::Coded { .. }) && (1..32).contains(&planes) && sharing <= 5 {
+            let defined = decode_sequentially(shape, planes, sharing, &words, complete, &tables[class]);
+            assert_eq!(decoded.is_ok(), defined.is_ok());
+            if let (Ok(decoded), Ok(defined)) = (decoded, defined) {
+                assert!(decoded.coefficients().eq(defined.coefficients()));
+            }
         }
     }
 });

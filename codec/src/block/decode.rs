@@ -77,8 +77,8 @@ pub fn decode(
         }
         Mode::Coded { class, sharing } => {
             let table = tables.get(class).filter(|_| sharing <= 5).ok_or(BlockError::Mode { class, sharing })?;
-            if complete && planes <= lanes::MOST_PLANES {
-                return lanes::decode(shape, planes, sharing, words, table);
+            if planes <= lanes::MOST_PLANES {
+                return lanes::decode(shape, planes, sharing, words, complete, table);
             }
             coded(shape, planes, sharing, words, complete, table)?
         }
@@ -90,7 +90,7 @@ pub fn decode(
     Ok(Decoded { magnitudes, negative, unknown })
 }
 
-/// [`decode`] of a complete block that is coded, one coefficient after the other: the definition.
+/// [`decode`] of a block that is coded, one coefficient after the other: the definition.
 ///
 /// # Errors
 /// As there.
@@ -99,9 +99,10 @@ pub fn decode_sequentially(
     planes: u32,
     sharing: u8,
     words: &[u16],
+    complete: bool,
     table: &Table,
 ) -> Result<Decoded, BlockError> {
-    let (magnitudes, negative, unknown) = coded(shape, planes, sharing, words, true, table)?;
+    let (magnitudes, negative, unknown) = coded(shape, planes, sharing, words, complete, table)?;
     Ok(Decoded { magnitudes, negative, unknown })
 }
 

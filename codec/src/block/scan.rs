@@ -62,7 +62,7 @@ impl Block {
     /// are the tail's.
     ///
     /// # Errors
-    /// Where a decoder has no more words; what is known until then is in the block.
+    /// Where a decoder has not all words of a step; what is known until then is in the block.
     pub fn scan<S: Symbols>(&mut self, planes: u32, sharing: u8, symbols: &mut S) -> Result<(), Exhausted> {
         let turns = 1usize << sharing;
         let lanes = self.shape.lanes();
@@ -98,8 +98,10 @@ impl Block {
         symbols: &mut S,
     ) -> Result<(), Exhausted> {
         let Shape { height, width, .. } = self.shape;
-        let mut found = Vec::with_capacity(order.len());
+        // The coefficients of a step, and those of them that become significant.
+        let (mut visited, mut found) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
+            visited.clear();
             found.clear();
             for &lane in order {
                 let x = 2 * lane + side;
@@ -114,29 +116,31 @@ impl Block {
                     Pass::Propagation => Context::propagation(neighbours),
                     Pass::Cleanup => Context::cleanup(neighbours),
                 };
+                if symbols.code(lane, plane, context, self.magnitudes[index] >> plane & 1 == 1)? {
+                    found.push((lane, index, at));
+                }
+                visited.push(index);
+            }
+            // Coefficients of a step are never neighbours: none of their contexts has waited for this.
+            let mut signs = Vec::with_capacity(found.len());
+            for &(lane, index, at) in found.iter().filter(|_| plane > 0) {
+                let (context, predicted) = self.sign(at);
+                signs.push(symbols.code(lane, plane, context, self.negative[index] != predicted)? != predicted);
+            }
+            // A step is known as a whole, or not at all.
+            for &index in &visited {
+                self.known[index] = plane as u8;
                 if pass == Pass::Propagation {
                     coded[index] = true;
                 }
-                let one = symbols.code(lane, plane, context, self.magnitudes[index] >> plane & 1 == 1)?;
-                if one {
-                    found.push(lane);
-                } else {
-                    self.known[index] = plane as u8;
-                }
             }
-            // Coefficients of a step are never neighbours: none of their contexts has waited for this.
-            for &lane in &found {
-                let x = 2 * lane + side;
-                let (index, at) = (y * width + x, (y + 1) * STRIDE + x + 1);
-                if plane > 0 {
-                    let (context, predicted) = self.sign(at);
-                    let flipped = symbols.code(lane, plane, context, self.negative[index] != predicted)?;
-                    self.negative[index] = flipped != predicted;
-                    self.signs[at] = if self.negative[index] { -1 } else { 1 };
-                }
+            for &(_, index, at) in &found {
                 self.significant[at] = 1;
                 self.magnitudes[index] |= 1 << plane;
-                self.known[index] = plane as u8;
+            }
+            for (&(_, index, at), negative) in found.iter().zip(signs) {
+                self.negative[index] = negative;
+                self.signs[at] = if negative { -1 } else { 1 };
             }
         }
         Ok(())
@@ -148,7 +152,9 @@ impl Block {
             return Ok(());
         }
         let Shape { height, width, .. } = self.shape;
+        let mut visited = Vec::with_capacity(order.len());
         for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
+            visited.clear();
             for &lane in order {
                 let x = 2 * lane + side;
                 let index = y * width + x;
@@ -157,8 +163,10 @@ impl Block {
                 }
                 let magnitude = self.magnitudes[index];
                 let context = Context::refinement(magnitude >> plane >> 1 == 1);
-                let one = symbols.code(lane, plane, context, magnitude >> plane & 1 == 1)?;
-                self.magnitudes[index] = magnitude & !(1 << plane) | u32::from(one) << plane;
+                visited.push((index, symbols.code(lane, plane, context, magnitude >> plane & 1 == 1)?));
+            }
+            for &(index, one) in &visited {
+                self.magnitudes[index] = self.magnitudes[index] & !(1 << plane) | u32::from(one) << plane;
                 self.known[index] = plane as u8;
             }
         }

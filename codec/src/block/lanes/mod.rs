@@ -2,7 +2,7 @@
 //! contexts are counted by adders of bits ([`Block::scan`]). What coders do with them are vectors of 32 numbers of 16
 //! bits ([`vector`]). The words are those of the definition ([`scan`](super::scan)), bit for bit.
 //!
-//! Magnitudes have 16 bits here; blocks of more planes, and words that end early, are left to the definition.
+//! Magnitudes have 16 bits here; blocks of more planes are left to the definition.
 
 mod alone;
 mod count;
@@ -74,8 +74,10 @@ pub struct Block {
     /// Significant before this plane, and before the one above.
     refined: [Row; MAX_SIDE],
     older: [Row; MAX_SIDE],
-    /// Visited by propagation.
-    coded: [Row; MAX_SIDE],
+    /// Visited in this plane.
+    visited: [Row; MAX_SIDE],
+    /// The plane that was begun last.
+    plane: u32,
     /// A row before the first and behind the last.
     significant: [Row; MAX_SIDE + 2],
     /// Those of the significant ones that are known to be negative.
@@ -94,7 +96,8 @@ impl Block {
             negative: [[0; 2]; MAX_SIDE],
             refined: [[0; 2]; MAX_SIDE],
             older: [[0; 2]; MAX_SIDE],
-            coded: [[0; 2]; MAX_SIDE],
+            visited: [[0; 2]; MAX_SIDE],
+            plane: planes,
             significant: [[0; 2]; MAX_SIDE + 2],
             minus: [[0; 2]; MAX_SIDE + 2],
             valid: [columns(shape.width.div_ceil(2)), columns(shape.width / 2)],
@@ -147,11 +150,32 @@ impl Block {
         Decoded { magnitudes, negative, unknown: vec![0; samples] }
     }
 
+    /// The same, where the words have ended before the block did.
+    #[inline(always)]
+    fn decoded_in_part<V: Vector>(&mut self) -> Decoded {
+        if self.plane == 0 {
+            // Of what has become significant last no sign is known.
+            for (last, refined) in self.magnitudes[0].iter_mut().flatten().zip(self.refined.as_flattened()) {
+                *last &= refined;
+            }
+        }
+        let mut decoded = self.decoded::<V>();
+        for (y, row) in decoded.unknown.chunks_mut(self.shape.width).enumerate() {
+            for (x, unknown) in row.iter_mut().enumerate() {
+                let visited = self.visited[y][x % 2] >> (x / 2) & 1;
+                *unknown = (self.plane + 1 - visited).min(self.planes) as u8;
+            }
+        }
+        decoded
+    }
+
     /// All symbols, as the definition has them.
     #[inline(always)]
     fn scan<E: Engine>(&mut self, engine: &mut E) -> Result<(), Exhausted> {
         for plane in (0..self.planes).rev() {
             engine.plane(plane);
+            self.plane = plane;
+            self.visited = [[0; 2]; MAX_SIDE];
             for y in 0..self.shape.height {
                 self.older[y] = self.refined[y];
                 self.refined[y] = self.significant[y + 1];
@@ -162,7 +186,6 @@ impl Block {
                     self.refine(plane, engine)?;
                 }
                 self.pass::<E, false>(CLEANUP, plane, engine)?;
-                self.coded = [[0; 2]; MAX_SIDE];
             } else {
                 self.pass::<E, false>(SIGNIFICANCE, plane, engine)?;
                 self.refine(plane, engine)?;
@@ -188,12 +211,9 @@ impl Block {
         for y in 0..self.shape.height {
             for side in [0, 1] {
                 let neighbours = self.neighbours(y, side);
-                let mut lanes = self.valid[side] & !self.significant[y + 1][side];
+                let mut lanes = self.valid[side] & !(self.significant[y + 1][side] | self.visited[y][side]);
                 if PROPAGATES {
                     lanes &= neighbours.iter().fold(0, |any, digit| any | digit);
-                    self.coded[y][side] = lanes;
-                } else {
-                    lanes &= !self.coded[y][side];
                 }
                 if lanes == 0 {
                     continue;
@@ -201,6 +221,7 @@ impl Block {
                 let known = self.magnitudes[plane as usize][y][side];
                 let found = engine.code(kind, &neighbours, lanes, known)? & lanes;
                 if found == 0 {
+                    self.visited[y][side] |= lanes;
                     continue;
                 }
                 if plane > 0 {
@@ -210,6 +231,7 @@ impl Block {
                     *negative = *negative & !found | sign & found;
                     self.minus[y + 1][side] |= sign & found;
                 }
+                self.visited[y][side] |= lanes;
                 self.magnitudes[plane as usize][y][side] |= found;
                 self.significant[y + 1][side] |= found;
             }
@@ -232,6 +254,7 @@ impl Block {
                 // Context 0 of the two is a coefficient's first refinement.
                 let contexts = [self.older[y][side], 0, 0, 0];
                 let ones = engine.code(REFINEMENT, &contexts, lanes, known)?;
+                self.visited[y][side] |= lanes;
                 self.magnitudes[plane as usize][y][side] |= ones & lanes;
             }
         }
@@ -311,25 +334,28 @@ fn encode_body<V: Vector>(block: &mut Block, class: u8, sharing: u8, table: &Tab
     Encoded { planes: block.planes, mode: Mode::Coded { class, sharing }, words }
 }
 
-/// [`decode`](super::decode), for a complete block of [`MOST_PLANES`] at most.
+/// [`decode`](super::decode), for a block of [`MOST_PLANES`] at most.
 #[inline(always)]
 fn decode_body<V: Vector>(
     shape: Shape,
     planes: u32,
     sharing: u8,
     words: &[u16],
+    complete: bool,
     table: &Table,
 ) -> Result<Decoded, BlockError> {
     let mut block = Block::new(shape, planes);
-    let (taken, rooms) = if sharing == 0 {
+    let (scanned, (taken, rooms)) = if sharing == 0 {
         let mut coding = alone::Decoding::<V>::new(table, planes, words);
-        block.scan(&mut coding).map_err(|Exhausted| BlockError::Length)?;
-        coding.finish()
+        (block.scan(&mut coding), coding.finish())
     } else {
         let mut coding = shared::Decoding::new(table, planes, sharing, words);
-        block.scan(&mut coding).map_err(|Exhausted| BlockError::Length)?;
-        coding.finish()
+        (block.scan(&mut coding), coding.finish())
     };
+    if !complete {
+        return Ok(block.decoded_in_part::<V>());
+    }
+    scanned.map_err(|Exhausted| BlockError::Length)?;
     let mut tail = Tail::default();
     for (bits, room) in rooms {
         if u32::from(bits) >> room != 0 {
@@ -391,9 +417,10 @@ versions! {
     encode, encode_body, (block: &mut Block, class: u8, sharing: u8, table: &Table) -> Encoded
 }
 versions! {
-    /// Decodes a complete block of [`MOST_PLANES`] at most.
+    /// Decodes a block of [`MOST_PLANES`] at most.
     decode, decode_body,
-    (shape: Shape, planes: u32, sharing: u8, words: &[u16], table: &Table) -> Result<Decoded, BlockError>
+    (shape: Shape, planes: u32, sharing: u8, words: &[u16], complete: bool, table: &Table)
+        -> Result<Decoded, BlockError>
 }
 versions! {
     /// Counts the symbols of a block.
@@ -427,14 +454,25 @@ mod tests {
                     let expected = encode_sequentially(shape, &coefficients, 0, sharing, table);
                     let words = &expected.words;
                     assert!(encode_body::<V>(&mut block, 0, sharing, table) == expected, "{shape:?} {sharing}");
-                    let decoded = decode_body::<V>(shape, planes, sharing, words, table).unwrap();
+                    let decoded = decode_body::<V>(shape, planes, sharing, words, true, table).unwrap();
                     assert!(decoded.coefficients().eq(coefficients.iter().copied()));
                     let mut broken = words.clone();
                     broken[words.len() / 2] ^= 0x80;
-                    let decoded = decode_body::<V>(shape, planes, sharing, &broken, table);
-                    let expected = decode_sequentially(shape, planes, sharing, &broken, table);
                     let values = |d: &Decoded| d.coefficients().collect::<Vec<_>>();
-                    assert_eq!(decoded.as_ref().map(values), expected.as_ref().map(values));
+                    let both = |words: &[u16], complete: bool| {
+                        let decoded = decode_body::<V>(shape, planes, sharing, words, complete, table);
+                        let expected = decode_sequentially(shape, planes, sharing, words, complete, table);
+                        assert_eq!(decoded.as_ref().map(values), expected.as_ref().map(values));
+                        expected.and(decoded)
+                    };
+                    let _ = both(&broken, true);
+                    // Words that end early: what is known of a coefficient is the definition's as well.
+                    for sixth in 0..=6 {
+                        let part = &words[..words.len() * sixth / 6];
+                        let decoded = both(part, false).unwrap();
+                        let expected = decode_sequentially(shape, planes, sharing, part, false, table).unwrap();
+                        assert_eq!(decoded.unknown, expected.unknown, "{shape:?} {sharing} {sixth}");
+                    }
                 }
             }
         }
