@@ -3,7 +3,7 @@
 use crate::block::{Direction, Passes, Shape};
 use lifting::{Plan, Sample, Subband};
 
-/// A band of a component.
+/// A band of a component, in a tile.
 #[derive(Clone, Debug)]
 pub struct Band {
     /// 0: the low band; `r`: those of level `levels − r + 1`.
@@ -35,8 +35,8 @@ pub struct Place {
     pub shape: Shape,
 }
 
-/// The bands of a plan of two axes, coarsest first.
-pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Band> {
+/// The bands of a plan of two axes, coarsest first: those of each tile, which go row by row.
+pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Vec<Band>> {
     let band = |band: Subband| {
         let high = [band.high[0], band.high[1]];
         Band {
@@ -48,10 +48,12 @@ pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Band> {
             high,
         }
     };
-    plan.subbands().map(band).collect()
+    let mut tiles: Vec<_> = plan.tiles().collect();
+    tiles.sort_by(|a, b| a.offset.cmp(&b.offset));
+    tiles.into_iter().map(|tile| tile.subbands.into_iter().map(band).collect()).collect()
 }
 
-/// The codeblocks of a resolution: component by component, band by band, row by row.
+/// The codeblocks of a resolution of a tile: component by component, band by band, row by row.
 pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], passes: Passes) -> Vec<Place> {
     let mut places = Vec::new();
     for component in 0..components {

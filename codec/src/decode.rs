@@ -7,9 +7,10 @@ use crate::error::CodecError;
 use crate::header::{self, Header};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
-use crate::packet::{self, Entry, Words};
+use crate::packet::{self, Held, PacketId};
 use crate::parallel;
 use crate::quantise::Quantiser;
+use crate::window::{Region, Window};
 use lifting::{Device, Domain};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct Decoder<'a> {
     seed: u64,
     length: usize,
     most: u128,
+    layers: u32,
+    region: Option<Region>,
     device: Device,
     coder: Option<Arc<BlockCoder>>,
 }
@@ -45,18 +48,25 @@ pub struct Picture {
 }
 
 /// What a packet of a stream holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketInfo {
-    /// The resolution, 0 for the low band.
-    pub resolution: u32,
+    /// Which one.
+    pub id: PacketId,
     /// Bytes, checksums included.
     pub bytes: usize,
-    /// Codeblocks.
+    /// Codeblocks of the tile at this resolution.
     pub blocks: usize,
-    /// Codeblocks in which all is 0.
-    pub empty: usize,
-    /// Codeblocks that stand as they are.
+    /// Those whose first words it has.
+    pub begun: usize,
+    /// Those of them that stand as they are.
     pub raw: usize,
+}
+
+/// The codeblocks of a tile at a resolution, and what is known of them.
+struct Part<'a> {
+    tile: usize,
+    places: Vec<Place>,
+    blocks: Vec<Held<'a>>,
 }
 
 /// The whole picture of a stream that has all of it.
@@ -83,18 +93,44 @@ impl<'a> Decoder<'a> {
             return Err(CodecError::Disproportionate { bytes: stream.len(), samples });
         }
         let (head, packets) = stream.split_at(length);
-        let (seed, length) = (header::seed(head), stream.len());
-        Ok(Decoder { header, packets, seed, length, most: u128::MAX, device: Device::cpu(), coder: None })
+        let (seed, length, layers) = (header::seed(head), stream.len(), header.layers);
+        let (device, coder) = (Device::cpu(), None);
+        Ok(Decoder { header, packets, seed, length, most: u128::MAX, layers, region: None, device, coder })
     }
 
-    /// Refuses pictures of more samples than that.
+    /// Decodes the first quality layers only; all, if nothing is said.
+    ///
+    /// # Errors
+    /// If there are not so many, or none is asked for.
+    pub fn layers(mut self, layers: u32) -> Result<Self, CodecError> {
+        if !(1..=self.header.layers).contains(&layers) {
+            return Err(CodecError::NoSuchLayer { asked: layers, layers: self.header.layers });
+        }
+        self.layers = layers;
+        Ok(self)
+    }
+
+    /// Decodes a part of the picture only, and no codeblocks but those that it depends on. Its pixels are those of the
+    /// picture at full size; at level `l` there are rows ⌊y/2^l⌋ to ⌈(y + height)/2^l⌉ − 1, and columns likewise.
+    /// Memory is taken for the tiles that it touches.
+    ///
+    /// # Errors
+    /// If it is no part of the picture.
+    pub fn region(mut self, region: Region) -> Result<Self, CodecError> {
+        Window::new(&self.header, Some(region))?;
+        self.region = Some(region);
+        Ok(self)
+    }
+
+    /// Refuses pictures of more samples than that; of a region, the tiles that it touches count.
     pub fn at_most(mut self, samples: u128) -> Self {
         self.most = samples;
         self
     }
 
     /// Takes the blocks and the inverse transform to a device: the processor, if nothing is said, or a CUDA device. The
-    /// samples are the same. What was cut, and blocks of more than 16 bitplanes, are the processor's in any case.
+    /// samples are the same. Pictures with blocks that are not complete, or have more than 16 bitplanes, are the
+    /// processor's in any case.
     ///
     /// # Errors
     /// If the device runs no kernels.
@@ -124,13 +160,14 @@ impl<'a> Decoder<'a> {
         if level > levels {
             return Err(CodecError::NoSuchLevel { level, levels });
         }
-        let samples = self.header.samples();
+        let window = Window::new(&self.header, self.region)?;
+        let samples = window.shape[0] as u128 * window.shape[1] as u128 * self.header.components as u128;
         if samples > self.most {
             return Err(CodecError::TooLarge { samples, most: self.most });
         }
         match self.header.scheme.domain() {
-            Domain::Integer => self.decode_as::<i32>(level),
-            Domain::Real => self.decode_as::<f32>(level),
+            Domain::Integer => self.decode_as::<i32>(level, &window),
+            Domain::Real => self.decode_as::<f32>(level, &window),
         }
     }
 
@@ -146,108 +183,138 @@ impl<'a> Decoder<'a> {
     }
 
     fn packets_as<T: Lane>(&self) -> Result<Vec<PacketInfo>, CodecError> {
-        let transform = self.transform::<T>(&Device::cpu())?;
+        let Header { levels, layers, .. } = self.header;
+        let window = Window::new(&self.header, None)?;
+        let transform = self.transform::<T>(&window, &Device::cpu())?;
         let mut infos = Vec::new();
-        self.walk(&transform, self.header.levels, |resolution, _, packet| {
-            if let Some(bytes) = packet.length {
-                let count = |which: &dyn Fn(&Entry) -> bool| packet.blocks.iter().filter(|(e, _)| which(e)).count();
-                infos.push(PacketInfo {
-                    resolution,
-                    bytes,
-                    blocks: packet.blocks.len(),
-                    empty: count(&|entry| entry.planes == 0),
-                    raw: count(&|entry| entry.planes > 0 && entry.mode == block::Mode::Raw),
-                });
+        self.walk(&transform, &window, levels, layers, |id, blocks, packet| {
+            if let packet::Packet { length: Some(bytes), begun, raw } = packet {
+                infos.push(PacketInfo { id, bytes, blocks, begun, raw });
             }
-            Ok(())
         })?;
         Ok(infos)
     }
 
-    fn transform<T: Lane>(&self, device: &Device) -> Result<Transform<T>, CodecError> {
-        let Header { height, width, levels, .. } = self.header;
-        Transform::new(&self.header.scheme, [height, width], levels, device)
+    fn transform<T: Lane>(&self, window: &Window, device: &Device) -> Result<Transform<T>, CodecError> {
+        let Header { levels, tile, .. } = self.header;
+        let tile = [0, 1].map(|axis| tile[axis].min(window.shape[axis]));
+        Transform::new(&self.header.scheme, window.shape, tile, levels, device)
     }
 
-    /// Goes through the packets up to a resolution; whether all of them are there.
+    /// Reads the packets of a window up to a resolution and a layer; whether all of them are there.
     fn walk<T: Lane>(
         &self,
         transform: &Transform<T>,
-        last: u32,
-        mut each: impl FnMut(u32, &[Place], packet::Packet<'_>) -> Result<(), CodecError>,
-    ) -> Result<bool, CodecError> {
+        window: &Window,
+        resolution: u32,
+        layers: u32,
+        mut each: impl FnMut(PacketId, usize, packet::Packet),
+    ) -> Result<(Vec<Part<'a>>, bool), CodecError> {
         let Header { components, block, passes, levels, .. } = self.header;
+        let mut parts: Vec<Part<'a>> = Vec::new();
         let mut rest = self.packets;
-        for resolution in 0..=last {
-            let places = places(&transform.bands, components, resolution, block, passes);
-            let Some(packet) = packet::read(rest, &places, self.seed, resolution)? else { return Ok(false) };
-            let length = packet.length;
-            each(resolution, &places, packet)?;
-            let Some(length) = length else { return Ok(false) };
+        let tiles = self.header.tiles().iter().product();
+        let last = PacketId { layer: layers - 1, resolution, tile: window.last() };
+        // Of each layer, the packets of the window come in the same order.
+        let mut at = 0;
+        for (number, id) in (0..).zip(PacketId::all(self.header.layers, levels, tiles)) {
+            if id.resolution == 0 && id.tile == 0 {
+                at = 0;
+            }
+            let length = match window.tile(id.tile).filter(|_| id.resolution <= resolution) {
+                Some(tile) => {
+                    if id.layer == 0 {
+                        let places = places(&transform.tiles[tile], components, id.resolution, block, passes);
+                        parts.push(Part { tile, places, blocks: Vec::new() });
+                    }
+                    let Part { places, blocks, .. } = &mut parts[at];
+                    let packet = packet::read(rest, places, blocks, id, self.seed.wrapping_add(number))?;
+                    each(id, places.len(), packet);
+                    at += 1;
+                    packet.length
+                }
+                None => packet::length(rest),
+            };
+            let Some(length) = length else { return Ok((parts, false)) };
             rest = &rest[length..];
+            if id == last {
+                break;
+            }
         }
-        if last == levels && !rest.is_empty() {
+        if last == (PacketId { layer: self.header.layers - 1, resolution: levels, tile: tiles - 1 }) && !rest.is_empty()
+        {
             return Err(CodecError::Behind { bytes: rest.len() });
         }
-        Ok(true)
+        Ok((parts, true))
     }
 
-    fn decode_as<T: Lane>(&self, level: u32) -> Result<Picture, CodecError> {
-        let Header { height, width, components, levels, .. } = self.header;
-        let transform = self.transform::<T>(&self.device)?;
-        if let Some(coder) = &self.coder
-            && let Some(picture) = self.decode_on(coder, &transform, level)?
-        {
-            return Ok(picture);
-        }
-        let mut planes = vec![vec![T::default(); height * width]; components];
-        let complete = self.walk(&transform, levels - level, |_, places, packet| {
-            let all: Vec<(&Place, &(Entry, Words<'_>))> = places.iter().zip(&packet.blocks).collect();
-            for some in all.chunks(AT_ONCE) {
-                let decoded = parallel::map(some, |(place, (entry, words))| self.block(place, entry, *words));
-                for ((place, _), decoded) in some.iter().zip(decoded) {
-                    let Some(Decoded { magnitudes, negative, unknown }) = decoded? else { continue };
-                    let quantiser = self.header.quantiser(place.component, place.band);
-                    if quantiser == Quantiser::NONE && unknown.iter().all(|n| *n == 0) {
-                        // As they are: 2^31 is the magnitude of a negative one only.
-                        let value = |(&m, &n): (&u32, &bool)| if n { (m as i32).wrapping_neg() } else { m as i32 };
-                        let values = magnitudes.iter().zip(&negative).map(value).map(T::exact);
-                        place.scatter(values, &mut planes[place.component]);
-                        continue;
+    fn decode_as<T: Lane>(&self, level: u32, window: &Window) -> Result<Picture, CodecError> {
+        let Header { components, levels, .. } = self.header;
+        let transform = self.transform::<T>(window, &self.device)?;
+        let (parts, complete) = self.walk(&transform, window, levels - level, self.layers, |_, _, _| {})?;
+        let needs = |tile: usize, place: &Place| {
+            let band = &transform.tiles[tile][place.band];
+            self.region.is_none() || window.needs(&self.header.scheme, tile, band, place, level)
+        };
+        let blocks: Vec<(&Place, &Held<'_>)> = parts
+            .iter()
+            .flat_map(|Part { tile, places, blocks }| places.iter().zip(blocks).map(move |both| (*tile, both)))
+            .filter(|(tile, (place, held))| !held.is_empty() && needs(*tile, place))
+            .map(|(_, both)| both)
+            .collect();
+        let each = window.shape[0] * window.shape[1];
+        let planes = match &self.coder {
+            Some(coder) => self.decode_on(coder, &transform, &blocks, level, each)?,
+            None => None,
+        };
+        let planes = match planes {
+            Some(planes) => planes,
+            None => {
+                let mut planes = vec![vec![T::default(); each]; components];
+                for some in blocks.chunks(AT_ONCE) {
+                    let decoded = parallel::map(some, |(place, held)| self.block(place, held));
+                    for ((place, _), decoded) in some.iter().zip(decoded) {
+                        self.scatter(place, &decoded?, &mut planes[place.component]);
                     }
-                    let values = magnitudes.iter().zip(&negative).zip(&unknown);
-                    let values = values.map(|((&m, &n), &unknown)| T::near(quantiser.coefficient(m, n, unknown)));
-                    place.scatter(values, &mut planes[place.component]);
                 }
+                planes
             }
-            Ok(())
-        })?;
-        Ok(Picture { image: transform.synthesise(&self.header, &planes, level)?, complete })
+        };
+        let image = transform.synthesise(&self.header, &planes, level)?;
+        let image = if self.region.is_some() { image.part(window.at_level(level)) } else { image };
+        Ok(Picture { image, complete })
     }
 
-    /// A picture whose blocks a device decodes; `None` if it leaves them to the processor.
+    /// Puts the coefficients of a block where they belong.
+    fn scatter<T: Lane>(&self, place: &Place, decoded: &Decoded, plane: &mut [T]) {
+        let Decoded { magnitudes, negative, unknown } = decoded;
+        let quantiser = self.header.quantiser(place.component, place.band);
+        let values = magnitudes.iter().zip(negative);
+        if quantiser == Quantiser::NONE && unknown.iter().all(|n| *n == 0) {
+            // As they are: 2^31 is the magnitude of a negative one only.
+            let value = |(&m, &n): (&u32, &bool)| if n { (m as i32).wrapping_neg() } else { m as i32 };
+            place.scatter(values.map(value).map(T::exact), plane);
+        } else {
+            let value = |((&m, &n), &unknown): ((&u32, &bool), &u8)| T::near(quantiser.coefficient(m, n, unknown));
+            place.scatter(values.zip(unknown).map(value), plane);
+        }
+    }
+
+    /// The coefficients of each component, by a device; `None` if it leaves them to the processor.
     fn decode_on<T: Lane>(
         &self,
         coder: &BlockCoder,
         transform: &Transform<T>,
+        blocks: &[(&Place, &Held<'_>)],
         level: u32,
-    ) -> Result<Option<Picture>, CodecError> {
-        let Header { height, width, components, levels, .. } = self.header;
-        let Some(mut decoding) = coder.decoding(components, height * width, self.header.tables())? else {
-            return Ok(None);
-        };
-        let mut all = true;
-        let complete = self.walk(transform, levels - level, |_, places, packet| {
-            all = all && packet.blocks.iter().all(|(_, words)| words.complete);
-            all = all && decoding.packet(places, &packet.blocks)?;
-            Ok(())
-        })?;
-        if !all {
-            return Ok(None);
-        }
-        let mut planes = vec![vec![T::default(); height * width]; components];
-        for (component, (plane, indices)) in planes.iter_mut().zip(decoding.finish()?).enumerate() {
-            for (i, band) in transform.bands.iter().enumerate().filter(|(_, band)| band.resolution <= levels - level) {
+        each: usize,
+    ) -> Result<Option<Vec<Vec<T>>>, CodecError> {
+        let Header { components, levels, .. } = self.header;
+        let Some(indices) = coder.decode(components, each, self.header.tables(), blocks)? else { return Ok(None) };
+        let mut planes = vec![vec![T::default(); each]; components];
+        for (component, (plane, indices)) in planes.iter_mut().zip(indices).enumerate() {
+            let bands = transform.tiles.iter().flat_map(|bands| bands.iter().enumerate());
+            for (i, band) in bands.filter(|(_, band)| band.resolution <= levels - level) {
                 let quantiser = self.header.quantiser(component, i);
                 for row in (0..band.shape[0]).map(|y| band.start + y * band.stride) {
                     let row = row..row + band.shape[1];
@@ -260,15 +327,12 @@ impl<'a> Decoder<'a> {
                 }
             }
         }
-        Ok(Some(Picture { image: transform.synthesise(&self.header, &planes, level)?, complete }))
+        Ok(Some(planes))
     }
 
-    /// A block; `None` if it is all zeros, or nothing of it is there.
-    fn block(&self, place: &Place, entry: &Entry, words: Words<'_>) -> Result<Option<Decoded>, BlockError> {
-        if entry.planes == 0 || words.is_missing() {
-            return Ok(None);
-        }
-        let tables = self.header.tables();
-        block::decode(place.shape, entry.planes, entry.mode, &words.to_vec(), words.complete, tables).map(Some)
+    /// A block.
+    fn block(&self, place: &Place, held: &Held<'_>) -> Result<Decoded, BlockError> {
+        let words: Vec<u16> = held.words().collect();
+        block::decode(place.shape, held.planes, held.mode, &words, held.complete, self.header.tables())
     }
 }

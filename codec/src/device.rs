@@ -6,10 +6,10 @@ use crate::block::kernel::{
 };
 use crate::block::{BlockError, Encoded, Mode, Passes, raw_words};
 use crate::error::CodecError;
-use crate::packet::{Entry, Words};
+use crate::packet::Held;
 use crate::tables::Tables;
 use lifting::Device;
-use lifting::kernels::{Array, Kernels};
+use lifting::kernels::Kernels;
 use lifting_codegen::ir::Scalar;
 use std::sync::Arc;
 
@@ -104,74 +104,51 @@ impl BlockCoder {
         Ok(Some(encoded.into_iter().map(block).collect()))
     }
 
-    /// Begins to decode blocks of components of so many coefficients each.
-    pub fn decoding(
+    /// The coefficients of each component, of so many each, out of these blocks; what no block has is 0. `None` if they
+    /// are too many, not complete, or have too many planes, for kernels.
+    pub fn decode(
         &self,
         components: usize,
         each: usize,
         tables: &Tables,
-    ) -> Result<Option<Decoding<'_>>, CodecError> {
-        let Some(all) = components.checked_mul(each).filter(|n| i32::try_from(*n).is_ok()) else { return Ok(None) };
-        let kernels = &self.kernels;
-        let coefficients = kernels.zeroed(Scalar::I32, all)?;
-        let table = kernels.upload(&probabilities(tables))?;
-        Ok(Some(Decoding { kernels, coefficients, table, tables: tables.count(), components, each }))
-    }
-}
-
-/// Blocks on their way to coefficients.
-pub struct Decoding<'a> {
-    kernels: &'a Kernels,
-    coefficients: Array,
-    table: Array,
-    tables: usize,
-    components: usize,
-    each: usize,
-}
-
-impl Decoding<'_> {
-    /// Decodes blocks that are complete. `false` if they are too many, or have too many planes, for kernels.
-    pub fn packet(&mut self, places: &[Place], blocks: &[(Entry, Words<'_>)]) -> Result<bool, CodecError> {
+        blocks: &[(&Place, &Held<'_>)],
+    ) -> Result<Option<Vec<Vec<i32>>>, CodecError> {
         let (mut fields, mut choices, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, (entry, of_block)) in places.iter().zip(blocks) {
-            if entry.planes == 0 {
-                continue;
-            }
-            let choice = match entry.mode {
+        for (place, held) in blocks {
+            let choice = match held.mode {
                 Mode::Raw => [0, AS_IT_IS],
-                Mode::Coded { class, sharing } if usize::from(class) >= self.tables || sharing > 5 => {
+                Mode::Coded { class, sharing } if usize::from(class) >= tables.count() || sharing > 5 => {
                     return Err(BlockError::Mode { class, sharing }.into());
                 }
                 Mode::Coded { class, sharing } => [class.into(), sharing.into()],
             };
             choices.extend(choice);
-            let start = place.component * self.each + place.start;
-            let (first, count) = (words.len(), entry.words);
-            let task = Task { start, shape: place.shape, first, words: count, planes: entry.planes };
-            let Some(task) = task.fields().filter(|_| entry.planes <= MOST_PLANES) else { return Ok(false) };
+            let (start, first) = (place.component * each + place.start, words.len());
+            words.extend(held.words().map(|word| word as i16));
+            let task = Task { start, shape: place.shape, first, words: words.len() - first, planes: held.planes };
+            let can = held.complete && held.planes <= MOST_PLANES;
+            let Some(task) = task.fields().filter(|_| can) else { return Ok(None) };
             fields.extend(task);
-            words.extend(of_block.to_vec().into_iter().map(|word| word as i16));
         }
-        let count = choices.len() / 2;
-        let Some(stride) = places.first().map(|place| place.stride).filter(|_| count > 0) else { return Ok(true) };
-        if i32::try_from(words.len()).is_err() {
-            return Ok(false);
+        let all = components.checked_mul(each).filter(|n| i32::try_from((*n).max(words.len())).is_ok());
+        let Some(all) = all else { return Ok(None) };
+        let kernels = &self.kernels;
+        let mut coefficients = kernels.zeroed(Scalar::I32, all)?;
+        if let Some((first, _)) = blocks.first() {
+            let mut table = kernels.upload(&probabilities(tables))?;
+            let (mut tasks, mut choices) = (kernels.upload(&fields)?, kernels.upload(&choices)?);
+            let (mut words, mut results) = (kernels.upload(&words)?, kernels.zeroed(Scalar::I32, blocks.len())?);
+            let arrays = [&mut coefficients, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
+            launch(kernels, DECODE, arrays, [first.stride, blocks.len()])?;
+            let statuses: Vec<i32> = kernels.download(&results, blocks.len())?;
+            if statuses.contains(&(Status::Broken as i32)) {
+                return Err(BlockError::Length.into());
+            }
+            if statuses.contains(&(Status::Left as i32)) {
+                return Ok(None);
+            }
         }
-        let kernels = self.kernels;
-        let (mut blocks, mut choices) = (kernels.upload(&fields)?, kernels.upload(&choices)?);
-        let (mut words, mut results) = (kernels.upload(&words)?, kernels.zeroed(Scalar::I32, count)?);
-        let arrays = [&mut self.coefficients, &mut blocks, &mut choices, &mut self.table, &mut words, &mut results];
-        launch(kernels, DECODE, arrays, [stride, count])?;
-        let statuses: Vec<i32> = kernels.download(&results, count)?;
-        if statuses.contains(&(Status::Broken as i32)) {
-            return Err(BlockError::Length.into());
-        }
-        Ok(!statuses.contains(&(Status::Left as i32)))
-    }
-
-    /// The coefficients of each component; what no block had is 0.
-    pub fn finish(self) -> Result<Vec<Vec<i32>>, CodecError> {
-        let all: Vec<i32> = self.kernels.download(&self.coefficients, self.components * self.each)?;
-        Ok(all.chunks(self.each.max(1)).map(<[i32]>::to_vec).collect())
+        let all: Vec<i32> = kernels.download(&coefficients, all)?;
+        Ok(Some(all.chunks(each).map(<[i32]>::to_vec).collect()))
     }
 }

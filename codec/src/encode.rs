@@ -1,16 +1,17 @@
 //! Pictures to bytes.
 
 use crate::bands::{Band, Place, places};
-use crate::block::{self, Encoded, Passes};
+use crate::block::{self, Encoded, Passes, Prefix};
 use crate::colour::Colour;
 use crate::device::BlockCoder;
 use crate::error::CodecError;
-use crate::header::{self, BLOCK_SIDES, Header, MAX_LEVELS, band_count};
+use crate::header::{self, BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, band_count, check_tile};
 use crate::image::Image;
 use crate::lane::{Lane, Transform};
-use crate::quantise::{self, Quantiser, Step};
+use crate::packet::PacketId;
+use crate::quantise::{self, Excess, Quantiser, Step};
 use crate::tables::{TABLE_BYTES, Table, Tables};
-use crate::{packet, parallel};
+use crate::{packet, parallel, rate};
 use lifting::{Device, Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub enum Target {
 pub struct Codec {
     scheme: Scheme,
     levels: u32,
+    layers: u32,
+    tile: Option<[usize; 2]>,
     target: Target,
     passes: Passes,
     block: [usize; 2],
@@ -67,6 +70,8 @@ impl Codec {
         CodecBuilder(Codec {
             scheme: scheme.clone(),
             levels: 5,
+            layers: 1,
+            tile: None,
             target: Target::Lossless,
             passes: Passes::Two,
             block: [block::MAX_SIDE; 2],
@@ -82,6 +87,22 @@ impl CodecBuilder {
     /// Levels of the transform, 0 to [`MAX_LEVELS`].
     pub fn levels(mut self, levels: u32) -> Self {
         self.0.levels = levels;
+        self
+    }
+
+    /// Quality layers, 1 to [`MAX_LAYERS`]; 1, if nothing is said. Each but the last one halves what those up to the
+    /// next one take, or less if there are more than 9. The picture is as good, or as small, as the target says with
+    /// all of them; with fewer it is as good as so many bits of these allow
+    /// ([`Decoder::layers`](crate::Decoder::layers)). Where there are several, the processor codes the blocks.
+    pub fn layers(mut self, layers: u32) -> Self {
+        self.0.layers = layers;
+        self
+    }
+
+    /// Rows and columns of tiles, which know nothing of one another: 64 at least and multiples of 2^levels, or not below
+    /// the picture's. The picture is one tile, if nothing is said.
+    pub fn tile(mut self, height: usize, width: usize) -> Self {
+        self.0.tile = Some([height, width]);
         self
     }
 
@@ -153,6 +174,9 @@ impl CodecBuilder {
         if codec.levels > MAX_LEVELS {
             return Err(CodecError::Levels { levels: codec.levels, most: MAX_LEVELS });
         }
+        if !(1..=MAX_LAYERS).contains(&codec.layers) {
+            return Err(CodecError::Layers { layers: codec.layers, most: MAX_LAYERS });
+        }
         if codec.block.iter().any(|side| !BLOCK_SIDES.contains(side)) {
             return Err(CodecError::Codeblock { height: codec.block[0], width: codec.block[1] });
         }
@@ -176,7 +200,8 @@ impl Codec {
     /// Codes a picture.
     ///
     /// # Errors
-    /// If the picture is not what its fields say, does not suit the wavelet's border rule, or cannot reach the target.
+    /// If the picture is not what its fields say, does not suit the wavelet's border rule or the tiles, or cannot reach
+    /// the target.
     pub fn encode(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         image.check()?;
         match self.scheme.domain() {
@@ -209,6 +234,7 @@ struct Quantised {
 struct Job<'a, T> {
     codec: &'a Codec,
     image: &'a Image,
+    tile: [usize; 2],
     transform: Transform<T>,
     coefficients: Vec<Vec<T>>,
     colour: Colour,
@@ -222,13 +248,16 @@ impl<'a, T: Lane> Job<'a, T> {
             Domain::Integer => Colour::Reversible,
             Domain::Real => Colour::Irreversible,
         };
-        let transform = Transform::<T>::new(&codec.scheme, [image.height, image.width], codec.levels, &codec.device)?;
+        let shape = [image.height, image.width];
+        let tile = codec.tile.map_or(shape, |tile| [tile[0].min(shape[0]), tile[1].min(shape[1])]);
+        check_tile(tile, shape, codec.levels)?;
+        let transform = Transform::<T>::new(&codec.scheme, shape, tile, codec.levels, &codec.device)?;
         let coefficients = transform.analyse(image, colour)?;
         let gains = match codec.target {
-            Target::Lossless => Vec::new(),
+            Target::Lossless if codec.layers == 1 => Vec::new(),
             _ => level_gains(&codec.scheme, codec.levels),
         };
-        Ok(Job { codec, image, transform, coefficients, colour, gains })
+        Ok(Job { codec, image, tile, transform, coefficients, colour, gains })
     }
 
     fn run(&self) -> Result<Vec<u8>, CodecError> {
@@ -253,12 +282,17 @@ impl<'a, T: Lane> Job<'a, T> {
         Ok(self.counts(&quantised))
     }
 
+    /// The codeblocks of each packet of a layer.
+    fn places(&self) -> Vec<Vec<Place>> {
+        let Codec { levels, block, passes, .. } = *self.codec;
+        let of =
+            |id: PacketId| places(&self.transform.tiles[id.tile], self.image.components, id.resolution, block, passes);
+        PacketId::all(1, levels, self.transform.tiles.len()).map(of).collect()
+    }
+
     /// The symbols of all codeblocks.
     fn counts(&self, quantised: &Quantised) -> Vec<block::Counts> {
-        let Codec { levels, block, passes, .. } = *self.codec;
-        let all = |resolution| places(&self.transform.bands, self.image.components, resolution, block, passes);
-        let places: Vec<_> = (0..=levels).flat_map(all).collect();
-        parallel::map(&places, |place| {
+        parallel::map(&self.places().concat(), |place| {
             block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
         })
     }
@@ -303,24 +337,25 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// All bands quantised so that a step does to the picture what `step` does in a band of norm 1.
     fn quantised(&self, step: f64) -> Quantised {
-        let bands = &self.transform.bands;
-        let all: Vec<(usize, &Band)> =
-            (0..self.image.components).flat_map(|c| bands.iter().map(move |band| (c, band))).collect();
-        let quantised = parallel::map(&all, |&(component, band)| {
+        let each = band_count(self.codec.levels);
+        let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
+        let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
+        let step_of = |component: usize, band: &Band| {
             let wanted = step / self.norm(component, band);
             let whole = T::KIND.domain() == Domain::Integer && wanted < 1.5;
-            let mut quantiser = Quantiser { step: if whole { Step::ONE } else { Step::below(wanted) }, offset: 0 };
+            if whole { Step::ONE } else { Step::below(wanted) }
+        };
+        let whole = |step: Step| T::KIND.domain() == Domain::Integer && step == Step::ONE;
+        let quantised = parallel::map(&all, |&(component, band)| {
+            let step = step_of(component, band);
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
             let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
-            let indices = if whole {
-                values.map(|c| c.integer()).collect()
-            } else {
-                let values: Vec<f64> = values.map(|c| c.value() / quantiser.step.value()).collect();
-                let indices = quantise::indices(&values, band.shape[1]);
-                quantiser.offset = quantise::offset(&values, &indices);
-                indices
-            };
-            (quantiser, indices)
+            if whole(step) {
+                return (Excess::default(), values.map(|c| c.integer()).collect());
+            }
+            let values: Vec<f64> = values.map(|c| c.value() / step.value()).collect();
+            let indices = quantise::indices(&values, band.shape[1]);
+            (Excess::of(&values, &indices), indices)
         });
         let mut indices: Vec<Vec<i32>> = self.coefficients.iter().map(|plane| vec![0; plane.len()]).collect();
         for ((component, band), (_, block)) in all.iter().zip(&quantised) {
@@ -328,7 +363,15 @@ impl<'a, T: Lane> Job<'a, T> {
                 indices[*component][band.start + y * band.stride..][..row.len()].copy_from_slice(row);
             }
         }
-        Quantised { quantisers: Some(quantised.iter().map(|(quantiser, _)| *quantiser).collect()), indices }
+        // A band has one quantiser in all tiles.
+        let tiles = self.transform.tiles.len();
+        let quantisers = (0..self.image.components * each).map(|i| {
+            let (component, band) = (i / each, i % each);
+            let of_tile = |tile: usize| quantised[(component * tiles + tile) * each + band].0;
+            let step = step_of(component, &self.transform.tiles[0][band]);
+            Quantiser { step, offset: (0..tiles).map(of_tile).fold(Excess::default(), Excess::and).offset() }
+        });
+        Quantised { quantisers: Some(quantisers.collect()), indices }
     }
 
     /// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
@@ -420,7 +463,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let header = self.header(quantised, None);
         let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
         for (component, plane) in planes.iter_mut().enumerate() {
-            for (i, band) in self.transform.bands.iter().enumerate() {
+            for (i, band) in self.transform.tiles.iter().flat_map(|bands| bands.iter().enumerate()) {
                 let quantiser = header.quantiser(component, i);
                 for y in 0..band.shape[0] {
                     let at = band.start + y * band.stride..band.start + y * band.stride + band.shape[1];
@@ -436,8 +479,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     fn header(&self, quantised: &Quantised, tables: Option<Tables>) -> Header {
         let Image { height, width, components, bits, signed, .. } = *self.image;
-        let Codec { levels, passes, block, .. } = *self.codec;
-        debug_assert_eq!(self.transform.bands.len(), band_count(levels));
+        let Codec { levels, layers, passes, block, .. } = *self.codec;
         Header {
             height,
             width,
@@ -446,6 +488,8 @@ impl<'a, T: Lane> Job<'a, T> {
             signed,
             colour: self.colour,
             levels,
+            layers,
+            tile: self.tile,
             block,
             passes,
             scheme: self.codec.scheme.clone(),
@@ -460,23 +504,52 @@ impl<'a, T: Lane> Job<'a, T> {
         let header = self.header(quantised, tables);
         let mut stream = header.write()?;
         let seed = header::seed(&stream);
-        let Header { components, block, passes, .. } = header;
-        let of = |resolution| places(&self.transform.bands, components, resolution, block, passes);
-        let resolutions: Vec<Vec<Place>> = (0..=header.levels).map(of).collect();
-        let mut on_device = match &self.codec.coder {
-            Some(coder) => coder.encode(&quantised.indices, &resolutions.concat(), header.tables())?,
-            None => None,
-        }
-        .map(Vec::into_iter);
-        for (resolution, places) in (0..).zip(&resolutions) {
-            let blocks: Vec<Encoded> = match &mut on_device {
-                Some(blocks) => blocks.take(places.len()).collect(),
-                None => parallel::map(places, |place| {
-                    block::encode(place.shape, &place.gather(&quantised.indices[place.component]), header.tables())
-                }),
-            };
-            packet::write(&blocks, seed, resolution, &mut stream);
+        let packets = self.places();
+        let places = packets.concat();
+        let (blocks, ends) = self.blocks(quantised, &header, &places)?;
+        let tiles = self.transform.tiles.len();
+        let mut from = vec![0; blocks.len()];
+        let mut ids = (0..).zip(PacketId::all(header.layers, header.levels, tiles));
+        for to in &ends {
+            let mut at = 0;
+            for places in &packets {
+                let Some((number, id)) = ids.next() else { break };
+                let here = at..at + places.len();
+                let parts = from[here.clone()].iter().zip(&to[here.clone()]).map(|(&from, &to)| from..to);
+                packet::write(blocks[here].iter().zip(parts), id.layer, seed.wrapping_add(number), &mut stream)?;
+                at += places.len();
+            }
+            from.clone_from(to);
         }
         Ok(stream)
+    }
+
+    /// All blocks, and how many of their words are in each layer and those before.
+    fn blocks(
+        &self,
+        quantised: &Quantised,
+        header: &Header,
+        places: &[Place],
+    ) -> Result<(Vec<Encoded>, Vec<Vec<usize>>), CodecError> {
+        let tables = header.tables();
+        let indices = |place: &Place| place.gather(&quantised.indices[place.component]);
+        if header.layers == 1 {
+            let on_device = match &self.codec.coder {
+                Some(coder) => coder.encode(&quantised.indices, places, tables)?,
+                None => None,
+            };
+            let here = || parallel::map(places, |place| block::encode(place.shape, &indices(place), tables));
+            let blocks = on_device.unwrap_or_else(here);
+            let ends = blocks.iter().map(|block| block.words.len()).collect();
+            return Ok((blocks, vec![ends]));
+        }
+        let coded = parallel::map(places, |place| {
+            let (block, prefixes) = block::encode_with_prefixes(place.shape, &indices(place), tables);
+            let step = header.quantiser(place.component, place.band).step.value();
+            let norm = self.norm(place.component, &self.transform.tiles[0][place.band]);
+            (block, (prefixes, (step * norm).powi(2)))
+        });
+        let (blocks, prefixes): (Vec<Encoded>, Vec<(Vec<Prefix>, f64)>) = coded.into_iter().unzip();
+        Ok((blocks, rate::layers(&prefixes, header.layers)))
     }
 }

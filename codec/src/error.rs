@@ -61,6 +61,26 @@ pub enum CodecError {
         /// [`MAX_LEVELS`](crate::MAX_LEVELS).
         most: u32,
     },
+    /// No quality layer, or more than a stream can say.
+    #[error("{layers} quality layers: 1 to {most} can be coded")]
+    Layers {
+        /// What was asked for.
+        layers: u32,
+        /// [`MAX_LAYERS`](crate::MAX_LAYERS).
+        most: u32,
+    },
+    /// Tiles that are too small, or whose levels would not meet.
+    #[error(
+        "tiles of {height} × {width}: each side must be the picture's, or a multiple of {multiple} and 64 at least"
+    )]
+    Tile {
+        /// Rows.
+        height: usize,
+        /// Columns.
+        width: usize,
+        /// 2^levels.
+        multiple: usize,
+    },
     /// Codeblocks of a size that is not coded.
     #[error("codeblocks of {height} × {width}: each side must be 4, 8, 16, 32 or 64")]
     Codeblock {
@@ -147,11 +167,17 @@ pub enum CodecError {
         /// What is wrong.
         why: String,
     },
+    /// A packet that is longer than its length can say.
+    #[error("{bytes} bytes of one resolution are too many for a stream: cut the picture into tiles")]
+    Packet {
+        /// Bytes of it.
+        bytes: usize,
+    },
     /// An index that cannot be.
-    #[error("the stream is corrupted: in the index of resolution {resolution}, {why}")]
+    #[error("the stream is corrupted: in the index of {packet}, {why}")]
     Index {
-        /// The resolution.
-        resolution: u32,
+        /// Which packet.
+        packet: String,
         /// What is wrong.
         why: String,
     },
@@ -195,6 +221,30 @@ pub enum CodecError {
         samples: u128,
         /// What was allowed.
         most: u128,
+    },
+    /// A region without pixels, or beyond the picture.
+    #[error("rows {y} to {y} + {height} and columns {x} to {x} + {width} are no part of {rows} × {columns} pixels")]
+    Region {
+        /// First row.
+        y: usize,
+        /// First column.
+        x: usize,
+        /// Rows.
+        height: usize,
+        /// Columns.
+        width: usize,
+        /// Rows of the picture.
+        rows: usize,
+        /// Columns of the picture.
+        columns: usize,
+    },
+    /// Layers that the stream does not have.
+    #[error("{asked} layers of a stream that has {layers}: at least one can be decoded, at most all")]
+    NoSuchLayer {
+        /// What was asked for.
+        asked: u32,
+        /// Layers that there are.
+        layers: u32,
     },
     /// A level that the stream does not have.
     #[error("level {level} of a picture that has {levels}: 0 is full size")]

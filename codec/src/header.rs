@@ -13,7 +13,13 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
+
+/// Most quality layers that a stream can have.
+pub const MAX_LAYERS: u32 = 255;
+
+/// Least side of a tile that is not the picture's.
+pub const MIN_TILE: usize = 64;
 
 /// Most levels that a stream can have.
 pub const MAX_LEVELS: u32 = 16;
@@ -48,6 +54,10 @@ pub struct Header {
     pub colour: Colour,
     /// Levels of the transform.
     pub levels: u32,
+    /// Quality layers.
+    pub layers: u32,
+    /// Rows and columns of a tile; those of the picture, if that is not cut.
+    pub tile: [usize; 2],
     /// Rows and columns of a codeblock.
     pub block: [usize; 2],
     /// Passes over a plane.
@@ -112,7 +122,9 @@ impl Header {
         bytes.extend((self.components as u16).to_le_bytes());
         bytes.extend((self.height as u32).to_le_bytes());
         bytes.extend((self.width as u32).to_le_bytes());
+        self.tile.iter().for_each(|side| bytes.extend((*side as u32).to_le_bytes()));
         bytes.push(self.levels as u8);
+        bytes.push(self.layers as u8);
         bytes.push((self.block[0].ilog2() | self.block[1].ilog2() << 4) as u8);
         bytes.extend(length.to_le_bytes());
         bytes.extend(wavelet.as_bytes());
@@ -178,7 +190,8 @@ impl Header {
         let bits = u32::from(fields.byte()?);
         let components = usize::from(fields.u16()?);
         let (height, width) = (fields.u32()? as usize, fields.u32()? as usize);
-        let levels = u32::from(fields.byte()?);
+        let tile = [fields.u32()? as usize, fields.u32()? as usize];
+        let (levels, layers) = (u32::from(fields.byte()?), u32::from(fields.byte()?));
         let sides = fields.byte()?;
         if !(1..=16).contains(&bits) {
             return Err(CodecError::Bits { bits });
@@ -191,6 +204,10 @@ impl Header {
         }
         if levels > MAX_LEVELS {
             return Err(CodecError::Levels { levels, most: MAX_LEVELS });
+        }
+        check_tile(tile, [height, width], levels)?;
+        if layers == 0 {
+            return Err(CodecError::Layers { layers, most: MAX_LAYERS });
         }
         let block = [sides & 15, sides >> 4].map(|log| 1usize << log);
         if block.iter().any(|side| !BLOCK_SIDES.contains(side)) {
@@ -234,6 +251,8 @@ impl Header {
             signed,
             colour,
             levels,
+            layers,
+            tile,
             block,
             passes,
             scheme,
@@ -245,6 +264,11 @@ impl Header {
     /// Number of samples.
     pub fn samples(&self) -> u128 {
         self.height as u128 * self.width as u128 * self.components as u128
+    }
+
+    /// Tiles along each axis.
+    pub fn tiles(&self) -> [usize; 2] {
+        [self.height.div_ceil(self.tile[0]), self.width.div_ceil(self.tile[1])]
     }
 
     /// Whether samples come back to the bit.
@@ -261,6 +285,18 @@ impl Header {
     /// The tables of its blocks.
     pub fn tables(&self) -> &Tables {
         self.tables.as_ref().unwrap_or(Tables::built_in())
+    }
+}
+
+/// Whether pictures of a shape can be cut into such tiles.
+pub fn check_tile(tile: [usize; 2], shape: [usize; 2], levels: u32) -> Result<(), CodecError> {
+    let multiple = 1 << levels;
+    let is_good = |(&tile, &side): (&usize, &usize)| {
+        tile == side || (MIN_TILE..side).contains(&tile) && tile.is_multiple_of(multiple)
+    };
+    match tile.iter().zip(&shape).all(is_good) {
+        true => Ok(()),
+        false => Err(CodecError::Tile { height: tile[0], width: tile[1], multiple }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Pictures as the codec takes and gives them.
 
 use crate::error::CodecError;
+use std::ops::Range;
 
 /// A picture: integers of up to 16 bits in any number of components, row by row, the components of a pixel together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,17 @@ impl Image {
             None => Ok(()),
             Some(at) => Err(CodecError::Sample { value: self.samples[at], at, bits, low, high }),
         }
+    }
+
+    /// These rows and columns of it.
+    pub(crate) fn part(&self, [rows, columns]: [Range<usize>; 2]) -> Image {
+        let Image { components, bits, signed, .. } = *self;
+        let row = |y: usize| {
+            let at = (y * self.width + columns.start) * components;
+            &self.samples[at..at + columns.len() * components]
+        };
+        let samples = rows.clone().flat_map(row).copied().collect();
+        Image { height: rows.len(), width: columns.len(), components, bits, signed, samples }
     }
 
     /// Peak signal-to-noise ratio to another picture of the same kind, in dB: infinite if they are equal. The peak is

@@ -79,15 +79,23 @@ impl Lane for f32 {
 /// A transform of pictures of one size.
 pub struct Transform<T> {
     plan: Plan<T>,
-    /// The bands of a component.
-    pub bands: Vec<Band>,
+    /// The bands of a component, of each tile.
+    pub tiles: Vec<Vec<Band>>,
 }
 
 impl<T: Lane> Transform<T> {
-    /// For pictures of that shape, on a device.
-    pub fn new(scheme: &Scheme, shape: [usize; 2], levels: u32, device: &Device) -> Result<Transform<T>, CodecError> {
-        let plan = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>().build(device)?;
-        Ok(Transform { bands: bands(&plan), plan })
+    /// For pictures of that shape, cut into such tiles, on a device.
+    pub fn new(
+        scheme: &Scheme,
+        shape: [usize; 2],
+        tile: [usize; 2],
+        levels: u32,
+        device: &Device,
+    ) -> Result<Transform<T>, CodecError> {
+        let builder = Plan::builder(scheme).shape(&shape).levels(levels).sample::<T>();
+        let builder = if tile == shape { builder } else { builder.tile(&tile) };
+        let plan = builder.build(device)?;
+        Ok(Transform { tiles: bands(&plan), plan })
     }
 
     /// Rows and columns at a level.

@@ -1,154 +1,290 @@
-//! The blocks of a resolution in a stream: an index of all of them, then their words. `docs/format.md` defines it.
+//! What a stream has of the blocks of a tile, at a resolution, in a quality layer: an index of all of them, then words.
+//! `docs/format.md` defines it.
 
 use crate::bands::Place;
 use crate::block::{Encoded, MAX_PLANES, Mode, raw_words};
 use crate::error::CodecError;
 use crate::header::CHECKSUM;
+use std::fmt;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Of an index's first byte: the block's words are its coefficients as they are.
+/// Of an entry's first byte: the block's words are its coefficients as they are.
 const RAW: u8 = 64;
 
-/// What an index says of a block.
+/// Of an entry's first byte: these are not all of the block's words.
+const OPEN: u8 = 128;
+
+/// Bytes of a packet's first field, its length.
+const LENGTH: usize = 4;
+
+/// Which packet of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Bitplanes.
-    pub planes: u32,
-    /// How its words are to be read.
-    pub mode: Mode,
-    /// Number of its words.
-    pub words: usize,
+pub struct PacketId {
+    /// The quality layer.
+    pub layer: u32,
+    /// The resolution, 0 for the low band.
+    pub resolution: u32,
+    /// The tile, counted row by row.
+    pub tile: usize,
+}
+
+impl PacketId {
+    /// All packets of a stream, in their order.
+    pub fn all(layers: u32, levels: u32, tiles: usize) -> impl Iterator<Item = PacketId> {
+        (0..layers).flat_map(move |layer| {
+            (0..=levels).flat_map(move |resolution| (0..tiles).map(move |tile| PacketId { layer, resolution, tile }))
+        })
+    }
+}
+
+impl fmt::Display for PacketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PacketId { layer, resolution, tile } = self;
+        write!(f, "layer {layer}, resolution {resolution}, tile {tile}")
+    }
 }
 
 /// The lower half of XXH3-64 of a part of a packet.
-fn checksum(bytes: &[u8], seed: u64, resolution: u32) -> [u8; CHECKSUM] {
-    (xxh3_64_with_seed(bytes, seed.wrapping_add(resolution.into())) as u32).to_le_bytes()
+fn checksum(bytes: &[u8], seed: u64) -> [u8; CHECKSUM] {
+    (xxh3_64_with_seed(bytes, seed) as u32).to_le_bytes()
 }
 
-/// Writes the packet of a resolution; of the stream with this [`seed`](crate::header::seed).
-pub fn write(blocks: &[Encoded], seed: u64, resolution: u32, stream: &mut Vec<u8>) {
+/// A number below 2^15 in one byte or two.
+fn put(number: usize, stream: &mut Vec<u8>) {
+    match number {
+        few @ 0..128 => stream.push(few as u8),
+        many => stream.extend([(many & 127 | 128) as u8, (many >> 7) as u8]),
+    }
+}
+
+/// Writes a packet of a layer: of each block the words of this range, which begins where that of the layer before has
+/// ended. The seed is that of its checksums.
+///
+/// # Errors
+/// If it is too long.
+pub fn write<'a>(
+    blocks: impl Iterator<Item = (&'a Encoded, Range<usize>)> + Clone,
+    layer: u32,
+    seed: u64,
+    stream: &mut Vec<u8>,
+) -> Result<(), CodecError> {
     let begin = stream.len();
-    for Encoded { planes, mode, words } in blocks {
+    stream.extend([0; LENGTH]);
+    for (Encoded { planes, mode, words }, part) in blocks.clone() {
+        let is_last = part.end == words.len();
         match mode {
-            _ if *planes == 0 => stream.push(0),
+            _ if *planes == 0 => stream.extend((layer == 0).then_some(0)),
+            // Nothing is said of a block that is complete.
+            _ if part.start == words.len() => {}
+            _ if part.start > 0 => put(2 * part.len() + usize::from(is_last), stream),
+            _ if part.is_empty() => stream.push(OPEN),
             Mode::Raw => stream.push(*planes as u8 | RAW),
             Mode::Coded { class, sharing } => {
-                stream.extend([*planes as u8, class | sharing << 5]);
-                match words.len() {
-                    few @ 0..128 => stream.push(few as u8),
-                    many => stream.extend([(many & 127 | 128) as u8, (many >> 7) as u8]),
-                }
+                stream.extend([*planes as u8 | if is_last { 0 } else { OPEN }, class | sharing << 5]);
+                put(part.len(), stream);
             }
         }
     }
-    stream.extend(checksum(&stream[begin..], seed, resolution));
+    let words: usize = blocks.clone().map(|(_, part)| part.len()).sum();
+    let length = stream.len() - begin - LENGTH + 2 * (CHECKSUM + words);
+    let field = u32::try_from(length).map_err(|_| CodecError::Packet { bytes: length })?;
+    stream[begin..begin + LENGTH].copy_from_slice(&field.to_le_bytes());
+    stream.extend(checksum(&stream[begin..], seed));
     let begin = stream.len();
-    for block in blocks {
-        block.words.iter().for_each(|word| stream.extend_from_slice(&word.to_le_bytes()));
+    for (block, part) in blocks {
+        block.words[part].iter().for_each(|word| stream.extend_from_slice(&word.to_le_bytes()));
     }
-    stream.extend(checksum(&stream[begin..], seed, resolution));
+    stream.extend(checksum(&stream[begin..], seed));
+    Ok(())
+}
+
+/// What is known of a block, by the packets that were read.
+#[derive(Clone, Debug)]
+pub struct Held<'a> {
+    /// Bitplanes; 0 if it has not begun, or is all zeros.
+    pub planes: u32,
+    /// How its words are to be read.
+    pub mode: Mode,
+    /// Whether all of its words are there.
+    pub complete: bool,
+    /// Whether packets have said all of it, though the stream may be cut in its words.
+    said: bool,
+    /// Its words, as packets have them.
+    parts: Vec<&'a [u8]>,
+}
+
+impl<'a> Held<'a> {
+    /// Of which nothing has been said.
+    const NOTHING: Self = Held { planes: 0, mode: Mode::Raw, complete: false, said: false, parts: Vec::new() };
+
+    /// Whether there is nothing to decode: it is all zeros, or none of its words is there.
+    pub fn is_empty(&self) -> bool {
+        self.planes == 0 || self.words().next().is_none()
+    }
+
+    /// Its words.
+    pub fn words(&self) -> impl Iterator<Item = u16> + '_ {
+        self.parts.iter().flat_map(|part| part.as_chunks().0).map(|word| u16::from_le_bytes(*word))
+    }
+
+    fn count(&self) -> usize {
+        self.parts.iter().map(|part| part.len() / 2).sum()
+    }
+}
+
+/// What an index says of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    /// Nothing new.
+    Nothing,
+    /// All of it is 0.
+    Zeros,
+    /// It begins.
+    First { planes: u32, mode: Mode, words: usize, is_last: bool },
+    /// It goes on.
+    More { words: usize, is_last: bool },
+}
+
+impl Entry {
+    fn words(self) -> usize {
+        match self {
+            Entry::Nothing | Entry::Zeros => 0,
+            Entry::First { words, .. } | Entry::More { words, .. } => words,
+        }
+    }
 }
 
 /// A packet as far as a stream has it.
-#[derive(Clone, Debug)]
-pub struct Packet<'a> {
-    /// What there is of each block's words.
-    pub blocks: Vec<(Entry, Words<'a>)>,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
     /// Bytes of the packet; `None` if the stream ends before it does.
     pub length: Option<usize>,
+    /// Blocks that begin in it.
+    pub begun: usize,
+    /// Those of them that stand as they are.
+    pub raw: usize,
 }
 
-/// The words of a block, as bytes, and whether these are all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Words<'a> {
-    bytes: &'a [u8],
-    /// Whether there are as many as the index says.
-    pub complete: bool,
+/// Bytes of the packet that a stream begins with; `None` if the stream ends before it does.
+pub fn length(stream: &[u8]) -> Option<usize> {
+    let length = LENGTH + u32::from_le_bytes(*stream.first_chunk()?) as usize;
+    (length <= stream.len()).then_some(length)
 }
 
-impl Words<'_> {
-    /// Whether there is nothing of a block that has something.
-    pub fn is_missing(&self) -> bool {
-        self.bytes.is_empty() && !self.complete
-    }
-
-    /// As numbers.
-    pub fn to_vec(self) -> Vec<u16> {
-        self.bytes.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word)).collect()
-    }
-}
-
-/// Reads the packet that these bytes begin with. `None` if its index is not whole: then nothing can be said of it.
+/// Reads the packet that a stream begins with, and adds what it says to blocks; to none of them if its index is not
+/// whole. `blocks` is empty before the first layer.
 ///
 /// # Errors
 /// If a checksum does not fit, or the index says what cannot be.
 pub fn read<'a>(
     stream: &'a [u8],
     places: &[Place],
+    blocks: &mut Vec<Held<'a>>,
+    id: PacketId,
     seed: u64,
-    resolution: u32,
-) -> Result<Option<Packet<'a>>, CodecError> {
-    let corrupted = |part: &str| CodecError::Checksum { what: format!("the {part} of resolution {resolution}") };
-    // Each block has a byte at least: no more of them are looked at than there are bytes.
+) -> Result<Packet, CodecError> {
+    let corrupted = |part: &str| CodecError::Checksum { what: format!("the {part} of {id}") };
+    let broken = |why: String| CodecError::Index { packet: id.to_string(), why };
+    let Some(field) = stream.first_chunk::<LENGTH>() else { return Ok(Packet::default()) };
+    let promised = u32::from_le_bytes(*field) as usize;
+    // In the first layer each block has a byte at least: no more of them are looked at than there are bytes.
     let mut entries = Vec::with_capacity(places.len().min(stream.len()));
-    let mut at = 0;
-    for place in places {
-        let entry = entry(&stream[at..], place).map_err(|why| CodecError::Index { resolution, why })?;
-        let Some((entry, length)) = entry else { return Ok(None) };
+    let mut at = LENGTH;
+    for (i, place) in places.iter().enumerate() {
+        let Some((entry, length)) = entry(&stream[at..], place, blocks.get(i)).map_err(broken)? else {
+            return Ok(Packet::default());
+        };
         entries.push(entry);
         at += length;
     }
     let (index, rest) = stream.split_at(at);
-    let Some((sum, rest)) = rest.split_first_chunk::<CHECKSUM>() else { return Ok(None) };
-    if checksum(index, seed, resolution) != *sum {
+    let Some((sum, rest)) = rest.split_first_chunk::<CHECKSUM>() else { return Ok(Packet::default()) };
+    if checksum(index, seed) != *sum {
         return Err(corrupted("index"));
     }
-    let length: usize = entries.iter().map(|entry| 2 * entry.words).sum();
-    let whole = match rest.split_at_checked(length) {
+    let words: usize = entries.iter().map(|entry| entry.words()).sum();
+    let length = at + 2 * words + 2 * CHECKSUM;
+    if length != LENGTH + promised {
+        return Err(broken(format!("it is said to have {promised} bytes, and has {}", length - LENGTH)));
+    }
+    let whole = match rest.split_at_checked(2 * words) {
         Some((payload, behind)) if behind.len() >= CHECKSUM => {
-            if checksum(payload, seed, resolution) != behind[..CHECKSUM] {
+            if checksum(payload, seed) != behind[..CHECKSUM] {
                 return Err(corrupted("payload"));
             }
             true
         }
         _ => false,
     };
-    let mut left = &rest[..rest.len().min(length)];
-    let mut blocks = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let bytes;
-        let all = 2 * entry.words;
-        (bytes, left) = left.split_at(left.len().min(all));
-        blocks.push((entry, Words { bytes, complete: bytes.len() == all }));
+    if blocks.is_empty() {
+        *blocks = vec![Held::NOTHING; places.len()];
     }
-    Ok(Some(Packet { blocks, length: whole.then_some(at + length + 2 * CHECKSUM) }))
+    let mut packet = Packet { length: whole.then_some(length), begun: 0, raw: 0 };
+    let mut left = &rest[..rest.len().min(2 * words)];
+    for (entry, held) in entries.into_iter().zip(blocks) {
+        let (bytes, is_last);
+        (bytes, left) = left.split_at(left.len().min(2 * entry.words()));
+        match entry {
+            Entry::Nothing => continue,
+            Entry::Zeros => is_last = true,
+            Entry::First { planes, mode, is_last: last, .. } => {
+                (held.planes, held.mode, is_last) = (planes, mode, last);
+                packet.begun += 1;
+                packet.raw += usize::from(mode == Mode::Raw);
+            }
+            Entry::More { is_last: last, .. } => is_last = last,
+        }
+        held.said = is_last;
+        held.complete = is_last && bytes.len() == 2 * entry.words();
+        held.parts.extend((!bytes.is_empty()).then_some(bytes));
+    }
+    Ok(packet)
 }
 
-/// The entry that these bytes begin with, and its length; `None` if they end before it does.
-fn entry(bytes: &[u8], place: &Place) -> Result<Option<(Entry, usize)>, String> {
+/// A number in one byte or two that these bytes begin with, and how many it has; `None` if they end before it does.
+fn number(bytes: &[u8]) -> Option<(usize, usize)> {
+    match *bytes {
+        [low @ 0..128, ..] => Some((low.into(), 1)),
+        [low, high, ..] => Some((usize::from(low & 127) | usize::from(high) << 7, 2)),
+        _ => None,
+    }
+}
+
+/// The entry of a block that these bytes begin with, and its length; `None` if they end before it does.
+fn entry(bytes: &[u8], place: &Place, held: Option<&Held<'_>>) -> Result<Option<(Entry, usize)>, String> {
+    let too_many = |words: usize, most: usize| format!("a block has {words} words, where {most} hold it as it is");
+    if held.is_some_and(|held| held.said) {
+        return Ok(Some((Entry::Nothing, 0)));
+    }
+    if let Some(held) = held.filter(|held| held.planes > 0) {
+        let Some((number, length)) = number(bytes) else { return Ok(None) };
+        let entry = match (number / 2, number % 2 == 1) {
+            (0, false) => Entry::Nothing,
+            (0, true) => return Err("a block ends where it has ended".into()),
+            (words, is_last) => Entry::More { words, is_last },
+        };
+        let (words, most) = (held.count() + entry.words(), raw_words(place.shape, held.planes));
+        return if words < most { Ok(Some((entry, length))) } else { Err(too_many(words, most)) };
+    }
     let Some(&first) = bytes.first() else { return Ok(None) };
-    let planes = u32::from(first & !RAW);
-    if planes > MAX_PLANES || first == RAW {
+    let (is_raw, is_last, planes) = (first & RAW != 0, first & OPEN == 0, u32::from(first & !(RAW | OPEN)));
+    if planes > MAX_PLANES || is_raw && (planes == 0 || !is_last) {
         return Err(format!("a block's first byte is {first:#04x}"));
     }
     if planes == 0 {
-        return Ok(Some((Entry { planes, mode: Mode::Raw, words: 0 }, 1)));
+        return Ok(Some((if is_last { Entry::Zeros } else { Entry::Nothing }, 1)));
     }
     let most = raw_words(place.shape, planes);
-    if first & RAW != 0 {
-        return Ok(Some((Entry { planes, mode: Mode::Raw, words: most }, 1)));
+    if is_raw {
+        return Ok(Some((Entry::First { planes, mode: Mode::Raw, words: most, is_last }, 1)));
     }
-    let Some(&[mode, low]) = bytes.get(1..3) else { return Ok(None) };
-    let (words, length) = match low {
-        0..128 => (usize::from(low), 3),
-        128.. => {
-            let Some(&high) = bytes.get(3) else { return Ok(None) };
-            (usize::from(low & 127) | usize::from(high) << 7, 4)
-        }
+    let Some((&mode, (words, length))) = bytes.get(1).zip(number(bytes.get(2..).unwrap_or(&[]))) else {
+        return Ok(None);
     };
     if words == 0 || words >= most {
-        return Err(format!("a block has {words} words, where {most} hold it as it is"));
+        return Err(too_many(words, most));
     }
     let mode = Mode::Coded { class: mode & 31, sharing: mode >> 5 };
-    Ok(Some((Entry { planes, mode, words }, length)))
+    Ok(Some((Entry::First { planes, mode, words, is_last }, 2 + length)))
 }

@@ -96,14 +96,34 @@ fn neighbours(values: &[f64], width: usize, at: usize) -> f64 {
     row(start.checked_sub(width)) + row(Some(start)) + row(Some(start + width)) - values[at].abs().min(2.0)
 }
 
-/// The offset that puts coefficients, in steps, that have an index beside 0 at the mean of their intervals.
-pub fn offset(values: &[f64], indices: &[i32]) -> u8 {
-    let far = values.iter().zip(indices).filter(|(_, index)| **index != 0);
-    let (sum, count) = far.fold((0.0, 0u32), |(sum, count), (value, index)| {
-        (sum + value.abs() - f64::from(index.unsigned_abs()), count + 1)
-    });
-    // Where nothing has an index, it does not matter.
-    if count == 0 { 0 } else { (256.0 * sum / f64::from(count)).round().clamp(0.0, 255.0) as u8 }
+/// How far coefficients, in steps, are beyond their indices, summed up, and how many have an index beside 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Excess {
+    sum: f64,
+    count: u64,
+}
+
+impl Excess {
+    /// Of these.
+    pub fn of(values: &[f64], indices: &[i32]) -> Excess {
+        let far = values.iter().zip(indices).filter(|(_, index)| **index != 0);
+        far.fold(Excess::default(), |Excess { sum, count }, (value, index)| Excess {
+            sum: sum + value.abs() - f64::from(index.unsigned_abs()),
+            count: count + 1,
+        })
+    }
+
+    /// Of these and others together.
+    pub fn and(self, other: Excess) -> Excess {
+        Excess { sum: self.sum + other.sum, count: self.count + other.count }
+    }
+
+    /// The offset that puts coefficients at the mean of their intervals.
+    pub fn offset(self) -> u8 {
+        // Where nothing has an index, it does not matter.
+        let mean = if self.count == 0 { 0.0 } else { self.sum / self.count as f64 };
+        (256.0 * mean).round().clamp(0.0, 255.0) as u8
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +161,8 @@ mod tests {
         assert_eq!(indices(&[0.0, 2.0, 0.9, 0.0, 0.0, 0.0], 2), [0, 2, 1, 0, 0, 0]);
         assert_eq!(indices(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.9], 6)[5], 0);
         assert_eq!(indices(&[1e300, -1e300, f64::NAN], 3), [i32::MAX, -i32::MAX, 0]);
-        assert_eq!(offset(&[1.25, -2.75, 0.3], &[1, -2, 0]), 128);
+        let (near, far) = (Excess::of(&[1.25, 0.3], &[1, 0]), Excess::of(&[-2.75], &[-2]));
+        assert_eq!([near.offset(), far.offset(), near.and(far).offset()], [64, 192, 128]);
+        assert_eq!(Excess::default().offset(), 0);
     }
 }

@@ -1,8 +1,8 @@
 //! Blocks come back as they were, whatever is in them, and no words make the decoder panic or go on for ever.
 
 use lifting_codec::block::{
-    Counts, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape, decode, decode_sequentially, encode,
-    encode_sequentially, encode_with,
+    Counts, Direction, Encoded, MAX_SIDE, Mode, Passes, Prefix, Shape, decode, decode_sequentially, encode,
+    encode_sequentially, encode_with, encode_with_prefixes,
 };
 use lifting_codec::tables::{TABLE_BYTES, Table, Tables};
 use proptest::prelude::*;
@@ -195,4 +195,32 @@ fn even_symbols_take_a_bit_each() {
     // Coded in order from the first: 1 (significant), 0 (as predicted or positive), and so on, then the tail of ones.
     assert_eq!(encoded.words[0], 0b1010_1010_1010_1010);
     assert!(encoded.words[24..].iter().all(|w| *w == u16::MAX));
+}
+
+/// A block that is cut at a prefix has the error that the prefix says, or less: what is open is decoded a little further.
+#[test]
+fn prefixes_have_the_errors_that_they_say() {
+    let tables = Tables::built_in();
+    for (passes, scale) in [(Passes::Two, 300.0), (Passes::Three, 40.0), (Passes::Three, 4.0)] {
+        let shape = Shape { height: 64, width: 61, direction: Direction::Vertical, passes };
+        let value = |i: usize| ((i * 7919 + i * i * 31) % 1009) as f64 / 504.0 - 1.0;
+        let coefficients: Vec<i32> = (0..shape.samples()).map(|i| (value(i).powi(5) * scale) as i32).collect();
+        let (encoded, prefixes) = encode_with_prefixes(shape, &coefficients, tables);
+        assert_eq!(encoded, encode(shape, &coefficients, tables));
+        assert_eq!(prefixes[prefixes.len() - 1], Prefix { words: encoded.words.len(), error: 0.0 });
+        let passes_of_plane = if passes == Passes::Three { 3 } else { 2 };
+        assert!(prefixes.len() > passes_of_plane * (encoded.planes as usize - 2), "{}", prefixes.len());
+        let all: f64 = coefficients.iter().map(|&c| f64::from(c).powi(2)).sum();
+        for Prefix { words, error } in prefixes {
+            let is_whole = words == encoded.words.len();
+            let decoded =
+                decode(shape, encoded.planes, encoded.mode, &encoded.words[..words], is_whole, tables).unwrap();
+            let mut found = 0.0;
+            for (i, &c) in coefficients.iter().enumerate() {
+                let middle = if decoded.magnitudes[i] > 0 { f64::from(1 << decoded.unknown[i] >> 1) } else { 0.0 };
+                found += (f64::from(c.unsigned_abs()) - f64::from(decoded.magnitudes[i]) - middle).powi(2);
+            }
+            assert!(found <= 1.005 * error && found > 0.6 * error - 0.01 * all, "{words} words: {found}, {error} said");
+        }
+    }
 }

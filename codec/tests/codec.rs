@@ -234,9 +234,9 @@ fn every_changed_byte_is_found() {
 fn headers_are_not_believed() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
-    // Height and width stand behind signature, version, length, flags, colour, bits and components.
+    // Height and width, and those of tiles, stand behind signature, version, length, flags, colour, bits and components.
     let mut large = stream.clone();
-    large[18..26].copy_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
+    large[18..34].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));
     let end = Decoder::new(&stream).unwrap().header_length() - 4;
     let sum = xxhash_rust::xxh3::xxh3_64(&large[..end]).to_le_bytes();
@@ -247,8 +247,8 @@ fn headers_are_not_believed() {
         Err(CodecError::TooLarge { samples: 64, .. })
     ));
     let mut newer = stream.clone();
-    newer[8] = 2;
-    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 2, known: 1 })));
+    newer[8] = 3;
+    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 3, known: 2 })));
     assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));
     assert!(matches!(decode(b""), Err(CodecError::NotAStream)));
 }

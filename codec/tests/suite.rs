@@ -3,4 +3,6 @@
 mod block;
 mod codec;
 mod kernel;
+mod scalable;
+mod streams;
 mod vectors;

@@ -33,6 +33,8 @@ fn vectors() -> Vec<(&'static str, Codec, Image)> {
             two.clone().passes(Passes::Three).block(16, 64).build().unwrap(),
             picture(65, 70, 1, 12, true),
         ),
+        ("layers", two.clone().levels(4).layers(5).build().unwrap(), picture(120, 136, 1, 8, false)),
+        ("tiles", two.clone().levels(2).layers(2).tile(64, 128).build().unwrap(), picture(70, 140, 3, 8, false)),
         ("noise", two.levels(1).build().unwrap(), noise(16)),
         ("text", Codec::builder(&mine).levels(2).build().unwrap(), picture(36, 52, 2, 10, false)),
         ("lossy", Codec::builder(&named("cdf97")).psnr(38.0).build().unwrap(), picture(130, 90, 3, 8, false)),
@@ -45,16 +47,24 @@ fn vectors() -> Vec<(&'static str, Codec, Image)> {
     ]
 }
 
-/// What a stream decodes to: XXH3-64 of the samples at each level.
+/// XXH3-64 of the samples of a picture.
+fn hash_of(image: &Image) -> u64 {
+    xxh3_64(&image.samples.iter().flat_map(|s| s.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// What a stream decodes to: the hash at each level, and with fewer layers.
 fn hashes(stream: &[u8]) -> Vec<String> {
     let decoder = Decoder::new(stream).unwrap();
     let hash = |level| {
         let picture = decoder.decode(level).unwrap();
         assert!(picture.complete);
-        let bytes: Vec<u8> = picture.image.samples.iter().flat_map(|s| s.to_le_bytes()).collect();
-        format!("{:016x}", xxh3_64(&bytes))
+        format!("{:016x}", hash_of(&picture.image))
     };
-    (0..=decoder.header().levels).map(hash).collect()
+    let of_layer = |layers| {
+        let picture = decoder.clone().layers(layers).unwrap().decode(0).unwrap();
+        format!("{layers}:{:016x}", hash_of(&picture.image))
+    };
+    (0..=decoder.header().levels).map(hash).chain((1..decoder.header().layers).map(of_layer)).collect()
 }
 
 #[test]

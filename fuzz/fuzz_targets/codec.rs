@@ -2,13 +2,16 @@
 //! with checksums that fit what was changed.
 #![no_main]
 
-use lifting_codec::Decoder;
+use lifting_codec::{Decoder, Header, Region};
 use lifting_codec::block::{Direction, Mode, Passes, Shape, decode, decode_sequentially};
 use lifting_codec::tables::Tables;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(decoder) = Decoder::new(bytes) {
         let _ = decoder.packets();
+        let Header { height, width, .. } = *decoder.header();
+        let region = Region { y: height / 2, x: width / 3, height: height.div_ceil(4), width: width.div_ceil(5) };
+        let _ = decoder.clone().region(region).and_then(|decoder| decoder.layers(1)?.decode(1));
         for level in 0..=decoder.header().levels {
             let _ = decoder.decode(level);
         }

@@ -138,6 +138,43 @@ fn resolutions_pipes_and_directories() {
     assert!(bench.exists("part.png"));
 }
 
+/// Layers, prefixes, tiles and regions.
+#[test]
+fn parts_of_streams_are_pictures() {
+    let bench = Bench::new();
+    bench.copy("camera.png");
+    bench.run("encode camera.png -o a.lpc --layers 5 --tile 256x512").ok();
+    let said = bench.run("info a.lpc").ok().stdout;
+    for line in ["tiles        256 × 512, 2 × 1 of them\n", "layer 1      up to ", "layer 5      up to "] {
+        assert!(said.contains(line), "{said}");
+    }
+    bench.run("decode a.lpc -o whole.png").ok();
+    bench.run("decode a.lpc -o rough.png --layers 2").ok();
+    bench.run("decode a.lpc -o part.npy --region 300,17,64,32").ok();
+    let samples = |array: &[u8], count: usize| array[array.len() - count..].to_vec();
+    let part = samples(&bench.read("part.npy"), 64 * 32);
+    assert_ne!(bench.read("rough.png"), bench.read("whole.png"));
+    bench.run("decode a.lpc -o all.npy").ok();
+    let all = samples(&bench.read("all.npy"), 512 * 512);
+    for (y, row) in part.chunks(32).enumerate() {
+        assert!(all[(300 + y) * 512 + 17..].starts_with(row), "row {y}");
+    }
+    let stream = bench.read("a.lpc");
+    bench.write("b.lpc", &stream[..stream.len() / 10]);
+    assert!(bench.run("info b.lpc").ok().stdout.contains("packets are whole"));
+    assert!(bench.run("decode b.lpc -o b.png").ok().stderr.contains("the stream ends early"));
+    for (line, message) in [
+        ("encode camera.png -o c.lpc --layers 0", "it may be 1 to 255"),
+        ("encode camera.png -o c.lpc --tile 256", "write height and width as 1024x1024"),
+        ("decode a.lpc -o c.png --layers 6", "6 layers of a stream that has 5"),
+        ("decode a.lpc -o c.png --region 1,2,3", "as 100,200,512,512"),
+        ("decode a.lpc -o c.png --region 500,0,13,1", "are no part of 512 × 512 pixels"),
+    ] {
+        bench.run(line).fails(2, message);
+    }
+    bench.run("encode camera.png -o c.lpc --tile 100x100").fails(1, "a multiple of 32");
+}
+
 #[test]
 fn mistakes_are_told() {
     let bench = Bench::new();

@@ -109,9 +109,49 @@ impl Choice {
 
 /// Codes a block of coefficients, row by row, with the best table of a set.
 pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
+    encode_by(shape, coefficients, tables, false).0
+}
+
+/// So many of a block's first words, and what they are good for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prefix {
+    /// Number of words.
+    pub words: usize,
+    /// The squared error of the block's magnitudes, summed up, if no more than these words are decoded; or less.
+    pub error: f64,
+}
+
+/// [`encode`], and the prefixes at which the block can be cut: none of its words, those of whole passes, and all. Of a
+/// block that is raw, or has more than 16 planes, none and all.
+pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
+    let (encoded, ends) = encode_by(shape, coefficients, tables, true);
+    let magnitudes: Vec<u32> = coefficients.iter().map(|c| c.unsigned_abs()).collect();
+    let error = |magnitude: u32, near: f64| (f64::from(magnitude) - near).powi(2);
+    let mut errors: Vec<f64> = magnitudes.iter().map(|&m| error(m, 0.0)).collect();
+    let mut prefixes = vec![Prefix { words: 0, error: errors.iter().sum() }];
+    for end in ends.iter().filter(|end| end.words < encoded.words.len()) {
+        // The middle of what a magnitude can be whose bits are known down to this plane.
+        let middle = |magnitude: u32| f64::from(magnitude >> end.plane << end.plane) + f64::from(1 << end.plane >> 1);
+        for (at, (error_of, &magnitude)) in errors.iter_mut().zip(&magnitudes).enumerate() {
+            let older = magnitude >> end.plane > 1;
+            if magnitude >> end.plane != 0
+                && older == end.refines
+                && (older || end.is_significant(at / shape.width, at % shape.width))
+            {
+                *error_of = error(magnitude, middle(magnitude));
+            }
+        }
+        prefixes.push(Prefix { words: end.words, error: errors.iter().sum() });
+    }
+    prefixes.push(Prefix { words: encoded.words.len(), error: 0.0 });
+    (encoded, prefixes)
+}
+
+/// [`encode`], and if they are asked for the ends of passes, where there are such.
+fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<lanes::PassEnd>) {
     let planes = planes(coefficients);
     if planes == 0 {
-        return Encoded { planes, mode: Mode::Raw, words: Vec::new() };
+        return (Encoded { planes, mode: Mode::Raw, words: Vec::new() }, Vec::new());
     }
     let mut ready = (planes <= lanes::MOST_PLANES).then(|| lanes::ready(shape, coefficients, planes));
     let counts = match &mut ready {
@@ -119,15 +159,19 @@ pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
         None => Counts::sequentially(shape, coefficients),
     };
     let Choice { class, sharing, .. } = Choice::of(shape, &counts, tables);
-    let encoded = match &mut ready {
-        Some(block) => lanes::encode(block, class, sharing, &tables[class]),
-        None => encode_sequentially(shape, coefficients, class, sharing, &tables[class]),
+    let (encoded, ends) = match &mut ready {
+        Some(block) => {
+            block.ends = ends.then(Vec::new);
+            let encoded = lanes::encode(block, class, sharing, &tables[class]);
+            (encoded, block.ends.take().unwrap_or_default())
+        }
+        None => (encode_sequentially(shape, coefficients, class, sharing, &tables[class]), Vec::new()),
     };
     if encoded.words.len() < raw::words(shape, planes) {
-        return encoded;
+        return (encoded, ends);
     }
     let (magnitudes, negative) = split(coefficients);
-    Encoded { planes, mode: Mode::Raw, words: raw::encode(&magnitudes, &negative, planes) }
+    (Encoded { planes, mode: Mode::Raw, words: raw::encode(&magnitudes, &negative, planes) }, Vec::new())
 }
 
 struct Coding<'a> {

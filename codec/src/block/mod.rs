@@ -37,7 +37,7 @@ mod raw;
 mod scan;
 
 pub use decode::{Decoded, decode, decode_sequentially};
-pub use encode::{Choice, Counts, encode, encode_sequentially, encode_with};
+pub use encode::{Choice, Counts, Prefix, encode, encode_sequentially, encode_with, encode_with_prefixes};
 pub use raw::words as raw_words;
 
 /// Most rows and columns of a block: two columns for each of the 32 lanes of a warp.

@@ -101,6 +101,8 @@ Examples:
   liftc encode photo.png --quality 75 -o photo.lpc
   liftc encode photo.png -w dd137 -l 4 -o photo.lpc   with another wavelet
   liftc encode *.png --psnr 45 -o streams/            into a directory
+  liftc encode photo.png --layers 8 -o photo.lpc      so that any prefix is a picture
+  liftc encode map.tif --tile 1024x1024 -o map.lpc    of which parts are taken
   liftc decode photo.lpc -o back.png
   head -c 20000 photo.lpc | liftc decode - -o preview.png
 
@@ -114,6 +116,8 @@ pub(super) const DECODE_EXAMPLES: &str = "\
 Examples:
   liftc decode photo.lpc -o back.png
   liftc decode photo.lpc --level 2 -o quarter.png     a quarter of each side
+  liftc decode photo.lpc --layers 3 -o rough.png      the first quality layers
+  liftc decode map.lpc --region 100,200,512,512 -o part.png
   liftc decode photo.lpc -o back.npy
   liftc decode *.lpc -o pictures/
   curl … | liftc decode - -o - --format ppm | display

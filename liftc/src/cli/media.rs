@@ -4,6 +4,7 @@ use super::bench::{DeviceArg, device};
 use super::values::{boundary_values, format_values, sample_values};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
+use lifting_codec::Region;
 use std::path::PathBuf;
 
 /// Arguments of `transform`.
@@ -110,6 +111,12 @@ pub struct EncodeArgs {
     /// Number of levels
     #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=16))]
     pub levels: u32,
+    /// Quality layers: each but the last halves what the stream takes up to the next; any prefix is a picture
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub layers: u32,
+    /// Cut the picture into tiles that know nothing of one another, each side 64 at least and a multiple of 2^LEVELS
+    #[arg(long, value_name = "HxW", value_parser = tile)]
+    pub tile: Option<[usize; 2]>,
     /// How often each bitplane is gone through: 3 takes a little less room and more time
     #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub passes: u8,
@@ -139,6 +146,19 @@ fn codeblock(text: &str) -> Result<[usize; 2], String> {
     sides.ok_or_else(|| "write height and width as 64x64, each 4, 8, 16, 32 or 64".into())
 }
 
+fn tile(text: &str) -> Result<[usize; 2], String> {
+    let sides = text.split_once('x').and_then(|(h, w)| Some([h.parse().ok()?, w.parse().ok()?]));
+    sides.ok_or_else(|| "write height and width as 1024x1024".into())
+}
+
+fn region(text: &str) -> Result<Region, String> {
+    let numbers: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok(&[y, x, height, width]) => Ok(Region { y, x, height, width }),
+        _ => Err("write first row, first column, rows and columns as 100,200,512,512".into()),
+    }
+}
+
 /// Arguments of `decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArgs {
@@ -151,6 +171,12 @@ pub struct DecodeArgs {
     /// Resolution: 0 is full size, 1 half, 2 a quarter
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=16))]
     pub level: Option<u32>,
+    /// So many quality layers only [default: all]
+    #[arg(long, value_name = "N")]
+    pub layers: Option<u32>,
+    /// This part of the picture only, in pixels of its full size: first row, first column, rows, columns
+    #[arg(long, value_name = "Y,X,H,W", value_parser = region)]
+    pub region: Option<Region>,
     /// What is written, where the name does not say it [default: .png]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,

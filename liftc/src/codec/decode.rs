@@ -34,10 +34,18 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         CodecError::NotAStream => {
             input(&e).at(&place).help("`liftc encode` writes such; for coefficients there is `transform --inverse`")
         }
-        CodecError::NoSuchLevel { .. } => usage(&e).at(&place),
+        CodecError::NoSuchLevel { .. } | CodecError::NoSuchLayer { .. } | CodecError::Region { .. } => {
+            usage(&e).at(&place)
+        }
         _ => input(&e).at(&place),
     };
-    let decoder = Decoder::new(&stream).map_err(at)?.at_most(MAX_SAMPLES).on(device).map_err(at)?;
+    let mut decoder = Decoder::new(&stream).map_err(at)?.at_most(MAX_SAMPLES).on(device).map_err(at)?;
+    if let Some(layers) = args.layers {
+        decoder = decoder.layers(layers).map_err(at)?;
+    }
+    if let Some(region) = args.region {
+        decoder = decoder.region(region).map_err(at)?;
+    }
     let picture = decoder.decode(level).map_err(at)?;
     if !picture.complete {
         note(args.quiet, &format!("{place}: the stream ends early, and what it does not have is taken as 0"));

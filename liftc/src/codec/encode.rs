@@ -39,6 +39,8 @@ impl Request {
         let passes = if args.passes == 3 { Passes::Three } else { Passes::Two };
         let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes);
         let builder = builder.block(args.block[0], args.block[1]).fitted(args.fit);
+        let builder = builder.layers(args.layers);
+        let builder = args.tile.into_iter().fold(builder, |builder, [height, width]| builder.tile(height, width));
         let builder = builder.device(crate::bench::open(args.device, args.quiet, "coded")?);
         let codec = |colour: bool| {
             builder.clone().colour(colour).build().map_err(|e| match e {
@@ -64,6 +66,7 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
         let help = match &e {
             CodecError::TooSmall { .. } => Some("ask for more bits with --bpp, or take fewer levels with -l"),
             CodecError::TooGood { .. } => Some("take an integer wavelet and leave --psnr away: that is lossless"),
+            CodecError::Tile { .. } => Some("take other sides with --tile, or fewer levels with -l"),
             CodecError::Plan(_) => Some("take another wavelet, or fewer levels with -l"),
             _ => None,
         };

@@ -2,7 +2,7 @@
 
 use crate::failure::{Outcome, input};
 use lifting_codec::block::Passes;
-use lifting_codec::{Colour, Decoder, Header};
+use lifting_codec::{Colour, Decoder, Header, PacketInfo};
 use std::fmt::Write;
 
 /// The stream's header and packets, in lines.
@@ -10,7 +10,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
     let header = decoder.header();
-    let Header { height, width, components, bits, signed, colour, levels, block, passes, .. } = header;
+    let Header { height, width, components, bits, signed, colour, levels, layers, tile, block, passes, .. } = header;
     let pixels = *height as f64 * *width as f64;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -32,6 +32,10 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     };
     line("colour", transform.into());
     line("wavelet", format!("{levels} × {}, {} border", header.scheme.name(), header.scheme.boundary()));
+    if [*height, *width] != *tile {
+        let [down, across] = header.tiles();
+        line("tiles", format!("{} × {}, {down} × {across} of them", tile[0], tile[1]));
+    }
     let passes = match passes {
         Passes::Two => 2,
         Passes::Three => 3,
@@ -50,30 +54,46 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
             format!("steps of {least} to {most}")
         },
     );
-    let (of, whole) = (levels + 1, packets.len());
-    let bits_per_pixel = 8.0 * stream.len() as f64 / pixels;
+    let bits_per_pixel = |bytes: usize| 8.0 * bytes as f64 / pixels;
     line(
         "size",
-        format!("{} bytes, {bits_per_pixel:.3} bits a pixel; header {}", stream.len(), decoder.header_length()),
+        format!(
+            "{} bytes, {:.3} bits a pixel; header {}",
+            stream.len(),
+            bits_per_pixel(stream.len()),
+            decoder.header_length()
+        ),
     );
-    for packet in &packets {
-        let side = |n: usize| n.div_ceil(1 << (levels - packet.resolution));
-        let raw = if packet.raw > 0 { format!(", {} raw", packet.raw) } else { String::new() };
-        let blocks = if packet.blocks == 1 { "block" } else { "blocks" };
+    for resolution in 0..=*levels {
+        let here = || packets.iter().filter(move |packet| packet.id.resolution == resolution);
+        let sum = |of: fn(&PacketInfo) -> usize| here().map(of).sum::<usize>();
+        let side = |n: usize| n.div_ceil(1 << (levels - resolution));
+        let (bytes, begun, raw) = (sum(|p| p.bytes), sum(|p| p.begun), sum(|p| p.raw));
+        // Each layer has the same blocks.
+        let blocks: usize = here().filter(|packet| packet.id.layer == 0).map(|packet| packet.blocks).sum();
+        let raw = if raw > 0 { format!(", {raw} raw") } else { String::new() };
+        let noun = if blocks == 1 { "block" } else { "blocks" };
         line(
-            &format!("resolution {}", packet.resolution),
+            &format!("resolution {resolution}"),
             format!(
-                "{} × {}: {} bytes, {} {blocks}, {} empty{raw}",
+                "{} × {}: {bytes} bytes, {blocks} {noun}, {} empty{raw}",
                 side(*height),
                 side(*width),
-                packet.bytes,
-                packet.blocks,
-                packet.empty
+                blocks - begun
             ),
         );
     }
-    if whole < of as usize {
-        line("cut", format!("{whole} of {of} resolutions are whole"));
+    let mut bytes = decoder.header_length();
+    for layer in (0..*layers).filter(|_| *layers > 1) {
+        bytes += packets.iter().filter(|packet| packet.id.layer == layer).map(|packet| packet.bytes).sum::<usize>();
+        line(
+            &format!("layer {}", layer + 1),
+            format!("up to {bytes} bytes, {:.3} bits a pixel", bits_per_pixel(bytes)),
+        );
+    }
+    let of = *layers as usize * (levels + 1) as usize * header.tiles().iter().product::<usize>();
+    if packets.len() < of {
+        line("cut", format!("{} of {of} packets are whole", packets.len()));
     }
     Ok(text)
 }

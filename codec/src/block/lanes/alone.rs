@@ -91,6 +91,11 @@ impl<V: Vector> Engine for Encoding<'_, V> {
     }
 
     #[inline(always)]
+    fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    #[inline(always)]
     fn code<const COUNT: usize>(
         &mut self,
         kind: Kind<COUNT>,

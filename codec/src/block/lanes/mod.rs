@@ -48,6 +48,11 @@ trait Engine {
     /// Begins a plane.
     fn plane(&mut self, plane: u32);
 
+    /// Words that were begun so far.
+    fn words(&self) -> usize {
+        0
+    }
+
     /// Codes them; gives the lanes back whose symbol is 1.
     fn code<const COUNT: usize>(
         &mut self,
@@ -62,6 +67,24 @@ trait Engine {
 #[inline(always)]
 fn add(a: Set, b: Set, c: Set) -> (Set, Set) {
     (a ^ b ^ c, a & b | c & (a ^ b))
+}
+
+/// The end of a pass: where it is in the words, and what is known by then.
+pub struct PassEnd {
+    /// Words that were begun.
+    pub words: usize,
+    /// The plane.
+    pub plane: u32,
+    /// Whether the pass was one of refinement.
+    pub refines: bool,
+    significant: [Row; MAX_SIDE + 2],
+}
+
+impl PassEnd {
+    /// Whether a coefficient is significant.
+    pub fn is_significant(&self, y: usize, x: usize) -> bool {
+        self.significant[y + 1][x % 2] >> (x / 2) & 1 != 0
+    }
 }
 
 /// Coefficients and what is known of them, a row of lanes together.
@@ -84,6 +107,8 @@ pub struct Block {
     minus: [Row; MAX_SIDE + 2],
     /// Columns that there are.
     valid: Row,
+    /// The ends of passes, if they are asked for; not those of plane 0, which says nothing without the tail.
+    pub ends: Option<Vec<PassEnd>>,
 }
 
 impl Block {
@@ -101,6 +126,7 @@ impl Block {
             significant: [[0; 2]; MAX_SIDE + 2],
             minus: [[0; 2]; MAX_SIDE + 2],
             valid: [columns(shape.width.div_ceil(2)), columns(shape.width / 2)],
+            ends: None,
         }
     }
 
@@ -183,15 +209,29 @@ impl Block {
             if self.shape.passes == Passes::Three {
                 if plane + 1 < self.planes {
                     self.pass::<E, true>(PROPAGATION, plane, engine)?;
+                    self.ends(engine, false);
                     self.refine(plane, engine)?;
+                    self.ends(engine, true);
                 }
                 self.pass::<E, false>(CLEANUP, plane, engine)?;
+                self.ends(engine, false);
             } else {
                 self.pass::<E, false>(SIGNIFICANCE, plane, engine)?;
+                self.ends(engine, false);
                 self.refine(plane, engine)?;
+                self.ends(engine, true);
             }
         }
         Ok(())
+    }
+
+    /// The end of a pass.
+    #[inline(always)]
+    fn ends<E: Engine>(&mut self, engine: &E, refines: bool) {
+        let Block { plane, significant, .. } = *self;
+        if let Some(ends) = self.ends.as_mut().filter(|_| plane > 0) {
+            ends.push(PassEnd { words: engine.words(), plane, refines, significant });
+        }
     }
 
     /// Forgets what has been coded.

@@ -59,6 +59,10 @@ impl Engine for Encoding<'_> {
         self.plane.depth = depth(self.plane.planes, plane);
     }
 
+    fn words(&self) -> usize {
+        self.encoder.words.len()
+    }
+
     #[inline(always)]
     fn code<const COUNT: usize>(
         &mut self,

@@ -1,0 +1,103 @@
+//! Streams from anyone: what is broken is an error or a picture, never a panic, nor memory that it does not vouch for.
+
+use crate::codec::picture;
+use lifting::catalogue;
+use lifting_codec::block::Passes;
+use lifting_codec::{Codec, Decoder, Region};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+struct Random(u64);
+
+impl Random {
+    /// A number below this one.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % end.max(1)
+    }
+}
+
+/// Where the checksums of a stream stand: of each part its beginning, its end, and the seed of its checksum.
+fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
+    let head = Decoder::new(stream).unwrap().header_length();
+    let mut parts = vec![(0, head - 4, None)];
+    let (mut at, mut seed) = (head, xxh3_64(&stream[..head - 4]));
+    while at < stream.len() {
+        let end = at + 4 + u32::from_le_bytes(*stream[at..].first_chunk().unwrap()) as usize;
+        let fits = |from: usize, to: usize| (xxh3_64_with_seed(&stream[from..to], seed) as u32).to_le_bytes();
+        let index = (at + 4..end).find(|&to| stream[to..].starts_with(&fits(at, to))).expect("an index");
+        assert_eq!(stream[end - 4..end], fits(index + 4, end - 4));
+        parts.extend([(at, index, Some(seed)), (index + 4, end - 4, Some(seed))]);
+        (at, seed) = (end, seed.wrapping_add(1));
+    }
+    parts
+}
+
+/// Changed bytes, missing and added ones, with checksums that fit and that do not.
+#[test]
+fn broken_streams_do_no_harm() {
+    let named = |name: &str| Codec::builder(&catalogue::find(name).unwrap());
+    let codecs = [
+        (named("legall53").levels(2).layers(3).block(16, 16), picture(70, 90, 1, 8, false)),
+        (named("cdf97").levels(1).quality(70.0).tile(64, 64).passes(Passes::Three), picture(70, 90, 3, 8, false)),
+        (named("s_transform").levels(3).fitted(true).layers(2).block(4, 64), picture(40, 67, 2, 16, true)),
+    ];
+    let mut random = Random(2026);
+    let (mut errors, mut pictures) = (0, 0);
+    for (codec, image) in codecs {
+        let stream = codec.build().unwrap().encode(&image).unwrap();
+        let parts = checked_parts(&stream);
+        for round in 0..1500 {
+            let mut broken = stream.clone();
+            // Most of a stream is payload: each part is broken as often.
+            let (from, to, seed) = parts[random.below(parts.len())];
+            for _ in 0..1 + random.below(3) {
+                let at = from + random.below(to - from);
+                if at < broken.len() {
+                    broken[at] = match random.below(3) {
+                        0 => broken[at] ^ 1 << random.below(8),
+                        1 => random.below(256) as u8,
+                        _ => 255 * (random.below(2) as u8),
+                    };
+                }
+            }
+            if round % 4 > 0 {
+                let sum = match seed {
+                    Some(seed) => xxh3_64_with_seed(&broken[from..to], seed),
+                    None => xxh3_64(&broken[from..to]),
+                };
+                broken[to..to + 4].copy_from_slice(&(sum as u32).to_le_bytes());
+            }
+            match random.below(8) {
+                0 => broken.truncate(random.below(stream.len())),
+                1 => drop(broken.splice(from..from, [random.below(256) as u8])),
+                2 => drop(broken.splice(from..(from + random.below(5)).min(to), [])),
+                _ => {}
+            }
+            let decoded = Decoder::new(&broken).and_then(|decoder| {
+                let _ = decoder.packets();
+                let _ = decoder.clone().layers(1)?.region(Region { y: 3, x: 60, height: 9, width: 5 })?.decode(1);
+                // What a header promises is decoded if it is not much.
+                decoder.at_most(1 << 16).decode(0)
+            });
+            match decoded {
+                Ok(_) => pictures += 1,
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(errors > 1000 && pictures > 100, "{errors} errors, {pictures} pictures");
+}
+
+/// Every prefix is a picture, or ends in the header.
+#[test]
+fn every_prefix_decodes() {
+    let codec = Codec::builder(&catalogue::find("legall53").unwrap()).levels(2).layers(3).tile(64, 64).block(16, 16);
+    let stream = codec.build().unwrap().encode(&picture(65, 70, 1, 8, false)).unwrap();
+    let head = Decoder::new(&stream).unwrap().header_length();
+    for length in (0..stream.len()).step_by(7) {
+        match Decoder::new(&stream[..length]) {
+            Ok(decoder) => assert!(!decoder.decode(0).unwrap().complete),
+            Err(_) => assert!(length < head),
+        }
+    }
+}
