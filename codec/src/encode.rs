@@ -99,8 +99,8 @@ impl CodecBuilder {
         self
     }
 
-    /// Rows and columns of tiles, which know nothing of one another: 64 at least and multiples of 2^levels, or not below
-    /// the picture's. The picture is one tile, if nothing is said.
+    /// Rows and columns of tiles, which know nothing of one another: 64 at least and multiples of 2^levels, or not
+    /// below the picture's. The picture is one tile, if nothing is said.
     pub fn tile(mut self, height: usize, width: usize) -> Self {
         self.0.tile = Some([height, width]);
         self

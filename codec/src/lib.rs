@@ -17,8 +17,8 @@
 //! ```
 //!
 //! From a picture to bytes: samples around 0, colour transform, wavelet (a [`lifting::Plan`]), quantisation with a dead
-//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has quality layers one after
-//! the other, and in each the resolutions. `docs/format.md` defines every byte of it.
+//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has quality layers one
+//! after the other, and in each the resolutions. `docs/format.md` defines every byte of it.
 //!
 //! Of a stream, any prefix is a picture; so are its first layers ([`Decoder::layers`]), a resolution, and a region
 //! ([`Decoder::region`]), for which no more is decoded than it depends on.

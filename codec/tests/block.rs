@@ -197,7 +197,8 @@ fn even_symbols_take_a_bit_each() {
     assert!(encoded.words[24..].iter().all(|w| *w == u16::MAX));
 }
 
-/// A block that is cut at a prefix has the error that the prefix says, or less: what is open is decoded a little further.
+/// A block that is cut at a prefix has the error that the prefix says, or less, as open words are decoded a little
+/// further.
 #[test]
 fn prefixes_have_the_errors_that_they_say() {
     let tables = Tables::built_in();

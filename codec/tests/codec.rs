@@ -234,7 +234,8 @@ fn every_changed_byte_is_found() {
 fn headers_are_not_believed() {
     let image = picture(8, 8, 1, 8, false);
     let stream = Codec::builder(&wavelet("legall53")).levels(1).build().unwrap().encode(&image).unwrap();
-    // Height and width, and those of tiles, stand behind signature, version, length, flags, colour, bits and components.
+    // Height and width, and those of tiles, stand behind signature, version, length, flags, colour, bits and
+    // components.
     let mut large = stream.clone();
     large[18..34].copy_from_slice(&[0, 0, 0, 1].repeat(4));
     assert!(matches!(decode(&large), Err(CodecError::Checksum { .. })));

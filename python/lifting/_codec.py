@@ -8,14 +8,17 @@ from ._wavelet import as_wavelet
 
 
 def encode(
-    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, colour=True
+    image, wavelet=None, *, psnr=None, bpp=None, quality=None, levels=5, bits=None, passes=2, colour=True, layers=1,
+    tile=None
 ):
     """The stream of a picture: whole numbers of up to 16 bits, of shape ``(height, width)`` or ``(height, width,
     components)``.
 
     Lossless, by an integer wavelet, unless one of these is said: ``psnr``, decibels at least; ``bpp``, bits for each
     pixel at most; ``quality``, from 1 to 100. ``bits`` of a sample are those of its type if nothing is said; the first
-    three components are red, green and blue, unless ``colour`` is false. docs/format.md defines the stream.
+    three components are red, green and blue, unless ``colour`` is false. With several quality ``layers`` any prefix of
+    the stream is a picture; ``tile``, ``(height, width)``, cuts the picture into parts that are coded by themselves.
+    docs/format.md defines the stream.
 
     >>> image = np.add.outer(np.arange(100), np.arange(120)).astype("uint8")
     >>> stream = encode(image)
@@ -39,12 +42,14 @@ def encode(
     samples = np.array(image.reshape(*image.shape[:2], -1), np.int32, order="C")
     signed = image.dtype.kind == "i"
     return _lifting.encode(
-        wavelet._scheme, samples, bits, signed, int(levels), target, float(value), int(passes), bool(colour)
+        wavelet._scheme, samples, bits, signed, int(levels), target, float(value), int(passes), bool(colour),
+        int(layers), None if tile is None else (int(tile[0]), int(tile[1])),
     )
 
 
-def decode(stream, level=0, *, cut=False):
-    """The picture of a stream; at ``level``, half as high and wide for each.
+def decode(stream, level=0, *, layers=None, region=None, cut=False):
+    """The picture of a stream; at ``level``, half as high and wide for each; by its first quality ``layers``, or all;
+    of a ``region``, ``(first row, first column, rows, columns)`` at full size, nothing but what that depends on.
 
     A stream that has been cut is an error, unless ``cut`` is true: then it is what the stream holds.
 
@@ -52,7 +57,9 @@ def decode(stream, level=0, *, cut=False):
     >>> decode(stream).dtype
     dtype('uint16')
     """
-    samples, shape, bits, signed, complete = _lifting.decode(bytes(stream), int(level))
+    region = None if region is None else tuple(int(n) for n in region)
+    layers = None if layers is None else int(layers)
+    samples, shape, bits, signed, complete = _lifting.decode(bytes(stream), int(level), layers, region)
     if not complete and not cut:
         raise LiftingError("the stream has been cut: decode it with cut=True for what it holds")
     kind = np.dtype(f"{'i' if signed else 'u'}{1 if bits <= 8 else 2}")

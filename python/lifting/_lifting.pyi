@@ -18,8 +18,12 @@ def encode(
     value: float,
     passes: int,
     colour: bool,
+    layers: int,
+    tile: tuple[int, int] | None,
 ) -> bytes: ...
-def decode(stream: bytes, level: int) -> tuple[bytes, tuple[int, int, int], int, bool, bool]: ...
+def decode(
+    stream: bytes, level: int, layers: int | None, region: tuple[int, int, int, int] | None
+) -> tuple[bytes, tuple[int, int, int], int, bool, bool]: ...
 def command_line(arguments: list[str]) -> None: ...
 
 class Scheme:

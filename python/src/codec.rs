@@ -4,7 +4,7 @@ use crate::LiftingError;
 use crate::array::Array;
 use crate::scheme::Scheme;
 use lifting_codec::block::Passes;
-use lifting_codec::{Codec, CodecError, Decoder, Image, Target};
+use lifting_codec::{Codec, CodecError, Decoder, Image, Region, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -13,7 +13,7 @@ fn codec_error(error: CodecError) -> PyErr {
 }
 
 /// The stream of a picture: samples as an array of int32 of shape (height, width, components). `target` is `lossless`,
-/// `psnr`, `bpp` or `quality`, `value` what it is.
+/// `psnr`, `bpp` or `quality`, `value` what it is; `tile` has rows and columns.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python's half gives them all")]
 pub fn encode<'py>(
@@ -27,6 +27,8 @@ pub fn encode<'py>(
     value: f64,
     passes: u32,
     colour: bool,
+    layers: u32,
+    tile: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut array = Array::<i32>::write(samples, "the picture")?;
     let &[height, width, components] = array.shape() else {
@@ -46,7 +48,9 @@ pub fn encode<'py>(
     // SAFETY: Python's half has made the array, and keeps it to itself.
     let samples = unsafe { array.slice("the picture") }?.to_vec();
     let image = Image { height, width, components, bits, signed, samples };
-    let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).colour(colour);
+    let builder =
+        Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).colour(colour).layers(layers);
+    let builder = tile.into_iter().fold(builder, |builder, (height, width)| builder.tile(height, width));
     let stream = py.detach(|| builder.build()?.encode(&image)).map_err(codec_error)?;
     Ok(PyBytes::new(py, &stream))
 }
@@ -55,10 +59,27 @@ pub fn encode<'py>(
 /// had all of it.
 type Decoded<'py> = (Bound<'py, PyBytes>, (usize, usize, usize), u32, bool, bool);
 
-/// The picture of a stream at a level, 0 being full size.
+/// The picture of a stream at a level, 0 being full size; by its first layers, or a region of first row, first column,
+/// rows and columns.
 #[pyfunction]
-pub fn decode<'py>(py: Python<'py>, stream: &[u8], level: u32) -> PyResult<Decoded<'py>> {
-    let picture = py.detach(|| Decoder::new(stream)?.decode(level)).map_err(codec_error)?;
+pub fn decode<'py>(
+    py: Python<'py>,
+    stream: &[u8],
+    level: u32,
+    layers: Option<u32>,
+    region: Option<(usize, usize, usize, usize)>,
+) -> PyResult<Decoded<'py>> {
+    let decoded = || {
+        let mut decoder = Decoder::new(stream)?;
+        if let Some(layers) = layers {
+            decoder = decoder.layers(layers)?;
+        }
+        if let Some((y, x, height, width)) = region {
+            decoder = decoder.region(Region { y, x, height, width })?;
+        }
+        decoder.decode(level)
+    };
+    let picture = py.detach(decoded).map_err(codec_error)?;
     let Image { height, width, components, bits, signed, samples } = picture.image;
     let bytes = PyBytes::new_with(py, samples.len() * 4, |bytes| {
         for (to, sample) in bytes.chunks_exact_mut(4).zip(&samples) {

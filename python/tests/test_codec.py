@@ -32,6 +32,25 @@ def test_targets():
     assert len(lifting.encode(image, "bior4.4", quality=20)) < len(lifting.encode(image, "bior4.4", quality=90))
 
 
+def test_layers_tiles_and_regions():
+    image = picture((200, 230), "uint8", 8)
+    image += np.random.default_rng(1).integers(0, 9, image.shape, "uint8")
+    stream = lifting.encode(image, layers=5, tile=(64, 128))
+    assert (lifting.decode(stream) == image).all()
+    assert (lifting.decode(stream, region=(60, 100, 70, 50)) == image[60:130, 100:150]).all()
+    errors = [np.mean((lifting.decode(stream, layers=n).astype(float) - image) ** 2) for n in range(1, 6)]
+    assert errors == sorted(errors, reverse=True) and errors[0] > errors[4] == 0
+    assert lifting.decode(stream, 1, layers=3, region=(64, 0, 10, 230)).shape == (5, 115)
+    for make, message in [
+        (lambda: lifting.encode(image, tile=(50, 64)), "tiles of 50 × 64"),
+        (lambda: lifting.encode(image, layers=0), "0 quality layers"),
+        (lambda: lifting.decode(stream, layers=6), "6 layers of a stream that has 5"),
+        (lambda: lifting.decode(stream, region=(0, 0, 201, 1)), "no part of 200 × 230 pixels"),
+    ]:
+        with pytest.raises(lifting.LiftingError, match=message):
+            make()
+
+
 def test_streams_that_were_cut_and_what_cannot_be():
     image = picture((64, 64), "uint8", 8)
     stream = lifting.encode(image)
