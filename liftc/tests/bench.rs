@@ -119,3 +119,22 @@ fn silly_input() {
     fails("--shape 8x8,15 --boundary periodic --json b.json", 2, "15");
     assert!(!bench.exists("b.json"));
 }
+
+/// The codec's own table: a row for each way to code, and the pictures came back.
+#[test]
+fn the_codec_is_measured() {
+    let bench = Bench::new();
+    bench.copy("camera.png").copy("chelsea.png");
+    let said = bench.run("bench --codec camera.png chelsea.png --device cpu --threads 1 --repeats 2").ok();
+    for line in ["cpu, 1 thread of ", "camera.png: 512 × 512 × 1\n", "chelsea.png: 300 × 451 × 3\n", "encode, Ms/s"]
+    {
+        assert!(said.stdout.contains(line), "{}", said.stdout);
+    }
+    for name in ["5/3, lossless ", "5/3, lossless, 3 passes ", "9/7, quality 64 "] {
+        assert_eq!(said.stdout.matches(&format!("Lifting {name}")).count(), 2, "{}", said.stdout);
+    }
+    let peer = said.stdout.matches("OpenJPEG 5/3, lossless ").count() == 2;
+    assert!(peer || said.stderr.contains("OpenJPEG is not measured"), "{}", said.stderr);
+    bench.run("bench --codec camera.png --shape 40x40").fails(2, "cannot be used with");
+    bench.run("bench --codec missing.png").fails(1, "missing.png: cannot read");
+}

@@ -28,6 +28,13 @@ impl Runner {
     }
 }
 
+impl Runner {
+    /// Does something with these threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+}
+
 impl super::Runner for Runner {
     fn device(&self) -> DeviceInfo {
         DeviceInfo::Cpu { threads: self.pool.current_num_threads() }

@@ -2,9 +2,10 @@
 //!
 //! Device by device: `cuda` times launches replayed as a graph, `cpu` times calls. Both go through plans as anybody
 //! makes them, so what is measured is what the planner chooses. `case` says what is transformed, `data` fills and
-//! compares it, `stats` condenses times, `report` is what comes out, `plot` draws it.
+//! compares it, `stats` condenses times, `report` is what comes out, `plot` draws it. `codec` times pictures to bytes.
 
 mod case;
+mod codec;
 mod cpu;
 pub(crate) mod cuda;
 mod data;
@@ -60,6 +61,9 @@ pub fn run(args: &BenchArgs) -> Outcome {
     check_distinct(&[], &outputs)?;
     if let Some(path) = &args.svg {
         figure::Format::of(path)?;
+    }
+    if !args.codec.is_empty() {
+        return codec::run(args, &device(args)?);
     }
     let cases = match &args.suite {
         Some(path) => suite(path)?,

@@ -68,6 +68,17 @@ pub struct BenchArgs {
         ]
     )]
     pub suite: Option<PathBuf>,
+    /// Measure the codec with these pictures instead, beside OpenJPEG where opj_compress and opj_decompress are there
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = [
+            "wavelet", "sample", "shape", "batch", "levels", "direction", "boundary", "schedule", "pitch", "suite",
+            "json", "svg"
+        ]
+    )]
+    pub codec: Vec<PathBuf>,
     /// Say nothing but the table and errors
     #[arg(short, long)]
     pub quiet: bool,

@@ -57,7 +57,7 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
     let place = input_name(path);
     let array = media::read(path, request.array.as_deref())?;
     let mut notes = array.notes.clone();
-    let (image, colour) = image(array, &mut notes).map_err(|f| f.at(&place))?;
+    let (image, colour) = picture(array, &mut notes).map_err(|f| f.at(&place))?;
     if !notes.is_empty() {
         note(request.quiet, &format!("{place}: {}", notes.join("; ")));
     }
@@ -90,7 +90,7 @@ pub fn run(request: &Request, path: &Path, output: &Path) -> Outcome<String> {
 }
 
 /// An array as a picture, and whether its first three components are colours.
-fn image(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> {
+pub fn picture(array: Array, notes: &mut Vec<String>) -> Outcome<(Image, bool)> {
     let Array { shape, data, origin, .. } = array;
     let (height, width, components) = match (&origin, shape.as_slice()) {
         (Origin::Image { stack: true, .. }, _) => {

@@ -4,6 +4,8 @@ mod decode;
 mod encode;
 mod info;
 
+pub use encode::picture;
+
 use crate::cli::{DecodeArgs, EncodeArgs, InfoArgs};
 use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::MAX_UNPACKED;
