@@ -43,12 +43,13 @@ make_venv() {
     fi
 }
 
-# What the Python package and its tests are said to need, a line each.
+# What the Python package is said to need, with these extras, a line each.
 python_needs() {
-    python3 - python/pyproject.toml <<'END'
+    python3 - python/pyproject.toml "$@" <<'END'
 import sys, tomllib
 project = tomllib.load(open(sys.argv[1], "rb"))["project"]
-print(*project["dependencies"], *project["optional-dependencies"]["test"], sep="\n")
+extras = (line for name in sys.argv[2:] for line in project["optional-dependencies"][name])
+print(*project["dependencies"], *extras, sep="\n")
 END
 }
 

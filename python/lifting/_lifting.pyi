@@ -24,6 +24,18 @@ def encode(
 def decode(
     stream: bytes, level: int, layers: int | None, region: tuple[int, int, int, int] | None
 ) -> tuple[bytes, tuple[int, int, int], int, bool, bool]: ...
+def xla_handlers(platform: str) -> dict[str, Any]: ...
+def xla_scratch_bytes(
+    transform: str,
+    wavelet: str,
+    rank: int,
+    levels: int,
+    boundary: str,
+    shape: tuple[int, ...],
+    sample: str,
+    complex: bool,
+    gpu: int,
+) -> int: ...
 def command_line(arguments: list[str]) -> None: ...
 
 class Scheme:

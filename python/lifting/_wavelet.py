@@ -409,6 +409,17 @@ def of_text(text):
     return wavelet(text) if "{" in text else as_wavelet(text)
 
 
+@functools.lru_cache(maxsize=1024)
+def key_of(wavelet):
+    """A string that `of_text` reads, as graphs have it: the wavelet's name in the catalogue, or its text."""
+    made = as_wavelet(wavelet)
+    try:
+        known = _find(made.name)
+    except LiftingError:
+        return made.text
+    return made.name if known.text == made.text else made.text
+
+
 def wavelist(family=None, kind="all"):
     """Names of PyWavelets' discrete wavelets, of a family or all; there are none of kind ``continuous``.
 

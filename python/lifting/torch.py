@@ -25,7 +25,7 @@ from torch import nn
 
 from ._lifting import LiftingError
 from ._plan import _DTYPES as _SAMPLES, Plan
-from ._wavelet import as_wavelet, of_text
+from ._wavelet import key_of, of_text
 
 __all__ = [
     "Forward1d",
@@ -48,20 +48,6 @@ _ADJOINT = {
     "inverse": "inverse_adjoint",
     "inverse_adjoint": "inverse",
 }
-
-
-def _key(wavelet):
-    """What names a wavelet in a graph: a string, as operators of PyTorch take."""
-    made = as_wavelet(wavelet)
-    try:
-        if as_wavelet(made.name).text == made.text:
-            return made.name
-    except LiftingError:
-        pass
-    return made.text
-
-
-_keys = functools.lru_cache(maxsize=1024)(_key)
 
 
 @functools.lru_cache(maxsize=256)
@@ -127,7 +113,7 @@ def _apply(x, name, wavelet, levels, boundary, dims):
         raise LiftingError(f"samples cannot be {x.dtype}: choose one of {', '.join(map(str, _DTYPES))}")
     if not 1 <= dims <= x.ndim:
         raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
-    key = wavelet if isinstance(wavelet, str) else _keys(wavelet)
+    key = wavelet if isinstance(wavelet, str) else key_of(wavelet)
     arguments = (name, key, int(dims), int(levels), boundary or "")
     if x.dtype.is_floating_point or x.dtype.is_complex:
         return _Transform.apply(x, *arguments)
@@ -158,7 +144,7 @@ def bands(coefficients, wavelet="cdf97", levels=1, *, boundary=None, dims=2):
     [('LL1', (3, 3, 4)), ('HL1', (3, 3, 3)), ('LH1', (3, 2, 4)), ('HH1', (3, 2, 3))]
     """
     shape = tuple(coefficients.shape[coefficients.ndim - dims :])
-    key = wavelet if isinstance(wavelet, str) else _keys(wavelet)
+    key = wavelet if isinstance(wavelet, str) else key_of(wavelet)
     made = _bands(key, shape, int(levels), boundary, coefficients.dtype)
     return {band.name: coefficients[(..., *band.index)] for band in made}
 
@@ -175,7 +161,7 @@ class _Module(nn.Module):
     def __init__(self, wavelet="cdf97", levels=1, *, boundary=None):
         super().__init__()
         #: What names the wavelet: a name, or its text.
-        self.wavelet = _key(wavelet)
+        self.wavelet = key_of(wavelet)
         self.levels = int(levels)
         self.boundary = boundary
 

@@ -1,8 +1,8 @@
 //! The native half of the Python package `lifting`: schemes, plans and levels on arrays that Python owns.
 //!
 //! `array` reads Python's buffers and, by `dlpack`, arrays of other libraries; `scheme` has wavelets, `plan` plans,
-//! `level` levels as PyWavelets has them, `codec` pictures. What users see is in `lifting/`, in Python, which also makes
-//! the arrays; plans and levels copy nothing.
+//! `level` levels as PyWavelets has them, `codec` pictures, `xla` what JAX calls. What users see is in `lifting/`, in
+//! Python, which also makes the arrays; plans and levels copy nothing.
 
 mod array;
 mod codec;
@@ -10,6 +10,7 @@ mod dlpack;
 mod level;
 mod plan;
 mod scheme;
+mod xla;
 
 use lifting::{CompileError, PlanError};
 use pyo3::create_exception;
@@ -62,6 +63,8 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::xla_handlers, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::xla_scratch_bytes, module)?)?;
     module.add_class::<scheme::Scheme>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<level::Level>()

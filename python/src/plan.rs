@@ -6,19 +6,21 @@ use crate::scheme::Scheme;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
 use lifting::cuda::Transform;
-use lifting::{Boundary, Device, Format, Layout, Pad, PlanError, Sample, SampleType, Strided, StridedMut, Workspace};
+use lifting::{
+    Boundary, Device, Format, Layout, Pad, PlanBuilder, PlanError, Sample, SampleType, Strided, StridedMut, Workspace,
+};
 use pyo3::prelude::*;
 use std::sync::Mutex;
 
 /// A plan, and workspaces that no execution has at the moment.
-struct Typed<T: Sample> {
-    plan: lifting::Plan<T>,
+pub struct Typed<T: Sample> {
+    pub plan: lifting::Plan<T>,
     spare: Mutex<Vec<Workspace<T>>>,
 }
 
 /// What to execute.
-#[derive(Clone, Copy)]
-enum Operation {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
     Forward,
     Inverse(u32),
     Adjoint,
@@ -26,7 +28,7 @@ enum Operation {
 }
 
 impl<T: Sample> Typed<T> {
-    fn execute(
+    pub fn execute(
         &self,
         operation: Operation,
         source: &Strided<'_, T>,
@@ -122,13 +124,13 @@ impl<T: Sample> Typed<T> {
 }
 
 impl Operation {
-    fn named(name: &str, level: u32) -> PyResult<Operation> {
+    pub fn named(name: &str, level: u32) -> Result<Operation, String> {
         Ok(match name {
             "forward" => Operation::Forward,
             "inverse" => Operation::Inverse(level),
             "adjoint" => Operation::Adjoint,
             "inverse_adjoint" => Operation::InverseAdjoint,
-            _ => return Err(wrong(format!("no transform is called `{name}`"))),
+            _ => return Err(format!("no transform is called `{name}`")),
         })
     }
 
@@ -140,7 +142,7 @@ impl Operation {
         }
     }
 
-    fn transform(self, in_place: bool) -> Transform {
+    pub fn transform(self, in_place: bool) -> Transform {
         match (self, in_place) {
             (Operation::Forward, false) => Transform::Forward,
             (Operation::Forward, true) => Transform::ForwardInPlace,
@@ -153,7 +155,7 @@ impl Operation {
 }
 
 /// A plan for one of the types of samples.
-enum Any {
+pub enum Any {
     F16(Typed<f16>),
     Bf16(Typed<bf16>),
     F32(Typed<f32>),
@@ -167,15 +169,36 @@ enum Any {
 macro_rules! each {
     ($any:expr, $typed:ident => $body:expr) => {
         match $any {
-            Any::F16($typed) => $body,
-            Any::Bf16($typed) => $body,
-            Any::F32($typed) => $body,
-            Any::F64($typed) => $body,
-            Any::I16($typed) => $body,
-            Any::I32($typed) => $body,
-            Any::I64($typed) => $body,
+            $crate::plan::Any::F16($typed) => $body,
+            $crate::plan::Any::Bf16($typed) => $body,
+            $crate::plan::Any::F32($typed) => $body,
+            $crate::plan::Any::F64($typed) => $body,
+            $crate::plan::Any::I16($typed) => $body,
+            $crate::plan::Any::I32($typed) => $body,
+            $crate::plan::Any::I64($typed) => $body,
         }
     };
+}
+pub(crate) use each;
+
+impl Any {
+    /// What was said of a plan, for samples of that type.
+    pub fn build(builder: PlanBuilder<'_>, kind: SampleType, device: &Device) -> Result<Any, PlanError> {
+        macro_rules! build {
+            ($variant:ident) => {
+                Any::$variant(Typed { plan: builder.sample().build(device)?, spare: Mutex::default() })
+            };
+        }
+        Ok(match kind {
+            SampleType::F16 => build!(F16),
+            SampleType::Bf16 => build!(Bf16),
+            SampleType::F32 => build!(F32),
+            SampleType::F64 => build!(F64),
+            SampleType::I16 => build!(I16),
+            SampleType::I32 => build!(I32),
+            SampleType::I64 => build!(I64),
+        })
+    }
 }
 
 /// A prepared transform of arrays of one shape and type of samples.
@@ -250,21 +273,8 @@ impl Plan {
             builder = builder.pad(Pad::Edge);
         }
         let device = self::device(device, threads)?;
-        macro_rules! build {
-            ($variant:ident) => {{
-                let plan = py.detach(|| builder.sample().build(&device)).map_err(plan_error)?;
-                Any::$variant(Typed { plan, spare: Mutex::default() })
-            }};
-        }
-        let any = match dtype.parse::<SampleType>().map_err(wrong)? {
-            SampleType::F16 => build!(F16),
-            SampleType::Bf16 => build!(Bf16),
-            SampleType::F32 => build!(F32),
-            SampleType::F64 => build!(F64),
-            SampleType::I16 => build!(I16),
-            SampleType::I32 => build!(I32),
-            SampleType::I64 => build!(I64),
-        };
+        let kind = dtype.parse::<SampleType>().map_err(wrong)?;
+        let any = py.detach(|| Any::build(builder, kind, &device)).map_err(plan_error)?;
         Ok(Plan { any })
     }
 
@@ -314,7 +324,7 @@ impl Plan {
 
     /// Bytes of device memory that a transform needs besides its arrays, on a CUDA device.
     fn scratch_bytes(&self, name: &str, level: u32) -> PyResult<usize> {
-        let operation = Operation::named(name, level)?;
+        let operation = Operation::named(name, level).map_err(wrong)?;
         each!(&self.any, typed => {
             let on_device = typed.plan.cuda().map_err(plan_error)?;
             on_device.scratch_bytes(operation.transform(false)).map_err(plan_error)
@@ -335,7 +345,7 @@ impl Plan {
         stream: Option<usize>,
         scratch: u64,
     ) -> PyResult<()> {
-        let operation = Operation::named(name, level)?;
+        let operation = Operation::named(name, level).map_err(wrong)?;
         let [from, to] = operation.ends();
         each!(&self.any, typed => {
             let (source, target) = (Array::anywhere(source, from, stream)?, Array::anywhere(target, to, stream)?);

@@ -1,0 +1,419 @@
+//! What JAX calls: handlers of XLA's foreign functions, which execute plans on a CPU and on CUDA devices.
+//!
+//! A call says by its attributes which plan it wants, so that what XLA has compiled can be kept and sent elsewhere:
+//! `transform` (`forward`, `inverse`, `adjoint`, `inverse_adjoint`), `wavelet` (a name, or a text in the language),
+//! `rank` (how many of the last axes are transformed), `levels`, `boundary` (a rule, or nothing for the wavelet's own).
+//! Its argument is an array, its result one of the same shape; on a GPU a second result is scratch memory. What is
+//! wrong becomes XLA's error, with its text.
+//!
+//! Plans are kept for as long as the process lives, as JAX keeps what it compiled: captured graphs refer to kernels.
+
+mod api;
+
+use crate::LiftingError;
+use crate::dlpack::contiguous;
+use crate::plan::{Any, Operation, each};
+use api::{Buffer, Bytes, CallFrame};
+use lifting::{Boundary, Device, SampleType, Strided, StridedMut};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What tells a plan from others.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    wavelet: String,
+    boundary: String,
+    /// All axes that are not transformed as one, those that are, and an axis of 2 if samples are complex.
+    shape: Vec<usize>,
+    levels: Vec<u32>,
+    sample: SampleType,
+    gpu: Option<usize>,
+}
+
+static PLANS: Mutex<Option<HashMap<Key, Arc<Any>>>> = Mutex::new(None);
+
+impl Key {
+    /// For arrays of that shape, of which the last `rank` axes are transformed.
+    fn new(
+        (wavelet, boundary): (&str, &str),
+        (rank, levels): (i64, i64),
+        shape: &[usize],
+        (sample, complex): (SampleType, bool),
+        gpu: Option<usize>,
+    ) -> Result<Key, String> {
+        let axes = shape.len();
+        let Some(rank) = usize::try_from(rank).ok().filter(|rank| (1..=axes).contains(rank)) else {
+            return Err(format!("{rank} axes cannot be transformed of an array that has {axes}"));
+        };
+        let levels = u32::try_from(levels).map_err(|_| format!("there cannot be {levels} levels"))?;
+        let (batch, whole) = shape.split_at(axes - rank);
+        let parts: &[usize] = if complex { &[2] } else { &[] };
+        let shape = [&[batch.iter().product()], whole, parts].concat();
+        let levels = [&[0], vec![levels; rank].as_slice(), &parts.iter().map(|_| 0).collect::<Vec<_>>()].concat();
+        Ok(Key { wavelet: wavelet.into(), boundary: boundary.into(), shape, levels, sample, gpu })
+    }
+
+    /// The plan, made at the first call.
+    fn plan(self) -> Result<Arc<Any>, String> {
+        let lock = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = lock().get_or_insert_default().get(&self) {
+            return Ok(plan.clone());
+        }
+        let scheme = if self.wavelet.contains('{') {
+            lifting::compile(&self.wavelet).map_err(|error| error.to_string())?.into_iter().next()
+        } else {
+            Some(lifting::catalogue::find(&self.wavelet).map_err(|error| error.to_string())?)
+        };
+        let scheme = scheme.ok_or("the text has no wavelet")?;
+        let mut builder = lifting::Plan::builder(&scheme).shape(&self.shape).levels_per_axis(&self.levels);
+        if !self.boundary.is_empty() {
+            builder = builder.boundary(self.boundary.parse::<Boundary>()?);
+        }
+        let made = self.gpu.map_or(Ok(Device::cpu()), Device::cuda);
+        let made = made.and_then(|device| Any::build(builder, self.sample, &device));
+        let made = Arc::new(made.map_err(|error| error.to_string())?);
+        Ok(lock().get_or_insert_default().entry(self).or_insert(made).clone())
+    }
+}
+
+/// Why a call did nothing.
+enum Failure {
+    Text(String),
+    /// An error that XLA made itself.
+    Given(*mut api::Error),
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Failure {
+        Failure::Text(text)
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> Failure {
+    Failure::Text(error.to_string())
+}
+
+/// A call whose structures are as large as they are taken to be.
+struct Call<'a>(&'a CallFrame);
+
+impl Call<'_> {
+    /// The array that is given, and all that are to be written to.
+    fn arrays(&self) -> Result<(&Buffer, Vec<&Buffer>), Failure> {
+        let read = |list: &api::Buffers| {
+            let count = usize::try_from(list.count).unwrap_or(0);
+            // SAFETY: XLA says that so many are there; what is no buffer is not looked at.
+            (0..count).map(|k| unsafe { (*list.kinds.add(k) == api::BUFFER).then(|| &**list.buffers.add(k)) }).collect()
+        };
+        let lists: [Option<Vec<&Buffer>>; 2] = [read(&self.0.arguments), read(&self.0.results)];
+        match lists {
+            [Some(given), Some(results)] if given.len() == 1 && matches!(results.len(), 1 | 2) => {
+                Ok((given[0], results))
+            }
+            _ => Err(text("a transform takes one array and makes one, and on a GPU scratch memory as well")),
+        }
+    }
+
+    /// The attribute of that name and kind.
+    fn attribute(&self, name: &str, kind: i32) -> Result<*const c_void, Failure> {
+        let list = &self.0.attributes;
+        let found = (0..usize::try_from(list.count).unwrap_or(0)).find(|k| {
+            // SAFETY: XLA says that so many are there, each with a name of so many bytes.
+            unsafe { *list.kinds.add(*k) == kind && bytes(*list.names.add(*k)) == name.as_bytes() }
+        });
+        // SAFETY: as before.
+        found.map(|k| unsafe { *list.values.add(k) }).ok_or_else(|| text(format!("the call has no attribute `{name}`")))
+    }
+
+    fn string(&self, name: &str) -> Result<&str, Failure> {
+        let value: *const Bytes = self.attribute(name, api::STRING)?.cast();
+        // SAFETY: that is what a string's value is, and it lives as long as the call.
+        std::str::from_utf8(unsafe { bytes(value) }).map_err(text)
+    }
+
+    fn integer(&self, name: &str) -> Result<i64, Failure> {
+        let value: *const api::Scalar = self.attribute(name, api::SCALAR)?.cast();
+        // SAFETY: that is what a scalar's value is, of the type that it names.
+        unsafe {
+            match (*value).sample {
+                api::sample::S32 => Ok(i64::from(*(*value).value.cast::<i32>())),
+                api::sample::S64 => Ok(*(*value).value.cast::<i64>()),
+                _ => Err(text(format!("the attribute `{name}` must be an integer"))),
+            }
+        }
+    }
+
+    fn operation(&self) -> Result<Operation, Failure> {
+        Ok(Operation::named(self.string("transform")?, 0)?)
+    }
+
+    /// The plan that is wanted, for arrays as `given`.
+    fn plan(&self, given: &Buffer, gpu: Option<usize>) -> Result<Arc<Any>, Failure> {
+        let names = (self.string("wavelet")?, self.string("boundary")?);
+        let numbers = (self.integer("rank")?, self.integer("levels")?);
+        Ok(Key::new(names, numbers, &shape(given), sample(given)?, gpu)?.plan()?)
+    }
+
+    fn stream(&self) -> Result<*mut c_void, Failure> {
+        let header = header(std::mem::offset_of!(api::GetStream, stream) + size_of::<usize>());
+        let mut asked = api::GetStream { header, context: self.0.context, stream: null_mut() };
+        // SAFETY: the functions are there, which was checked.
+        given(unsafe { ((*self.0.api).get_stream)(&raw mut asked) })?;
+        Ok(asked.stream)
+    }
+
+    /// Number of the CUDA device.
+    fn ordinal(&self) -> Result<usize, Failure> {
+        let header = header(std::mem::offset_of!(api::GetOrdinal, ordinal) + size_of::<i32>());
+        let mut asked = api::GetOrdinal { header, context: self.0.context, ordinal: 0 };
+        // SAFETY: as for the stream.
+        given(unsafe { ((*self.0.api).get_ordinal)(&raw mut asked) })?;
+        usize::try_from(asked.ordinal).map_err(text)
+    }
+
+    fn on_cpu(&self) -> Result<(), Failure> {
+        let (given, results) = self.arrays()?;
+        if same(given, results[0])? {
+            return Ok(());
+        }
+        let (operation, plan) = (self.operation()?, self.plan(given, None)?);
+        each!(&*plan, typed => {
+            // With batch axes as one, and an axis for the parts of complex samples.
+            let shape = typed.plan.shape();
+            let strides = contiguous(shape);
+            // SAFETY: XLA owns both arrays, dense and of that shape, which `same` checked, and they do not meet.
+            let (source, mut target) = unsafe {
+                let source = Strided::new(given.data.cast_const().cast(), shape, &strides);
+                (source, StridedMut::new(results[0].data.cast(), shape, &strides))
+            };
+            typed.execute(operation, &source, &mut target).map_err(text)
+        })
+    }
+
+    /// Makes the plan for a CUDA device, before work is captured.
+    fn prepare_on_gpu(&self) -> Result<(), Failure> {
+        let (given, _) = self.arrays()?;
+        if shape(given).contains(&0) {
+            return Ok(());
+        }
+        let plan = self.plan(given, Some(self.ordinal()?))?;
+        scratch_bytes(&plan, self.operation()?).map(drop).map_err(Failure::from)
+    }
+
+    /// Queues the transform on the call's stream.
+    fn on_gpu(&self) -> Result<(), Failure> {
+        let (given, results) = self.arrays()?;
+        if same(given, results[0])? {
+            return Ok(());
+        }
+        let (operation, plan) = (self.operation()?, self.plan(given, Some(self.ordinal()?))?);
+        let needed = scratch_bytes(&plan, operation)?;
+        let scratch = match results.get(1) {
+            Some(memory) if memory.sample == api::sample::U8 && shape(memory).iter().product::<usize>() >= needed => {
+                memory.data
+            }
+            _ if needed == 0 => null_mut(),
+            _ => return Err(text(format!("the second result must be {needed} bytes of scratch memory"))),
+        };
+        let (stream, transform) = (self.stream()?, operation.transform(false));
+        each!(&*plan, typed => {
+            let on_device = typed.plan.cuda().map_err(text)?;
+            let [source, target, scratch] = [given.data, results[0].data, scratch].map(|at| at as u64);
+            // SAFETY: arrays of that device, dense and of the plan's shape, which `same` checked; XLA orders their use.
+            unsafe { on_device.execute_with_scratch(transform, stream.cast(), source, target, scratch) }.map_err(text)
+        })
+    }
+}
+
+/// # Safety
+/// So many bytes must be there, for as long as they are looked at.
+unsafe fn bytes<'a>(span: *const Bytes) -> &'a [u8] {
+    // SAFETY: the caller vouches for it; an empty one may have no address.
+    unsafe { if (*span).count == 0 { &[] } else { std::slice::from_raw_parts((*span).first, (*span).count) } }
+}
+
+fn header(size: usize) -> api::Header {
+    api::Header { size, extension: null_mut() }
+}
+
+fn given(error: *mut api::Error) -> Result<(), Failure> {
+    if error.is_null() { Ok(()) } else { Err(Failure::Given(error)) }
+}
+
+fn shape(buffer: &Buffer) -> Vec<usize> {
+    let rank = usize::try_from(buffer.rank).unwrap_or(0);
+    // SAFETY: XLA says that there are so many.
+    (0..rank).map(|axis| usize::try_from(unsafe { *buffer.shape.add(axis) }).unwrap_or(0)).collect()
+}
+
+/// The type of samples, and whether they are complex.
+fn sample(buffer: &Buffer) -> Result<(SampleType, bool), Failure> {
+    use api::sample::{BF16, C64, C128, F16, F32, F64, S16, S32, S64};
+    Ok(match buffer.sample {
+        S16 => (SampleType::I16, false),
+        S32 => (SampleType::I32, false),
+        S64 => (SampleType::I64, false),
+        F16 => (SampleType::F16, false),
+        BF16 => (SampleType::Bf16, false),
+        F32 => (SampleType::F32, false),
+        F64 => (SampleType::F64, false),
+        C64 => (SampleType::F32, true),
+        C128 => (SampleType::F64, true),
+        other => return Err(text(format!("samples cannot be of XLA's type {other}"))),
+    })
+}
+
+/// Checks that the result is as what is given, and elsewhere; whether there is nothing in them.
+fn same(given: &Buffer, result: &Buffer) -> Result<bool, Failure> {
+    let (shape, found) = (shape(given), shape(result));
+    if found != shape || result.sample != given.sample {
+        let what = "the result must be of the shape and type of what is given";
+        return Err(text(format!(
+            "{what}, {shape:?} of XLA's type {}, and is {found:?} of {}",
+            given.sample, result.sample
+        )));
+    }
+    let nothing = shape.contains(&0);
+    if !nothing && given.data == result.data {
+        return Err(text("what is given and the result share memory"));
+    }
+    let aligned = |buffer: &Buffer| (buffer.data as usize).is_multiple_of(size_of::<f64>());
+    if !(nothing || aligned(given) && aligned(result)) {
+        return Err(text("an array is not aligned"));
+    }
+    Ok(nothing)
+}
+
+fn scratch_bytes(plan: &Any, operation: Operation) -> Result<usize, String> {
+    let transform = operation.transform(false);
+    let bytes = each!(plan, typed => typed.plan.cuda().and_then(|plan| plan.scratch_bytes(transform)));
+    bytes.map_err(|error| error.to_string())
+}
+
+/// Answers a question of XLA, or runs a call; what is wrong, a panic included, is an error that XLA owns.
+///
+/// # Safety
+/// `frame` must be what XLA gives to handlers.
+unsafe fn handle(
+    frame: *mut CallFrame,
+    api_size: usize,
+    traits: u32,
+    run: fn(&Call<'_>) -> Result<(), Failure>,
+) -> *mut api::Error {
+    // SAFETY: a frame begins with its header.
+    let mut extension = unsafe { (*frame).header.extension };
+    while !extension.is_null() {
+        // SAFETY: XLA's list of extensions, of which one of that kind has metadata to be filled in.
+        unsafe {
+            if (*extension).kind == api::METADATA {
+                let metadata = (*extension.cast::<api::MetadataExtension>()).metadata;
+                // Nothing but what all versions 0 have is used; sizes are checked by each call.
+                ((*metadata).version.major, (*metadata).version.minor) = (0, version_minor(frame));
+                (*metadata).traits = traits;
+                return null_mut();
+            }
+            extension = (*extension).next;
+        }
+    }
+    // SAFETY: functions are part of the smallest frame.
+    let api = unsafe { (*frame).api };
+    let failure = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: as far as sizes say, it is there.
+        let (found, functions, major) = unsafe { ((*frame).header.size, (*api).header.size, (*api).version.major) };
+        if found < api::FRAME_SIZE || functions < api_size || major != 0 {
+            let sizes = format!("calls of {found} bytes, {functions} bytes of functions");
+            let found = format!("XLA has version {major} of its foreign functions ({sizes})");
+            return Err(text(format!("{found}: lifting.jax knows version 0.3 and what extends it")));
+        }
+        // SAFETY: as large as it is taken to be, and alive while it is handled.
+        run(&Call(unsafe { &*frame }))
+    }));
+    let (message, code) = match failure {
+        Ok(Ok(())) => return null_mut(),
+        Ok(Err(Failure::Given(error))) => return error,
+        Ok(Err(Failure::Text(message))) => (format!("lifting: {message}"), api::INVALID_ARGUMENT),
+        Err(panic) => {
+            let what = panic.downcast_ref::<String>().map(String::as_str);
+            let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no more is known");
+            (format!("lifting: a defect of this library: {what}"), api::INTERNAL)
+        }
+    };
+    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    let header = header(std::mem::offset_of!(api::CreateError, code) + size_of::<i32>());
+    let mut asked = api::CreateError { header, message: message.as_ptr(), code };
+    // SAFETY: the first of XLA's functions; it copies the text.
+    unsafe { ((*api).create_error)(&raw mut asked) }
+}
+
+/// The minor version that XLA itself has.
+///
+/// # Safety
+/// As for [`handle`].
+unsafe fn version_minor(frame: *const CallFrame) -> i32 {
+    // SAFETY: where there are functions, they begin with their version.
+    unsafe { (*frame).api.as_ref().map_or(0, |api| api.version.minor) }
+}
+
+unsafe extern "C" fn execute_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::CPU_API_SIZE, 0, |call| call.on_cpu()) }
+}
+
+unsafe extern "C" fn initialize_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.prepare_on_gpu()) }
+}
+
+unsafe extern "C" fn execute_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.on_gpu()) }
+}
+
+/// Handlers for one of JAX's platforms, `cpu` or `CUDA`: stages of execution, and pointers to what to call.
+#[pyfunction]
+pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py, PyDict>> {
+    type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut api::Error;
+    let handlers: &[(&str, Handler)] = match platform {
+        "cpu" => &[("execute", execute_on_cpu)],
+        "CUDA" => &[("initialize", initialize_on_gpu), ("execute", execute_on_gpu)],
+        _ => return Err(LiftingError::new_err(format!("there are no handlers for {platform}"))),
+    };
+    let stages = PyDict::new(py);
+    for (stage, handler) in handlers {
+        // SAFETY: a function lives as long as the process, and nothing is freed.
+        let capsule = unsafe {
+            let made = pyo3::ffi::PyCapsule_New(*handler as *mut c_void, std::ptr::null(), None);
+            Bound::from_owned_ptr_or_opt(py, made)
+        };
+        stages.set_item(stage, capsule.ok_or_else(|| PyMemoryError::new_err("no capsule"))?)?;
+    }
+    Ok(stages)
+}
+
+/// Makes the plan of a call on a CUDA device, and says how many bytes of scratch memory the call's second result has.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are the call's attributes")]
+pub fn xla_scratch_bytes(
+    py: Python<'_>,
+    transform: &str,
+    wavelet: &str,
+    rank: i64,
+    levels: i64,
+    boundary: &str,
+    shape: Vec<usize>,
+    sample: &str,
+    complex: bool,
+    gpu: usize,
+) -> PyResult<usize> {
+    py.detach(|| {
+        let sample = (sample.parse::<SampleType>()?, complex);
+        let key = Key::new((wavelet, boundary), (rank, levels), &shape, sample, Some(gpu))?;
+        scratch_bytes(&*key.plan()?, Operation::named(transform, 0)?)
+    })
+    .map_err(LiftingError::new_err)
+}
