@@ -14,6 +14,7 @@ use crate::tables::{TABLE_BYTES, Table, Tables};
 use crate::{packet, parallel, rate};
 use lifting::{Device, Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How good a picture has to be, or how small its stream.
@@ -225,9 +226,9 @@ impl Codec {
 
 /// Coefficients as indices, and how they were quantised.
 #[derive(Clone)]
-struct Quantised {
+struct Quantised<'a> {
     quantisers: Option<Vec<Quantiser>>,
-    indices: Vec<Vec<i32>>,
+    indices: Cow<'a, [Vec<i32>]>,
 }
 
 /// A picture on its way.
@@ -291,14 +292,14 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// The symbols of all codeblocks.
-    fn counts(&self, quantised: &Quantised) -> Vec<block::Counts> {
+    fn counts(&self, quantised: &Quantised<'_>) -> Vec<block::Counts> {
         parallel::map(&self.places().concat(), |place| {
             block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
         })
     }
 
     /// Tables for these very coefficients, if they save more than they take in the stream.
-    fn fitted(&self, quantised: &Quantised) -> Option<Tables> {
+    fn fitted(&self, quantised: &Quantised<'_>) -> Option<Tables> {
         let counts: Vec<_> = self.counts(quantised).into_iter().filter(|counts| !counts.is_empty()).collect();
         let bits = |tables: &Tables| parallel::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
         let built_in = Tables::built_in();
@@ -315,9 +316,8 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// Integers as they are.
-    fn lossless(&self) -> Quantised {
-        let integers = |plane: &Vec<T>| plane.iter().map(|c| c.integer()).collect();
-        Quantised { quantisers: None, indices: self.coefficients.iter().map(integers).collect() }
+    fn lossless(&self) -> Quantised<'_> {
+        Quantised { quantisers: None, indices: T::integers(&self.coefficients) }
     }
 
     /// The step of a quality, for a band of norm 1.
@@ -336,7 +336,7 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// All bands quantised so that a step does to the picture what `step` does in a band of norm 1.
-    fn quantised(&self, step: f64) -> Quantised {
+    fn quantised(&self, step: f64) -> Quantised<'_> {
         let each = band_count(self.codec.levels);
         let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
@@ -371,16 +371,16 @@ impl<'a, T: Lane> Job<'a, T> {
             let step = step_of(component, &self.transform.tiles[0][band]);
             Quantiser { step, offset: (0..tiles).map(of_tile).fold(Excess::default(), Excess::and).offset() }
         });
-        Quantised { quantisers: Some(quantisers.collect()), indices }
+        Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
     }
 
     /// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
-    fn of_psnr(&self, wanted: f64) -> Result<Quantised, CodecError> {
+    fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
         /// So near is near enough.
         const NEAR: f64 = 0.01;
         let peak = f64::from(self.image.bits).exp2() - 1.0;
         let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
-        let mut good: Option<(f64, f64, Quantised)> = None;
+        let mut good: Option<(f64, f64, Quantised<'_>)> = None;
         let mut bad: Option<(f64, f64)> = None;
         let mut reached = 0.0;
         for _ in 0..24 {
@@ -459,7 +459,7 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// What a decoder makes of it.
-    fn picture(&self, quantised: &Quantised) -> Result<Image, CodecError> {
+    fn picture(&self, quantised: &Quantised<'_>) -> Result<Image, CodecError> {
         let header = self.header(quantised, None);
         let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
         for (component, plane) in planes.iter_mut().enumerate() {
@@ -477,7 +477,7 @@ impl<'a, T: Lane> Job<'a, T> {
         self.transform.synthesise(&header, &planes, 0)
     }
 
-    fn header(&self, quantised: &Quantised, tables: Option<Tables>) -> Header {
+    fn header(&self, quantised: &Quantised<'_>, tables: Option<Tables>) -> Header {
         let Image { height, width, components, bits, signed, .. } = *self.image;
         let Codec { levels, layers, passes, block, .. } = *self.codec;
         Header {
@@ -499,7 +499,7 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     /// The whole stream.
-    fn stream(&self, quantised: &Quantised) -> Result<Vec<u8>, CodecError> {
+    fn stream(&self, quantised: &Quantised<'_>) -> Result<Vec<u8>, CodecError> {
         let tables = if self.codec.fitted { self.fitted(quantised) } else { None };
         let header = self.header(quantised, tables);
         let mut stream = header.write()?;
@@ -527,7 +527,7 @@ impl<'a, T: Lane> Job<'a, T> {
     /// All blocks, and how many of their words are in each layer and those before.
     fn blocks(
         &self,
-        quantised: &Quantised,
+        quantised: &Quantised<'_>,
         header: &Header,
         places: &[Place],
     ) -> Result<(Vec<Encoded>, Vec<Vec<usize>>), CodecError> {

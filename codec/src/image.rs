@@ -49,9 +49,14 @@ impl Image {
             return Err(CodecError::Samples { height, width, components, found: self.samples.len() });
         }
         let (low, high) = self.range();
-        match self.samples.iter().position(|s| !(low..=high).contains(s)) {
-            None => Ok(()),
-            Some(at) => Err(CodecError::Sample { value: self.samples[at], at, bits, low, high }),
+        let is_wrong = |s: &i32| !(low..=high).contains(s);
+        // All of them, which is fast; where one is wrong, it is looked for.
+        match self.samples.iter().fold(false, |any, s| any | is_wrong(s)) {
+            false => Ok(()),
+            true => {
+                let at = self.samples.iter().position(is_wrong).unwrap_or(0);
+                Err(CodecError::Sample { value: self.samples[at], at, bits, low, high })
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use crate::image::{Image, range, shift};
 use lifting::{Device, Plan, Sample, Scheme};
 use lifting_dsl::float::Float;
 use lifting_dsl::polyphase::Filters;
+use std::borrow::Cow;
 
 /// `i32` or `f32`.
 pub trait Lane: Sample + Default + Copy + Send + Sync {
@@ -17,6 +18,8 @@ pub trait Lane: Sample + Default + Copy + Send + Sync {
     fn value(self) -> f64;
     /// The nearest integer, halves to even.
     fn integer(self) -> i32;
+    /// The nearest integers of planes; integers are what they are.
+    fn integers(planes: &[Vec<Self>]) -> Cow<'_, [Vec<i32>]>;
     /// An integer, if it is one of 24 bits, or computed in.
     fn exact(integer: i32) -> Self;
     /// The nearest number.
@@ -36,6 +39,9 @@ impl Lane for i32 {
     }
     fn integer(self) -> i32 {
         self
+    }
+    fn integers(planes: &[Vec<i32>]) -> Cow<'_, [Vec<i32>]> {
+        planes.into()
     }
     fn exact(integer: i32) -> i32 {
         integer
@@ -61,6 +67,9 @@ impl Lane for f32 {
     }
     fn integer(self) -> i32 {
         self.round_ties_even() as i32
+    }
+    fn integers(planes: &[Vec<f32>]) -> Cow<'_, [Vec<i32>]> {
+        planes.iter().map(|plane| plane.iter().map(|c| c.integer()).collect()).collect()
     }
     fn exact(integer: i32) -> f32 {
         integer as f32
@@ -108,7 +117,10 @@ impl<T: Lane> Transform<T> {
     pub fn analyse(&self, image: &Image, colour: Colour) -> Result<Vec<Vec<T>>, CodecError> {
         let shift = image.shift();
         let plane = |c: usize| -> Vec<T> {
-            image.samples.iter().skip(c).step_by(image.components).map(|&s| T::of(s - shift)).collect()
+            match image.components {
+                1 => image.samples.iter().map(|&s| T::of(s - shift)).collect(),
+                n => image.samples.chunks_exact(n).map(|pixel| T::of(pixel[c] - shift)).collect(),
+            }
         };
         let mut planes: Vec<Vec<T>> = (0..image.components).map(plane).collect();
         if let ([a, b, c, ..], true) = (&mut planes[..], colour != Colour::None) {
@@ -145,11 +157,17 @@ impl<T: Lane> Transform<T> {
         let shift = shift(header.bits, header.signed);
         // Anything may be in a stream: what is far beyond comes to the end of the range, not around it.
         let sample = |s: T| s.integer().saturating_add(shift).clamp(least, largest);
-        let mut samples = vec![0; height * width * low.len()];
-        for (c, plane) in low.iter().enumerate() {
-            let places = samples.iter_mut().skip(c).step_by(low.len());
-            places.zip(plane).for_each(|(to, from)| *to = sample(*from));
-        }
+        let samples = match &low[..] {
+            [plane] => plane.iter().map(|s| sample(*s)).collect(),
+            _ => {
+                let mut samples = vec![0; height * width * low.len()];
+                for (c, plane) in low.iter().enumerate() {
+                    let pixels = samples.chunks_exact_mut(low.len());
+                    pixels.zip(plane).for_each(|(pixel, from)| pixel[c] = sample(*from));
+                }
+                samples
+            }
+        };
         let Header { components, bits, signed, .. } = *header;
         Ok(Image { height, width, components, bits, signed, samples })
     }

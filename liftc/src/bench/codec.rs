@@ -120,7 +120,7 @@ impl OpenJpeg {
             (3, false) => "P6",
             _ => return Err("it is given grey and RGB pictures without sign only".into()),
         };
-        let mut file = format!("{kind} {width} {height} {}\n", (1u32 << bits) - 1).into_bytes();
+        let mut file = format!("{kind}\n{width} {height}\n{}\n", (1u32 << bits) - 1).into_bytes();
         for sample in samples {
             file.extend(&sample.to_be_bytes()[if *bits > 8 { 2 } else { 3 }..]);
         }

@@ -69,6 +69,12 @@ fn add(a: Set, b: Set, c: Set) -> (Set, Set) {
     (a ^ b ^ c, a & b | c & (a ^ b))
 }
 
+/// A row, which stands at `y + 1`, between those above and below.
+#[inline(always)]
+fn rows(rows: &[Row; MAX_SIDE + 2], y: usize) -> [Row; 3] {
+    [rows[y], rows[y + 1], rows[y + 2]]
+}
+
 /// The end of a pass: where it is in the words, and what is known by then.
 pub struct PassEnd {
     /// Words that were begun.
@@ -310,7 +316,7 @@ impl Block {
     /// φ of eq. 3.1 for all lanes of a step.
     #[inline(always)]
     fn neighbours(&self, y: usize, side: usize) -> Digits {
-        let [above, at, below] = [0, 1, 2].map(|row| &self.significant[y + row]);
+        let [above, at, below] = rows(&self.significant, y);
         let other = 1 - side;
         let (one, two) = add(above[other], at[other], below[other]);
         let (near, far) = Block::beside(one, side);
@@ -325,15 +331,16 @@ impl Block {
     /// φ of eq. 3.2 for all lanes of a step, and which of them predict a negative sign.
     #[inline(always)]
     fn sign_contexts(&self, y: usize, side: usize) -> (Digits, Set) {
-        let [above, at, below] = [0, 1, 2].map(|row| (&self.significant[y + row], &self.minus[y + row]));
+        let [above, at, below] = rows(&self.significant, y);
+        let [minus_above, minus_at, minus_below] = rows(&self.minus, y);
         // Of two neighbours: those with one that is positive and none that is negative, and the other way round.
         let signs = |[a, b]: [Set; 2], [minus_a, minus_b]: [Set; 2]| {
             let (plus, minus) = (a & !minus_a | b & !minus_b, minus_a | minus_b);
             (plus & !minus, minus & !plus)
         };
-        let vertical = signs([above.0[side], below.0[side]], [above.1[side], below.1[side]]);
-        let (near, far) = Block::beside(at.0[1 - side], side);
-        let (minus_near, minus_far) = Block::beside(at.1[1 - side], side);
+        let vertical = signs([above[side], below[side]], [minus_above[side], minus_below[side]]);
+        let (near, far) = Block::beside(at[1 - side], side);
+        let (minus_near, minus_far) = Block::beside(minus_at[1 - side], side);
         let horizontal = signs([near, far], [minus_near, minus_far]);
         let (along, across) = match self.shape.direction {
             Direction::Vertical => (vertical, horizontal),
