@@ -21,7 +21,7 @@ impl Counts {
     /// Counts the symbols of a block.
     pub fn of(shape: Shape, coefficients: &[i32]) -> Counts {
         match planes(coefficients) {
-            planes @ 0..=lanes::MOST_PLANES => lanes::count(&mut lanes::ready(shape, coefficients, planes)),
+            planes @ 0..=lanes::MOST_PLANES => lanes::count(&lanes::ready(shape, coefficients, planes, false)),
             _ => Counts::sequentially(shape, coefficients),
         }
     }
@@ -153,18 +153,14 @@ fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) ->
     if planes == 0 {
         return (Encoded { planes, mode: Mode::Raw, words: Vec::new() }, Vec::new());
     }
-    let mut ready = (planes <= lanes::MOST_PLANES).then(|| lanes::ready(shape, coefficients, planes));
-    let counts = match &mut ready {
-        Some(block) => lanes::count(block),
+    let ready = (planes <= lanes::MOST_PLANES).then(|| lanes::ready(shape, coefficients, planes, ends));
+    let counts = match &ready {
+        Some(ready) => lanes::count(ready),
         None => Counts::sequentially(shape, coefficients),
     };
     let Choice { class, sharing, .. } = Choice::of(shape, &counts, tables);
-    let (encoded, ends) = match &mut ready {
-        Some(block) => {
-            block.ends = ends.then(Vec::new);
-            let encoded = lanes::encode(block, class, sharing, &tables[class]);
-            (encoded, block.ends.take().unwrap_or_default())
-        }
+    let (encoded, ends) = match ready {
+        Some(mut ready) => (lanes::encode(&mut ready, class, sharing, &tables[class]), ready.ends()),
         None => (encode_sequentially(shape, coefficients, class, sharing, &tables[class]), Vec::new()),
     };
     if encoded.words.len() < raw::words(shape, planes) {
@@ -197,7 +193,7 @@ pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, t
     assert_eq!(coefficients.len(), shape.samples());
     match planes(coefficients) {
         planes @ 1..=lanes::MOST_PLANES => {
-            lanes::encode(&mut lanes::ready(shape, coefficients, planes), class, sharing, table)
+            lanes::encode(&mut lanes::ready(shape, coefficients, planes, false), class, sharing, table)
         }
         _ => encode_sequentially(shape, coefficients, class, sharing, table),
     }

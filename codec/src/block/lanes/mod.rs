@@ -5,8 +5,8 @@
 //! Magnitudes have 16 bits here; blocks of more planes are left to the definition.
 
 mod alone;
-mod count;
 mod shared;
+mod steps;
 mod tail;
 mod vector;
 
@@ -14,6 +14,7 @@ use super::arithmetic::Exhausted;
 use super::encode::{Counts, depth};
 use super::{BlockError, CONTEXTS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape};
 use crate::tables::Table;
+use steps::Steps;
 use tail::Tail;
 use vector::{Portable, Vector};
 
@@ -48,6 +49,9 @@ trait Engine {
     /// Begins a plane.
     fn plane(&mut self, plane: u32);
 
+    /// Begins a pass, whose contexts begin with this one.
+    fn pass(&mut self, _first: usize) {}
+
     /// Words that were begun so far.
     fn words(&self) -> usize {
         0
@@ -77,7 +81,7 @@ fn rows(rows: &[Row; MAX_SIDE + 2], y: usize) -> [Row; 3] {
 
 /// The end of a pass: where it is in the words, and what is known by then.
 pub struct PassEnd {
-    /// Words that were begun.
+    /// Words that were begun, once it has been coded.
     pub words: usize,
     /// The plane.
     pub plane: u32,
@@ -215,17 +219,12 @@ impl Block {
             if self.shape.passes == Passes::Three {
                 if plane + 1 < self.planes {
                     self.pass::<E, true>(PROPAGATION, plane, engine)?;
-                    self.ends(engine, false);
                     self.refine(plane, engine)?;
-                    self.ends(engine, true);
                 }
                 self.pass::<E, false>(CLEANUP, plane, engine)?;
-                self.ends(engine, false);
             } else {
                 self.pass::<E, false>(SIGNIFICANCE, plane, engine)?;
-                self.ends(engine, false);
                 self.refine(plane, engine)?;
-                self.ends(engine, true);
             }
         }
         Ok(())
@@ -233,18 +232,11 @@ impl Block {
 
     /// The end of a pass.
     #[inline(always)]
-    fn ends<E: Engine>(&mut self, engine: &E, refines: bool) {
+    fn ends(&mut self, refines: bool) {
         let Block { plane, significant, .. } = *self;
         if let Some(ends) = self.ends.as_mut().filter(|_| plane > 0) {
-            ends.push(PassEnd { words: engine.words(), plane, refines, significant });
+            ends.push(PassEnd { words: 0, plane, refines, significant });
         }
-    }
-
-    /// Forgets what has been coded.
-    fn again(&mut self) {
-        self.refined = [[0; 2]; MAX_SIDE];
-        self.significant = [[0; 2]; MAX_SIDE + 2];
-        self.minus = [[0; 2]; MAX_SIDE + 2];
     }
 
     #[inline(always)]
@@ -254,6 +246,7 @@ impl Block {
         plane: u32,
         engine: &mut E,
     ) -> Result<(), Exhausted> {
+        engine.pass(kind.first);
         for y in 0..self.shape.height {
             for side in [0, 1] {
                 let neighbours = self.neighbours(y, side);
@@ -282,6 +275,7 @@ impl Block {
                 self.significant[y + 1][side] |= found;
             }
         }
+        self.ends(false);
         Ok(())
     }
 
@@ -290,6 +284,7 @@ impl Block {
         if plane == 0 {
             return Ok(());
         }
+        engine.pass(REFINEMENT.first);
         for y in 0..self.shape.height {
             for side in [0, 1] {
                 let lanes = self.refined[y][side];
@@ -304,6 +299,7 @@ impl Block {
                 self.magnitudes[plane as usize][y][side] |= ones & lanes;
             }
         }
+        self.ends(true);
         Ok(())
     }
 
@@ -354,21 +350,35 @@ impl Block {
     }
 }
 
+/// A block whose steps have been found.
+pub struct Ready {
+    block: Block,
+    steps: Steps,
+}
+
+impl Ready {
+    /// The ends of passes, if they were asked for; with their places once the block has been coded.
+    pub fn ends(self) -> Vec<PassEnd> {
+        self.block.ends.unwrap_or_default()
+    }
+}
+
 /// Codes a block that has been made ready.
 #[inline(always)]
-fn encode_body<V: Vector>(block: &mut Block, class: u8, sharing: u8, table: &Table) -> Encoded {
-    block.again();
+fn encode_body<V: Vector>(ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded {
+    let Ready { block, steps } = ready;
+    let ends = block.ends.as_deref_mut().unwrap_or_default();
     let mut words = Vec::with_capacity(2048);
     let rooms = if sharing == 0 {
         let mut coding = alone::Encoding::<V>::new(table, block.planes, &mut words);
         // Encoders need no words.
-        let scanned = block.scan(&mut coding);
-        debug_assert!(scanned.is_ok());
+        let coded = steps.replay(&mut coding, ends);
+        debug_assert!(coded.is_ok());
         coding.finish()
     } else {
         let mut coding = shared::Encoding::new(table, block.planes, sharing, &mut words);
-        let scanned = block.scan(&mut coding);
-        debug_assert!(scanned.is_ok());
+        let coded = steps.replay(&mut coding, ends);
+        debug_assert!(coded.is_ok());
         coding.finish()
     };
     let mut tail = Tail::gather::<V>(block);
@@ -421,7 +431,9 @@ macro_rules! versions {
         pub fn $name($($arg: $type),*) -> $result {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt,lzcnt")]
+                #[target_feature(
+                    enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,popcnt,lzcnt"
+                )]
                 fn avx512($($arg: $type),*) -> $result {
                     $body::<vector::Avx512>($($arg),*)
                 }
@@ -445,23 +457,29 @@ macro_rules! versions {
 }
 
 #[inline(always)]
-fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32) -> Block {
-    Block::of::<V>(shape, coefficients, planes)
+fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
+    let mut block = Block::of::<V>(shape, coefficients, planes);
+    block.ends = ends.then(Vec::new);
+    let mut steps = Steps::default();
+    let scanned = block.scan(&mut steps);
+    debug_assert!(scanned.is_ok());
+    Ready { block, steps }
 }
 
 #[inline(always)]
-fn count_body<V: Vector>(block: &mut Block) -> Counts {
-    block.again();
-    count::count(block)
+fn count_body<V: Vector>(ready: &Ready) -> Counts {
+    let mut counts = ready.steps.count(ready.block.planes);
+    counts.tail = ready.block.significant.as_flattened().iter().map(|set| set.count_ones()).sum();
+    counts
 }
 
 versions! {
-    /// Makes a block of [`MOST_PLANES`] at most ready.
-    ready, ready_body, (shape: Shape, coefficients: &[i32], planes: u32) -> Block
+    /// Makes a block of [`MOST_PLANES`] at most ready; the ends of passes are kept if they are asked for.
+    ready, ready_body, (shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready
 }
 versions! {
     /// Codes a block with this table.
-    encode, encode_body, (block: &mut Block, class: u8, sharing: u8, table: &Table) -> Encoded
+    encode, encode_body, (ready: &mut Ready, class: u8, sharing: u8, table: &Table) -> Encoded
 }
 versions! {
     /// Decodes a block of [`MOST_PLANES`] at most.
@@ -471,7 +489,7 @@ versions! {
 }
 versions! {
     /// Counts the symbols of a block.
-    count, count_body, (block: &mut Block) -> Counts
+    count, count_body, (ready: &Ready) -> Counts
 }
 
 #[cfg(test)]
@@ -494,13 +512,13 @@ mod tests {
                 };
                 let coefficients: Vec<i32> = (0..shape.samples()).map(random).collect();
                 let planes = coefficients.iter().fold(0, |all, c| all | c.unsigned_abs()).ilog2() + 1;
-                let mut block = Block::of::<V>(shape, &coefficients, planes);
-                assert_eq!(count_body::<V>(&mut block), Counts::sequentially(shape, &coefficients));
+                let mut ready = ready_body::<V>(shape, &coefficients, planes, false);
+                assert_eq!(count_body::<V>(&ready), Counts::sequentially(shape, &coefficients));
                 for sharing in [0, 1, 5] {
                     let table = &tables[3 + sharing];
                     let expected = encode_sequentially(shape, &coefficients, 0, sharing, table);
                     let words = &expected.words;
-                    assert!(encode_body::<V>(&mut block, 0, sharing, table) == expected, "{shape:?} {sharing}");
+                    assert!(encode_body::<V>(&mut ready, 0, sharing, table) == expected, "{shape:?} {sharing}");
                     let decoded = decode_body::<V>(shape, planes, sharing, words, true, table).unwrap();
                     assert!(decoded.coefficients().eq(coefficients.iter().copied()));
                     let mut broken = words.clone();

@@ -170,7 +170,7 @@ pub fn level() -> Level {
         ($($feature:tt)*) => { $(is_x86_feature_detected!($feature))&&* };
     }
     match has!("avx2" "bmi1" "bmi2" "popcnt" "lzcnt") {
-        true if has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2") => Level::Avx512,
+        true if has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2" "avx512vpopcntdq") => Level::Avx512,
         true => Level::Avx2,
         false => Level::None,
     }
