@@ -105,6 +105,22 @@ def test_vmap_and_functional_gradients():
     assert torch.equal(gradients, whole)
 
 
+def test_forward_mode_and_what_is_nested():
+    def run(x):
+        return lt.inverse(lt.forward(x, "cdf97", 2).square(), "cdf97", 2)
+
+    x, v = torch.randn(2, 5, 6, dtype=torch.float64)
+    _, tangent = torch.func.jvp(run, (x,), (v,))
+    assert torch.allclose(tangent, lt.inverse(2 * lt.forward(x, levels=2) * lt.forward(v, levels=2), levels=2))
+    assert torch.allclose(torch.func.jacfwd(run)(x), torch.func.jacrev(run)(x))
+    hessian = torch.func.hessian(lambda x: lt.forward(x, "haar").pow(3).sum())(x)
+    assert torch.allclose(hessian, torch.autograd.functional.hessian(lambda x: lt.forward(x, "haar").pow(3).sum(), x))
+    mapped = torch.func.grad(lambda x: torch.vmap(lt.forward)(x[None]).square().sum())(x)
+    assert torch.equal(mapped, torch.func.grad(lambda x: lt.forward(x).square().sum())(x))
+    with torch.no_grad():
+        assert not lt.forward(x.clone().requires_grad_()).requires_grad
+
+
 def test_a_wavelet_of_ones_own():
     mine = lifting.wavelet("wavelet mine { domain real; odd -= even[0]; even += odd[0]*1/2; }")
     x = torch.randn(8, 8, requires_grad=True)
@@ -157,7 +173,7 @@ def test_taps_are_learnt():
         (lambda: lt.forward(torch.zeros(4, 4, dtype=torch.uint8)), "samples cannot be torch.uint8: choose one of"),
         (lambda: lt.forward(torch.zeros(4)), "2 axes cannot be transformed of a tensor that has 1"),
         (lambda: lt.forward(torch.zeros(4, 4), "cdf79"), "did you mean cdf97"),
-        (lambda: lt.forward(torch.zeros(4, 5), boundary="periodic"), "axis 2 has 5 samples"),
+        (lambda: lt.forward(torch.zeros(4, 5), boundary="periodic"), "axis 1 has 5 samples"),
         (lambda: lt.Forward2d("cdf79"), "did you mean cdf97"),
         (lambda: lt.LearnableLifting(boundary="zero"), "unknown border rule 'zero'; choose one of whole-symmetric"),
         (lambda: lt.LearnableLifting([[]]), "of one at least"),
