@@ -20,8 +20,9 @@ const SMALL: u128 = 1 << 16;
 /// Samples that each byte of a stream may stand for: a codeblock of zeros has one byte.
 const PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
 
-/// So many blocks are decoded at once, before their coefficients take their places.
-const AT_ONCE: usize = 256;
+/// So many blocks are decoded at once by each thread, before their coefficients take their places: they are in its
+/// cache still.
+const AT_ONCE: usize = 16;
 
 /// A stream whose header has been read.
 #[derive(Clone, Debug)]
@@ -271,7 +272,7 @@ impl<'a> Decoder<'a> {
             Some(planes) => planes,
             None => {
                 let mut planes = vec![vec![T::default(); each]; components];
-                for some in blocks.chunks(AT_ONCE) {
+                for some in blocks.chunks(AT_ONCE * parallel::threads()) {
                     let decoded = parallel::map(some, |(place, held)| self.block(place, held));
                     for ((place, _), decoded) in some.iter().zip(decoded) {
                         self.scatter(place, &decoded?, &mut planes[place.component]);

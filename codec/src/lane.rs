@@ -128,10 +128,13 @@ impl<T: Lane> Transform<T> {
                 [*a, *b, *c] = T::forward([*a, *b, *c]);
             }
         }
-        for plane in &mut planes {
-            self.plan.forward_in_place(&mut plane[..])?;
-        }
-        Ok(planes)
+        // Not where the samples are: rows that are lifted on their way elsewhere are faster.
+        let coefficients = |plane: Vec<T>| {
+            let mut coefficients = vec![T::default(); plane.len()];
+            self.plan.forward(&plane[..], &mut coefficients[..])?;
+            Ok(coefficients)
+        };
+        planes.into_iter().map(coefficients).collect()
     }
 
     /// The picture at a level, from the coefficients of its components.
@@ -157,12 +160,14 @@ impl<T: Lane> Transform<T> {
         let shift = shift(header.bits, header.signed);
         // Anything may be in a stream: what is far beyond comes to the end of the range, not around it.
         let sample = |s: T| s.integer().saturating_add(shift).clamp(least, largest);
-        let samples = match &low[..] {
-            [plane] => plane.iter().map(|s| sample(*s)).collect(),
-            _ => {
-                let mut samples = vec![0; height * width * low.len()];
+        let count = low.len();
+        let samples = match <[Vec<T>; 1]>::try_from(low) {
+            // Where they are.
+            Ok([plane]) => plane.into_iter().map(sample).collect(),
+            Err(low) => {
+                let mut samples = vec![0; height * width * count];
                 for (c, plane) in low.iter().enumerate() {
-                    let pixels = samples.chunks_exact_mut(low.len());
+                    let pixels = samples.chunks_exact_mut(count);
                     pixels.zip(plane).for_each(|(pixel, from)| pixel[c] = sample(*from));
                 }
                 samples
