@@ -1,7 +1,7 @@
 //! Coefficients to words.
 
 use super::arithmetic::{Encoder, Exhausted};
-use super::lanes;
+use super::lanes::{self, PassEnd};
 use super::raw::{self, Writer};
 use super::scan::{Block, Symbols};
 use super::{CONTEXTS, Context, DEPTHS, Encoded, Mode, Shape};
@@ -126,29 +126,36 @@ pub struct Prefix {
 pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
     let (encoded, ends) = encode_by(shape, coefficients, tables, true);
     let magnitudes: Vec<u32> = coefficients.iter().map(|c| c.unsigned_abs()).collect();
-    let error = |magnitude: u32, near: f64| (f64::from(magnitude) - near).powi(2);
-    let mut errors: Vec<f64> = magnitudes.iter().map(|&m| error(m, 0.0)).collect();
-    let mut prefixes = vec![Prefix { words: 0, error: errors.iter().sum() }];
-    for end in ends.iter().filter(|end| end.words < encoded.words.len()) {
-        // The middle of what a magnitude can be whose bits are known down to this plane.
-        let middle = |magnitude: u32| f64::from(magnitude >> end.plane << end.plane) + f64::from(1 << end.plane >> 1);
-        for (at, (error_of, &magnitude)) in errors.iter_mut().zip(&magnitudes).enumerate() {
-            let older = magnitude >> end.plane > 1;
-            if magnitude >> end.plane != 0
-                && older == end.refines
-                && (older || end.is_significant(at / shape.width, at % shape.width))
-            {
-                *error_of = error(magnitude, middle(magnitude));
-            }
-        }
-        prefixes.push(Prefix { words: end.words, error: errors.iter().sum() });
-    }
+    let nothing: u64 = magnitudes.iter().map(|&m| u64::from(m).pow(2)).sum();
+    let prefix = |end: &PassEnd| Prefix { words: end.words, error: error_at(end, shape, &magnitudes) as f64 };
+    let mut prefixes = vec![Prefix { words: 0, error: nothing as f64 }];
+    prefixes.extend(ends.iter().filter(|end| end.words < encoded.words.len()).map(prefix));
     prefixes.push(Prefix { words: encoded.words.len(), error: 0.0 });
     (encoded, prefixes)
 }
 
+/// The squared error of magnitudes, summed up, of which a decoder knows what has been coded by the end of a pass: it
+/// takes the middle of what each can be.
+fn error_at(end: &PassEnd, shape: Shape, magnitudes: &[u32]) -> u64 {
+    let plane = end.plane;
+    let error = |magnitude: u32, is_significant: bool| {
+        let is_older = magnitude >> plane > 1;
+        let lowest = if is_older && !end.refined { plane + 1 } else { plane };
+        let known = magnitude & u32::MAX << lowest;
+        let middle = if known != 0 && (is_older || is_significant) { known | 1 << lowest >> 1 } else { 0 };
+        u64::from(magnitude.abs_diff(middle)).pow(2)
+    };
+    if end.whole {
+        return magnitudes.iter().map(|&m| error(m, true)).sum();
+    }
+    let row = |(y, row): (usize, &[u32])| -> u64 {
+        row.iter().zip(end.significant(y)).map(|(&m, is_significant)| error(m, is_significant)).sum()
+    };
+    magnitudes.chunks(shape.width).enumerate().map(row).sum()
+}
+
 /// [`encode`], and if they are asked for the ends of passes, where there are such.
-fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<lanes::PassEnd>) {
+fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<PassEnd>) {
     let planes = planes(coefficients);
     if planes == 0 {
         return (Encoded { planes, mode: Mode::Raw, words: Vec::new() }, Vec::new());

@@ -85,15 +85,18 @@ pub struct PassEnd {
     pub words: usize,
     /// The plane.
     pub plane: u32,
-    /// Whether the pass was one of refinement.
-    pub refines: bool,
+    /// Whether what was significant before the plane has been refined in it.
+    pub refined: bool,
+    /// Whether all are significant that become so in the plane.
+    pub whole: bool,
     significant: [Row; MAX_SIDE + 2],
 }
 
 impl PassEnd {
-    /// Whether a coefficient is significant.
-    pub fn is_significant(&self, y: usize, x: usize) -> bool {
-        self.significant[y + 1][x % 2] >> (x / 2) & 1 != 0
+    /// Which coefficients of a row are significant.
+    pub fn significant(&self, y: usize) -> impl Iterator<Item = bool> {
+        let [left, right] = self.significant[y + 1];
+        (0..LANES).flat_map(move |lane| [left >> lane & 1 != 0, right >> lane & 1 != 0])
     }
 }
 
@@ -232,10 +235,10 @@ impl Block {
 
     /// The end of a pass.
     #[inline(always)]
-    fn ends(&mut self, refines: bool) {
+    fn ends(&mut self, refined: bool, whole: bool) {
         let Block { plane, significant, .. } = *self;
         if let Some(ends) = self.ends.as_mut().filter(|_| plane > 0) {
-            ends.push(PassEnd { words: 0, plane, refines, significant });
+            ends.push(PassEnd { words: 0, plane, refined, whole, significant });
         }
     }
 
@@ -275,7 +278,8 @@ impl Block {
                 self.significant[y + 1][side] |= found;
             }
         }
-        self.ends(false);
+        // Of three passes, cleanup is the last.
+        self.ends(kind.first == CLEANUP.first, !PROPAGATES);
         Ok(())
     }
 
@@ -299,7 +303,7 @@ impl Block {
                 self.magnitudes[plane as usize][y][side] |= ones & lanes;
             }
         }
-        self.ends(true);
+        self.ends(true, self.shape.passes == Passes::Two);
         Ok(())
     }
 
