@@ -307,8 +307,9 @@ mod x86 {
     impl Vector for Avx2 {
         #[inline(always)]
         fn new(numbers: &[u16; LANES]) -> Self {
-            // SAFETY: twice 32 bytes are read, and there are as many.
-            Avx2([0, 16].map(|at| unsafe { _mm256_loadu_si256(numbers[at..at + 16].as_ptr().cast()) }))
+            // SAFETY: 32 bytes are read, and there are as many.
+            let half = |at: usize| unsafe { _mm256_loadu_si256(numbers[at..at + 16].as_ptr().cast()) };
+            Avx2([half(0), half(16)])
         }
         #[inline(always)]
         fn numbers(self) -> [u16; LANES] {
@@ -372,7 +373,8 @@ mod x86 {
             op!({
                 let upper = _mm256_srli_epi16::<8>(Avx2::new(table).0[0]);
                 let table = _mm256_permute4x64_epi64::<0b10_00_10_00>(_mm256_packus_epi16(upper, upper));
-                Avx2(index.0.map(|index| _mm256_shuffle_epi8(table, index)))
+                let [low, high] = index.0;
+                Avx2([_mm256_shuffle_epi8(table, low), _mm256_shuffle_epi8(table, high)])
             })
         }
         #[inline(always)]
