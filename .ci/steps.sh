@@ -3,6 +3,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What is built once only need not be built so that it can be built again.
 export CARGO_INCREMENTAL=0
+# Nor are places in sources needed where nothing is debugged: who looks into a failure builds it with them.
+export CARGO_PROFILE_DEV_DEBUG=false
 scratch=$(mktemp -d)
 names=() seconds=() began=
 

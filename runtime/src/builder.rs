@@ -509,7 +509,7 @@ impl<T> PlanBuilder<'_, T> {
 
         let (wisdom, warnings) = self.known(device);
         let planning = Planning { schedule: self.schedule, wisdom, only: self.only };
-        let executor = device.executor::<T>(&problem, [&data, &coefficients], &planning)?;
+        let executor = T::executor(device, &problem, [&data, &coefficients], &planning)?;
         let recipe = Recipe {
             wavelet: self.scheme.name().to_owned(),
             sample,

@@ -110,7 +110,8 @@ impl Device {
 }
 
 /// What bears on how a problem is executed, and not on what is computed.
-pub(crate) struct Planning {
+#[derive(Clone, Debug)]
+pub struct Planning {
     /// What was asked for.
     pub schedule: Schedule,
     /// What was measured before.
@@ -120,7 +121,8 @@ pub(crate) struct Planning {
 }
 
 impl Device {
-    /// What executes a problem here, for data and coefficients that are laid out so.
+    /// What executes a problem here, for data and coefficients that are laid out so; called by
+    /// [`Sample::executor`] alone.
     pub(crate) fn executor<T: Sample>(
         &self,
         problem: &Arc<Problem>,

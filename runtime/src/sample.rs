@@ -2,9 +2,15 @@
 //!
 //! Whatever a plan stores, it computes in the *work* type: the sample type itself, or `f32` for the 16-bit floats.
 
+use crate::data::Expected;
+use crate::device::{Device, Planning};
+use crate::error::PlanError;
+use crate::exec::Executor;
 use half::{bf16, f16};
 use lifting_codegen::ir::interp::Element;
 use lifting_dsl::{PairStage, Step, Weight};
+use lifting_planner::Problem;
+use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// A type that samples and coefficients can have: `i16`, `i32`, `i64` for integer wavelets; `f32`, `f64`, `f16` and
@@ -23,6 +29,28 @@ pub trait Sample: lifting_dsl::sample::Sample + Element + Plain + Stored<Self::L
     /// Whether that is the sample type itself.
     #[doc(hidden)]
     const DIRECT: bool;
+    /// What executes a problem on samples of this type. Here, and not where a plan is built: it is large, and so
+    /// compiled once for each type, with this crate.
+    #[doc(hidden)]
+    fn executor(
+        device: &Device,
+        problem: &Arc<Problem>,
+        layouts: [&Expected; 2],
+        planning: &Planning,
+    ) -> Result<Box<dyn Executor<Self>>, PlanError>;
+}
+
+macro_rules! executor {
+    () => {
+        fn executor(
+            device: &Device,
+            problem: &Arc<Problem>,
+            layouts: [&Expected; 2],
+            planning: &Planning,
+        ) -> Result<Box<dyn Executor<Self>>, PlanError> {
+            device.executor(problem, layouts, planning)
+        }
+    };
 }
 
 /// How samples of this type in memory become values to compute with, and back (one rounding at most).
@@ -68,6 +96,7 @@ macro_rules! own_lane {
         impl Sample for $t {
             type Lane = $t;
             const DIRECT: bool = true;
+            executor!();
         }
         impl Stored<$t> for $t {
             #[inline(always)]
@@ -89,6 +118,7 @@ macro_rules! half_float {
         impl Sample for $t {
             type Lane = f32;
             const DIRECT: bool = false;
+            executor!();
         }
         impl Stored<f32> for $t {
             #[inline(always)]

@@ -21,7 +21,7 @@ use std::any::Any;
 
 /// Sizes of the parts of a [`Workspace`], in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WorkspaceSize {
+pub struct WorkspaceSize {
     /// Work-type elements for bundles of lines, all workers together.
     pub lines: usize,
     /// Work-type elements for one level of a sample type that is storage only.
@@ -93,7 +93,7 @@ impl WorkspaceSize {
 ///
 /// # Errors of the methods
 /// What a device can fail at. The CPU cannot.
-pub(crate) trait Executor<T>: std::fmt::Debug + Send + Sync {
+pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     /// Scratch that it needs.
     fn workspace_size(&self) -> WorkspaceSize;
 
