@@ -119,7 +119,6 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     }
 
     /// Itself, for a device that lets users do more with plans than this trait says.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA devices do"))]
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
