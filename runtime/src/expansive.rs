@@ -39,7 +39,8 @@ use lifting_dsl::{Boundary, Domain, Scheme, Weight};
 #[derive(Debug)]
 pub struct Expansive<T: Sample> {
     plan: Plan<T>,
-    extensions: Vec<Option<Extension>>,
+    /// For each axis, what stands before and behind the data.
+    margins: Vec<Vec<Margin<T>>>,
     windows: Vec<Option<Window>>,
     shape: Vec<usize>,
     restored: Vec<usize>,
@@ -98,11 +99,16 @@ impl<T: Sample> Expansive<T> {
         window: impl Fn(usize, Extension) -> Option<Window>,
     ) -> Result<Expansive<T>, PlanError> {
         let too_large = || PlanError::TooLarge { shape: given.to_vec() };
-        let windows: Vec<Option<Window>> = given
+        let mut windows: Vec<Option<Window>> = given
             .iter()
             .zip(extensions)
             .map(|(&n, rule)| rule.map(|rule| window(n, rule).ok_or_else(too_large)).transpose())
             .collect::<Result<_, _>>()?;
+        if let (Some(Some(window)), Some(Some(rule))) = (windows.last_mut(), extensions.last())
+            && *rule != Extension::Periodization
+        {
+            widen::<T>(window);
+        }
         let shapes = |of: fn(&Window) -> usize| -> Vec<usize> {
             windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
         };
@@ -121,8 +127,8 @@ impl<T: Sample> Expansive<T> {
             band_shape: shapes(|window| window.coefficients),
             strides: contiguous(&extended),
             extended,
+            margins: windows.iter().zip(extensions).map(|(window, &rule)| margins(window.as_ref(), rule)).collect(),
             windows,
-            extensions: extensions.to_vec(),
         })
     }
 
@@ -273,7 +279,7 @@ impl<T: Sample> Expansive<T> {
         self.windows[axis].map_or(0, |window| window.first()) * self.strides[axis] as usize
     }
 
-    /// Copies the data into the middle of the extended array.
+    /// Copies the data into the middle of the extended array, and extends its rows.
     ///
     /// # Safety
     /// The view has to be valid, of the data's shape.
@@ -284,6 +290,7 @@ impl<T: Sample> Expansive<T> {
             unsafe {
                 copy_row(view.ptr.wrapping_offset(from), view.strides[axis], &mut to[start..][..self.shape[axis]])
             };
+            self.extend_axis(axis, axis, to);
             return;
         }
         let stride = self.strides[axis] as usize;
@@ -333,39 +340,74 @@ impl<T: Sample> Expansive<T> {
         }
     }
 
-    /// Extends the array, the data of which is in its middle: along the innermost axis first.
+    /// Extends the array, the rows of which are extended, along all other axes: the inner ones first.
     fn extend(&self, array: &mut [T]) {
-        for axis in (0..self.shape.len()).rev() {
-            let (Some(window), Some(rule)) = (self.windows[axis], self.extensions[axis]) else { continue };
-            self.extend_axis(0, axis, &window, rule, array);
+        for axis in (0..self.shape.len() - 1).rev().filter(|axis| !self.margins[*axis].is_empty()) {
+            self.extend_axis(0, axis, array);
         }
     }
 
     /// Axes before `axis` are only filled where data is; those behind it are whole.
-    fn extend_axis(&self, outer: usize, axis: usize, window: &Window, rule: Extension, array: &mut [T]) {
+    fn extend_axis(&self, outer: usize, axis: usize, array: &mut [T]) {
         let stride = self.strides[outer] as usize;
         if outer < axis {
             let lines = array[self.start(outer)..].chunks_exact_mut(stride).take(self.shape[outer]);
-            lines.for_each(|line| self.extend_axis(outer + 1, axis, window, rule, line));
+            lines.for_each(|line| self.extend_axis(outer + 1, axis, line));
             return;
         }
-        let (first, n) = (window.first(), window.samples);
-        for i in (0..first).chain(first + n..window.length()) {
-            let terms = rule.terms(n, i as i64 - first as i64);
-            let source = |index: usize| (first + index) * stride;
-            match *terms.as_slice() {
-                [] => array[i * stride..][..stride].fill(T::default()),
-                [(1, index)] => array.copy_within(source(index)..source(index) + stride, i * stride),
-                ref terms => {
-                    let factor = |&(c, index): &(i64, usize)| (T::Work::real(&Weight::integer(c)), index);
-                    let terms: Vec<(Factor<T>, usize)> = terms.iter().map(factor).collect();
+        for Margin { at, is } in &self.margins[axis] {
+            let to = at * stride;
+            match is {
+                Beyond::Zero => array[to..][..stride].fill(T::default()),
+                Beyond::Sample(index) if stride == 1 => array[to] = array[*index],
+                Beyond::Sample(index) => array.copy_within(index * stride..(index + 1) * stride, to),
+                Beyond::Sum(terms) => {
                     for k in 0..stride {
-                        array[i * stride + k] = sum(&terms, |index| array[source(index) + k]);
+                        array[to + k] = sum(terms, |index| array[index * stride + k]);
                     }
                 }
             }
         }
     }
+}
+
+/// Rows that are long get a longer margin, so that both halves of each begin where vectors do; what is kept does not
+/// depend on it.
+fn widen<T>(window: &mut Window) {
+    const VECTOR: usize = 64;
+    let (step, length) = (2 * VECTOR / size_of::<T>(), window.length());
+    if length >= 16 * step {
+        window.right += length.checked_next_multiple_of(step).map_or(0, |whole| whole - length);
+    }
+}
+
+/// A position of an extended axis where there is no data.
+#[derive(Debug)]
+struct Margin<T: Sample> {
+    at: usize,
+    is: Beyond<T>,
+}
+
+/// What stands there; indices are of the extended axis.
+#[derive(Debug)]
+enum Beyond<T: Sample> {
+    Zero,
+    Sample(usize),
+    Sum(Vec<(Factor<T>, usize)>),
+}
+
+fn margins<T: Sample>(window: Option<&Window>, rule: Option<Extension>) -> Vec<Margin<T>> {
+    let Some((window, rule)) = window.zip(rule) else { return Vec::new() };
+    let (first, n) = (window.first(), window.samples);
+    let beyond = |at: usize| match *rule.terms(n, at as i64 - first as i64).as_slice() {
+        [] => Beyond::Zero,
+        [(1, index)] => Beyond::Sample(first + index),
+        ref terms => {
+            let factor = |&(c, index): &(i64, usize)| (T::Work::real(&Weight::integer(c)), first + index);
+            Beyond::Sum(terms.iter().map(factor).collect())
+        }
+    };
+    (0..first).chain(first + n..window.length()).map(|at| Margin { at, is: beyond(at) }).collect()
 }
 
 /// What weights of samples `T` are held in.

@@ -114,6 +114,9 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
             check::<f32>(&scheme, &[11, 4], &[Some(rule), None], 1);
             check::<f64>(&scheme, &[3, 8, 5], &[Some(rule), None, Some(other)], 1);
             check::<f32>(&scheme, &[4, 6, 5], &[Some(rule); 3], 1);
+            // Rows so long that their margins are longer.
+            check::<f32>(&scheme, &[3, 701], &[Some(rule); 2], 1);
+            check::<f64>(&scheme, &[2, 300], &[None, Some(rule)], 1);
         }
         check::<f32>(&scheme, &[200, 300], &[Some(Extension::Symmetric); 2], 2);
     }
