@@ -101,7 +101,7 @@ Examples:
   liftc encode photo.png --quality 75 -o photo.lpc
   liftc encode photo.png -w dd137 -l 4 -o photo.lpc   with another wavelet
   liftc encode *.png --psnr 45 -o streams/            into a directory
-  liftc encode photo.png --layers 8 -o photo.lpc      so that any prefix is a picture
+  liftc encode photo.png --layers 8 -o photo.lpc      any prefix is a picture
   liftc encode map.tif --tile 1024x1024 -o map.lpc    of which parts are taken
   liftc decode photo.lpc -o back.png
   head -c 20000 photo.lpc | liftc decode - -o preview.png
