@@ -3,6 +3,7 @@
 
 mod cost;
 mod emitted;
+mod filter_bank;
 mod interp_conformance;
 mod interp_counts;
 mod interp_faults;

@@ -5,7 +5,8 @@
 //! 1. **core** is what a wavelet is and what it does: [`scheme`] (steps, domains, border rules), [`geometry`] (where the
 //!    samples of every band stand), [`sample`] (the arithmetic of a step), [`oracle`] (the definition of a transform) and
 //!    [`adjoint`].
-//! 2. **algebra** is what can be said of it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`].
+//! 2. **algebra** is what can be said of it: [`laurent`], [`polyphase`], [`factor`], [`spectral`], [`analysis`],
+//!    [`rounding`].
 //! 3. **language** is text: [`parse`](mod@parse), [`validate`], [`print`](mod@print), [`numbers`].
 //!
 //! Where to read on: `docs/language.md` is the language's reference. [`scheme`] says what a wavelet is,
@@ -16,7 +17,7 @@ mod algebra;
 mod core;
 mod language;
 
-pub use crate::algebra::{analysis, coefficient, factor, float, laurent, polyphase, spectral};
+pub use crate::algebra::{analysis, coefficient, factor, float, laurent, polyphase, rounding, spectral};
 #[cfg(any(test, feature = "testing"))]
 pub use crate::core::testing;
 pub use crate::core::{adjoint, body, diag, extension, geometry, lattice, oracle, sample, scheme, span, weight};

@@ -257,7 +257,8 @@ impl<'a, T> PlanBuilder<'a, T> {
         self
     }
 
-    /// The schedule of kernels on a GPU; [`Schedule::Auto`] if nothing is said. The coefficients do not depend on it.
+    /// The schedule of kernels on a GPU; [`Schedule::Auto`] if nothing is said. The coefficients do not depend on it:
+    /// all that lift have the same bits. Only `convolution`, a baseline that filters, has others, within rounding.
     ///
     /// ```
     /// use lifting::{Device, Plan, PlanError, Schedule, catalogue};

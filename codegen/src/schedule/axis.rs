@@ -20,6 +20,12 @@ pub trait AxisSchedule: Send + Sync {
         false
     }
 
+    /// Whether results have the bits of lifting, as those of all that lifts. Others are right but for rounding: they
+    /// take real samples only, and [`Rounding`](lifting_dsl::rounding::Rounding) bounds what they are off by.
+    fn has_lifting_bits(&self) -> bool {
+        true
+    }
+
     /// The kernel of passes between arrays of two types.
     ///
     /// # Errors
@@ -28,8 +34,13 @@ pub trait AxisSchedule: Send + Sync {
 }
 
 /// All of them: the schedules of papers that lift one axis at a time, and what these are compared with.
-pub const AXIS_SCHEDULES: &[&dyn AxisSchedule] =
-    &[&barrier_free::FOUR, &barrier_free::ONE, &baseline::NaiveColumns, &baseline::Transposed];
+pub const AXIS_SCHEDULES: &[&dyn AxisSchedule] = &[
+    &barrier_free::FOUR,
+    &barrier_free::ONE,
+    &baseline::NaiveColumns,
+    &baseline::Transposed,
+    &barrier_free::convolution::Convolution,
+];
 
 impl fmt::Debug for dyn AxisSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,9 +2,10 @@
 
 use super::case::{Case, shape_text};
 use crate::failure::{Outcome, input};
-use lifting::{Device, Domain, Plan, Sample};
+use lifting::{Device, Domain, Plan, Sample, SampleType};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
+use lifting_dsl::rounding::Rounding;
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
 
@@ -126,15 +127,47 @@ pub fn forward<T: Sample>(
     };
     let device = Device::cpu();
     if case.samples() <= AFFORDABLE {
-        same("the forward transform", got, &cpu(&case.plan(&device)?, data)?)?;
+        agree("the forward transform", case, &case.shape, data, (got, &cpu(&case.plan(&device)?, data)?))?;
         return Ok(case.shape.clone());
     }
     let shape = case.affordable(SMALLER);
     let plan = case.plan_of::<T>(&shape, &device)?;
     let data = random(plan.len(), case.rows_of(&shape)?);
     let text = shape_text(&shape);
-    same(&format!("the forward transform of {text}"), &smaller(&shape, &data)?, &cpu(&plan, &data)?)?;
+    let results = (&smaller(&shape, &data)?[..], &cpu(&plan, &data)?[..]);
+    agree(&format!("the forward transform of {text}"), case, &shape, &data, results)?;
     Ok(shape)
+}
+
+/// Compares coefficients of `data` with those of lifting: bit for bit, or, if a schedule has other bits, to what
+/// rounding may take either from the exact ones.
+pub fn agree<T: Sample>(what: &str, case: &Case, shape: &[usize], data: &[T], (got, lifted): (&[T], &[T])) -> Outcome {
+    if case.has_lifting_bits() {
+        return same(what, got, lifted);
+    }
+    let rounding = Rounding::of_analysis(&case.scheme).ok_or_else(|| input("filters are for real wavelets"))?;
+    let axes = case.axes.as_ref().map_or(shape.len(), Vec::len) as u32;
+    let share = rounding.share(T::KIND, case.levels * axes);
+    // The same transform of magnitudes, its rows as many samples apart.
+    let pitch = case.pitch.map(|bytes| bytes / T::KIND.bytes() * SampleType::F64.bytes());
+    let scheme = rounding.magnitudes().clone();
+    let boundary = Some(case.boundary());
+    let plan = Case { scheme, sample: SampleType::F64, pitch, boundary, ..case.clone() };
+    let plan = plan.plan_of::<f64>(shape, &Device::cpu())?;
+    let sizes: Vec<f64> = data.iter().map(|x| x.to_f64().abs()).collect();
+    let mut magnitudes = poisoned(plan.coefficient_len());
+    plan.forward(&sizes, &mut magnitudes[..]).map_err(input)?;
+    let pairs = got.iter().zip(lifted).zip(&magnitudes);
+    for (i, ((got, lifted), magnitude)) in pairs.enumerate() {
+        let (off, bound) = ((got.to_f64() - lifted.to_f64()).abs(), 2.0 * share * magnitude.abs());
+        if off.is_nan() || off > bound {
+            return Err(input(format!(
+                "{what} is wrong: at index {i} it is {got:?}, not {lifted:?}: off by {off:.1e}, where rounding takes it \
+                 {bound:.1e} at most"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Holds a plan of the case, on a shape that is small enough, against the oracle. Gives that shape.
@@ -168,6 +201,28 @@ mod tests {
         assert_ne!(data[..5], data[8..13]);
         let reals: Vec<f32> = random(1000, Rows::GAPLESS);
         assert!(reals.iter().all(|x| x.abs() <= 512.0) && reals.iter().any(|x| *x < -100.0));
+    }
+
+    /// What is within rounding agrees, and no more than that.
+    #[test]
+    fn filters_agree_to_rounding() {
+        let scheme = lifting::catalogue::find("cdf97").expect("it is there");
+        let case = Case {
+            schedule: "convolution".parse().expect("there is one"),
+            ..Case::new(scheme, SampleType::F32, vec![24, 40], 2)
+        };
+        let data: Vec<f32> = random(24 * 40, Rows::GAPLESS);
+        let run = |device: &Device| {
+            let mut result = vec![0.0; data.len()];
+            case.plan::<f32>(device).expect("a plan").forward(&data, &mut result).expect("it runs");
+            result
+        };
+        let (lifted, mut got) = (run(&Device::cpu_with_threads(1)), run(&Device::Interpreter));
+        assert_ne!(lifted, got);
+        agree("it", &case, &[24, 40], &data, (&got, &lifted)).expect("it is right");
+        got[77] += 1.0;
+        let text = agree("it", &case, &[24, 40], &data, (&got, &lifted)).unwrap_err().render(false, 200);
+        assert!(text.contains("it is wrong: at index 77 it is "), "{text}");
     }
 
     #[test]

@@ -36,12 +36,14 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     if bytes > 48 * 1024 {
         return Err(refuse("the window, in bytes of shared memory,", bytes, 48 * 1024));
     }
-    let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_barrier_free_{pairs}"), sides));
+    let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_{}", part.name), sides));
     let b = &mut builder;
-    b.doc(match options.direction {
-        Direction::Forward => "Analysis of columns: a thread lifts its pairs in registers, of a window that slides.",
-        Direction::Inverse => "Synthesis of columns: a thread lifts its pairs in registers, of a window that slides.",
-    });
+    let of = match options.direction {
+        Direction::Forward => "Analysis",
+        Direction::Inverse => "Synthesis",
+    };
+    let verb = part.verb();
+    b.doc(format!("{of} of columns: a thread {verb} its pairs in registers, of a window that slides."));
     b.doc(format!(
         "{pairs} pairs a thread; a window of {} rows for {height}; border rule {}.",
         height + kept,
@@ -84,12 +86,11 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
             let has_results = b.let_("has_results", Scalar::Bool, has_results);
             b.if_(has_results, |b| {
                 let at = |phase: Phase, k: i32| cell(y() * (2 * pairs) + (2 * k + phase.parity() as i32));
-                let slab = part.lift(b, (&line, &pass), first.into(), (cells, &at));
-                for k in 0..pairs {
-                    for phase in PHASES {
+                let results = part.results(b, (&line, &pass), first.into(), (cells, &at));
+                for (k, pair) in (0..).zip(results) {
+                    for (phase, value) in PHASES.into_iter().zip(pair) {
                         let position = ((Expr::from(first) + k) << 1) + phase.parity() as i32;
                         let inside = position.clone().ge(pass.parity.into()).and(position.clone().lt(pass.end()));
-                        let value = slab.row(phase, (slab.first() + k).into()).at(0);
                         b.if_(inside, |b| pass.store(b, &image, &column.into(), position, value));
                     }
                 }

@@ -8,9 +8,10 @@
 //!
 //! Source: Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014, section III, where rows are
 //! Horiz-Blazewicz2012-1 and -4 and columns Vert-Proposed; after Błażewicz et al. 2012. Other wavelets' windows are
-//! derived, and bands stand apart, where theirs are interleaved.
+//! derived, and bands stand apart, where theirs are interleaved. [`convolution`] filters what it takes instead.
 
 pub mod columns;
+pub mod convolution;
 pub mod rows;
 
 use super::level::{Axis, Border, Held, PHASES, Slab};
@@ -51,11 +52,7 @@ impl AxisSchedule for BarrierFree {
     }
 
     fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
-        let part = Part::of(self.name(), scheme, options, self.pairs)?;
-        match along {
-            Along::Row => rows::kernel(&part, scheme, options, sides),
-            Along::Column => columns::kernel(&part, scheme, options, sides),
-        }
+        Part::lifted(self.name(), scheme, options, self.pairs)?.kernel(scheme, options, sides, along)
     }
 }
 
@@ -65,27 +62,59 @@ const MAX_REGISTERS: i64 = 128;
 /// What a thread has, derived from a scheme.
 struct Part {
     schedule: &'static str,
+    /// What kernels are called.
+    name: String,
     /// Pairs of results.
     pairs: i32,
     arith: Arithmetic,
     border: Border,
-    axis: Axis,
     halo: Halo,
+    work: Work,
+}
+
+/// What a thread does to its samples.
+enum Work {
+    /// Executes the steps.
+    Lift(Axis),
+    /// Applies the filters.
+    Filter(convolution::Filters),
 }
 
 impl Part {
-    fn of(schedule: &'static str, scheme: &Scheme, options: Options, pairs: u32) -> Result<Part, ScheduleError> {
+    fn lifted(schedule: &'static str, scheme: &Scheme, options: Options, pairs: u32) -> Result<Part, ScheduleError> {
         let arith = Arithmetic::of(scheme, options)?.in_registers();
         let border = Border::of(options.boundary, &options.direction.steps(scheme));
         let axis = Axis::new(scheme, options);
         let halo = Halo::of(&axis.actions, options.boundary);
-        let words = (arith.work.bytes() as i64 + 3) / 4;
-        let registers = 2 * (i64::from(pairs) + halo.pairs()) * words;
+        let name = format!("barrier_free_{pairs}");
+        let part = Part { schedule, name, pairs: pairs as i32, arith, border, halo, work: Work::Lift(axis) };
+        part.checked(scheme)
+    }
+
+    /// Itself, if a thread's samples are not too many.
+    fn checked(self, scheme: &Scheme) -> Result<Part, ScheduleError> {
+        let words = (self.arith.work.bytes() as i64 + 3) / 4;
+        let registers = 2 * (i64::from(self.pairs) + self.halo.pairs()) * words;
         if registers > MAX_REGISTERS {
             let what = "a thread's samples, in registers,";
-            return Err(ScheduleError::limit(schedule, scheme)(what, registers, MAX_REGISTERS));
+            return Err(ScheduleError::limit(self.schedule, scheme)(what, registers, MAX_REGISTERS));
         }
-        Ok(Part { schedule, pairs: pairs as i32, arith, border, axis, halo })
+        Ok(self)
+    }
+
+    fn kernel(&self, scheme: &Scheme, options: Options, sides: Sides, along: Along) -> Result<Kernel, ScheduleError> {
+        match along {
+            Along::Row => rows::kernel(self, scheme, options, sides),
+            Along::Column => columns::kernel(self, scheme, options, sides),
+        }
+    }
+
+    /// What a thread does, in a comment.
+    fn verb(&self) -> &'static str {
+        match self.work {
+            Work::Lift(_) => "lifts",
+            Work::Filter(_) => "filters",
+        }
     }
 
     /// Pairs, halo included, that a row of so many pairs of results is of.
@@ -105,22 +134,45 @@ impl Part {
         }
     }
 
-    /// Lifts the pairs from `first` on that a thread has, taken from shared memory, where sample k of a phase of the
-    /// halo's first pair and those after it stands at `at(phase, k)`. Lines of one sample are not lifted.
+    /// The results of the pairs from `first` on that a thread has, even and odd, of samples in shared memory, where
+    /// sample k of a phase of the halo's first pair and those after it stands at `at(phase, k)`. Lines of one sample stay
+    /// as they are.
+    fn results(
+        &self,
+        b: &mut Builder,
+        (held, pass): (&Held, &Pass),
+        first: Expr,
+        (cells, at): (SharedId, &dyn Fn(Phase, i32) -> Expr),
+    ) -> Vec<[Expr; 2]> {
+        match &self.work {
+            Work::Lift(axis) => {
+                let slab = self.lift(b, axis, (held, pass), first, (cells, at));
+                let pair = |k: i32| PHASES.map(|phase| slab.row(phase, (slab.first() + k).into()).at(0));
+                (0..self.pairs).map(pair).collect()
+            }
+            Work::Filter(filters) => self.filter(b, filters, pass, (cells, at)),
+        }
+    }
+
+    /// Whether a result depends on the sample of a phase, counted as [`Part::results`] does.
+    fn needs(&self, phase: Phase, k: i32) -> bool {
+        let position = 2 * (k - self.halo.pairs_before() as i32) + phase.parity() as i32;
+        (-(self.halo.before as i32)..2 * self.pairs + self.halo.after as i32).contains(&position)
+    }
+
     fn lift<'a>(
         &'a self,
         b: &mut Builder,
+        axis: &'a Axis,
         (held, pass): (&'a Held, &Pass),
         first: Expr,
         (cells, at): (SharedId, &dyn Fn(Phase, i32) -> Expr),
     ) -> Slab<'a> {
-        let slab = Slab::declare(b, "samples", held, (&self.axis, &self.halo), (first, self.pairs));
+        let slab = Slab::declare(b, "samples", held, (axis, &self.halo), (first, self.pairs));
         for k in 0..slab.height() {
             for phase in PHASES {
-                let position = 2 * (k - slab.first()) + phase.parity() as i32;
-                let needed = -(self.halo.before as i32)..2 * self.pairs + self.halo.after as i32;
                 let place = slab.row(phase, k.into()).place(0);
-                if needed.contains(&position) {
+                if self.needs(phase, k) {
                     b.load(place, Space::Shared(cells), at(phase, k), 1, Default::default());
                 } else {
                     // Of the outermost pairs, what no result depends on.

@@ -36,12 +36,14 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         let what = "a slice of a row, in bytes of shared memory,";
         return Err(ScheduleError::limit(part.schedule, scheme)(what, bytes, 48 * 1024));
     }
-    let mut builder = Builder::new(options.pass_name(scheme, &name(pairs), sides));
+    let mut builder = Builder::new(options.pass_name(scheme, &format!("horizontal_{}", part.name), sides));
     let b = &mut builder;
-    b.doc(match options.direction {
-        Direction::Forward => "Analysis of rows: a thread lifts its pairs in registers, with all that they depend on.",
-        Direction::Inverse => "Synthesis of rows: a thread lifts its pairs in registers, with all that they depend on.",
-    });
+    let of = match options.direction {
+        Direction::Forward => "Analysis",
+        Direction::Inverse => "Synthesis",
+    };
+    let verb = part.verb();
+    b.doc(format!("{of} of rows: a thread {verb} its pairs in registers, with all that they depend on."));
     let taken = 2 * i64::from(pairs) + part.halo.before + part.halo.after;
     b.doc(format!("{pairs} pairs a thread, of {taken} samples; border rule {}.", options.boundary));
     let pass = Pass::declare(b, options, sides, arith, Along::Row);
@@ -73,10 +75,9 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
             let own = b.let_("own_pair", Scalar::I32, Expr::from(first) + thread() * pairs);
             b.if_(Expr::from(own).lt(pass.pairs()), |b| {
                 let at = |phase: Phase, k: i32| slot((phase.parity() as i32).into(), thread() * pairs + k, phase_len);
-                let slab = part.lift(b, (&line, &pass), own.into(), (row, &at));
-                for k in 0..pairs {
-                    for phase in PHASES {
-                        let value = slab.row(phase, (slab.first() + k).into()).at(0);
+                let results = part.results(b, (&line, &pass), own.into(), (row, &at));
+                for (k, pair) in (0..).zip(results) {
+                    for (phase, value) in PHASES.into_iter().zip(pair) {
                         let to = slot((phase.parity() as i32).into(), thread() * pairs + k, result_len);
                         b.store(Space::Shared(done), to, value);
                     }
@@ -110,9 +111,4 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     });
     let grid = [Expr::from(pass.lines).cast(Scalar::I64), 1.into(), pass.grid_z()];
     Ok(builder.finish(Launch { block: [THREADS as u32, 1, 1], grid }))
-}
-
-/// What kernels are called.
-fn name(pairs: i32) -> String {
-    format!("horizontal_barrier_free_{pairs}")
 }
