@@ -74,6 +74,11 @@ impl Schedule {
         }
     }
 
+    /// Whether results have the bits of lifting: those of all but filters, a baseline for real samples.
+    pub fn has_lifting_bits(self) -> bool {
+        !matches!(self, Schedule::Axis(schedule) if !schedule.has_lifting_bits())
+    }
+
     /// Whether a launch takes several levels.
     pub fn is_of_several(self) -> bool {
         self.extent().is_some_and(Extent::is_of_several)

@@ -87,7 +87,8 @@ fn what_is_too_much_is_named() {
 #[test]
 fn every_schedule_takes_or_refuses_large_images() {
     let wavelet = catalogue::find("legall53").unwrap();
-    for schedule in Schedule::all() {
+    // Filters are not for integers.
+    for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
         for shape in
             [&[46_341, 46_342][..], &[65_535, 65_537], &[3, 2_000_000_000], &[2_000_000_000, 3], &[70_000, 900, 800]]
         {

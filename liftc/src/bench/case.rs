@@ -62,7 +62,7 @@ impl Case {
 
     /// Whether its schedule gives the bits of lifting: filters do not.
     pub fn has_lifting_bits(&self) -> bool {
-        !matches!(self.schedule, Schedule::Axis(schedule) if !schedule.has_lifting_bits())
+        self.schedule.has_lifting_bits()
     }
 }
 

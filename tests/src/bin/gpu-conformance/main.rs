@@ -154,14 +154,14 @@ fn types(domain: Domain) -> impl Iterator<Item = SampleType> + Clone {
 /// All cases, the most telling first: one of everything, and the rest.
 fn cases() -> (Vec<Case>, Vec<Case>) {
     let (mut first, mut cases) = (Vec::new(), Vec::new());
-    let schedules: Vec<Schedule> = Schedule::all().collect();
+    let schedules: Vec<Schedule> = Schedule::all().filter(|schedule| schedule.has_lifting_bits()).collect();
     let three = ["dd137", "legall53", "cdf97"].map(wavelet);
     // One of everything: every border rule, type and schedule of the three that stand for all.
     for size in few() {
         for scheme in &three {
             for boundary in Boundary::ALL {
                 for sample in types(scheme.domain()) {
-                    for schedule in Schedule::all() {
+                    for &schedule in &schedules {
                         let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
                         first.push(Case { scheme, sample, boundary, layout, schedule, size });
                     }
@@ -173,7 +173,7 @@ fn cases() -> (Vec<Case>, Vec<Case>) {
     let lattices = lifting_dsl::compile(include_str!("orthogonal.lift"));
     for (w, scheme) in lattices.expect("the tests' lattices compile").schemes.into_iter().enumerate() {
         for (i, size) in even().into_iter().enumerate() {
-            for schedule in Schedule::all() {
+            for &schedule in &schedules {
                 let sample = types(scheme.domain()).cycle().nth(w + i).expect("every domain has types");
                 let (scheme, size, layout) = (scheme.clone(), size.clone(), Layout::Mallat);
                 first.push(Case { scheme, sample, boundary: Boundary::Periodic, layout, schedule, size });
