@@ -1,7 +1,8 @@
 //! Random wavelets along the whole chain: every link gives what the oracle gives, bit for bit.
 //!
-//! 1 to 5 steps, asymmetric supports up to ±6, both domains, any border rule. The emitted C and Rust of a batch are compiled
-//! at once, as compilers take longer to start than to compile. A failure prints the seed; `LIFTING_SEED=seed` runs it again.
+//! 1 to 5 steps, asymmetric supports up to ±6, both domains, any border rule. The emitted C and Rust of a batch are
+//! compiled at once, as compilers take longer to start than to compile. The wavelets are the same in each run, other ones
+//! in each with `LIFTING_FULL=1`. A failure prints the seed; `LIFTING_SEED=seed` runs it again.
 
 use lifting::{Device, Plan};
 use lifting_codegen::emit::{self, Request};
@@ -27,10 +28,22 @@ impl Drop for Seed {
     }
 }
 
-/// As many wavelets, from a seed of the clock or of `LIFTING_SEED`.
+/// That of `LIFTING_SEED`; else the clock's with `LIFTING_FULL=1`, and always the same one without.
+fn seed() -> u64 {
+    if let Ok(given) = std::env::var("LIFTING_SEED") {
+        return given.parse().expect("LIFTING_SEED is a number");
+    }
+    if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") {
+        let clock = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("it is later than 1970").as_nanos() as u64;
+        eprintln!("wavelets of LIFTING_SEED={clock}");
+        return clock;
+    }
+    20_111_201
+}
+
+/// As many wavelets, from [`seed`].
 fn schemes(count: usize) -> (Seed, Vec<Scheme>) {
-    let clock = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("it is later than 1970").as_nanos() as u64;
-    let seed = std::env::var("LIFTING_SEED").map_or(clock, |s| s.parse().expect("LIFTING_SEED is a number"));
+    let seed = seed();
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
