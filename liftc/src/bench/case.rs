@@ -59,11 +59,6 @@ impl Case {
         // The ways of `register-blocks` that only move or only lift are the last two.
         self.blocks.and_then(|shape| shape.get("build")).is_none_or(|build| build < 3)
     }
-
-    /// Whether its schedule gives the bits of lifting: filters do not.
-    pub fn has_lifting_bits(&self) -> bool {
-        self.schedule.has_lifting_bits()
-    }
 }
 
 /// The sample type where none is named.

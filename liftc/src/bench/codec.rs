@@ -4,9 +4,10 @@ use super::report::Report;
 use super::stats::Spread;
 use super::{Runner, cpu};
 use crate::cli::BenchArgs;
-use crate::codec::picture;
+use crate::codec::{array, picture};
 use crate::failure::{Outcome, eprint_quietly, input};
-use crate::media;
+use crate::media::image::{Format, Picture};
+use crate::media::{self, Colour};
 use crate::output::{input_name, print};
 use lifting::{Device, catalogue};
 use lifting_codec::block::Passes;
@@ -114,16 +115,15 @@ struct OpenJpeg {
 impl OpenJpeg {
     /// With the picture in a file of its own.
     fn new(image: &Image, threads: usize) -> Result<OpenJpeg, String> {
-        let Image { height, width, components, bits, signed, samples } = image;
-        let kind = match (components, signed) {
-            (1, false) => "P5",
-            (3, false) => "P6",
+        let colour = match (image.components, image.signed) {
+            (1, false) => Colour::Grey,
+            (3, false) => Colour::Rgb,
             _ => return Err("it is given grey and RGB pictures without sign only".into()),
         };
-        let mut file = format!("{kind}\n{width} {height}\n{}\n", (1u32 << bits) - 1).into_bytes();
-        for sample in samples {
-            file.extend(&sample.to_be_bytes()[if *bits > 8 { 2 } else { 3 }..]);
-        }
+        let (shape, data) = array(image);
+        let maxval = Some(((1u32 << image.bits) - 1) as u16);
+        let file = Picture { shape, colour, data, maxval, stack: false }.encode(Format::AnyPnm);
+        let file = file.map_err(|_| "the picture cannot be written as PNM")?;
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         std::fs::write(folder.path().join("picture.pnm"), file).map_err(|e| e.to_string())?;
         let peer = OpenJpeg { folder, threads };

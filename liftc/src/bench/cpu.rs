@@ -26,9 +26,7 @@ impl Runner {
         let few = |_| input("the system does not give so many threads").help("take fewer: --threads N");
         Ok(Runner { pool: pool.map_err(few)? })
     }
-}
 
-impl Runner {
     /// Does something with these threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)

@@ -200,7 +200,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         drop(got);
         let back = download(&arrays.back[count - 1], plan.len())?;
         let inverse_error = data::reconstruction(&back, &original, rows)?;
-        let forward_equals = if case.has_lifting_bits() { "the CPU plan" } else { WITHIN_ROUNDING };
+        let forward_equals = if case.schedule.has_lifting_bits() { "the CPU plan" } else { WITHIN_ROUNDING };
         Verified { forward_equals, forward_shape, inverse_error }
     } else {
         Verified { forward_equals: "nothing: it is no transform", forward_shape: Vec::new(), inverse_error: 0.0 }

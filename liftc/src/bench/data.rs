@@ -142,7 +142,7 @@ pub fn forward<T: Sample>(
 /// Compares coefficients of `data` with those of lifting: bit for bit, or, if a schedule has other bits, to what
 /// rounding may take either from the exact ones.
 pub fn agree<T: Sample>(what: &str, case: &Case, shape: &[usize], data: &[T], (got, lifted): (&[T], &[T])) -> Outcome {
-    if case.has_lifting_bits() {
+    if case.schedule.has_lifting_bits() {
         return same(what, got, lifted);
     }
     let rounding = Rounding::of_analysis(&case.scheme).ok_or_else(|| input("filters are for real wavelets"))?;
@@ -162,8 +162,8 @@ pub fn agree<T: Sample>(what: &str, case: &Case, shape: &[usize], data: &[T], (g
         let (off, bound) = ((got.to_f64() - lifted.to_f64()).abs(), 2.0 * share * magnitude.abs());
         if off.is_nan() || off > bound {
             return Err(input(format!(
-                "{what} is wrong: at index {i} it is {got:?}, not {lifted:?}: off by {off:.1e}, where rounding takes it \
-                 {bound:.1e} at most"
+                "{what} is wrong: at index {i} it is {got:?}, not {lifted:?}: off by {off:.1e}, where rounding takes \
+                 it {bound:.1e} at most"
             )));
         }
     }

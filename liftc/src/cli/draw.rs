@@ -1,6 +1,6 @@
 //! Arguments of what explains and draws a wavelet: `explain` and `plot`.
 
-use super::values::{boundary_values, sample_values};
+use super::values::{boundary_values, sample_values, sides};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, SampleType};
 use std::path::PathBuf;
@@ -41,8 +41,7 @@ fn even_height(text: &str) -> Result<u32, String> {
 }
 
 fn image_shape(text: &str) -> Result<[usize; 2], String> {
-    let side = |text: &str| text.parse().ok().filter(|n| (2..=MAX_SIDE).contains(n));
-    let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
+    let sides = sides(text, |n| (2..=MAX_SIDE).contains(n));
     sides.ok_or_else(|| format!("write height and width as 480x640, each from 2 to {MAX_SIDE}"))
 }
 

@@ -1,7 +1,7 @@
 //! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
 use super::bench::{DeviceArg, device};
-use super::values::{boundary_values, format_values, sample_values};
+use super::values::{boundary_values, format_values, sample_values, sides};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
@@ -141,14 +141,12 @@ pub struct EncodeArgs {
 }
 
 fn codeblock(text: &str) -> Result<[usize; 2], String> {
-    let side = |text: &str| text.parse().ok().filter(|n| [4, 8, 16, 32, 64].contains(n));
-    let sides = text.split_once('x').and_then(|(h, w)| Some([side(h)?, side(w)?]));
+    let sides = sides(text, |n| [4, 8, 16, 32, 64].contains(n));
     sides.ok_or_else(|| "write height and width as 64x64, each 4, 8, 16, 32 or 64".into())
 }
 
 fn tile(text: &str) -> Result<[usize; 2], String> {
-    let sides = text.split_once('x').and_then(|(h, w)| Some([h.parse().ok()?, w.parse().ok()?]));
-    sides.ok_or_else(|| "write height and width as 1024x1024".into())
+    sides(text, |_| true).ok_or_else(|| "write height and width as 1024x1024".into())
 }
 
 fn region(text: &str) -> Result<Region, String> {

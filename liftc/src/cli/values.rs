@@ -11,6 +11,13 @@ pub(super) fn any_shape(text: &str) -> Result<Shape, String> {
     sides.ok_or_else(|| "write the lengths of the axes as 1080x1920, each at least 1".into())
 }
 
+/// Height and width, as 480x640; `None` if a side is no number, or no good one.
+pub(super) fn sides(text: &str, is_good: impl Fn(&usize) -> bool) -> Option<[usize; 2]> {
+    let side = |text: &str| text.parse().ok().filter(&is_good);
+    let (height, width) = text.split_once('x')?;
+    Some([side(height)?, side(width)?])
+}
+
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "it must be a whole number from 1".into())
 }

@@ -50,17 +50,8 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
     if !picture.complete {
         note(args.quiet, &format!("{place}: the stream ends early, and what it does not have is taken as 0"));
     }
-    let Image { height, width, components, bits, signed, samples } = picture.image;
-    let mut shape = vec![height, width];
-    if components > 1 {
-        shape.push(components);
-    }
-    let data: Data = match (bits > 8, signed) {
-        (false, false) => samples.iter().map(|&s| s as u8).collect::<Vec<_>>().into(),
-        (false, true) => samples.iter().map(|&s| s as i8).collect::<Vec<_>>().into(),
-        (true, false) => samples.iter().map(|&s| s as u16).collect::<Vec<_>>().into(),
-        (true, true) => samples.iter().map(|&s| s as i16).collect::<Vec<_>>().into(),
-    };
+    let Image { components, bits, signed, .. } = picture.image;
+    let (shape, data) = array(&picture.image);
     match format {
         Output::Array(format) => write_file(output, |w| media::write_array(w, format, &shape, &data, None))?,
         Output::Picture(format) => {
@@ -88,4 +79,21 @@ pub fn run(args: &DecodeArgs, device: &Device, path: &Path, output: &Path) -> Ou
         header.levels,
         header.scheme.name()
     ))
+}
+
+/// A picture as an array: its shape, which has components where there are several, and samples of the type that holds
+/// them.
+pub fn array(image: &Image) -> (Vec<usize>, Data) {
+    let Image { height, width, components, bits, signed, samples } = image;
+    let mut shape = vec![*height, *width];
+    if *components > 1 {
+        shape.push(*components);
+    }
+    let data = match (*bits > 8, signed) {
+        (false, false) => samples.iter().map(|&s| s as u8).collect::<Vec<_>>().into(),
+        (false, true) => samples.iter().map(|&s| s as i8).collect::<Vec<_>>().into(),
+        (true, false) => samples.iter().map(|&s| s as u16).collect::<Vec<_>>().into(),
+        (true, true) => samples.iter().map(|&s| s as i16).collect::<Vec<_>>().into(),
+    };
+    (shape, data)
 }

@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod info;
 
+pub use decode::array;
 pub use encode::picture;
 
 use crate::cli::{DecodeArgs, EncodeArgs, InfoArgs};
