@@ -10,7 +10,7 @@ use crate::ir::build::Builder;
 use crate::ir::{Builtin, Expr, Kernel, Launch, LocalId, Place, Scalar, SharedId, Space};
 use crate::schedule::lines::PHASES;
 use crate::schedule::pass::{Along, Pass};
-use crate::schedule::{Direction, Options, ScheduleError, Sides};
+use crate::schedule::{Options, ScheduleError, Sides};
 use lifting_dsl::{Phase, Scheme};
 
 /// Columns of a strip, a thread each; and threads of a column.
@@ -36,14 +36,9 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
     if bytes > 48 * 1024 {
         return Err(refuse("the window, in bytes of shared memory,", bytes, 48 * 1024));
     }
-    let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_{}", part.name), sides));
+    let mut builder = Builder::new(options.pass_name(scheme, &format!("vertical_{}", part.name()), sides));
     let b = &mut builder;
-    let of = match options.direction {
-        Direction::Forward => "Analysis",
-        Direction::Inverse => "Synthesis",
-    };
-    let verb = part.verb();
-    b.doc(format!("{of} of columns: a thread {verb} its pairs in registers, of a window that slides."));
+    b.doc(format!("{}, of a window that slides.", part.about(options.direction, "columns")));
     b.doc(format!(
         "{pairs} pairs a thread; a window of {} rows for {height}; border rule {}.",
         height + kept,

@@ -1,12 +1,12 @@
 //! rewrite: a scheme along one axis → the filters that it amounts to; a thread applies them to what its pair depends on
 //!
-//! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits and rounded once. A thread takes
-//! the 9 samples of the 9/7 from shared memory and makes a low and a high sample of them, each a sum over ascending
-//! positions. Results are those of lifting but for rounding: within what [`Rounding`](lifting_dsl::rounding::Rounding)
+//! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits, rounded to `f64` and from there to
+//! the type of the arithmetic. Of the 9/7, a thread takes 9 samples from shared memory and makes a low and a high one of
+//! them, each a sum over ascending positions. Results are those of lifting but for rounding: within what [`Rounding`](lifting_dsl::rounding::Rounding)
 //! says of the exact ones, as lifting's own are. They are the same bits on every device.
 //!
-//! Beyond the border stands an extension of the line, so the border rule has to be one: `periodic`, or `whole-symmetric`
-//! with steps that are symmetric. Integer steps round one after another, which no filter does.
+//! Beyond the border stands an extension of the line, so the border rule has to be one: `periodic`, or
+//! `whole-symmetric` with steps that are symmetric. Integer steps round one after another, which no filter does.
 //!
 //! Source: Galiano et al. 2011, as Kučis, Barina, Kula & Zemčík, "2-D Discrete Wavelet Transform Using GPU", 2014,
 //! section III, have it: Horiz-Galiano2011. Columns slide a window as theirs do. Van der Laan, Jalba & Roerdink 2011,
@@ -57,7 +57,7 @@ impl AxisSchedule for Convolution {
                 .map(|row| row.map(|taps| taps.terms().map(|(n, weight)| (n as i32, weight.to_f64())).collect())),
         );
         let (halo, work) = (filters.halo(), Work::Filter(filters));
-        let part = Part { schedule: self.name(), name: "convolution".into(), pairs: 1, arith, border, halo, work };
+        let part = Part { schedule: self.name(), pairs: 1, arith, border, halo, work };
         part.checked(scheme)?.kernel(scheme, options, sides, along)
     }
 }

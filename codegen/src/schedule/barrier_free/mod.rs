@@ -15,7 +15,7 @@ pub mod convolution;
 pub mod rows;
 
 use super::level::{Axis, Border, Held, PHASES, Slab};
-use super::{Along, Arithmetic, AxisSchedule, Options, Pass, ScheduleError, Sides};
+use super::{Along, Arithmetic, AxisSchedule, Direction, Options, Pass, ScheduleError, Sides};
 use crate::ir::build::Builder;
 use crate::ir::{Expr, Kernel, SharedId, Space};
 use crate::window::Halo;
@@ -62,8 +62,6 @@ const MAX_REGISTERS: i64 = 128;
 /// What a thread has, derived from a scheme.
 struct Part {
     schedule: &'static str,
-    /// What kernels are called.
-    name: String,
     /// Pairs of results.
     pairs: i32,
     arith: Arithmetic,
@@ -86,9 +84,7 @@ impl Part {
         let border = Border::of(options.boundary, &options.direction.steps(scheme));
         let axis = Axis::new(scheme, options);
         let halo = Halo::of(&axis.actions, options.boundary);
-        let name = format!("barrier_free_{pairs}");
-        let part = Part { schedule, name, pairs: pairs as i32, arith, border, halo, work: Work::Lift(axis) };
-        part.checked(scheme)
+        Part { schedule, pairs: pairs as i32, arith, border, halo, work: Work::Lift(axis) }.checked(scheme)
     }
 
     /// Itself, if a thread's samples are not too many.
@@ -109,12 +105,25 @@ impl Part {
         }
     }
 
-    /// What a thread does, in a comment.
-    fn verb(&self) -> &'static str {
+    /// What kernels are called.
+    fn name(&self) -> String {
         match self.work {
+            Work::Lift(_) => format!("barrier_free_{}", self.pairs),
+            Work::Filter(_) => "convolution".into(),
+        }
+    }
+
+    /// What a kernel does to these lines, in a comment.
+    fn about(&self, direction: Direction, lines: &str) -> String {
+        let of = match direction {
+            Direction::Forward => "Analysis",
+            Direction::Inverse => "Synthesis",
+        };
+        let verb = match self.work {
             Work::Lift(_) => "lifts",
             Work::Filter(_) => "filters",
-        }
+        };
+        format!("{of} of {lines}: a thread {verb} its pairs in registers")
     }
 
     /// Pairs, halo included, that a row of so many pairs of results is of.
@@ -134,9 +143,8 @@ impl Part {
         }
     }
 
-    /// The results of the pairs from `first` on that a thread has, even and odd, of samples in shared memory, where
-    /// sample k of a phase of the halo's first pair and those after it stands at `at(phase, k)`. Lines of one sample stay
-    /// as they are.
+    /// The results of the pairs from `first` on that a thread has, even and odd. Sample k of a phase, counted from the
+    /// halo's first pair, stands in shared memory at `at(phase, k)`. Lines of one sample stay as they are.
     fn results(
         &self,
         b: &mut Builder,

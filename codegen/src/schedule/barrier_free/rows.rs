@@ -36,14 +36,9 @@ pub(super) fn kernel(part: &Part, scheme: &Scheme, options: Options, sides: Side
         let what = "a slice of a row, in bytes of shared memory,";
         return Err(ScheduleError::limit(part.schedule, scheme)(what, bytes, 48 * 1024));
     }
-    let mut builder = Builder::new(options.pass_name(scheme, &format!("horizontal_{}", part.name), sides));
+    let mut builder = Builder::new(options.pass_name(scheme, &format!("horizontal_{}", part.name()), sides));
     let b = &mut builder;
-    let of = match options.direction {
-        Direction::Forward => "Analysis",
-        Direction::Inverse => "Synthesis",
-    };
-    let verb = part.verb();
-    b.doc(format!("{of} of rows: a thread {verb} its pairs in registers, with all that they depend on."));
+    b.doc(format!("{}, with all that they depend on.", part.about(options.direction, "rows")));
     let taken = 2 * i64::from(pairs) + part.halo.before + part.halo.after;
     b.doc(format!("{pairs} pairs a thread, of {taken} samples; border rule {}.", options.boundary));
     let pass = Pass::declare(b, options, sides, arith, Along::Row);
