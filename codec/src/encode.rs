@@ -340,17 +340,16 @@ impl<'a, T: Lane> Job<'a, T> {
         let each = band_count(self.codec.levels);
         let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
+        let is_whole = T::KIND.domain() == Domain::Integer;
         let step_of = |component: usize, band: &Band| {
             let wanted = step / self.norm(component, band);
-            let whole = T::KIND.domain() == Domain::Integer && wanted < 1.5;
-            if whole { Step::ONE } else { Step::below(wanted) }
+            if is_whole && wanted < 1.5 { Step::ONE } else { Step::below(wanted) }
         };
-        let whole = |step: Step| T::KIND.domain() == Domain::Integer && step == Step::ONE;
         let quantised = parallel::map(&all, |&(component, band)| {
             let step = step_of(component, band);
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
             let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
-            if whole(step) {
+            if is_whole && step == Step::ONE {
                 return (Excess::default(), values.map(|c| c.integer()).collect());
             }
             let values: Vec<f64> = values.map(|c| c.value() / step.value()).collect();

@@ -64,7 +64,8 @@ fn sum(terms: impl Iterator<Item = Float>) -> Float {
     terms.fold(Float::zero(), |sum, term| &sum + &term)
 }
 
-/// The first sample of a transformed line, bands interleaved, that is further from the exact one than rounding takes it.
+/// The first sample of a transformed line that is further from the exact one than rounding takes it. Bands are
+/// interleaved.
 pub fn beyond_rounding<T: Sample>(
     scheme: &Scheme,
     (direction, boundary, parity): (Direction, Boundary, usize),

@@ -72,8 +72,10 @@ def curves(image):
 
 
 def more_bits(points, reference):
-    """Bits that a curve takes more than another one, in per cent, on average over the PSNR that both have: Bjøntegaard's
-    difference by linear interpolation of the logarithm."""
+    """Bits that a curve takes more than another one, in per cent, on average over the PSNR that both have.
+
+    Bjøntegaard's difference, by linear interpolation of the logarithm.
+    """
     (bits, quality), (other, its) = (np.array(p).T for p in (points, reference))
     at = np.linspace(max(quality[0], its[0]), min(quality[-1], its[-1]), 200)
     return 100 * (np.exp(np.mean(np.interp(at, quality, np.log(bits)) - np.interp(at, its, np.log(other)))) - 1)

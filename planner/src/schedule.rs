@@ -7,8 +7,8 @@ use std::fmt;
 
 /// How kernels on a GPU go through a level: what `PlanBuilder::schedule` asks for.
 ///
-/// The coefficients do not depend on it, but for the rounding of one that filters (`convolution`). Schedules have names, which `parse` reads; those that have been there for long
-/// are constants.
+/// The coefficients do not depend on it, but for the rounding of one that filters (`convolution`). Schedules have
+/// names, which `parse` reads; those that have been there for long are constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {

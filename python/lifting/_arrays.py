@@ -137,7 +137,9 @@ class _Jax(Library):
     def on_device(self, array):
         if next(iter(array.devices())).platform == "cpu":
             return False
-        raise LiftingError("plans do not take JAX's arrays on a GPU: use `lifting.jax`, or copy them by `jax.device_put`")
+        raise LiftingError(
+            "plans do not take JAX's arrays on a GPU: use `lifting.jax`, or copy them by `jax.device_put`"
+        )
 
 
 _NUMPY = Library()

@@ -19,7 +19,7 @@ pub struct Typed<T: Sample> {
 }
 
 /// What to execute.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub enum Operation {
     Forward,
     Inverse(u32),

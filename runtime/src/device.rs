@@ -110,7 +110,6 @@ impl Device {
 }
 
 /// What bears on how a problem is executed, and not on what is computed.
-#[derive(Clone, Debug)]
 pub struct Planning {
     /// What was asked for.
     pub schedule: Schedule,

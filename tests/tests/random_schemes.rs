@@ -1,8 +1,8 @@
 //! Random wavelets along the whole chain: every link gives what the oracle gives, bit for bit.
 //!
 //! 1 to 5 steps, asymmetric supports up to ±6, both domains, any border rule. The emitted C and Rust of a batch are
-//! compiled at once, as compilers take longer to start than to compile. The wavelets are the same in each run, other ones
-//! in each with `LIFTING_FULL=1`. A failure prints the seed; `LIFTING_SEED=seed` runs it again.
+//! compiled at once, as compilers take longer to start than to compile. The wavelets are the same in each run, and new
+//! ones with `LIFTING_FULL=1`. A failure prints the seed; `LIFTING_SEED=seed` runs it again.
 
 use lifting::{Device, Plan};
 use lifting_codegen::emit::{self, Request};

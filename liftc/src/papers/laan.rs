@@ -161,8 +161,8 @@ fn convolution() -> Outcome<Table> {
         claims.push(Claim::new(
             label("sliding window"),
             label("convolution"),
-            "a barrier a step makes a block wait as often as there are steps, and filters take one; the wait for memory \
-             hides their instructions",
+            "a barrier a step makes a block wait as often as there are steps, and filters take one; the wait for \
+             memory hides their instructions",
         ));
     }
     let title = "van der Laan 2011, section V-B.6: lifting against convolution, three levels of 1920 × 1080, 9/7 f32";

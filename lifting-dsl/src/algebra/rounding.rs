@@ -2,9 +2,11 @@
 //!
 //! A result is a sum over paths: each goes from a sample to the result through weights of the steps. Executed in
 //! floating point, every weight, product and sum on a path is off by a factor 1 + δ, |δ| ≤ u, so a path of n of them is
-//! off by (1 + u)ⁿ − 1 of itself at most (Higham, "Accuracy and Stability of Numerical Algorithms", lemma 3.1). The sum
-//! of all paths' magnitudes is what the same steps make of |x| with positive weights: [`Rounding::magnitudes`]. A tap of
-//! a filter is a sum of paths, so the bound holds for filters as well. Underflow is left out.
+//! off by (1 + u)ⁿ − 1 of itself at most (Higham, "Accuracy and Stability of Numerical Algorithms", lemma 3.1).
+//!
+//! The sum of all paths' magnitudes is what the same steps make of |x| with positive weights:
+//! [`Rounding::magnitudes`]. A tap of a filter is a sum of paths, so the bound holds for filters as well. Underflow is
+//! left out.
 
 use crate::algebra::float::Float;
 use crate::algebra::laurent::Laurent;
