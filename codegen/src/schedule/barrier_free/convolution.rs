@@ -1,9 +1,10 @@
 //! rewrite: a scheme along one axis → the filters that it amounts to; a thread applies them to what its pair depends on
 //!
-//! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits, rounded to `f64` and from there to
-//! the type of the arithmetic. Of the 9/7, a thread takes 9 samples from shared memory and makes a low and a high one of
-//! them, each a sum over ascending positions. Results are those of lifting but for rounding: within what [`Rounding`](lifting_dsl::rounding::Rounding)
-//! says of the exact ones, as lifting's own are. They are the same bits on every device.
+//! Taps are the product of the steps' matrices ([`of_steps`]), computed with 512 bits, rounded to `f64`, and from there
+//! to the type of the arithmetic. Of the 9/7, a thread takes 9 samples from shared memory. It makes a low and a high
+//! one of them, each a sum over ascending positions. Results are those of lifting but for rounding: within what
+//! [`Rounding`](lifting_dsl::rounding::Rounding) says of the exact ones, as lifting's own are. They are the same bits
+//! on every device.
 //!
 //! Beyond the border stands an extension of the line, so the border rule has to be one: `periodic`, or
 //! `whole-symmetric` with steps that are symmetric. Integer steps round one after another, which no filter does.
