@@ -264,15 +264,20 @@ fn common_shapes_are_one_loop() {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic] {
             for wavelet in ["legall53", "dd137", "dd97", "fidelity", "daubechies97"] {
                 assert_eq!(schedule::<i16>(wavelet, &[2, 170], boundary, isa), one_loop);
+                let fused = isa > Isa::Baseline && wavelet != "daubechies97";
+                assert_eq!(schedule::<i32>(wavelet, &[2, 170], boundary, isa) == one_loop, fused);
             }
             for wavelet in ["cdf97", "cdf2_2"] {
                 assert_eq!(schedule::<f32>(wavelet, &[2, 160], boundary, isa), one_loop);
+                assert_eq!(schedule::<f64>(wavelet, &[2, 160], boundary, isa) == one_loop, isa > Isa::Baseline);
                 assert_eq!(schedule::<f16>(wavelet, &[2, 160], boundary, isa), one_loop);
                 assert_eq!(schedule::<bf16>(wavelet, &[2, 160], boundary, isa), one_loop);
             }
         }
         for wavelet in ["haar", "db2", "db4"] {
             assert_eq!(schedule::<f32>(wavelet, &[160, 160], Boundary::Periodic, isa), one_loop);
+            let fused = isa > Isa::Baseline;
+            assert_eq!(schedule::<f64>(wavelet, &[160, 160], Boundary::Periodic, isa) == one_loop, fused);
         }
         assert_ne!(schedule::<f32>("cdf97", &[90, 90], Boundary::Zero, isa), one_loop);
         assert_eq!(schedule::<f32>("cdf97", &[4, 4, 4], Boundary::WholeSymmetric, isa), planes);
@@ -283,15 +288,21 @@ fn common_shapes_are_one_loop() {
 fn rows_in_one_loop_are_the_oracles() {
     let mut random = Random(4);
     for scheme in schemes(&["legall53", "dd137", "haar_vc2_0", "dd97", "fidelity", "daubechies97"]) {
-        for _ in 0..50 {
+        for i in 0..50 {
             let shape = wide(&mut random);
             check::<i16>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            if i % 3 == 0 {
+                check::<i32>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            }
         }
     }
     for scheme in schemes(&["cdf97", "cdf2_2", "cdf2_4", "cdf3_5", "db2", "db4", "haar"]) {
-        for _ in 0..50 {
+        for i in 0..50 {
             let shape = wide(&mut random);
             check::<f32>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            if i % 3 == 0 {
+                check::<f64>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            }
         }
     }
     for scheme in schemes(&["cdf97", "cdf2_2"]) {
@@ -320,6 +331,7 @@ fn rows_in_one_loop_are_the_oracles() {
         for _ in 0..30 {
             let shape = wide(&mut random);
             check::<i16>(problem(&scheme, &mut random, &[&shape]), &mut random);
+            check::<i32>(problem(&scheme, &mut random, &[&shape]), &mut random);
         }
     }
 }
@@ -341,7 +353,9 @@ fn lines_and_volumes_are_the_oracles() {
     }
     let mut random = Random(5);
     all::<i16>(&["legall53", "dd137", "fidelity"], &mut random);
+    all::<i32>(&["dd137"], &mut random);
     all::<f32>(&["cdf97", "cdf2_2", "db4"], &mut random);
+    all::<f64>(&["cdf97"], &mut random);
     all::<f16>(&["cdf97"], &mut random);
     // Planes by several threads.
     for scheme in schemes(&["cdf97", "db4"]) {

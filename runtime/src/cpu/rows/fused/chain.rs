@@ -8,7 +8,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
-use super::vector::{Bits, Vector};
+use super::vector::{Bits, Vector, Whole};
 
 /// The most samples on either side of one that a step updates.
 pub(super) const MAX_SIDES: usize = 4;
@@ -345,6 +345,77 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
                 sums[1] = sums[1].add_pairs(high.dot(self.weights[side]));
             }
             let delta = V::low_halves(sums[0], sums[1], self.shift);
+            target.add(delta.xor(self.sign).sub(self.sign))
+        }
+    }
+}
+
+/// `target ∓= (a + b + rounding) >> shift`, of 32 bits.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<V, const SUBTRACT: bool> {
+    rounding: V,
+    shift: u32,
+}
+
+impl<V: Whole, const SUBTRACT: bool> Op<V> for Pair<V, SUBTRACT> {
+    const SIDES: usize = 1;
+    const SCALES: bool = false;
+    #[inline(always)]
+    unsafe fn new(step: &Weights) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe { Pair { rounding: V::splat(step.rounding), shift: step.shift } }
+    }
+    #[inline(always)]
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe { update::<V, SUBTRACT>(target, last[0].add(last[1]).add(self.rounding).shift(self.shift)) }
+    }
+}
+
+/// Any step on integers of 32 bits. `MIRRORED`: samples to the left and right have the same weight, and are summed
+/// before they are multiplied.
+#[derive(Clone, Copy)]
+pub(super) struct Products<V, const SIDES: usize, const MIRRORED: bool> {
+    /// Of the left and of the right.
+    weights: [[V; 2]; SIDES],
+    rounding: V,
+    shift: u32,
+    /// −1 to subtract, 0 to add.
+    sign: V,
+}
+
+impl<V: Whole, const SIDES: usize, const MIRRORED: bool> Op<V> for Products<V, SIDES, MIRRORED> {
+    const SIDES: usize = SIDES;
+    const SCALES: bool = false;
+    #[inline(always)]
+    unsafe fn new(step: &Weights) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let mut weights = [[V::splat(0.0); 2]; SIDES];
+            for (to, [left, right]) in weights.iter_mut().zip(step.weights) {
+                *to = [V::splat(left.unwrap_or_default()), V::splat(right.unwrap_or_default())];
+            }
+            Products {
+                weights,
+                rounding: V::splat(step.rounding),
+                shift: step.shift,
+                sign: V::splat(if step.subtract { -1.0 } else { 0.0 }),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let mut sum = self.rounding;
+            for side in 0..SIDES {
+                let ([v, w], left, right) = (self.weights[side], last[SIDES + side], last[SIDES - 1 - side]);
+                sum = sum.add(match MIRRORED {
+                    true => v.mul(left.add(right)),
+                    false => v.mul(left).add(w.mul(right)),
+                });
+            }
+            let delta = sum.shift(self.shift);
             target.add(delta.xor(self.sign).sub(self.sign))
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Level {
     pub factors: [f64; 2],
     /// Samples of a row.
     pub n: usize,
+    /// Whether the first sample of a row is not a result of the last step.
+    pub late: bool,
     /// Where the samples before the first one and after the last one are in their rows (or bands), nearest first.
     pub left: Vec<usize>,
     pub right: Vec<usize>,
@@ -101,6 +103,7 @@ pub(super) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
 
 /// Whether rows of so many samples are long enough.
 pub(super) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
+    const { assert!(2 * C::SIDES <= V::LANES && C::REACH <= 2 * V::LANES, "steps reach further than registers") };
     n >= 4 * V::LANES + C::BACK + C::REACH
 }
 
@@ -164,18 +167,14 @@ fn fetch<S>(from: *const S) {
     let _ = from;
 }
 
-/// Analysis of `R` rows: of four, or along one alone. `LATE`: the first sample of a row is not a result of the last
-/// step.
+/// Analysis of `R` rows: of four, or along one alone.
 ///
 /// # Safety
 /// Rows and bands are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
-    level: &Level,
-    event: &Event,
-) {
-    let (n, skip, pair) = (level.n, event.skip, 2 * V::LANES);
-    let place = Place::new::<V, C>(n, skip, LATE);
+pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+    let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
+    let place = Place::new::<V, C>(n, skip, late);
     let first = place.first;
     // SAFETY: `first` is where rows and buffers were made for.
     unsafe {
@@ -202,13 +201,13 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
             (segments[0][0], segments[1][0]) = (begin.sub(place.warm * pair), begin);
         }
         let to = pointers::<S>(&event.to);
-        let counts = [(n + 1 - LATE as usize) / 2, (n + LATE as usize) / 2];
+        let counts = [(n + 1 - late as usize) / 2, (n + late as usize) / 2];
         let next = event.next.as_ref();
 
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
         let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
-        let mut late = [V::splat(0.0); R];
+        let mut before = [V::splat(0.0); R];
         let mut state: *mut V::Lane = event.state.cast();
         let mut at = (event.range.0 * V::LANES) as isize - skip as isize;
         for segment in 0..3 {
@@ -220,8 +219,8 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
                     let from = rows[r].add(i * pair);
                     let (t, u) = V::split(S::load(from), S::load(from.add(V::LANES)));
                     let (last, mut other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    if LATE {
-                        (other, late[r]) = (other.after(late[r], 1), other);
+                    if late {
+                        (other, before[r]) = (other.after(before[r], 1), other);
                     }
                     x[r] = if C::SCALES { [last.mul(factors[0]), other.mul(factors[1])] } else { [last, other] };
                 }
@@ -272,18 +271,14 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE:
     }
 }
 
-/// Synthesis of `R` rows: of four, or along one alone. `LATE`: the first sample of a row is not a result of the last
-/// step.
+/// Synthesis of `R` rows: of four, or along one alone.
 ///
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
-    level: &Level,
-    event: &Event,
-) {
-    let (n, skip, lanes) = (level.n, event.skip, V::LANES);
-    let place = Place::new::<V, C>(n, skip, LATE);
+pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+    let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
+    let place = Place::new::<V, C>(n, skip, late);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
     // The sample that a buffer of heads (tails) begins with, and where that is in its band, if it is there.
     let begin = first - (2 * place.warm * lanes) as isize;
@@ -330,7 +325,7 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
         let chain = C::new(&level.steps);
         let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
         let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
-        let mut late = [V::splat(0.0); R];
+        let mut before = [V::splat(0.0); R];
         let mut state: *mut V::Lane = event.state.cast();
         let mut at = 2 * ((event.range.0 * lanes) as isize - skip as isize);
         for segment in 0..3 {
@@ -367,10 +362,10 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE
                         (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                     }
                     let (last, other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    let (a, b) = if LATE {
-                        let before = other.after(late[r], 1);
-                        late[r] = other;
-                        V::merge(before, last)
+                    let (a, b) = if late {
+                        let first = other.after(before[r], 1);
+                        before[r] = other;
+                        V::merge(first, last)
                     } else {
                         V::merge(last, other)
                     };

@@ -6,11 +6,15 @@
 //! once for four rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric
 //! and so is the border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
 //!
-//! `vector` has the registers of the instruction sets, `kernels` the loops. All other levels are row by row (`ops`).
+//! `vector`, `x86` and `wide` have the registers of the instruction sets, `kernels` the loops, and `loops` finds one.
+//! All other levels are row by row (`ops`).
 
 mod chain;
 mod kernels;
+mod loops;
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -19,12 +23,12 @@ use super::level::Chunk;
 use super::view::{Grid, Rows};
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
-use chain::{All, Chain, Dot, Half, MAX_STEPS, Quarter, Single, Summed, Two, Weights};
-use half::{bf16, f16};
-use kernels::{BUFFERS, Event, Kernel, ROWS};
+use chain::{MAX_STEPS, Weights};
+use kernels::{BUFFERS, Event, ROWS};
 use lifting_dsl::Boundary;
-use std::any::{Any, TypeId};
-use vector::{Storage, Vector};
+pub(super) use loops::Along;
+use loops::{Loop, Wanted, find};
+use std::any::Any;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
@@ -41,38 +45,6 @@ pub(super) struct Fused {
     last: usize,
     /// Bytes of a sample in memory.
     size: usize,
-}
-
-/// A compiled loop, and what it is made for.
-#[derive(Clone, Copy, Debug)]
-struct Loop {
-    kernel: Kernel,
-    lanes: usize,
-    /// Registers that are delayed along columns, in all.
-    state: usize,
-    /// See [`Chain::BACK`] and [`Chain::REACH`].
-    back: usize,
-    reach: usize,
-}
-
-/// What a kernel is looked for with.
-#[derive(Clone, Copy)]
-struct Wanted<'a> {
-    steps: &'a [Weights],
-    sides: usize,
-    analysis: bool,
-    /// Whether the first sample of a row is not a result of the last step.
-    late: bool,
-    n: usize,
-    along: Along,
-}
-
-/// What a loop does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Along {
-    Rows,
-    Columns,
-    Both,
 }
 
 /// How a level is executed.
@@ -130,7 +102,7 @@ impl Fused {
         if none != [None; 2] {
             return None;
         }
-        let wanted = Wanted { steps: &steps, sides, analysis, late: across.phase(0) != last, n: across.n, along };
+        let wanted = Wanted { steps: &steps, sides, analysis, n: across.n, along };
         let loops = find::<T>(isa, wanted)?;
         let factor = |phase: usize| factors[phase].map_or(Some(1.0), |factor| number::<W>(&factor));
         let place = |i: isize| {
@@ -146,6 +118,7 @@ impl Fused {
                 steps: all,
                 factors: [factor(first)?, factor(1 - first)?],
                 n: across.n,
+                late: across.phase(0) != last,
                 left: reach.clone().map(|i| place(-i)).collect::<Option<_>>()?,
                 right: reach.map(|i| place(across.n as isize - 1 + i)).collect::<Option<_>>()?,
             },
@@ -386,8 +359,9 @@ impl Fused {
 /// A real weight, or a whole one.
 fn number<W: Arithmetic>(weight: &W::Acc) -> Option<f64> {
     let weight: &dyn Any = weight;
-    let real = weight.downcast_ref::<f32>().map(|&x| f64::from(x));
-    real.or_else(|| weight.downcast_ref::<i32>().map(|&x| f64::from(x)))
+    let real = weight.downcast_ref::<f64>().copied().or_else(|| weight.downcast_ref().map(|&x: &f32| f64::from(x)));
+    let whole = || weight.downcast_ref().copied().or_else(|| i32::try_from(*weight.downcast_ref::<i64>()?).ok());
+    real.or_else(|| whole().map(|x: i32| f64::from(x)))
 }
 
 /// The weights of a step, if loops have its sums.
@@ -417,6 +391,8 @@ fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
     let fits = match W::REAL {
         // Sums of reals have an order: there are those of one pair, and of two products.
         true => sides == 1 && (weights.summed || lift.groups.iter().all(|group| group.1 == 1)),
+        // Products of 16 bits are summed in 32, all others in the samples' own bits.
+        false if size_of::<W>() > 2 => lift.shift < 32,
         false => lift.shift <= 16 && weights.weights.as_flattened().iter().flatten().all(|w| w.abs() < 32768.0),
     };
     (fits && sides > 0).then_some(weights)
@@ -442,150 +418,3 @@ pub(super) fn fence() {
         std::arch::x86_64::_mm_sfence();
     }
 }
-
-#[cfg(not(target_arch = "x86_64"))]
-fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
-    None
-}
-
-#[cfg(target_arch = "x86_64")]
-fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
-    let (f32s, f16s, bf16s, i16s) = match isa {
-        Isa::Avx512 => (avx512::f32 as Find, avx512::f16 as Find, avx512::bf16 as Find, avx512::i16 as Find),
-        Isa::Avx2 => (avx2::f32 as Find, avx2::f16 as Find, avx2::bf16 as Find, avx2::i16 as Find),
-        Isa::Baseline => (baseline::f32 as Find, baseline::f16 as Find, baseline::bf16 as Find, baseline::i16 as Find),
-    };
-    let all = [
-        (TypeId::of::<f32>(), f32s),
-        (TypeId::of::<f16>(), f16s),
-        (TypeId::of::<bf16>(), bf16s),
-        (TypeId::of::<i16>(), i16s),
-    ];
-    all.iter().find(|(t, _)| *t == TypeId::of::<T>()).and_then(|(_, find)| find(wanted))
-}
-
-/// Looks for the loops of a type of samples.
-type Find = fn(Wanted<'_>) -> Option<Loop>;
-
-impl Wanted<'_> {
-    /// Whether step `k` is `x ∓= (a + b + rounding) >> shift`.
-    fn is(&self, k: usize, subtract: bool, rounding: f64, shift: u32) -> bool {
-        let step = &self.steps[k];
-        step.weights[0] == [Some(1.0); 2] && (step.rounding, step.shift, step.subtract) == (rounding, shift, subtract)
-    }
-}
-
-/// The loops of an instruction set.
-#[cfg(target_arch = "x86_64")]
-macro_rules! set {
-    ($set:ident, $($features:literal)?, $f32:ident, $i16:ident) => {
-        mod $set {
-            use super::*;
-            use x86::{$f32, $i16};
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
-                level: &kernels::Level,
-                event: &Event,
-            ) {
-                // SAFETY: passed on from the caller.
-                unsafe { kernels::analysis::<V, S, C, LATE, R>(level, event) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const LATE: bool, const R: usize>(
-                level: &kernels::Level,
-                event: &Event,
-            ) {
-                // SAFETY: passed on from the caller.
-                unsafe { kernels::synthesis::<V, S, C, LATE, R>(level, event) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
-                level: &kernels::Level,
-                event: &Event,
-            ) {
-                // SAFETY: passed on from the caller.
-                unsafe { kernels::columns::<V, S, C, ANALYSIS>(level, event) }
-            }
-
-            fn of<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
-                let kernel: Kernel = match (wanted.along, wanted.analysis, wanted.late) {
-                    (Along::Both, true, false) => analysis::<V, S, C, false, ROWS>,
-                    (Along::Both, true, true) => analysis::<V, S, C, true, ROWS>,
-                    (Along::Both, false, false) => synthesis::<V, S, C, false, ROWS>,
-                    (Along::Both, false, true) => synthesis::<V, S, C, true, ROWS>,
-                    (Along::Rows, true, false) => analysis::<V, S, C, false, 1>,
-                    (Along::Rows, true, true) => analysis::<V, S, C, true, 1>,
-                    (Along::Rows, false, false) => synthesis::<V, S, C, false, 1>,
-                    (Along::Rows, false, true) => synthesis::<V, S, C, true, 1>,
-                    (Along::Columns, true, _) => columns::<V, S, C, true>,
-                    (Along::Columns, false, _) => columns::<V, S, C, false>,
-                };
-                let state = match wanted.along {
-                    Along::Rows => 0,
-                    Along::Columns => C::DOWN,
-                    Along::Both if kernels::long_enough::<V, C>(wanted.n) => {
-                        2 * C::DOWN * kernels::columns_of::<V, C>(wanted.n)
-                    }
-                    Along::Both => return None,
-                };
-                if wanted.along == Along::Rows && !kernels::long_enough::<V, C>(wanted.n) {
-                    return None;
-                }
-                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH })
-            }
-
-            pub fn f32(wanted: Wanted<'_>) -> Option<Loop> {
-                let single = wanted.steps.iter().all(|step| !step.summed);
-                match (wanted.steps.len(), single) {
-                    (2, true) => of::<$f32, f32, All<Single<$f32>, 2>>(wanted),
-                    (3, true) => of::<$f32, f32, All<Single<$f32>, 3>>(wanted),
-                    (5, true) => of::<$f32, f32, All<Single<$f32>, 5>>(wanted),
-                    _ => summed_pairs::<f32>(wanted),
-                }
-            }
-
-            pub fn f16(wanted: Wanted<'_>) -> Option<Loop> {
-                summed_pairs::<half::f16>(wanted)
-            }
-
-            pub fn bf16(wanted: Wanted<'_>) -> Option<Loop> {
-                summed_pairs::<half::bf16>(wanted)
-            }
-
-            fn summed_pairs<S: Storage<$f32>>(wanted: Wanted<'_>) -> Option<Loop> {
-                match (wanted.steps.len(), wanted.steps.iter().all(|step| step.summed)) {
-                    (2, true) => of::<$f32, S, All<Summed<$f32>, 2>>(wanted),
-                    (4, true) => of::<$f32, S, All<Summed<$f32>, 4>>(wanted),
-                    _ => None,
-                }
-            }
-
-            pub fn i16(wanted: Wanted<'_>) -> Option<Loop> {
-                type V = $i16;
-                match (wanted.steps.len(), wanted.sides) {
-                    (2, 1) if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) => {
-                        of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted)
-                    }
-                    (2, 1) if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) => {
-                        of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted)
-                    }
-                    (2, 1) => of::<V, i16, All<Dot<V, 1>, 2>>(wanted),
-                    (2, 2) => of::<V, i16, All<Dot<V, 2>, 2>>(wanted),
-                    (2, 3..) => of::<V, i16, All<Dot<V, 4>, 2>>(wanted),
-                    (4, 1) => of::<V, i16, All<Dot<V, 1>, 4>>(wanted),
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-set!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2", F32x16, I16x32);
-#[cfg(target_arch = "x86_64")]
-set!(avx2, "avx2,f16c", F32x8, I16x16);
-#[cfg(target_arch = "x86_64")]
-set!(baseline, , F32x4, I16x8);

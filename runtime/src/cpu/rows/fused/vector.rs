@@ -34,7 +34,8 @@ pub(super) trait Vector: Copy {
     /// All bits set, or none.
     unsafe fn mask(on: bool) -> Self;
     unsafe fn and(self, other: Self) -> Self;
-    /// All lanes moved up by `k`, from 1 to 7 (of reals, 1); the first `k` are the last of `before`.
+    /// All lanes moved up by `k`, at least 1, less than there are lanes and than 8 (of reals, 1); the first `k` are the
+    /// last of `before`.
     unsafe fn after(self, before: Self, k: usize) -> Self;
     /// Even and odd lanes of two registers.
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
@@ -83,7 +84,7 @@ macro_rules! own_lane {
     )*};
 }
 
-own_lane!(i16, f32);
+own_lane!(i16, i32, f32, f64);
 
 /// Vectors of reals, which may be stored in 16 bits.
 pub(super) trait Reals: Vector<Lane = f32> {
@@ -131,6 +132,13 @@ impl<V: Reals> Storage<V> for bf16 {
     unsafe fn stream(value: V, to: *mut bf16) {
         unsafe { Self::store(value, to) }
     }
+}
+
+/// Vectors of 32-bit integers.
+pub(super) trait Whole: Vector<Lane = i32> {
+    unsafe fn xor(self, other: Self) -> Self;
+    /// Shifted right, the sign kept.
+    unsafe fn shift(self, bits: u32) -> Self;
 }
 
 /// Vectors of 16-bit integers.

@@ -1,4 +1,4 @@
-//! The registers of x86-64: SSE2, AVX2, AVX-512.
+//! The registers of x86-64, of `f32` and `i16`: SSE2, AVX2, AVX-512. `wide` has those of other samples.
 
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
@@ -89,6 +89,7 @@ macro_rules! vector {
         }
     };
 }
+pub(super) use vector;
 
 macro_rules! bits {
     (

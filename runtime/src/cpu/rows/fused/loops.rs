@@ -1,0 +1,213 @@
+//! The loops that there are: by instruction sets, by types of samples, and by shapes of steps.
+
+use super::chain::Weights;
+use super::kernels::Kernel;
+#[cfg(target_arch = "x86_64")]
+use super::{
+    chain::{All, Chain, Dot, Half, Pair, Products, Quarter, Single, Summed, Two},
+    kernels::{self, Event, ROWS},
+    vector::{Storage, Vector},
+    wide, x86,
+};
+use crate::cpu::isa::Isa;
+#[cfg(target_arch = "x86_64")]
+use half::{bf16, f16};
+#[cfg(target_arch = "x86_64")]
+use std::any::TypeId;
+
+/// A compiled loop, and what it is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub kernel: Kernel,
+    pub lanes: usize,
+    /// Registers that are delayed along columns, in all.
+    pub state: usize,
+    /// See [`Chain::BACK`] and [`Chain::REACH`].
+    pub back: usize,
+    pub reach: usize,
+}
+
+/// What a kernel is looked for with.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub steps: &'a [Weights],
+    pub sides: usize,
+    pub analysis: bool,
+    pub n: usize,
+    pub along: Along,
+}
+
+/// What a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Along {
+    Rows,
+    Columns,
+    Both,
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
+    None
+}
+
+/// The loop of an instruction set for samples `T`, if there is one.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
+    match isa {
+        Isa::Avx512 => avx512::find(TypeId::of::<T>(), wanted),
+        Isa::Avx2 => avx2::find(TypeId::of::<T>(), wanted),
+        Isa::Baseline => baseline::find(TypeId::of::<T>(), wanted),
+    }
+}
+
+impl Wanted<'_> {
+    /// Whether step `k` is `x ∓= (a + b + rounding) >> shift`.
+    fn is(&self, k: usize, subtract: bool, rounding: f64, shift: u32) -> bool {
+        let step = &self.steps[k];
+        self.plain(k, subtract) && (step.rounding, step.shift) == (rounding, shift)
+    }
+
+    /// Whether step `k` is that with any rounding and shift, where no step has more than one sample on either side.
+    fn plain(&self, k: usize, subtract: bool) -> bool {
+        self.steps[k].weights[0] == [Some(1.0); 2] && self.steps[k].subtract == subtract
+    }
+}
+
+/// The loops of an instruction set: those of 64-bit reals and 32-bit integers where they gain enough.
+#[cfg(target_arch = "x86_64")]
+macro_rules! set {
+    ($set:ident, $($features:literal)?, $f32:ident, $i16:ident $(, $f64:ident, $i32:ident)?) => {
+        mod $set {
+            use super::*;
+            $(use wide::{$f64, $i32};)?
+            use x86::{$f32, $i16};
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::analysis::<V, S, C, R>(level, event) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::synthesis::<V, S, C, R>(level, event) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
+                level: &kernels::Level,
+                event: &Event,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { kernels::columns::<V, S, C, ANALYSIS>(level, event) }
+            }
+
+            fn of<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                let kernel: Kernel = match (wanted.along, wanted.analysis) {
+                    (Along::Both, true) => analysis::<V, S, C, ROWS>,
+                    (Along::Both, false) => synthesis::<V, S, C, ROWS>,
+                    (Along::Rows, true) => analysis::<V, S, C, 1>,
+                    (Along::Rows, false) => synthesis::<V, S, C, 1>,
+                    (Along::Columns, true) => columns::<V, S, C, true>,
+                    (Along::Columns, false) => columns::<V, S, C, false>,
+                };
+                let state = match wanted.along {
+                    Along::Rows => 0,
+                    Along::Columns => C::DOWN,
+                    Along::Both if kernels::long_enough::<V, C>(wanted.n) => {
+                        2 * C::DOWN * kernels::columns_of::<V, C>(wanted.n)
+                    }
+                    Along::Both => return None,
+                };
+                if wanted.along == Along::Rows && !kernels::long_enough::<V, C>(wanted.n) {
+                    return None;
+                }
+                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH })
+            }
+
+            pub fn find(samples: TypeId, wanted: Wanted<'_>) -> Option<Loop> {
+                let is = |other: TypeId| samples == other;
+                match () {
+                    () if is(TypeId::of::<f32>()) => reals::<$f32, f32>(wanted),
+                    () if is(TypeId::of::<f16>()) => pairs::<$f32, f16>(wanted),
+                    () if is(TypeId::of::<bf16>()) => pairs::<$f32, bf16>(wanted),
+                    () if is(TypeId::of::<i16>()) => narrow(wanted),
+                    $(
+                        () if is(TypeId::of::<f64>()) => reals::<$f64, f64>(wanted),
+                        () if is(TypeId::of::<i32>()) => whole(wanted),
+                    )?
+                    () => None,
+                }
+            }
+
+            /// Steps of single products of reals, or of pairs.
+            fn reals<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                match (wanted.steps.len(), wanted.steps.iter().all(|step| !step.summed)) {
+                    (2, true) => of::<V, S, All<Single<V>, 2>>(wanted),
+                    (3, true) => of::<V, S, All<Single<V>, 3>>(wanted),
+                    (5, true) => of::<V, S, All<Single<V>, 5>>(wanted),
+                    _ => pairs::<V, S>(wanted),
+                }
+            }
+
+            /// Steps of a product of a sum of two reals.
+            fn pairs<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                match (wanted.steps.len(), wanted.steps.iter().all(|step| step.summed)) {
+                    (2, true) => of::<V, S, All<Summed<V>, 2>>(wanted),
+                    (4, true) => of::<V, S, All<Summed<V>, 4>>(wanted),
+                    _ => None,
+                }
+            }
+
+            /// Integers of 16 bits.
+            fn narrow(wanted: Wanted<'_>) -> Option<Loop> {
+                type V = $i16;
+                match (wanted.steps.len(), wanted.sides) {
+                    (2, 1) if wanted.is(0, true, 0.0, 1) && wanted.is(1, false, 2.0, 2) => {
+                        of::<V, i16, Two<Half<true>, Quarter<V, false>>>(wanted)
+                    }
+                    (2, 1) if wanted.is(0, true, 2.0, 2) && wanted.is(1, false, 0.0, 1) => {
+                        of::<V, i16, Two<Quarter<V, true>, Half<false>>>(wanted)
+                    }
+                    (2, 1) => of::<V, i16, All<Dot<V, 1>, 2>>(wanted),
+                    (2, 2) => of::<V, i16, All<Dot<V, 2>, 2>>(wanted),
+                    (2, 3..) => of::<V, i16, All<Dot<V, 4>, 2>>(wanted),
+                    (4, 1) => of::<V, i16, All<Dot<V, 1>, 4>>(wanted),
+                    _ => None,
+                }
+            }
+
+            $(
+                /// Integers of 32 bits.
+                fn whole(wanted: Wanted<'_>) -> Option<Loop> {
+                    type V = $i32;
+                    let mirrored = wanted.steps.iter().all(Weights::symmetric);
+                    match (wanted.steps.len(), wanted.sides) {
+                        (2, 1) if wanted.plain(0, true) && wanted.plain(1, false) => {
+                            of::<V, i32, Two<Pair<V, true>, Pair<V, false>>>(wanted)
+                        }
+                        (2, 1) => of::<V, i32, All<Products<V, 1, false>, 2>>(wanted),
+                        (2, 2) if mirrored => of::<V, i32, All<Products<V, 2, true>, 2>>(wanted),
+                        (2, 3..) if mirrored => of::<V, i32, All<Products<V, 4, true>, 2>>(wanted),
+                        _ => None,
+                    }
+                }
+            )?
+
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+set!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c,bmi2", F32x16, I16x32, F64x8, I32x16);
+#[cfg(target_arch = "x86_64")]
+set!(avx2, "avx2,f16c", F32x8, I16x16, F64x4, I32x8);
+#[cfg(target_arch = "x86_64")]
+set!(baseline, , F32x4, I16x8);
