@@ -3,7 +3,7 @@
 
 use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::Scalar;
-use lifting_dsl::{Boundary, Domain, Scheme, testing};
+use lifting_dsl::{Boundary, Domain, Op, Phase, Scheme, testing};
 use lifting_tests::compilers::{Compiler, Program};
 use lifting_tests::equals_oracle;
 
@@ -117,7 +117,6 @@ fn clang() {
 
 #[test]
 fn asymmetric_and_long_supports() {
-    use lifting_dsl::{Op, Phase};
     let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]);
     let scheme = integer(
         "lopsided",
@@ -132,6 +131,30 @@ fn asymmetric_and_long_supports() {
         check(&scheme, boundary, Scalar::I16, &gcc);
     }
     check(&scheme, Boundary::Edge, Scalar::I64, &gcc);
+}
+
+/// Steps that read one sample, as Haar's do, and scalings, which read none, beside them and alone: nothing is left
+/// that compilers warn of.
+#[test]
+fn steps_that_read_little() {
+    let haar = integer(
+        "haar",
+        vec![
+            testing::integer(Phase::Odd, Op::Sub, &[(0, 1)], 0, 0),
+            testing::integer(Phase::Even, Op::Add, &[(0, 1)], 0, 1),
+        ],
+    );
+    let scalings = [testing::scale(Phase::Even, 1.25), testing::scale(Phase::Odd, 0.8)];
+    let half = testing::real(Phase::Even, testing::ratio(1, 2), &[0]);
+    let real = |name: &str, steps| testing::scheme(name, Domain::Real, Boundary::WholeSymmetric, steps);
+    let [first, second] = scalings.clone();
+    let [alone, beside] = [real("scalings", scalings.into()), real("scaled", vec![first, half, second])];
+    let options = ["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"];
+    for compiler in std::iter::once(Compiler::gcc(&options)).chain(Compiler::clang(&options)) {
+        check(&alone, Boundary::WholeSymmetric, Scalar::F32, &compiler);
+        check(&beside, Boundary::Zero, Scalar::F64, &compiler);
+        check(&haar, Boundary::Periodic, Scalar::I16, &compiler);
+    }
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl Sweeps {
                 .with("D", direction.name())
                 .with("COUNT", sweep.steps.len().to_string())
                 .with("STEPS", steps(sweep))
+                .with("UNREAD", if is_unread(sweep) { "    (void)reads;\n" } else { "" })
                 .with("CASES", cases(sweep, &names[1..]))
                 .with("BEYOND_ACROSS", beyond)
                 .with(
@@ -146,6 +147,11 @@ fn steps(sweep: &Sweep) -> String {
         )
     };
     sweep.steps.iter().map(line).collect()
+}
+
+/// Whether no step reads anything: all of them are scalings. C compilers warn of parameters that nobody uses.
+fn is_unread(sweep: &Sweep) -> bool {
+    sweep.steps.iter().all(|step| step.offsets.is_empty())
 }
 
 /// The calls of the loops of steps.
