@@ -5,10 +5,10 @@ mod support;
 
 use lifting_codegen::emit::{Request, sample_type};
 use lifting_codegen::ir::ParamKind;
-use lifting_dsl::Boundary;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::sample::SampleType;
-use lifting_planner::emit::{Fixed, declarations, fixed};
+use lifting_dsl::{Boundary, Scheme};
+use lifting_planner::emit::{File, Fixed, declarations, fixed};
 use lifting_planner::{Arg, Array, Extent, Launch, List, Machine, Problem, Program, Region, Regions, Schedule, Tuning};
 use lifting_planner::{contiguous, scalar_of};
 use std::fmt::Write as _;
@@ -120,25 +120,56 @@ fn fixed_shapes_launch_what_programs_do() {
     held(&[case("db4", F32, &[512, 512], &[3, 3]), case("db4", F32, &[12, 1000, 4], &[0, 2, 0])], "db4");
 }
 
-fn held(cases: &[Case], wavelet_name: &str) {
-    let scheme = wavelet(wavelet_name);
+/// A file with functions for cases, its prototypes, and the transforms with their programs.
+struct Written {
+    file: File,
+    prototypes: String,
+    transforms: Vec<(Fixed, Program)>,
+}
+
+fn written(cases: &[Case], scheme: &Scheme) -> Written {
     let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
     let transforms: Vec<Fixed> = cases.iter().enumerate().map(|(i, case)| case.fixed(&format!("c{i}"))).collect();
     let mut samples: Vec<_> = cases.iter().map(|case| scalar_of(case.sample)).collect();
     samples.dedup();
-    let boundary = scheme.boundary();
-    let request = Request { scheme: &scheme, boundary, samples: &samples, gain: false, command: "test" };
+    let request = Request { scheme, boundary: scheme.boundary(), samples: &samples, gain: false, command: "test" };
     let file = fixed(&request, &transforms, &tuning).expect("there are programs");
     let prototypes = declarations(&request, &transforms, &tuning).expect("there are programs");
-    let (mut calls, mut expected) = (String::new(), vec![String::new(); DEVICES.len()]);
-    let mut programs = Vec::new();
-    for fixed in &transforms {
-        let Fixed { name, sample, problem, data, coefficients } = fixed;
-        assert_eq!((problem.layout, problem.boundary), (Layout::Mallat, boundary));
+    let with_program = |fixed: Fixed| {
+        let Fixed { sample, problem, data, coefficients, .. } = &fixed;
+        assert_eq!((problem.layout, problem.boundary), (Layout::Mallat, scheme.boundary()));
         let mut program = Program::new(problem, *sample, data, coefficients, &tuning).expect("there is a program");
         let samples = problem.geometry.shape().iter().product();
         program.arrange(Extent::of(samples, None), Machine::default().multiprocessors).expect("kernels are valid");
-        let (_, bytes) = scratch(&program);
+        (fixed, program)
+    };
+    Written { file, prototypes, transforms: transforms.into_iter().map(with_program).collect() }
+}
+
+/// A line of the mock with the name that a kernel has in its program: those that overlap in several ways have a number
+/// behind it in the file.
+fn plain(file: &File, line: &str) -> String {
+    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let kernel = file.kernels.iter().find(|(n, ..)| n == name).map_or(name, |(_, kernel, _)| &kernel.name);
+    format!("{kernel} {rest}").trim_end().to_owned()
+}
+
+/// What calls wrote on each device is what is expected there.
+fn compare(file: &File, found: &[String], expected: &[String]) {
+    for ((found, expected), device) in found.iter().zip(expected).zip(DEVICES) {
+        for (i, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+            assert_eq!(plain(file, found), expected, "line {i} on {device:?}");
+        }
+        assert_eq!(found.lines().count(), expected.lines().count(), "{device:?}");
+    }
+}
+
+fn held(cases: &[Case], wavelet_name: &str) {
+    let scheme = wavelet(wavelet_name);
+    let Written { file, prototypes, transforms } = written(cases, &scheme);
+    let (mut calls, mut expected) = (String::new(), vec![String::new(); DEVICES.len()]);
+    for (Fixed { name, sample, .. }, program) in &transforms {
+        let (_, bytes) = scratch(program);
         let (s, t) = (sample.name(), sample_type(scalar_of(*sample)));
         let function = |what: &str| format!("{wavelet_name}_cuda_{what}_{name}_{s}");
         let _ = writeln!(calls, "    printf(\"%zu\\n\", {}());", function("scratch_bytes"));
@@ -160,32 +191,84 @@ fn held(cases: &[Case], wavelet_name: &str) {
                 let _ = writeln!(calls, "    failed |= {} != {upper}_NULL;", call(arrays, 0));
             }
             for (text, Device { able, .. }) in expected.iter_mut().zip(DEVICES) {
-                text.extend(list.launches.iter().map(|launch| line(&program, launch, forward, able)));
+                text.extend(list.launches.iter().map(|launch| line(program, launch, forward, able)));
             }
             for part in [way, "scratch_bytes"].map(function) {
                 assert!(prototypes.contains(&format!("{part}(")), "{part}: {prototypes}");
             }
         }
-        programs.push(program);
     }
     let found = launched(&format!("fixed-{wavelet_name}"), &file, &DEVICES, &calls);
-    // Kernels that overlap in several ways have a number behind their name.
-    let plain = |line: &str| {
-        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let kernel = file.kernels.iter().find(|(n, ..)| n == name).map_or(name, |(_, kernel, _)| &kernel.name);
-        format!("{kernel} {rest}").trim_end().to_owned()
-    };
-    for ((found, expected), device) in found.iter().zip(&expected).zip(DEVICES) {
-        for (i, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-            assert_eq!(plain(found), expected, "line {i} on {device:?}");
-        }
-        assert_eq!(found.lines().count(), expected.lines().count(), "{device:?}");
-    }
+    compare(&file, &found, &expected);
     let some = |list: &List, is: fn(&Launch) -> bool| list.launches.iter().any(is);
-    let all = || programs.iter().flat_map(|p| [&p.forward, &p.inverse[0]]);
+    let all = || transforms.iter().flat_map(|(_, p)| [&p.forward, &p.inverse[0]]);
     assert!(all().any(|list| some(list, |launch| launch.overlaps)), "some launch overlaps");
     assert!(
-        boundary == Boundary::Periodic || all().any(|list| some(list, |launch| launch.cluster > 1)),
+        scheme.boundary() == Boundary::Periodic || all().any(|list| some(list, |launch| launch.cluster > 1)),
         "some cluster"
     );
+}
+
+/// What the mock writes of a list that is recorded behind so many nodes of the caller.
+fn graph(program: &Program, list: &List, forward: bool, device: Device, caller: usize) -> String {
+    let mut text = String::new();
+    // Nodes, and ports of theirs.
+    let mut before: Vec<(usize, usize)> = (1..=caller).map(|n| (n, usize::from(n == 1))).collect();
+    let after = |nodes: &[(usize, usize)]| -> String { nodes.iter().map(|(n, port)| format!(" {n}:{port}")).collect() };
+    let (mut next, mut was_parallel) = (caller + 1, false);
+    for group in list.launches.chunk_by(|_, next| next.beside_previous) {
+        let parallel = device.version >= 13000 && group.len() > 1 && before.len() <= 8;
+        let mut nodes = Vec::new();
+        for launch in group {
+            let launch = Launch { overlaps: launch.overlaps && !parallel && !was_parallel, ..launch.clone() };
+            let line = line(program, &launch, forward, device.able);
+            text += &format!("{} after{}\n", line.trim_end(), after(&before));
+            nodes.push((next, 0));
+            if !parallel {
+                before = vec![(next, 0)];
+            }
+            next += 1;
+        }
+        if parallel {
+            before = nodes;
+        }
+        was_parallel = parallel;
+    }
+    text + &format!("end after{}\n", after(&before))
+}
+
+/// Recorded in a graph, launches that do not depend on one another run side by side as in the graph of a plan: after
+/// what the caller recorded, and before what follows. Before CUDA 13 all are a chain, and so are those behind more
+/// nodes than there is room for.
+#[test]
+fn graphs_have_the_edges_of_plans() {
+    use SampleType::I16;
+    let cases = [
+        case("dd137", I16, &[512, 512, 512], &[3, 3, 3]),
+        case("dd137", I16, &[1080, 1920], &[3, 3]),
+        case("dd137", I16, &[480, 640, 3], &[3, 3, 0]),
+    ];
+    let scheme = wavelet("dd137");
+    let Written { file, transforms, .. } = written(&cases, &scheme);
+    let (mut calls, mut expected) = (String::new(), vec![String::new(); DEVICES.len()]);
+    for (Fixed { name, .. }, program) in &transforms {
+        for (forward, way, list) in [(true, "forward", &program.forward), (false, "inverse", &program.inverse[0])] {
+            let [from, to] = if forward { [SIGNAL, BANDS] } else { [BANDS, SIGNAL] };
+            for caller in [0, 1, 3, 9] {
+                let _ = writeln!(
+                    calls,
+                    "    mock_record({caller});\n    failed |= dd137_cuda_{way}_{name}_i16((const int16_t *){from}ull, \
+                     (int16_t *){to}ull, (void *){SCRATCH}ull, NULL) != DD137_OK;\n    mock_end();"
+                );
+                for (text, device) in expected.iter_mut().zip(DEVICES) {
+                    *text += &graph(program, list, forward, device, caller);
+                }
+            }
+        }
+    }
+    compare(&file, &launched("graphs", &file, &DEVICES, &calls), &expected);
+    let beside = |list: &List| list.launches.iter().skip(1).any(|launch| launch.beside_previous);
+    let lists = || transforms.iter().flat_map(|(_, program)| [&program.forward, &program.inverse[0]]);
+    assert!(lists().any(beside), "some launches are beside others");
+    assert!(!lists().all(beside), "some lists are chains");
 }

@@ -100,7 +100,8 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     out += super::INCLUDES;
     out += &codes(&t);
     out.push('\n');
-    let t = t.with("MOST", kernels.most_parameters().to_string());
+    let widest = tables.iter().flat_map(|table| &table.lists).map(|list| widest(list)).max().unwrap_or(1);
+    let t = t.with("MOST", kernels.most_parameters().to_string()).with("WIDEST", widest.max(ROOM).to_string());
     out += &t.fill(&[include_str!("launch.cu.in"), include_str!("table.cu.in")].join("\n"));
     for (fixed, table) in transforms.iter().zip(&tables) {
         let t = template(request, fixed, table);
@@ -116,6 +117,14 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     }
     out += "\n#endif\n";
     Ok(File { text: out, replaced: Vec::new(), kernels: kernels.named(names) })
+}
+
+/// What a caller's graph may have that a transform comes after, at least, for launches to run side by side in it.
+const ROOM: usize = 8;
+
+/// Launches of a list that are beside one another, at most.
+fn widest(list: &[(usize, Launch)]) -> usize {
+    list.chunk_by(|_, (_, next)| next.beside_previous).map(<[_]>::len).max().unwrap_or(0)
 }
 
 /// In words.
@@ -192,10 +201,11 @@ fn function(
         let three = |n: [u32; 3]| format!("{{{}, {}, {}}}", n[0], n[1], n[2]);
         let arguments: Vec<String> = launch.args.iter().map(|arg| table.argument(*arg, forward)).collect();
         let head = format!(
-            "    {{(const void *){}, {}, {}, {}, {}, {},\n",
+            "    {{(const void *){}, {}, {}, {}, {}, {}, {},\n",
             names[*kernel],
             three(launch.grid),
             three(kernels.block(*kernel)),
+            u8::from(launch.beside_previous),
             u8::from(launch.overlaps),
             launch.cluster,
             arguments.len(),

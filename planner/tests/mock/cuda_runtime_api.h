@@ -84,6 +84,22 @@ inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 g, dim3 b, void **a
     return mock_launch(kernel, grid, block, arguments, 0, 1);
 }
 
+#if CUDART_VERSION >= 13000
+typedef struct mock_node *cudaGraphNode_t;
+typedef struct mock_graph *cudaGraph_t;
+typedef struct {
+    unsigned char from_port, to_port, type, reserved[5];
+} cudaGraphEdgeData;
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+enum { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
+
+cudaError_t cudaStreamGetCaptureInfo(
+    cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+    const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges, size_t *count);
+cudaError_t cudaStreamUpdateCaptureDependencies(
+    cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges, size_t count, unsigned flags);
+#endif
+
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
 cudaError_t mock_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height);
 
