@@ -80,7 +80,8 @@ fn line(program: &Program, launch: &Launch, forward: bool, able: u32) -> String 
     let values: Vec<String> = values.iter().map(|value| format!("{:x}", mask(value))).collect();
     let three = |n: [u32; 3]| format!("{} {} {}", n[0], n[1], n[2]);
     let overlaps = able >= 1 && launch.overlaps;
-    let cluster = if able >= 2 && !overlaps { launch.cluster } else { 1 };
+    // No launch both overlaps and has a cluster.
+    let cluster = if able >= 2 { launch.cluster } else { 1 };
     format!(
         "{} [{}] [{}] {} {cluster}: {}\n",
         made.kernel.name,
