@@ -26,7 +26,9 @@ fn the_cpu_is_measured() {
     assert_eq!(results.len(), 16);
     for result in results {
         let number = |path: &str| result.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
-        for times in ["time_us", "copy_us"] {
+        let streams = cfg!(target_arch = "x86_64");
+        assert_eq!(result["streaming_us"].is_object(), streams);
+        for times in ["time_us", "copy_us", "streaming_us"].into_iter().take(2 + usize::from(streams)) {
             let time = |what: &str| number(&format!("/{times}/{what}"));
             assert!(time("min") > 0.0 && time("min") <= time("q1") && time("q1") <= time("median"));
             assert!(time("median") <= time("q3") && time("q3") <= time("max"));

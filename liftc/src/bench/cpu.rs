@@ -1,13 +1,14 @@
-//! Measuring on the CPU: calls of a plan, against a memcpy of the same data by as many threads.
+//! Measuring on the CPU: calls of a plan, against a memcpy of the same data by as many threads, and a copy past the
+//! caches.
 
 use super::case::Case;
+use super::copies;
 use super::data;
 use super::report::{DeviceInfo, Measurement, Timed, Verified};
 use super::stats::Spread;
 use super::{Way, sets, with_sample};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Sample, Workspace};
-use rayon::prelude::*;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -88,36 +89,42 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         inverse_error: data::reconstruction(&last.back, &last.data, rows)?,
     };
 
-    // The copy is of the samples, whatever the gaps between rows; it is timed in turns with what it is the unit of.
+    // Copies are of the samples, whatever the gaps between rows; they are timed in turns with the calls.
     let image = case.samples();
     let arrays = RefCell::new(arrays);
     let mut measurements = Vec::new();
     for &way in &case.ways {
-        let copies = |at: usize| {
-            let Set { data, back, .. } = &mut arrays.borrow_mut()[at];
-            copy(&data[..image], &mut back[..image]);
-            Ok(())
+        let copies = |copy: copies::Copying<T>| {
+            let arrays = &arrays;
+            move |at: usize| {
+                let Set { data, back, .. } = &mut arrays.borrow_mut()[at];
+                copy(&data[..image], &mut back[..image]);
+                Ok(())
+            }
         };
         let calls = |at: usize| match way {
             Way::Forward => forward(&mut arrays.borrow_mut()[at], &mut workspace),
             Way::Inverse => inverse(&mut arrays.borrow_mut()[at], &mut workspace),
         };
-        let (copy, time) = in_turns(repeats, Stopwatch::new(count, copies)?, Stopwatch::new(count, calls)?)?;
-        let timed = Timed { time, copy, sets: count, rotating: count * pair };
+        let mut copy = Stopwatch::new(count, copies(copies::copy))?;
+        let mut call = Stopwatch::new(count, calls)?;
+        let mut streaming = copies::streaming().map(|copy| Stopwatch::new(count, copies(copy))).transpose()?;
+        // One of each in turn: what else the machine does slows all.
+        for _ in 0..repeats {
+            copy.take()?;
+            call.take()?;
+            streaming.as_mut().map_or(Ok(()), Stopwatch::take)?;
+        }
+        let timed = Timed {
+            time: Spread::of(call.times),
+            copy: Spread::of(copy.times),
+            streaming: streaming.map(|watch| Spread::of(watch.times)),
+            sets: count,
+            rotating: count * pair,
+        };
         measurements.push(Measurement::new(case, way, timed, plan.recipe(), plan.workspace_bytes(), &verified));
     }
     Ok(measurements)
-}
-
-/// Times of two calls, each time of the one followed by one of the other: what else the machine does slows both.
-fn in_turns<F, G>(repeats: usize, mut first: Stopwatch<F>, mut second: Stopwatch<G>) -> Outcome<(Spread, Spread)>
-where
-    F: FnMut(usize) -> Outcome,
-    G: FnMut(usize) -> Outcome,
-{
-    let times = (0..repeats).map(|_| Ok((first.time()?, second.time()?)));
-    let (first, second) = times.collect::<Outcome<Vec<_>>>()?.into_iter().unzip();
-    Ok((Spread::of(first), Spread::of(second)))
 }
 
 /// Times calls that go round the sets.
@@ -127,12 +134,14 @@ struct Stopwatch<F> {
     at: usize,
     /// Calls that are timed together.
     calls: usize,
+    /// Microseconds of one call, as taken.
+    times: Vec<f64>,
 }
 
 impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
     /// Warms up, and finds out how many calls a time needs.
     fn new(sets: usize, call: F) -> Outcome<Stopwatch<F>> {
-        let mut watch = Stopwatch { call, sets, at: 0, calls: 1 };
+        let mut watch = Stopwatch { call, sets, at: 0, calls: 1, times: Vec::new() };
         loop {
             let micros = watch.time()? * watch.calls as f64;
             if micros >= SHORTEST.as_secs_f64() * 1e6 || watch.calls >= 1 << 20 {
@@ -140,6 +149,13 @@ impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
             }
             watch.calls *= 2;
         }
+    }
+
+    /// Takes a time.
+    fn take(&mut self) -> Outcome {
+        let time = self.time()?;
+        self.times.push(time);
+        Ok(())
     }
 
     /// Microseconds of one call.
@@ -151,16 +167,6 @@ impl<F: FnMut(usize) -> Outcome> Stopwatch<F> {
         }
         Ok(begin.elapsed().as_secs_f64() * 1e6 / self.calls as f64)
     }
-}
-
-/// By as many threads as the pool has.
-fn copy<T: Sample>(from: &[T], to: &mut [T]) {
-    let threads = rayon::current_num_threads();
-    if threads == 1 {
-        return to.copy_from_slice(from);
-    }
-    let piece = from.len().div_ceil(threads).max(1);
-    to.par_chunks_mut(piece).zip(from.par_chunks(piece)).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// Bytes of memory that are there to be had, where the system says so.
@@ -175,17 +181,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_whole() {
-        let from: Vec<i32> = (0..1001).collect();
-        for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let mut to = vec![0; from.len()];
-            pool.install(|| copy(&from, &mut to));
-            assert_eq!(to, from);
-        }
-    }
-
-    #[test]
     fn calls_go_round() {
         let mut seen = [0usize; 3];
         let mut watch = Stopwatch {
@@ -196,8 +191,10 @@ mod tests {
             sets: 3,
             at: 0,
             calls: 4,
+            times: Vec::new(),
         };
-        assert!(watch.time().is_ok());
+        assert!(watch.take().is_ok());
+        assert_eq!(watch.times.len(), 1);
         assert_eq!(seen, [2, 1, 1]);
     }
 }

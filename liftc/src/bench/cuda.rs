@@ -228,7 +228,7 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let mut spreads = times.into_iter().map(Spread::of);
     let unit = spreads.next().expect("the copy is timed first");
     let measurement = |(&way, time): (&Way, Spread)| {
-        let timed = Timed { time, copy: unit.clone(), sets: count, rotating: count * pair };
+        let timed = Timed { time, copy: unit.clone(), streaming: None, sets: count, rotating: count * pair };
         Measurement::new(case, way, timed, plan.recipe(), on_device.workspace_bytes(), &verified)
     };
     Ok(case.ways.iter().zip(spreads).map(measurement).collect())

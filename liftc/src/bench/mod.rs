@@ -6,6 +6,7 @@
 
 mod case;
 mod codec;
+mod copies;
 mod cpu;
 pub(crate) mod cuda;
 mod data;

@@ -71,6 +71,8 @@ pub const WITHIN_ROUNDING: &str = "the CPU plan within rounding";
 pub struct Timed {
     pub time: Spread,
     pub copy: Spread,
+    /// Of a copy past the caches, on a CPU that has one.
+    pub streaming: Option<Spread>,
     /// How many sets of arrays went round.
     pub sets: usize,
     /// Bytes of all sources and targets of one direction.
@@ -114,6 +116,8 @@ pub struct Measurement {
     copy_us: Spread,
     /// What the copy reads and writes, in bytes a nanosecond.
     copy_gb_per_s: f64,
+    /// On a CPU, the same copy with stores past the caches; null where the processor has none.
+    streaming_us: Option<Spread>,
     /// The transform's median in units of the copy's.
     pub ratio: f64,
     /// Sets of arrays that were used in turn, and the bytes of their sources and targets.
@@ -155,7 +159,7 @@ impl Measurement {
                 schedules.push(pass.schedule.to_owned());
             }
         }
-        let Timed { time, copy, sets, rotating } = timed;
+        let Timed { time, copy, streaming, sets, rotating } = timed;
         Measurement {
             wavelet: case.scheme.name().to_owned(),
             sample: case.sample.name(),
@@ -170,6 +174,7 @@ impl Measurement {
             ratio: time.median / copy.median,
             time_us: time,
             copy_us: copy,
+            streaming_us: streaming,
             sets,
             rotating_bytes: rotating,
             workspace_bytes,
@@ -253,21 +258,31 @@ impl Report {
             return text;
         }
         let width = self.results.iter().map(|m| m.label.chars().count()).max().unwrap_or(0);
+        let streams = self.results.iter().any(|m| m.streaming_us.is_some());
+        let column = |time: &str| if streams { format!("{time:>11}") } else { String::new() };
         text += &format!(
-            "{:<width$}  {:<9}{:>11}{:>8}{:>11}{:>9}{:>8}\n",
-            "transform", "direction", "time", "±", "copy", "GB/s", "ratio"
+            "{:<width$}  {:<9}{:>11}{:>8}{:>11}{:>9}{}{:>8}\n",
+            "transform",
+            "direction",
+            "time",
+            "±",
+            "copy",
+            "GB/s",
+            column("streaming"),
+            "ratio"
         );
         let mut cached = false;
         for m in &self.results {
             cached |= m.cached;
             text += &format!(
-                "{:<width$}  {:<9}{:>11}{:>7.1}%{:>11}{:>9.0}{:>8.2}{}\n",
+                "{:<width$}  {:<9}{:>11}{:>7.1}%{:>11}{:>9.0}{}{:>8.2}{}\n",
                 m.label,
                 m.direction,
                 micros(m.time_us.median),
                 m.time_us.percent(),
                 micros(m.copy_us.median),
                 m.copy_gb_per_s,
+                column(&m.streaming_us.as_ref().map_or(String::new(), |s| micros(s.median))),
                 m.ratio,
                 if m.cached { " *" } else { "" }
             );

@@ -154,8 +154,9 @@ Examples:
 
 Every combination of wavelet, sample type, shape and number of levels is measured. On a CUDA device times are of \
 launches replayed as a graph, by events; the copy is a kernel that reads and writes 16-byte vectors, one a thread. On \
-the CPU it is a memcpy by as many threads. Arrays of 480 MiB together are used in turn, so that nothing is found in a \
-cache. Times are medians, and ± is half the distance of the quartiles. Results are verified before anything is timed.";
+the CPU it is a memcpy by as many threads; `streaming` is a copy whose stores go past the caches, the least that \
+memory allows. Arrays of 480 MiB together are used in turn, so that nothing is found in a cache. Times are medians, \
+and ± is half the distance of the quartiles. Results are verified before anything is timed.";
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
