@@ -84,7 +84,10 @@ fn apply<W: Arithmetic, const L: usize>(
                     *acc = W::mul_add(*acc, weight, x.widen());
                 }
             }
-            (*subtract, acc.map(|a| W::shift(a, *shift)))
+            for acc in &mut acc {
+                *acc = W::shift(*acc, *shift);
+            }
+            (*subtract, acc)
         }
         StepKind::Real { subtract, groups } => {
             let mut acc = group(&groups[0], line, &read);
@@ -123,13 +126,19 @@ fn group<W: Arithmetic, const L: usize>(
     line: &[[W; L]],
     read: &impl Fn(&[[W; L]], isize) -> [W; L],
 ) -> [W::Acc; L] {
-    let mut sum = read(line, group.offsets[0]).map(W::widen);
+    let mut sum = [W::Acc::default(); L];
+    for (sum, x) in sum.iter_mut().zip(read(line, group.offsets[0])) {
+        *sum = x.widen();
+    }
     for &d in &group.offsets[1..] {
         for (sum, x) in sum.iter_mut().zip(read(line, d)) {
             *sum = W::add(*sum, x.widen());
         }
     }
-    sum.map(|s| weighted(&group.weight, s))
+    for sum in &mut sum {
+        *sum = weighted(&group.weight, *sum);
+    }
+    sum
 }
 
 /// A sum times its weight.

@@ -216,7 +216,8 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
         let load = |lane: usize| unsafe { (*ptr.offset(lane as isize * lines.lanes.1)).load() };
         if width == L && lines.lanes.1 == 1 {
             // Contiguous lanes: one wide load.
-            *row = unsafe { *ptr.cast::<[S; L]>() }.map(S::load);
+            let samples = unsafe { *ptr.cast::<[S; L]>() };
+            row.iter_mut().zip(samples).for_each(|(x, sample)| *x = sample.load());
         } else {
             row.iter_mut().take(width).enumerate().for_each(|(lane, x)| *x = load(lane));
         }
@@ -243,7 +244,9 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
         // SAFETY: a sample of the box.
         let ptr = unsafe { write.ptr.offset(to + target(i)) };
         if width == L && lines.lanes.2 == 1 {
-            unsafe { *ptr.cast::<[D; L]>() = row.map(D::store) };
+            let mut samples = [D::store(row[0]); L];
+            samples.iter_mut().zip(&*row).for_each(|(sample, x)| *sample = D::store(*x));
+            unsafe { *ptr.cast::<[D; L]>() = samples };
         } else {
             for (lane, &x) in row.iter().take(width).enumerate() {
                 unsafe { *ptr.offset(lane as isize * lines.lanes.2) = D::store(x) };
