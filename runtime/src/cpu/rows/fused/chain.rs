@@ -13,7 +13,7 @@ use super::vector::{Bits, Vector, Whole};
 /// The most samples on either side of one that a step updates.
 pub(super) const MAX_SIDES: usize = 4;
 
-/// The most steps.
+/// The most steps: [`Chain::run`] has as many.
 pub(super) const MAX_STEPS: usize = 5;
 
 /// The most samples that a step reads.
@@ -49,6 +49,15 @@ pub(super) trait Op<V>: Copy {
     /// # Safety
     /// The machine has the instructions.
     unsafe fn apply(self, target: V, last: &[V; MAX_READS]) -> V;
+    /// The same along a row, where each of `last` has the lanes of the one before it moved up by one.
+    ///
+    /// # Safety
+    /// The machine has the instructions.
+    #[inline(always)]
+    unsafe fn apply_across(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: passed on from the caller.
+        unsafe { self.apply(target, last) }
+    }
 }
 
 /// All steps.
@@ -62,7 +71,7 @@ pub(super) trait Chain<V: Vector>: Copy {
     unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self;
     /// # Safety
     /// The machine has the instructions.
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V;
+    unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V;
 
     /// Registers that a line along columns delays.
     const DOWN: usize = Self::SIDES - 1 + Self::STEPS * (2 * Self::SIDES - 1);
@@ -79,16 +88,22 @@ pub(super) trait Chain<V: Vector>: Copy {
     unsafe fn run<L: Line<V>>(&self, t: V, u: V, line: &mut L) -> (V, V) {
         let (mut target, mut new) = (t, u);
         let mut last = [u; MAX_READS];
+        // Written out, as compilers leave a loop of long steps alone, and what it delays then stays in memory.
+        macro_rules! steps {
+            ($($step:literal)*) => {$(
+                if $step < Self::STEPS {
+                    last = line.pass(new, 2 * Self::SIDES - 1);
+                    new = self.apply::<L>($step, target, &last);
+                    target = last[2 * Self::SIDES - 1];
+                }
+            )*};
+        }
         // SAFETY: by the caller's promise.
         unsafe {
             if Self::SIDES > 1 {
                 target = line.pass(t, Self::SIDES - 1)[Self::SIDES - 1];
             }
-            for step in 0..Self::STEPS {
-                last = line.pass(new, 2 * Self::SIDES - 1);
-                new = self.apply(step, target, &last);
-                target = last[2 * Self::SIDES - 1];
-            }
+            steps! { 0 1 2 3 4 }
         }
         (new, last[Self::SIDES - 1])
     }
@@ -101,6 +116,9 @@ pub(super) trait Line<V> {
     /// # Safety
     /// The machine has the instructions.
     unsafe fn pass(&mut self, new: V, depth: usize) -> [V; MAX_READS];
+    /// # Safety
+    /// The machine has the instructions.
+    unsafe fn apply<O: Op<V>>(op: O, target: V, last: &[V; MAX_READS]) -> V;
 }
 
 /// A line along columns: what is delayed are registers.
@@ -119,6 +137,11 @@ impl<V: Vector> Line<V> for Down<V> {
         }
         self.at += depth;
         last
+    }
+    #[inline(always)]
+    unsafe fn apply<O: Op<V>>(op: O, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: passed on from the caller.
+        unsafe { op.apply(target, last) }
     }
 }
 
@@ -139,6 +162,11 @@ impl<V: Vector> Line<V> for Across<'_, V> {
         self.slots[self.at] = new;
         self.at += 1;
         last
+    }
+    #[inline(always)]
+    unsafe fn apply<O: Op<V>>(op: O, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: passed on from the caller.
+        unsafe { op.apply_across(target, last) }
     }
 }
 
@@ -164,9 +192,9 @@ impl<V: Vector, O: Op<V>, const N: usize> Chain<V> for All<O, N> {
     }
 
     #[inline(always)]
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
+    unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
-        unsafe { self.0[step].apply(target, last) }
+        unsafe { L::apply(self.0[step], target, last) }
     }
 }
 
@@ -238,12 +266,12 @@ impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     }
 
     #[inline(always)]
-    unsafe fn apply(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
+    unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
         // SAFETY: by the caller's promise.
         unsafe {
             match step {
-                0 => self.0.apply(target, last),
-                _ => self.1.apply(target, last),
+                0 => L::apply(self.0, target, last),
+                _ => L::apply(self.1, target, last),
             }
         }
     }
@@ -302,16 +330,27 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
     }
 }
 
-/// Any step on 16-bit integers with weights of 16 bits: samples to the left and right are multiplied and summed in one
-/// instruction, in 32 bits, of which the lower 16 of the result are kept.
+/// Any step on 16-bit integers with weights of 16 bits: two samples that follow one another are multiplied and summed in
+/// one instruction, in 32 bits, of which the lower 16 of the result are kept. Along columns, lanes of two registers make
+/// such pairs. Along a row they are there: of a register for each odd lane, of the one that is moved up for each even
+/// one.
 #[derive(Clone, Copy)]
 pub(super) struct Dot<V, const SIDES: usize> {
-    /// Of the left in even lanes, of the right in odd ones.
+    /// Of samples `2k + 1` of the last ones in even lanes, of samples `2k` in odd ones.
     weights: [V; SIDES],
     rounding: V,
     shift: u32,
     /// −1 to subtract, 0 to add.
     sign: V,
+}
+
+impl<V: Bits, const SIDES: usize> Dot<V, SIDES> {
+    /// The target is updated by these numbers.
+    #[inline(always)]
+    unsafe fn update(self, target: V, delta: V) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe { target.add(delta.xor(self.sign).sub(self.sign)) }
+    }
 }
 
 impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
@@ -321,10 +360,14 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
     unsafe fn new(step: &Weights) -> Self {
         // SAFETY: by the caller's promise.
         unsafe {
+            let mut of_last = [0; MAX_READS];
+            for (side, [left, right]) in step.weights.into_iter().enumerate().take(SIDES) {
+                let bits = |weight: Option<f64>| u32::from(weight.unwrap_or_default() as i16 as u16);
+                (of_last[SIDES + side], of_last[SIDES - 1 - side]) = (bits(left), bits(right));
+            }
             let mut weights = [V::splat(0.0); SIDES];
-            for (to, pair) in weights.iter_mut().zip(step.weights) {
-                let [left, right] = pair.map(Option::unwrap_or_default);
-                *to = V::splat_pairs(left as i16 as u16 as u32 | (right as i16 as u16 as u32) << 16);
+            for k in 0..SIDES {
+                weights[k] = V::splat_pairs(of_last[2 * k + 1] | of_last[2 * k] << 16);
             }
             Dot {
                 weights,
@@ -339,13 +382,24 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
         // SAFETY: by the caller's promise.
         unsafe {
             let mut sums = [self.rounding; 2];
-            for side in 0..SIDES {
-                let (low, high) = V::zip(last[SIDES + side], last[SIDES - 1 - side]);
-                sums[0] = sums[0].add_pairs(low.dot(self.weights[side]));
-                sums[1] = sums[1].add_pairs(high.dot(self.weights[side]));
+            for k in 0..SIDES {
+                let (low, high) = V::zip(last[2 * k + 1], last[2 * k]);
+                sums[0] = sums[0].add_pairs(low.dot(self.weights[k]));
+                sums[1] = sums[1].add_pairs(high.dot(self.weights[k]));
             }
-            let delta = V::low_halves(sums[0], sums[1], self.shift);
-            target.add(delta.xor(self.sign).sub(self.sign))
+            self.update(target, V::low_halves(sums[0], sums[1], self.shift))
+        }
+    }
+    #[inline(always)]
+    unsafe fn apply_across(self, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let (mut even, mut odd) = (self.rounding, self.rounding);
+            for k in 0..SIDES {
+                even = even.add_pairs(last[2 * k + 1].dot(self.weights[k]));
+                odd = odd.add_pairs(last[2 * k].dot(self.weights[k]));
+            }
+            self.update(target, V::low_halves_in_turn(even, odd, self.shift))
         }
     }
 }

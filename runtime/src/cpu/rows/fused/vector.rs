@@ -154,6 +154,8 @@ pub(super) trait Bits: Vector<Lane = i16> {
     unsafe fn dot(self, weights: Self) -> Self;
     /// Sums of 32 bits.
     unsafe fn add_pairs(self, other: Self) -> Self;
-    /// The lower halves of numbers of 32 bits, shifted right.
+    /// The lower halves of numbers of 32 bits, shifted right by at most 16.
     unsafe fn low_halves(a: Self, b: Self, shift: u32) -> Self;
+    /// The same, of `a` in even lanes and of `b` in odd ones.
+    unsafe fn low_halves_in_turn(a: Self, b: Self, shift: u32) -> Self;
 }

@@ -94,7 +94,7 @@ pub(super) use vector;
 macro_rules! bits {
     (
         $name:ident: $xor:ident, $half:ident, $set:ident, $low:ident, $high:ident, $dot:ident, $add:ident, $left:ident,
-        $right:ident, $pack:ident
+        $right:ident, $right_by:ident, $pack:ident
     ) => {
         impl Bits for $name {
             #[inline(always)]
@@ -127,6 +127,14 @@ macro_rules! bits {
                 unsafe {
                     let up = _mm_cvtsi32_si128(16 - shift as i32);
                     $name($pack($right::<16>($left(a.0, up)), $right::<16>($left(b.0, up))))
+                }
+            }
+            #[inline(always)]
+            unsafe fn low_halves_in_turn(a: Self, b: Self, shift: u32) -> Self {
+                unsafe {
+                    let (down, up) = (_mm_cvtsi32_si128(shift as i32), _mm_cvtsi32_si128(16 - shift as i32));
+                    let (a, b) = ($name($right_by(a.0, down)), $name($left(b.0, up)));
+                    a.xor(a.xor(b).and(Self::splat_pairs(0xffff_0000)))
                 }
             }
         }
@@ -227,7 +235,8 @@ vector! {
 }
 bits! {
     I16x32: _mm512_xor_si512, _mm512_srai_epi16, _mm512_set1_epi32, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16,
-    _mm512_madd_epi16, _mm512_add_epi32, _mm512_sll_epi32, _mm512_srai_epi32, _mm512_packs_epi32
+    _mm512_madd_epi16, _mm512_add_epi32, _mm512_sll_epi32, _mm512_srai_epi32, _mm512_srl_epi32,
+    _mm512_packs_epi32
 }
 
 vector! {
@@ -261,7 +270,8 @@ vector! {
 }
 bits! {
     I16x16: _mm256_xor_si256, _mm256_srai_epi16, _mm256_set1_epi32, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16,
-    _mm256_madd_epi16, _mm256_add_epi32, _mm256_sll_epi32, _mm256_srai_epi32, _mm256_packs_epi32
+    _mm256_madd_epi16, _mm256_add_epi32, _mm256_sll_epi32, _mm256_srai_epi32, _mm256_srl_epi32,
+    _mm256_packs_epi32
 }
 
 vector! {
@@ -288,7 +298,8 @@ vector! {
 }
 bits! {
     I16x8: _mm_xor_si128, _mm_srai_epi16, _mm_set1_epi32, _mm_unpacklo_epi16, _mm_unpackhi_epi16,
-    _mm_madd_epi16, _mm_add_epi32, _mm_sll_epi32, _mm_srai_epi32, _mm_packs_epi32
+    _mm_madd_epi16, _mm_add_epi32, _mm_sll_epi32, _mm_srai_epi32, _mm_srl_epi32,
+    _mm_packs_epi32
 }
 
 impl Reals for F32x16 {
