@@ -169,7 +169,9 @@ impl<W: Arithmetic> Level<W> {
             let rows = front.clamp(0, self.height as isize) as usize;
             return (rows, rows);
         };
-        let [even, odd] = self.lag(run).map(|lag| (front - lag).clamp(0, self.height as isize));
+        let [even, odd] = self.lag(run);
+        let left = |lag: isize| (front - lag).clamp(0, self.height as isize);
+        let (even, odd) = (left(even), left(odd));
         (down.index(down.align(even, 0)) as usize, even.min(odd) as usize)
     }
 

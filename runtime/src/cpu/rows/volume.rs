@@ -311,9 +311,11 @@ impl<T: Sample> Level<T> {
                             to[r] = Some(if analysis { band(z, y, x) } else { buffer(r) });
                         }
                     }
-                    // Planes that stay in cache for the next level, or for the steps along rows.
-                    let stays = |r: usize| !analysis || bands.low.is_some() && x == 0 && axis.phase(leaving(r)) == 0;
-                    let stream = [0, 1].map(|r| large && !stays(r));
+                    // Rows that stay in cache for the next level, or for the steps along rows.
+                    let low = bands.low.is_some() && y < self.low[1] && x == 0;
+                    let stays = |r: usize| !analysis || low && axis.phase(leaving(r)) == 0;
+                    let long = count * size_of::<T>() >= 4096;
+                    let stream = [large && long && !stays(0), large && long && !stays(1)];
                     // SAFETY: rows of the volume, and memory of the worker.
                     unsafe {
                         let nowhere = nowhere.as_mut_ptr();

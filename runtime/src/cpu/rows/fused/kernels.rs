@@ -18,6 +18,9 @@ pub(super) const BUFFERS: usize = ROWS * BUFFER * 64;
 /// whole registers copy more after the head and before the tail.
 const BUFFER: usize = 16;
 
+/// Bytes from what is read along columns to what is fetched.
+const AHEAD: usize = 2048;
+
 /// What kernels need of a level.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
@@ -388,15 +391,9 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
 /// The lanes of samples `0..count` of a row, where lane 0 is sample `at`; others are anything.
 #[inline(always)]
 unsafe fn some<V: Vector, S: Storage<V>>(from: *const S, at: isize, count: usize) -> V {
-    let mut lanes = std::mem::MaybeUninit::<[u64; 32]>::zeroed();
     let (first, end) = ((-at).max(0), (count as isize - at).min(V::LANES as isize));
     // SAFETY: lanes of the register, and samples that there are.
-    unsafe {
-        for lane in first..end {
-            *lanes.as_mut_ptr().cast::<S>().offset(lane) = *from.offset(at + lane);
-        }
-        S::load(lanes.as_ptr().cast())
-    }
+    unsafe { S::load_some(from.wrapping_offset(at), first as usize, end as usize) }
 }
 
 /// Four rows, along columns alone: samples `0..event.range.1`, one band.
@@ -425,6 +422,11 @@ pub(super) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
             for p in 0..2 {
                 line.at = 0;
                 let (t, u) = (from[2 * p], from[2 * p + 1]);
+                if !ANALYSIS {
+                    // Bands come from memory.
+                    fetch(t.wrapping_offset(at).wrapping_byte_add(AHEAD));
+                    fetch(u.wrapping_offset(at).wrapping_byte_add(AHEAD));
+                }
                 let (mut t, mut u): (V, V) = match whole {
                     true => (S::load(t.offset(at)), S::load(u.offset(at))),
                     false => (some(t, at, count), some(u, at, count)),

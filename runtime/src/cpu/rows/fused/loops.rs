@@ -50,13 +50,16 @@ pub(super) fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
     None
 }
 
-/// The loop of an instruction set for samples `T`, if there is one.
+/// The loop of an instruction set for samples `T`, if there is one: of a smaller one, where rows are too short.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
+    let samples = TypeId::of::<T>();
+    let baseline = || baseline::find(samples, wanted);
+    let avx2 = || avx2::find(samples, wanted).or_else(baseline);
     match isa {
-        Isa::Avx512 => avx512::find(TypeId::of::<T>(), wanted),
-        Isa::Avx2 => avx2::find(TypeId::of::<T>(), wanted),
-        Isa::Baseline => baseline::find(TypeId::of::<T>(), wanted),
+        Isa::Avx512 => avx512::find(samples, wanted).or_else(avx2),
+        Isa::Avx2 => avx2(),
+        Isa::Baseline => baseline(),
     }
 }
 

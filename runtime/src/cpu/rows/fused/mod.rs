@@ -153,7 +153,7 @@ impl Fused {
     pub fn lag(&self) -> [isize; 2] {
         let back = self.loops.back as isize;
         // Of results of the last step, one more: it updates what is before the others.
-        [0, 1].map(|phase| back + (phase == self.last) as isize)
+        [back + (self.last == 0) as isize, back + (self.last == 1) as isize]
     }
 
     /// The last row of those that arrive next.
@@ -226,12 +226,15 @@ impl Fused {
         }
         let to = results;
         let aligned = |to: *mut u8| self.can_stream((to as usize).wrapping_sub(lead));
-        let stream = [0, 1].map(|row| {
-            [0, 1].map(|band| {
+        // Not by `map`: what that passes on in memory is read wider than it was written, which waits for all stores
+        // before it, and these go to memory.
+        let mut stream = [[false; 2]; 2];
+        for (row, stream) in stream.iter_mut().enumerate() {
+            for (band, stream) in stream.iter_mut().enumerate() {
                 let low = *analysis && (last + row) % 2 == 0 && (last + band) % 2 == 0;
-                run.stream[!low as usize] && aligned(to[row][band]) && aligned(to[row + 2][band])
-            })
-        });
+                *stream = run.stream[!low as usize] && aligned(to[row][band]) && aligned(to[row + 2][band]);
+            }
+        }
         let event = Event {
             from: rows(front),
             next: run.fetch.then(|| rows(front + ROWS as isize)),
@@ -272,11 +275,12 @@ impl Fused {
             false => ([read(*phase), read(1 - phase)], [write(0); 2]),
         };
         let lead = run.skip * size * if *analysis { 1 } else { 2 };
-        let stream = [0, 1].map(|band| {
+        let mut stream = [false; 2];
+        for (band, stream) in stream.iter_mut().enumerate() {
             let low = *analysis && (last + band) % 2 == 0;
             let aligned = self.can_stream((to[band] as usize).wrapping_sub(lead));
-            run.stream[!low as usize] && aligned
-        });
+            *stream = run.stream[!low as usize] && aligned;
+        }
         let event = Event {
             from: [from; ROWS],
             next: None,

@@ -25,6 +25,16 @@ pub(super) trait Vector: Copy {
             lanes.copy_to_nonoverlapping(to.wrapping_add(from), end - from);
         }
     }
+    /// Lanes `from..end`, where lane 0 would be at `at`; others are anything.
+    #[inline(always)]
+    unsafe fn load_some(at: *const Self::Lane, from: usize, end: usize) -> Self {
+        let mut lanes = std::mem::MaybeUninit::<[u64; 8]>::zeroed();
+        unsafe {
+            let first = lanes.as_mut_ptr().cast::<Self::Lane>().add(from);
+            first.copy_from_nonoverlapping(at.wrapping_add(from), end - from);
+            Self::load(lanes.as_ptr().cast())
+        }
+    }
     /// All lanes alike, from a number that the lane holds exactly.
     unsafe fn splat(x: f64) -> Self;
     unsafe fn add(self, other: Self) -> Self;
@@ -47,6 +57,16 @@ pub(super) trait Vector: Copy {
 pub(super) trait Storage<V: Vector>: Copy {
     unsafe fn load(from: *const Self) -> V;
     unsafe fn store(value: V, to: *mut Self);
+    /// Lanes `from..end`, where lane 0 would be at `at`; others are anything.
+    #[inline(always)]
+    unsafe fn load_some(at: *const Self, from: usize, end: usize) -> V {
+        let mut lanes = std::mem::MaybeUninit::<[u64; 16]>::zeroed();
+        unsafe {
+            let first = lanes.as_mut_ptr().cast::<Self>().add(from);
+            first.copy_from_nonoverlapping(at.wrapping_add(from), end - from);
+            Self::load(lanes.as_ptr().cast())
+        }
+    }
     /// Past the caches; `to` begins at a multiple of the size of what is written.
     unsafe fn stream(value: V, to: *mut Self);
     /// Lanes `from..end`, where lane 0 would go to `to`.
@@ -67,6 +87,10 @@ macro_rules! own_lane {
             #[inline(always)]
             unsafe fn load(from: *const $t) -> V {
                 unsafe { V::load(from) }
+            }
+            #[inline(always)]
+            unsafe fn load_some(at: *const $t, from: usize, end: usize) -> V {
+                unsafe { V::load_some(at, from, end) }
             }
             #[inline(always)]
             unsafe fn store(value: V, to: *mut $t) {

@@ -14,7 +14,7 @@ macro_rules! vector {
         ($on:ident) => $mask:expr,
         ($this:ident, $before:ident, $k:ident) => $after:expr,
         ($a:ident, $b:ident) => $split:expr,
-        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident: $bits:ty)? $(,)?
+        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident, $masked_load:ident: $bits:ty)? $(,)?
     ) => {
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
@@ -39,6 +39,11 @@ macro_rules! vector {
                 unsafe fn store_some(self, to: *mut $lane, from: usize, end: usize) {
                     let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
                     unsafe { $masked(to.cast(), below(end) & !below(from), self.0) }
+                }
+                #[inline(always)]
+                unsafe fn load_some(at: *const $lane, from: usize, end: usize) -> Self {
+                    let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
+                    unsafe { $name($masked_load(below(end) & !below(from), at.cast())) }
                 }
             )?
             #[inline(always)]
@@ -160,7 +165,7 @@ vector! {
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         (_mm512_permutex2var_ps(e, low, o), _mm512_permutex2var_ps(e, high, o))
     },
-    _mm512_mask_storeu_ps: u16,
+    _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps: u16,
 }
 
 vector! {
@@ -231,7 +236,7 @@ vector! {
         let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
         (_mm512_permutex2var_epi64(low, first, high), _mm512_permutex2var_epi64(low, second, high))
     },
-    _mm512_mask_storeu_epi16: u32,
+    _mm512_mask_storeu_epi16, _mm512_maskz_loadu_epi16: u32,
 }
 bits! {
     I16x32: _mm512_xor_si512, _mm512_srai_epi16, _mm512_set1_epi32, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16,
