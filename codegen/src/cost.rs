@@ -7,6 +7,7 @@
 use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program};
 use crate::ir::valid::{ValidationError, validate};
 use crate::ir::{Kernel, ParamKind};
+use crate::machine::Machine;
 use crate::schedule::level::{Array, Job};
 use crate::schedule::{self, Direction, Extent, Fit, ScheduleError};
 use lifting_dsl::geometry::{Geometry, split};
@@ -169,7 +170,7 @@ pub fn both_axes(
         let rows = [height, split(height, 0).low, split(height, 0).low];
         let array = |i: usize| Array { address: 0, pitch: pitches[i] as i64, stride: 0 };
         let job = Job::image(array(0), [array(1), array(2), array(2), array(2)], width as i32, height as i32);
-        let arguments = fit.arguments(&job, 1)?;
+        let arguments = fit.arguments(&job, &Machine::default().with_multiprocessors(1))?;
         let order = match options.direction {
             Direction::Forward => [0, 1, 2, 2, 2],
             Direction::Inverse => [1, 2, 2, 2, 0],

@@ -188,7 +188,7 @@ impl<'a> Kernels<'a> {
         job: &Job,
     ) -> Result<(Arc<dyn Fit>, Arguments), ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
-        shape.meet(self.scheme, options, job, self.tuning.machine.multiprocessors)
+        shape.meet(self.scheme, options, job, &self.tuning.machine)
     }
 
     /// Shapes of a schedule worth considering for a job, its own proposal first.
@@ -200,7 +200,7 @@ impl<'a> Kernels<'a> {
         job: &Job,
     ) -> Result<Vec<Shape>, ScheduleError> {
         let options = self.options(direction, Sides::both(sample));
-        schedule.proposed(self.scheme, options, job, self.tuning.machine.multiprocessors)
+        schedule.proposed(self.scheme, options, job, &self.tuning.machine)
     }
 
     /// The block of whole vectors of so many samples.

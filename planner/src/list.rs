@@ -143,9 +143,7 @@ impl Placed {
 
     /// The two arguments; `None` where the kernel cannot run with arrays at these addresses.
     pub fn arguments(&self, fit: &dyn Fit, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
-        // Chunks were cut when the plan was made.
-        let arguments = fit.arguments(&self.job(address), 1).ok()?;
-        Some([arguments.aligned.into(), arguments.skew.into()])
+        Some(fit.placement(&self.job(address)).ok()?.map(i64::from))
     }
 }
 

@@ -8,7 +8,7 @@ use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::{Builtin, Cache, Expr, Kernel, Launch, LocalId, ParamId, Place, Scalar, Space};
 use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::demand::Demand;
-use lifting_codegen::schedule::level::{Arguments, Job, MAX_BATCH, Order, Params, RowAlignment};
+use lifting_codegen::schedule::level::{Job, MAX_BATCH, Order, Params, RowAlignment};
 use lifting_codegen::schedule::{
     self, Arithmetic, Direction, Extent, Field, Fit, Options, ScheduleError, Shape, step_value,
 };
@@ -84,7 +84,7 @@ impl schedule::Schedule for Squares {
         scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<Shape>, ScheduleError> {
         self.usual(scheme, options).map(|shape| vec![shape])
     }
@@ -103,13 +103,17 @@ impl Fit for SquaresFit {
         [64, 2 * i64::from(self.warps)]
     }
 
-    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         let cut = [job.width, job.height, job.parity[0], job.parity[1]].iter().any(|n| n % 2 != 0);
         if cut || job.batch > MAX_BATCH {
             let what = "a side or a first position is odd, or the batch too large".into();
             return Err(ScheduleError::Launch { schedule: "squares", what });
         }
-        Ok(Arguments { chunk: 1, aligned: 0, skew: 0 })
+        Ok([0, 0])
+    }
+
+    fn chunk(&self, _job: &Job, _machine: &Machine) -> i32 {
+        1
     }
 
     /// All samples once, and few instructions.

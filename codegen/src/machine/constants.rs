@@ -3,6 +3,9 @@
 //! Names end in what a constant is: `latency` in microseconds, `instructions` and `stall` as factors or numbers of what
 //! threads issue, `cost` as a part of what reading or writing costs first, `power` as an exponent. Of two, the first is
 //! of analysis and the second of synthesis, where nothing else is said.
+//!
+//! Sections that end in `_steps` settle how a schedule's launches are shaped: they were fitted by hand to which shapes
+//! were the fastest, and `cargo xtask fit`, which fits predicted times, leaves them as they are.
 
 use super::file::{Section, Value};
 
@@ -245,5 +248,84 @@ tables! {
         operation_instructions: f64,
         /// The share of threads that take part in a level after the first.
         active_threads: f64,
+    }
+
+    /// How far a walk of `stream` goes (docs/notebook/levels.md).
+    stream_steps: StreamSteps {
+        /// By what row pairs of strips a multiprocessor, times row pairs of halo, are multiplied after their root is
+        /// taken: the row pairs of a chunk, where images are small.
+        occupying: f64,
+    }
+
+    /// From how many samples of a launch on blocks of `warp` are taller where rows begin anywhere
+    /// (docs/notebook/odd-rows.md).
+    warp_steps: WarpSteps {
+        /// Of single samples: 4095 × 4097 take 5 % less. Below, only 2047 × 2049 has been measured: 3 % less.
+        samples: i64,
+        /// Of samples in pairs: 8191 × 8193 take up to 8 % less, 4095 × 4097 up to 8 % more.
+        paired_samples: i64,
+    }
+
+    /// What walks of `cascade` take, in steps of four rows of a warp that has a scheduler to itself; their chunks are
+    /// so high that it is the least (docs/notebook/cascade.md). Where nothing else is said, warps that are few begin
+    /// and end together. Bytes are of images.
+    cascade_steps: CascadeSteps {
+        /// Waves of warps from which on they are many.
+        many_waves: f64,
+        /// Of many: what each warp of a multiprocessor adds to a step of analysis: for lanes of 16 bytes, of 32, and of
+        /// 16 in pairs.
+        many_step: [f64; 3],
+        /// The same of synthesis.
+        many_step_inverse: [f64; 3],
+        /// Of many: a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a
+        /// longer one have more to lift in each.
+        many_halo_step: [f64; 2],
+        /// How many more waves the last ones are like, in which ever fewer warps run.
+        many_last: [f64; 2],
+        /// Of many: steps, once, for each that is asked for ahead.
+        many_fill: [f64; 2],
+        /// Of many: bytes that may be in flight at one time: with as many that are written, what the second-level cache
+        /// holds.
+        many_in_flight: [f64; 2],
+        /// The same of samples in pairs.
+        many_pairs_in_flight: [f64; 2],
+        /// By how much a step of many takes longer, at most, where it is more.
+        many_crowded: [f64; 2],
+        /// Bytes that may be in flight.
+        in_flight: [f64; 2],
+        /// By how much a step takes longer, at most, where it is more.
+        crowded: [f64; 2],
+        /// Bytes up to which analysis is faster with all warps at once, each with a scheduler to itself or shared with
+        /// one other, than with what is in flight kept in the cache.
+        small_image: i64,
+        /// How much longer a step takes where two share a scheduler: for lanes of 16 bytes, and of 32.
+        shared_by_two: [f64; 2],
+        /// What each warp adds to a step of analysis where warps follow one another, for such lanes.
+        followed: [f64; 2],
+        /// What it adds to one of synthesis where schedulers are shared.
+        shared: [f64; 2],
+        /// A step of the halo, which stores nothing.
+        halo_step: f64,
+        /// Steps that warps which begin at the same time wait for each that is asked for ahead.
+        fill: f64,
+        /// Of samples in pairs and short halos: bytes up to which all warps at once are the fastest.
+        pairs_small_image: i64,
+        /// How much longer a step of analysis then takes where one to five share a scheduler.
+        pairs_shared: [f64; 5],
+        /// The same of synthesis.
+        pairs_shared_inverse: [f64; 5],
+        /// How far that is settled by the scheduler that has the most, not by the mean.
+        pairs_uneven: [f64; 2],
+        /// A step of the halo.
+        pairs_halo_step: [f64; 2],
+        /// By how much a step takes longer, at most, where the image is more than the cache holds.
+        pairs_crowded: f64,
+        /// Of samples in pairs and long halos, where instructions limit: how much longer a step takes where one to
+        /// three share a scheduler.
+        busy_shared: [f64; 3],
+        /// What it takes in a wave that others follow.
+        busy_wave: [f64; 2],
+        /// How much longer it takes at borders.
+        busy_at_borders: f64,
     }
 }

@@ -6,7 +6,9 @@
 mod constants;
 mod file;
 
-pub use constants::{Cascade, Constants, Launch, Pass, Pyramid, Stream, Tile, Volume, Warp};
+pub use constants::{
+    Cascade, CascadeSteps, Constants, Launch, Pass, Pyramid, Stream, StreamSteps, Tile, Volume, Warp, WarpSteps,
+};
 use file::Value;
 use std::sync::{Arc, LazyLock};
 

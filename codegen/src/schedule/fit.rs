@@ -118,7 +118,7 @@ pub trait Schedule: Send + Sync {
         rows: RowAlignment,
     ) -> Result<Arc<dyn Fit>, ScheduleError>;
 
-    /// Shapes worth considering for a job on a device with so many multiprocessors, its own choice first.
+    /// Shapes worth considering for a job on a device, its own choice first.
     ///
     /// # Errors
     /// If no shape holds the scheme: what stands against the first.
@@ -127,7 +127,7 @@ pub trait Schedule: Send + Sync {
         scheme: &Scheme,
         options: Options,
         job: &Job,
-        multiprocessors: u32,
+        machine: &Machine,
     ) -> Result<Vec<Shape>, ScheduleError>;
 
     /// Shapes and rows whose kernels stand for all where real compilers are asked, and what tells each from others of
@@ -181,11 +181,24 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// If the kernel needs more than a block has.
     fn kernel(&self, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleError>;
 
-    /// The arguments of a launch that depend on it, on a device with so many multiprocessors.
+    /// The arguments of a launch that depend on where its arrays are, `aligned` and `skew`.
     ///
     /// # Errors
     /// If the kernel cannot run the job: the first thing that stands against it.
-    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError>;
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError>;
+
+    /// Pairs of rows, or of planes, that a block goes through on a device, of a job that the kernel can run; of a kernel
+    /// for several levels that does not walk, their number.
+    fn chunk(&self, job: &Job, machine: &Machine) -> i32;
+
+    /// The arguments of a launch on a device that depend on it.
+    ///
+    /// # Errors
+    /// As [`Fit::placement`].
+    fn arguments(&self, job: &Job, machine: &Machine) -> Result<Arguments, ScheduleError> {
+        let [aligned, skew] = self.placement(job)?;
+        Ok(Arguments { chunk: self.chunk(job, machine), aligned, skew })
+    }
 
     /// Pairs of rows, or of planes, that chunks have at least: a grid has only so many blocks along that axis.
     fn least_chunk(&self, job: &Job) -> i32 {
@@ -220,7 +233,7 @@ pub trait Fit: fmt::Debug + Send + Sync {
 }
 
 impl Shape {
-    /// The fit of the fastest kernel of this shape that can run a job, and the arguments of its launch.
+    /// The fit of the fastest kernel of this shape that can run a job, and the arguments of its launch on a device.
     ///
     /// # Errors
     /// What stands against the kernel that takes the most.
@@ -229,11 +242,11 @@ impl Shape {
         scheme: &Scheme,
         options: Options,
         job: &Job,
-        multiprocessors: u32,
+        machine: &Machine,
     ) -> Result<(Arc<dyn Fit>, Arguments), ScheduleError> {
         let attempt = |rows: RowAlignment| {
             let fit = self.schedule().fit(scheme, options, self, rows)?;
-            let arguments = fit.arguments(job, multiprocessors)?;
+            let arguments = fit.arguments(job, machine)?;
             Ok((fit, arguments))
         };
         let (last, faster) = self.schedule().alignments().split_last().expect("a schedule takes some rows");

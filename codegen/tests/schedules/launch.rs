@@ -5,6 +5,7 @@ use crate::with_samples;
 use lifting_codegen::ir::Scalar;
 use lifting_codegen::ir::interp::{Arg, Buffer, Element, Options as Limits, Program};
 use lifting_codegen::ir::valid::validate;
+use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{
     Arguments, Array, BANDS_ALIGNED, Job, Order, Planes, RowAlignment, SIGNAL_ALIGNED,
 };
@@ -284,7 +285,7 @@ impl Launch {
         let geometry = case.geometry(extent);
         let places = case.places(extent, &geometry);
         let job = case.job(extent, &places, scalar.bytes());
-        let arguments = match fit.arguments(&job, 132) {
+        let arguments = match fit.arguments(&job, &Machine::default()) {
             Ok(arguments) => arguments,
             Err(ScheduleError::Launch { .. }) => return None,
             Err(e) => panic!("{e}"),

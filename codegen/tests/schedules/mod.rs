@@ -10,6 +10,7 @@ mod launch;
 use crate::testing::{bits, catalogue, full, types, uncommon, wavelets};
 use launch::{Case, Kernels, Outcome, Rows, Try};
 use lifting_codegen::ir::Scalar;
+use lifting_codegen::machine::Machine;
 use lifting_codegen::schedule::level::{Array, Job, Order};
 use lifting_codegen::schedule::{Direction, Extent, Field, Options, PAPERS, SCHEDULES, Schedule, Shape};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
@@ -37,7 +38,7 @@ fn small(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> O
 fn proposed(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Vec<Shape> {
     let array = Array { address: 0, pitch: 512, stride: 0 };
     let job = Job::image(array, [array; 4], 512, 512);
-    schedule.proposed(scheme, options(sample, boundary), &job, 132).unwrap_or_default()
+    schedule.proposed(scheme, options(sample, boundary), &job, &Machine::default()).unwrap_or_default()
 }
 
 /// Columns and rows of a block, and a lane's columns, if the shape holds the scheme.

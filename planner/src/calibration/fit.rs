@@ -42,14 +42,17 @@ struct File {
 }
 
 impl File {
-    /// All constants that have a fraction; what is a fact of the device, or a whole number, is not to be fitted.
+    /// All constants that have a fraction. What is a fact of the device, or a whole number, is not to be fitted; nor are
+    /// sections of steps, on which a launch's choice depends and its predicted time does not.
     fn new(text: &str) -> File {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (mut section, mut constants) = (String::new(), Vec::new());
         for (line, text) in lines.iter().enumerate() {
             if let Some(name) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
                 section = name.to_owned();
-            } else if let Some((name, values)) = text.split_once(" = ").filter(|_| section != "device") {
+            } else if let Some((name, values)) =
+                text.split_once(" = ").filter(|_| section != "device" && !section.ends_with("_steps"))
+            {
                 let values: Vec<&str> = values.trim_matches(['[', ']']).split(", ").collect();
                 for (index, value) in values.iter().enumerate().filter(|(_, value)| value.contains('.')) {
                     let which = if values.len() > 1 { format!("[{index}]") } else { String::new() };

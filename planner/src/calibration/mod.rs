@@ -152,7 +152,7 @@ impl Case {
         let schedule =
             schedule::schedule(&measured.schedule).ok_or_else(|| wrong("there is no such schedule".into()))?;
         let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false };
-        let proposed = schedule.proposed(scheme, options, &job, machine.multiprocessors);
+        let proposed = schedule.proposed(scheme, options, &job, machine);
         let is_it = |shape: &Shape| {
             let mut numbers = measured.shape.iter().filter(|(name, _)| name.as_str() != "chunk");
             numbers.all(|(name, value)| shape.get(name) == Some(*value))
@@ -161,7 +161,7 @@ impl Case {
         let mut candidates = Vec::new();
         for shape in proposed.map_err(|e| wrong(e.to_string()))?.into_iter().filter(is_it) {
             let shape = chunk.map_or(shape, |chunk| shape.with_chunk(chunk));
-            if let Ok((fit, arguments)) = shape.meet(scheme, options, &job, machine.multiprocessors) {
+            if let Ok((fit, arguments)) = shape.meet(scheme, options, &job, machine) {
                 candidates.push((fit, chunk.unwrap_or(arguments.chunk as u32)));
             }
         }

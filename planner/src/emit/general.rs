@@ -290,7 +290,7 @@ impl<'a> Draft<'a> {
         let takes = |pitch: i64| {
             let mut job = job;
             crate::pair::arrays_of(&mut job).for_each(|array| array.pitch = pitch);
-            fit.arguments(&job, self.general.tuning.machine.multiprocessors).is_ok()
+            fit.placement(&job).is_ok()
         };
         // In steps that keep rows aligned.
         const STEP: i64 = 64;
@@ -406,9 +406,7 @@ impl<'a> Draft<'a> {
                 let purpose = format!("{what}: two levels of both axes.");
                 let index = survey.kernels.get(key)?;
                 let fit = survey.kernels.made(index).fit.clone();
-                let fits =
-                    fit.is_some_and(|fit| fit.arguments(&small, self.general.tuning.machine.multiprocessors).is_ok());
-                if fits {
+                if fit.is_some_and(|fit| fit.placement(&small).is_ok()) {
                     let taken = (shape, RowAlignment::Whole);
                     // Of analysis it is the first launch, and large.
                     let form = if direction == Direction::Forward { Form::Plain } else { Form::Waits { early: false } };

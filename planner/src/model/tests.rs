@@ -143,7 +143,7 @@ fn two_levels_are_predicted() {
         let options = Options { sample, boundary, direction, gain: false };
         let predicted = cascade::Shape::proposed(sample, direction).into_iter().map(|shape| {
             let fit = cascade::fit(&scheme, options, shape).unwrap();
-            let chunk = Fit::arguments(&fit, &job, machine.multiprocessors).unwrap().chunk as u32;
+            let chunk = Fit::chunk(&fit, &job, &machine) as u32;
             model.launch(&fit, &job, chunk).time
         });
         let predicted: Vec<f64> = predicted.collect();

@@ -21,7 +21,7 @@ impl Fit {
         Demand {
             moved: 1.0 + (self.reads(chunk as i32) - 1.0) * c.reread_cost,
             instructions: 0.0,
-            latency: self.duration(job, chunk as i32, machine.multiprocessors) * step,
+            latency: self.duration(job, chunk as i32, machine) * step,
             power: c.power,
             slower: 1.0,
         }

@@ -1,83 +1,14 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks.
 
 use super::{Fit, RESIDENT_IN_PAIRS, VECTOR};
+use crate::machine::{CascadeSteps, Machine};
 use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// What is known of launches of many waves of warps (docs/notebook/cascade.md).
-struct Many {
-    /// What each warp of a multiprocessor adds to a step: for lanes of 16 bytes, of 32, and of 16 in pairs.
-    step: [f64; 3],
-    /// Of a step of the halo, which stores nothing while others store, for each of its steps: wavelets with a longer
-    /// one have more to lift in each.
-    of_halo: f64,
-    /// How many more waves the last ones are like, in which ever fewer warps run.
-    last: f64,
-    /// Steps, once, for each that is asked for ahead.
-    fill: f64,
-    /// Bytes of the image that may be in flight at one time, of single samples and of pairs: with as many that are
-    /// written, what the second-level cache holds.
-    in_flight: [f64; 2],
-    /// By how much a step takes longer, at most, where it is more.
-    crowded: f64,
-}
-
-/// Of analysis, and of synthesis.
-const MANY: [Many; 2] = [
-    Many {
-        step: [0.16, 0.186, 0.180],
-        of_halo: 0.06,
-        last: 0.75,
-        fill: 0.0,
-        in_flight: [25.4 * MIB, 22.0 * MIB],
-        crowded: 0.32,
-    },
-    Many {
-        step: [0.147, 0.178, 0.166],
-        of_halo: 0.032,
-        last: 0.0,
-        fill: 1.46,
-        in_flight: [29.4 * MIB; 2],
-        crowded: 0.39,
-    },
-];
-const MIB: f64 = (1 << 20) as f64;
-/// Waves that are fewer begin and end together. What follows is of them.
-const FEW: f64 = 4.0;
-/// As [`Many::in_flight`] and [`Many::crowded`], of analysis and of synthesis.
-const IN_FLIGHT: [f64; 2] = [20.0 * MIB, 25.0 * MIB];
-const CROWDED: [f64; 2] = [0.6, 1.2];
-/// Bytes of images up to which analysis is faster with all warps at once, each with a scheduler to itself or shared
-/// with one other, than with what is in flight kept in the cache.
-const SMALL: i64 = 96 << 20;
 /// Warps of a multiprocessor that have schedulers to themselves.
 const SCHEDULERS: i64 = 4;
-/// How much longer a step takes where two share one: for lanes of 16 bytes, and of 32.
-const SHARED_BY_TWO: [f64; 2] = [1.5, 2.1];
-/// What each warp adds to a step of analysis where warps follow one another, for lanes of 16 bytes, and of 32; and to
-/// one of synthesis where schedulers are shared.
-const FOLLOWED: [f64; 2] = [0.145, 0.172];
-const SHARED_STEP: [f64; 2] = [0.065, 0.06];
-/// Of a step of the halo, which stores nothing.
-const OF_HALO: f64 = 0.7;
-/// Steps that warps which begin at the same time wait for each that is asked for ahead.
-const FILL: f64 = 0.5;
-/// Of samples in pairs and short halos: bytes of images up to which all warps at once are the fastest; how much longer
-/// a step takes where so many share a scheduler, up to five, and how far that is settled by the scheduler that has the
-/// most, not by the mean; what a step of the halo counts; and by how much a step takes longer, at most, where the image
-/// is more than the cache holds.
-const SMALL_IN_PAIRS: i64 = 56 << 20;
-const SHARED_IN_PAIRS: [[f64; 5]; 2] = [[1.0, 1.36, 1.87, 2.4, 2.9], [1.0, 1.33, 1.71, 2.3, 2.7]];
-const UNEVEN: [f64; 2] = [0.6, 1.0];
-const OF_HALO_IN_PAIRS: [f64; 2] = [1.1, 0.9];
-const CROWDED_IN_PAIRS: f64 = 0.35;
-/// Of samples in pairs, where instructions limit: how much longer a step takes where so many warps share a scheduler,
-/// what it takes in a wave that others follow (analysis, synthesis), and how much longer it takes at borders.
-const SHARED_PAIRS: [f64; 3] = [1.0, 1.08, 1.47];
-const WAVE_OF_PAIRS: [f64; 2] = [1.17, 1.3];
-const PAIRS_AT_BORDERS: f64 = 0.16;
-/// Bytes of shared memory of a multiprocessor, and what a block takes besides its ring.
+/// Bytes of shared memory of a multiprocessor of compute capability 9.0, and what a block takes besides its ring.
 const SHARED: i64 = 227 << 10;
 const BESIDES: i64 = 1 << 10;
 /// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines, in
@@ -158,113 +89,121 @@ impl Fit {
 
     /// The height that is predicted to be the fastest. Multiples of 4 are slower than their neighbours: chunks then
     /// begin where all others do in memory.
-    pub(super) fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
+    pub(super) fn row_pairs(&self, job: &Job, machine: &Machine) -> i32 {
         let heights = (1..=pairs(job).max(1) as i32).filter(|chunk| chunk % 4 != 0);
-        let duration = |chunk: &i32| self.duration(job, *chunk, multiprocessors);
+        let duration = |chunk: &i32| self.duration(job, *chunk, machine);
         let best = heights.min_by(|a, b| duration(a).total_cmp(&duration(b))).unwrap_or(1);
         best.max(Fit::least_chunk(job))
     }
 
     /// How many warps share a scheduler, where all of a launch run at once and the image is small: one, or two.
     /// Synthesis takes any number.
-    fn at_once(&self, job: &Job, chunk: i64, multiprocessors: u32) -> Option<usize> {
-        let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
-        let small = self.direction() == 0 && size * self.options.sample.bytes() as i64 <= SMALL;
-        let warps = ceil(self.warps(job, chunk), multiprocessors.max(1).into());
+    fn at_once(&self, job: &Job, chunk: i64, machine: &Machine) -> Option<usize> {
+        let small = self.direction() == 0 && self.bytes(job) <= machine.constants().cascade_steps.small_image;
+        let warps = ceil(self.warps(job, chunk), machine.multiprocessors.into());
         let shared = ceil(warps, SCHEDULERS);
         (small && shared <= 2 && warps <= self.resident()).then_some(shared as usize)
     }
 
     /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row
     /// pairs of the second level.
-    pub fn duration(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+    pub fn duration(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         if self.is_busy() {
-            return self.in_busy_pairs(job, chunk, multiprocessors.max(1).into());
+            return self.in_busy_pairs(job, chunk, machine);
         }
         if self.packed {
-            return self.in_pairs(job, chunk, multiprocessors.max(1));
+            return self.in_pairs(job, chunk, machine);
         }
-        let filled = f64::from(chunk) + OF_HALO * self.halo_pairs() as f64 + FILL * self.asked_ahead();
-        match self.at_once(job, chunk.into(), multiprocessors) {
+        let c = &machine.constants().cascade_steps;
+        let filled = f64::from(chunk) + c.halo_step * self.halo_pairs() as f64 + c.fill * self.asked_ahead();
+        match self.at_once(job, chunk.into(), machine) {
             Some(1) => filled,
-            Some(_) => filled * SHARED_BY_TWO[self.is_wide()],
-            None => self.in_waves(job, chunk, multiprocessors.max(1), filled),
+            Some(_) => filled * c.shared_by_two[self.is_wide()],
+            None => self.in_waves(job, chunk, machine, filled),
         }
     }
 
     /// [`Fit::duration`] of samples in pairs, where the halo is short.
-    fn in_pairs(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
-        let warps = ceil(self.warps(job, chunk.into()), multiprocessors.into());
-        let size = i64::from(job.width) * i64::from(job.height) * i64::from(job.batch);
-        let bytes = size * self.options.sample.bytes() as i64;
-        if bytes > SMALL_IN_PAIRS {
-            return self.in_many_waves(job, chunk, multiprocessors);
+    fn in_pairs(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
+        let (c, direction) = (&machine.constants().cascade_steps, self.direction());
+        let warps = ceil(self.warps(job, chunk.into()), machine.multiprocessors.into());
+        let bytes = self.bytes(job);
+        if bytes > c.pairs_small_image {
+            return self.in_many_waves(job, chunk, machine);
         }
-        let direction = self.direction();
         let mean = (warps as f64 / SCHEDULERS as f64).max(1.0);
-        let shared = mean + UNEVEN[direction] * (ceil(warps, SCHEDULERS) as f64 - mean);
-        let table = &SHARED_IN_PAIRS[direction];
+        let shared = mean + c.pairs_uneven[direction] * (ceil(warps, SCHEDULERS) as f64 - mean);
+        let table = [&c.pairs_shared, &c.pairs_shared_inverse][direction];
         let below = (shared as usize).min(table.len() - 1);
         let longer = table[below - 1] + (shared - below as f64) * (table[below] - table[below - 1]);
         let steps =
-            f64::from(chunk) + OF_HALO_IN_PAIRS[direction] * self.halo_pairs() as f64 + FILL * self.asked_ahead();
-        steps * longer * crowded(bytes as f64, IN_FLIGHT[direction], CROWDED_IN_PAIRS)
+            f64::from(chunk) + c.pairs_halo_step[direction] * self.halo_pairs() as f64 + c.fill * self.asked_ahead();
+        steps * longer * crowded(bytes as f64, c.in_flight[direction], c.pairs_crowded)
     }
 
     /// [`Fit::duration`] of samples in pairs, where the halo is long.
-    fn in_busy_pairs(&self, job: &Job, chunk: i32, multiprocessors: i64) -> f64 {
-        let warps = ceil(self.warps(job, chunk.into()), multiprocessors);
+    fn in_busy_pairs(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
+        let CascadeSteps { fill, busy_shared, busy_wave, busy_at_borders, .. } = &machine.constants().cascade_steps;
+        let warps = ceil(self.warps(job, chunk.into()), machine.multiprocessors.into());
         let resident = self.resident();
         let waves = ceil(warps, resident) - 1;
         // Of the last wave, which share a scheduler.
         let shared = ceil(warps - waves * resident, SCHEDULERS) as usize;
-        let [.., most] = SHARED_PAIRS;
-        let last = SHARED_PAIRS.get(shared - 1).copied().unwrap_or(most * shared as f64 / SHARED_PAIRS.len() as f64);
-        let full = resident as f64 / (SCHEDULERS as usize * SHARED_PAIRS.len()) as f64;
-        let steps = f64::from(chunk) + self.halo_pairs() as f64 + FILL * self.asked_ahead();
+        let [.., most] = busy_shared;
+        let last = busy_shared.get(shared - 1).copied().unwrap_or(most * shared as f64 / busy_shared.len() as f64);
+        let full = resident as f64 / (SCHEDULERS as usize * busy_shared.len()) as f64;
+        let steps = f64::from(chunk) + self.halo_pairs() as f64 + fill * self.asked_ahead();
         let inner = [self.strips(job), ceil(pairs(job), chunk.into())].map(|n| (1.0 - 2.0 / n as f64).max(0.0));
-        let at_borders = 1.0 + PAIRS_AT_BORDERS * (1.0 - inner[0] * inner[1]);
-        steps * (waves as f64 * WAVE_OF_PAIRS[self.direction()] * full + last) * at_borders
+        let at_borders = 1.0 + busy_at_borders * (1.0 - inner[0] * inner[1]);
+        steps * (waves as f64 * busy_wave[self.direction()] * full + last) * at_borders
     }
 
     /// [`Fit::duration`] where more warps than run at once follow one another; `filled` is of one, steps until its
     /// ring is full included.
-    fn in_waves(&self, job: &Job, chunk: i32, multiprocessors: u32, filled: f64) -> f64 {
+    fn in_waves(&self, job: &Job, chunk: i32, machine: &Machine, filled: f64) -> f64 {
+        let c = &machine.constants().cascade_steps;
         let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);
-        let all = self.warps(job, chunk.into()) as f64 / f64::from(multiprocessors);
+        let all = self.warps(job, chunk.into()) as f64 / f64::from(machine.multiprocessors);
         let waves = all / resident;
-        if waves >= FEW {
-            return self.in_many_waves(job, chunk, multiprocessors);
+        if waves >= c.many_waves {
+            return self.in_many_waves(job, chunk, machine);
         }
         let each = match self.options.direction {
-            Direction::Forward => resident * FOLLOWED[wide],
+            Direction::Forward => resident * c.followed[wide],
             Direction::Inverse => {
                 let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
-                1.0 + more * SHARED_STEP[wide]
+                1.0 + more * c.shared[wide]
             }
         };
-        let in_flight = self.in_flight(job, chunk, multiprocessors);
-        waves.ceil() * filled * each * crowded(in_flight, IN_FLIGHT[direction], CROWDED[direction])
+        let in_flight = self.in_flight(job, chunk, machine);
+        waves.ceil() * filled * each * crowded(in_flight, c.in_flight[direction], c.crowded[direction])
     }
 
     /// The same of many waves.
-    fn in_many_waves(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
-        let Many { step, of_halo, last, fill, in_flight: holds, crowded: by } = &MANY[self.direction()];
+    fn in_many_waves(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
+        let (c, direction) = (&machine.constants().cascade_steps, self.direction());
         let resident = self.resident() as f64;
-        let waves = self.warps(job, chunk.into()) as f64 / (f64::from(multiprocessors) * resident);
-        let walk = f64::from(chunk) + of_halo * (self.halo_pairs() as f64).powi(2);
-        let step = step[if self.packed { 2 } else { self.is_wide() }];
-        let in_flight = self.in_flight(job, chunk, multiprocessors);
-        ((waves.max(1.0) + last) * walk + fill * self.asked_ahead())
+        let waves = self.warps(job, chunk.into()) as f64 / (f64::from(machine.multiprocessors) * resident);
+        let walk = f64::from(chunk) + c.many_halo_step[direction] * (self.halo_pairs() as f64).powi(2);
+        let steps = [&c.many_step, &c.many_step_inverse][direction];
+        let step = steps[if self.packed { 2 } else { self.is_wide() }];
+        let holds = [&c.many_in_flight, &c.many_pairs_in_flight][usize::from(self.packed)][direction];
+        let in_flight = self.in_flight(job, chunk, machine);
+        ((waves.max(1.0) + c.many_last[direction]) * walk + c.many_fill[direction] * self.asked_ahead())
             * resident
             * step
-            * crowded(in_flight, holds[usize::from(self.packed)], *by)
+            * crowded(in_flight, holds, c.many_crowded[direction])
+    }
+
+    /// Bytes of all images.
+    fn bytes(&self, job: &Job) -> i64 {
+        i64::from(job.width) * i64::from(job.height) * i64::from(job.batch) * self.options.sample.bytes() as i64
     }
 
     /// Bytes of the image that all resident warps walk down.
-    fn in_flight(&self, job: &Job, chunk: i32, multiprocessors: u32) -> f64 {
+    fn in_flight(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let columns = f64::from(job.width) / self.strips(job) as f64;
-        let warps = self.resident() as f64 * f64::from(multiprocessors);
+        let warps = self.resident() as f64 * f64::from(machine.multiprocessors);
         4.0 * columns * self.options.sample.bytes() as f64 * f64::from(chunk) * warps
     }
 

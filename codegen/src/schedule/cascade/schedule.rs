@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, strip};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -79,7 +79,7 @@ impl schedule::Schedule for Schedule {
         _scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(options.sample, options.direction).into_iter().map(schedule::Shape::from).collect())
     }
@@ -138,9 +138,13 @@ impl schedule::Fit for Fit {
         Ok(strip::kernel(self, scheme, order))
     }
 
-    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         self.accepts(job)?;
-        Ok(Arguments { chunk: self.chunk(job, multiprocessors), aligned: self.aligned(job), skew: 0 })
+        Ok([self.aligned(job), 0])
+    }
+
+    fn chunk(&self, job: &Job, machine: &Machine) -> i32 {
+        self.row_pairs(job, machine)
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {

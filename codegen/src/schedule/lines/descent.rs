@@ -18,7 +18,7 @@ pub const MAX_CHUNKS: i32 = 65535;
 
 /// Row pairs of a chunk, where the image is large: measured best (docs/notebook/stream.md) for a short halo, whose rows
 /// are then still in the second-level cache when they are read again, and for a long one, which is computed again for
-/// each chunk.
+/// each chunk. Kernels of one axis have it in their text, which is the same on all devices.
 const CHUNK: [i32; 2] = [10, 28];
 /// The longest short halo, in row pairs.
 const SHORT_HALO: i64 = 4;

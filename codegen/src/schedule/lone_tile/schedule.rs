@@ -4,7 +4,7 @@ use super::{Fit, fit, write};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Shape};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -67,7 +67,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<Shape>, ScheduleError> {
         let longest = job.width.max(job.height).max(2) as u32;
         let mut sides = [16, SIDE, 64].into_iter().filter(|&side| fit(scheme, options, side).is_ok());
@@ -100,7 +100,7 @@ impl schedule::Fit for Fit {
         Ok(write(self, scheme, order))
     }
 
-    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         job.check("lone-tile", self.options.sample)?;
         job.check_pairs("lone-tile", self.options.boundary)?;
         let (width, height, side) = (job.width, job.height, self.side);
@@ -108,7 +108,11 @@ impl schedule::Fit for Fit {
             let what = format!("an image is {height} x {width}, a block has {side} x {side}: cut it by `.tile(…)`");
             return Err(ScheduleError::Launch { schedule: "lone-tile", what });
         }
-        Ok(Arguments { chunk: 1, aligned: 0, skew: 0 })
+        Ok([0, 0])
+    }
+
+    fn chunk(&self, _: &Job, _: &Machine) -> i32 {
+        1
     }
 
     /// Samples go through shared memory once for each read and write of a step. Never fitted: plans do not choose it.

@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -75,7 +75,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
@@ -117,9 +117,13 @@ impl schedule::Fit for Fit {
         Ok(write(self, scheme, order))
     }
 
-    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         self.accepts(job)?;
-        Ok(Arguments { chunk: job.levels, aligned: 0, skew: 0 })
+        Ok([0, 0])
+    }
+
+    fn chunk(&self, job: &Job, _machine: &Machine) -> i32 {
+        job.levels
     }
 
     fn demand(&self, job: &Job, _chunk: u32, machine: &Machine) -> Demand {

@@ -4,7 +4,7 @@ use super::{Build, Fit, Shape, fit};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, warp};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -85,7 +85,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(vec![usual(scheme, options)?.into()])
     }
@@ -116,8 +116,12 @@ impl schedule::Fit for Fit {
         Ok(self.kernel(scheme, order))
     }
 
-    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
-        schedule::Fit::arguments(&self.block, job, multiprocessors)
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
+        self.block.placement(job)
+    }
+
+    fn chunk(&self, job: &Job, machine: &Machine) -> i32 {
+        self.block.chunk(job, machine)
     }
 
     fn demand(&self, job: &Job, chunk: u32, machine: &Machine) -> Demand {

@@ -1,12 +1,10 @@
 //! What a launch needs besides the arrays: whether it is legal, the height of chunks, what is aligned.
 
 use super::{Fit, RowAlignment};
+use crate::machine::Machine;
 use crate::schedule::level::{BANDS_ALIGNED, Border, Job, MAX_CHUNKS, SIGNAL_ALIGNED};
 use crate::schedule::{Direction, ScheduleError};
 use lifting_dsl::Boundary;
-
-/// The root's factor, measured (docs/notebook/levels.md).
-const OCCUPYING: f64 = 1.0 / 3.0;
 
 /// Most warps of a block that suits the strips of an image: its ring is to fit into shared memory.
 const MAX_WARPS: i64 = 5;
@@ -92,10 +90,11 @@ impl Fit {
     /// second-level cache. Shorter still where the image is too small to occupy the device: all walks of it take a time
     /// that grows with n·(1 + halo/chunk), for n row pairs of strips a multiprocessor, and the last walk one that grows
     /// with its length; the sum is least at a chunk that grows with √(n·halo).
-    pub(super) fn chunk(&self, job: &Job, multiprocessors: u32) -> i32 {
+    pub(super) fn row_pairs(&self, job: &Job, machine: &Machine) -> i32 {
         let pairs = (i64::from(job.parity[1]) + i64::from(job.height) + 1) / 2;
-        let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(multiprocessors.max(1));
-        let occupying = (OCCUPYING * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
+        let each = (pairs * self.strips(job) * i64::from(job.batch)) as f64 / f64::from(machine.multiprocessors);
+        let factor = machine.constants().stream_steps.occupying;
+        let occupying = (factor * (each * self.halo_pairs().max(1) as f64).sqrt()).round().max(1.0);
         let longest = self.descent.longest_chunk();
         occupying.min(longest.into()).max(Fit::least_chunk(job).into()) as i32
     }
@@ -172,7 +171,7 @@ mod tests {
     #[test]
     fn large_images_take_short_chunks_and_small_ones_shorter_ones() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
-        let chunk = |w, h| walk.arguments(&job(w, h), 132).unwrap().chunk;
+        let chunk = |w, h| walk.arguments(&job(w, h), &Machine::default()).unwrap().chunk;
         assert_eq!(chunk(8192, 8192), 10);
         assert!(chunk(1920, 1080) < chunk(8192, 8192));
         assert_eq!(chunk(64, 64), 1);
@@ -201,7 +200,7 @@ mod tests {
     #[test]
     fn alignment_looks_at_addresses_pitches_and_parity() {
         let walk = legall(Direction::Forward, Boundary::WholeSymmetric);
-        let arguments = |job: &Job| walk.arguments(job, 132).unwrap();
+        let arguments = |job: &Job| walk.arguments(job, &Machine::default()).unwrap();
         let whole = job(64, 64);
         assert_eq!(arguments(&whole), Arguments { chunk: 1, aligned: SIGNAL_ALIGNED | BANDS_ALIGNED, skew: 0 });
         let mut moved = whole;
@@ -219,7 +218,7 @@ mod tests {
         assert_eq!(arguments(&bands).aligned, SIGNAL_ALIGNED);
         let walk = legall(Direction::Inverse, Boundary::WholeSymmetric);
         bands.bands[0].address += 6;
-        assert_eq!(walk.arguments(&bands, 132).unwrap().skew, 3 << 6 | 1 << 24);
+        assert_eq!(walk.arguments(&bands, &Machine::default()).unwrap().skew, 3 << 6 | 1 << 24);
     }
 
     #[test]

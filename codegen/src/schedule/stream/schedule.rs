@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -87,7 +87,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         let suited = |shape: Shape| {
             let alignments = schedule::Schedule::alignments(self).iter();
@@ -134,13 +134,13 @@ impl schedule::Fit for Fit {
         write(self, scheme, order)
     }
 
-    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         self.accepts(job)?;
-        Ok(Arguments {
-            chunk: self.chunk(job, multiprocessors),
-            aligned: self.aligned(job),
-            skew: job.skew(self.options.sample, self.shape.columns),
-        })
+        Ok([self.aligned(job), job.skew(self.options.sample, self.shape.columns)])
+    }
+
+    fn chunk(&self, job: &Job, machine: &Machine) -> i32 {
+        self.row_pairs(job, machine)
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {

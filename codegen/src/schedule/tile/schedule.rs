@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, WARP};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -74,7 +74,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
@@ -121,10 +121,13 @@ impl schedule::Fit for Fit {
         Ok(write(self, scheme, order))
     }
 
-    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         self.accepts(job)?;
-        let aligned = job.aligned(self.options.sample, self.shape.columns);
-        Ok(Arguments { chunk: self.shape.rows as i32 / 2, aligned, skew: 0 })
+        Ok([job.aligned(self.options.sample, self.shape.columns), 0])
+    }
+
+    fn chunk(&self, _job: &Job, _machine: &Machine) -> i32 {
+        self.shape.rows as i32 / 2
     }
 
     fn demand(&self, job: &Job, _chunk: u32, machine: &Machine) -> Demand {

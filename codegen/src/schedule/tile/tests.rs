@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ir::WARP;
+use crate::machine::Machine;
 use crate::schedule::Fit as _;
 use crate::schedule::level::{Array, Job};
 use crate::testing::{extremes, types, wavelets};
@@ -78,7 +79,7 @@ fn launches() {
     };
     let symmetric = block(Boundary::WholeSymmetric);
     assert_eq!((symmetric.columns(), symmetric.rows()), (60, 12));
-    let tuning = |width, height| symmetric.arguments(&job(width, height), 132).expect("a legal job");
+    let tuning = |width, height| symmetric.arguments(&job(width, height), &Machine::default()).expect("a legal job");
     assert_eq!(tuning(64, 64).aligned, 3);
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(symmetric.accepts(&job(64, 12 * 65535)), Ok(()));

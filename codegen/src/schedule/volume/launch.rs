@@ -153,7 +153,7 @@ impl Fit {
 
     /// Plane pairs that a block walks: so many that the last one ends as early as may be. Of what is left at the end of the axis blocks walk less, and as they come last, they fill
     /// what the long ones leave of the last wave.
-    pub(super) fn chunk(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
+    pub(super) fn plane_pairs(&self, job: &Job, planes: &Planes, multiprocessors: u32) -> i32 {
         let (pairs, least) = (pairs(planes), Fit::least_chunk(job));
         let lengths = (1..=LENGTHS).map(|part| ceil(pairs * part, LENGTHS) as i32).filter(|&chunk| chunk >= least);
         let time = |chunk: i32| self.duration(job, chunk, multiprocessors);

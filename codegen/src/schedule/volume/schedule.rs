@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, write};
 use crate::ir::Kernel;
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Direction, Extent, Field, Options, ScheduleError, Specimen, Tiles};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -76,7 +76,7 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         _job: &Job,
-        _multiprocessors: u32,
+        _machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         Ok(Shape::proposed(scheme, options)?.into_iter().map(schedule::Shape::from).collect())
     }
@@ -128,10 +128,12 @@ impl schedule::Fit for Fit {
         Ok(write(self, scheme))
     }
 
-    fn arguments(&self, job: &Job, multiprocessors: u32) -> Result<Arguments, ScheduleError> {
-        let planes = self.planes(job)?;
-        let chunk = self.chunk(job, &planes, multiprocessors);
-        Ok(Arguments { chunk, aligned: self.aligned(job, &planes), skew: 0 })
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
+        Ok([self.aligned(job, &self.planes(job)?), 0])
+    }
+
+    fn chunk(&self, job: &Job, machine: &Machine) -> i32 {
+        job.planes.map_or(1, |planes| self.plane_pairs(job, &planes, machine.multiprocessors))
     }
 
     fn least_chunk(&self, job: &Job) -> i32 {

@@ -1,6 +1,7 @@
 //! What the schedule refuses, and how long launches take.
 
 use super::*;
+use crate::machine::Machine;
 use crate::schedule::Fit as _;
 use crate::schedule::level::{Array, Job, Planes};
 use crate::testing::wavelets;
@@ -76,7 +77,7 @@ fn launches() {
     };
     let whole = job([64; 3], 1);
     let symmetric = block(Boundary::WholeSymmetric, false);
-    assert_eq!(symmetric.arguments(&whole, 132).map(|t| t.aligned), Ok(3));
+    assert_eq!(symmetric.placement(&whole), Ok([3, 0]));
     let aligned = block(Boundary::Edge, true);
     assert_eq!(aligned.accepts(&whole), Ok(()));
     let planes = whole.planes.expect("it is a volume");
@@ -119,7 +120,7 @@ fn launches() {
     let options = options(Scalar::F32, Boundary::WholeSymmetric);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
     let block = fit(&cdf97, options, shape).expect("a tile");
-    let chunk = |side| block.arguments(&job([side; 3], 1), 132).expect("a legal job").chunk;
+    let chunk = |side| block.chunk(&job([side; 3], 1), &Machine::default());
     insta::assert_snapshot!(format!("{:?}", [64, 128, 256, 512].map(chunk)));
 }
 
@@ -152,7 +153,7 @@ fn durations() {
         for chunk in chunks.clone() {
             assert_eq!(block.duration(&job, chunk as i32, multiprocessors), simulated(chunk), "{sides:?} {chunk}");
         }
-        let chosen = block.arguments(&job, multiprocessors).expect("a legal job").chunk;
+        let chosen = block.chunk(&job, &Machine::default().with_multiprocessors(multiprocessors));
         assert_eq!(Some(simulated(chosen.into())), chunks.map(simulated).min());
     }
 }

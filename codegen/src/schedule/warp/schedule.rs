@@ -4,7 +4,7 @@ use super::{Fit, Shape, fit, write};
 use crate::ir::{Kernel, Scalar};
 use crate::machine::Machine;
 use crate::schedule::demand::Demand;
-use crate::schedule::level::{Arguments, Job, Order, RowAlignment};
+use crate::schedule::level::{Job, Order, RowAlignment};
 use crate::schedule::{self, Extent, Field, Options, ScheduleError, Specimen};
 use lifting_dsl::Scheme;
 use std::fmt;
@@ -82,18 +82,18 @@ impl schedule::Schedule for Schedule {
         scheme: &Scheme,
         options: Options,
         job: &Job,
-        multiprocessors: u32,
+        machine: &Machine,
     ) -> Result<Vec<schedule::Shape>, ScheduleError> {
         let shapes = Shape::proposed(scheme, options)?;
         let (pairs, singles): (Vec<_>, Vec<_>) = shapes.into_iter().partition(|shape| shape.packed);
         let rows_of = |shape: &Shape| {
-            let met = schedule::Shape::from(*shape).meet(scheme, options, job, multiprocessors);
+            let met = schedule::Shape::from(*shape).meet(scheme, options, job, machine);
             met.ok().map(|(fit, _)| fit.alignment())
         };
         let is_paired = singles.is_empty() || pairs.iter().any(|shape| rows_of(shape).is_some());
         let mut taken = if is_paired { pairs } else { singles };
         let samples = [job.width, job.height, job.batch].map(i64::from).iter().product();
-        let taller = |shape: &Shape| shape.for_rows_anywhere(scheme, options, rows_of(shape)?, samples);
+        let taller = |shape: &Shape| shape.for_rows_anywhere(scheme, options, (rows_of(shape)?, samples), machine);
         taken.extend(taken.iter().filter_map(taller).collect::<Vec<_>>());
         Ok(taken.into_iter().map(schedule::Shape::from).collect())
     }
@@ -108,7 +108,9 @@ impl schedule::Schedule for Schedule {
         };
         let others = [RowAlignment::Aligned, RowAlignment::Image, RowAlignment::Any].into_iter().filter_map(of_rows);
         let anywhere = [RowAlignment::Image, RowAlignment::Any].into_iter().filter_map(of_rows);
-        let tall = anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, shape.takes, i64::MAX));
+        let machine = Machine::default();
+        let tall =
+            anywhere.filter_map(|shape| shape.for_rows_anywhere(scheme, options, (shape.takes, i64::MAX), &machine));
         // Where samples can stand in pairs they do.
         let whole = shapes.iter().filter(|shape| shape.packed == shapes[0].packed);
         let whole = whole.map(|&shape| Shape { takes: RowAlignment::Whole, ..shape });
@@ -156,12 +158,15 @@ impl schedule::Fit for Fit {
         Ok(write(self, scheme, order))
     }
 
-    /// A block a warp.
-    fn arguments(&self, job: &Job, _multiprocessors: u32) -> Result<Arguments, ScheduleError> {
+    fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError> {
         self.accepts(job)?;
-        let aligned = job.aligned(self.options.sample, self.shape.columns);
-        let skew = job.skew(self.options.sample, self.shape.columns);
-        Ok(Arguments { chunk: self.pairs as i32, aligned, skew })
+        let (sample, columns) = (self.options.sample, self.shape.columns);
+        Ok([job.aligned(sample, columns), job.skew(sample, columns)])
+    }
+
+    /// A block a warp.
+    fn chunk(&self, _job: &Job, _machine: &Machine) -> i32 {
+        self.pairs as i32
     }
 
     /// Blocks store parts of sectors where that costs more than the kernel for all rows does.

@@ -18,16 +18,11 @@
 
 use super::{Axis, LONG_HALO, MAX_PACKED, MAX_REGISTERS, SHORT_HALO, fit, words};
 use crate::ir::Scalar;
+use crate::machine::Machine;
 use crate::schedule::level::{Form, RowAlignment};
 use crate::schedule::{Arithmetic, Direction, Options, ScheduleError};
 use crate::window::Halo;
 use lifting_dsl::Scheme;
-
-/// Samples of a launch from which [`Shape::for_rows_anywhere`] gains where they stand in pairs: 8191 × 8193 take up to
-/// 8 % less, 4095 × 4097 up to 8 % more.
-const MANY_PAIRED: i64 = 1 << 25;
-/// The same of single samples: 4095 × 4097 take 5 % less. Below, only 2047 × 2049 has been measured: 3 % less.
-const MANY_SINGLE: i64 = 1 << 23;
 
 /// Shape of a block of samples, and of a block of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,17 +122,17 @@ impl Shape {
         self,
         scheme: &Scheme,
         options: Options,
-        takes: RowAlignment,
-        samples: i64,
+        (takes, samples): (RowAlignment, i64),
+        machine: &Machine,
     ) -> Option<Shape> {
-        let bytes = options.sample.bytes();
+        let (bytes, least) = (options.sample.bytes(), &machine.constants().warp_steps);
         let (many, halos, taller) = match (self.packed, takes) {
             (true, RowAlignment::Image | RowAlignment::Any) => {
-                (MANY_PAIRED, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self })
+                (least.paired_samples, 1..=SHORT_HALO, Shape { rows: self.rows + 4, ..self })
             }
             // Of threads with 128 registers, 5 blocks of 3 warps are resident as well as 4 of 4.
             (false, RowAlignment::Any) if options.direction == Direction::Forward && bytes == 4 => {
-                (MANY_SINGLE, SHORT_HALO + 1..=LONG_HALO, Shape { rows: self.rows + 2, warps: 3, ..self })
+                (least.samples, SHORT_HALO + 1..=LONG_HALO, Shape { rows: self.rows + 2, warps: 3, ..self })
             }
             _ => return None,
         };

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cost;
+use crate::machine::Machine;
 use crate::schedule::Fit as _;
 use crate::schedule::level::{Array, Job, Order};
 use crate::testing::{compiled, extremes, types, wavelets};
@@ -77,7 +78,7 @@ fn launches() {
     };
     let symmetric = block(Boundary::WholeSymmetric);
     assert_eq!((symmetric.columns(), symmetric.rows()), (60, 16));
-    let tuning = |width, height| symmetric.arguments(&job(width, height), 132).expect("a legal job");
+    let tuning = |width, height| symmetric.arguments(&job(width, height), &Machine::default()).expect("a legal job");
     assert_eq!((tuning(64, 64).chunk, tuning(64, 64).aligned), (8, 3));
     assert_eq!(tuning(63, 64).aligned, 2, "rows of 63 samples are not aligned");
     assert_eq!(tuning(64, 16 * 4 * 65535).chunk, 8);
