@@ -11,24 +11,23 @@
 
 use crate::kernels::Made;
 use crate::list::Launch;
+use lifting_codegen::machine::Machine;
 
 /// The most blocks of a cluster that all devices with clusters run.
 const MOST: u32 = 8;
-/// Waves of blocks from which on clusters gain.
-const WAVES: u32 = 7;
 
 /// Blocks of a launch of one image from which on they are to run in clusters; none where clusters were not measured to
 /// gain.
-pub(crate) fn least(made: &Made, multiprocessors: u32) -> Option<u32> {
-    let wave = multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
+pub(crate) fn least(made: &Made, machine: &Machine) -> Option<u32> {
+    let wave = machine.multiprocessors.saturating_mul(made.kernel.min_blocks.max(1));
     let gains = made.fit.as_ref().is_some_and(|fit| fit.gains_by_clusters());
-    gains.then_some(wave.saturating_mul(WAVES))
+    gains.then_some(wave.saturating_mul(machine.constants().cluster_steps.waves))
 }
 
 /// Blocks of a launch, beside one another, that are to be a cluster; 1 where clusters were not measured to gain.
-pub(crate) fn blocks(launch: &Launch, made: &Made, multiprocessors: u32) -> u32 {
+pub(crate) fn blocks(launch: &Launch, made: &Made, machine: &Machine) -> u32 {
     let [beside, below, images] = launch.grid;
-    let is_large = least(made, multiprocessors).is_some_and(|least| beside.saturating_mul(below) >= least);
+    let is_large = least(made, machine).is_some_and(|least| beside.saturating_mul(below) >= least);
     if launch.overlaps || images != 1 || !is_large {
         return 1;
     }
@@ -55,11 +54,10 @@ mod tests {
         let geometry = Geometry::new(shape, &vec![0; shape.len()], &levels, &order).unwrap();
         let problem = Problem::new(crate::tests::scheme(name), geometry);
         let machine = Machine::default();
-        let multiprocessors = machine.multiprocessors;
         let tuning = Tuning::new(Schedule::WARP, machine, "sm_90".into());
         let strides = contiguous(shape);
         let mut program = Program::new(&problem, sample, &strides, &strides, &tuning).unwrap();
-        program.arrange(Extent::NONE, multiprocessors).unwrap();
+        program.arrange(Extent::NONE, &tuning.machine).unwrap();
         [&program.forward, &program.inverse[0]]
             .map(|list| list.launches.iter().map(|launch| (launch.cluster, launch.grid[0])).collect())
     }

@@ -21,19 +21,9 @@ use crate::list::{Arg, Array, Launch, List};
 use crate::program::Program;
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::{Access, ParamId, ParamKind};
+use lifting_codegen::machine::{Machine, OverlapSteps};
 use lifting_codegen::opt::{self, Allows, Overlap};
 use std::collections::HashSet;
-
-/// Samples of a plan up to which all its launches overlap unless the variable says otherwise; and of a launch, those of
-/// larger plans: where levels take little longer than launches.
-const SMALL: usize = 1 << 24;
-const SMALL_LAUNCH: usize = 1 << 22;
-
-/// Bytes of a level up to which its launch may begin as soon as the one before has begun: what it loads then, that one
-/// waits for.
-const EARLY_BYTES: usize = 5 << 20;
-/// The part of a device that its blocks may fill, where others follow.
-const EARLY_PART: f64 = 0.75;
 
 /// Which launches overlap with those before them: those of at most so many samples.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +34,12 @@ impl Extent {
     pub const NONE: Extent = Extent(None);
 
     /// Of a plan of so many samples whose kernels can wait: all launches of plans of few samples, and of others those
-    /// for few samples; unless all or none are `asked` for.
-    pub fn of(samples: usize, asked: Option<bool>) -> Extent {
+    /// for few samples, on a device; unless all or none are `asked` for.
+    pub fn of(samples: usize, asked: Option<bool>, machine: &Machine) -> Extent {
+        let steps = &machine.constants().overlap_steps;
         match asked {
             Some(false) => Extent::NONE,
-            None if samples > SMALL => Extent(Some(SMALL_LAUNCH)),
+            None if samples as u64 > steps.small_plan => Extent(Some(steps.small_launch as usize)),
             Some(true) | None => Extent(Some(usize::MAX)),
         }
     }
@@ -60,21 +51,20 @@ impl Extent {
 }
 
 impl Program {
-    /// Settles how launches follow one another on a device with so many multiprocessors: which of them begin before
-    /// those before them have ended, and which blocks run in clusters. Kernels of launches that may begin early then
-    /// have the statements for that; those that are needed in several ways stand there as often, under one name. Once,
-    /// of a program that was just made.
+    /// Settles how launches follow one another on a device: which of them begin before those before them have ended, and
+    /// which blocks run in clusters. Kernels of launches that may begin early then have the statements for that; those
+    /// that are needed in several ways stand there as often, under one name. Once, of a program that was just made.
     ///
     /// # Errors
     /// If a kernel breaks the rules with these statements in it: an error of this crate.
-    pub fn arrange(&mut self, extent: Extent, multiprocessors: u32) -> Result<(), ProgramError> {
-        let overlaps = versions(self, extent, multiprocessors);
+    pub fn arrange(&mut self, extent: Extent, machine: &Machine) -> Result<(), ProgramError> {
+        let overlaps = versions(self, extent, machine);
         let in_place = self.forward_in_place.iter_mut().chain(&mut self.inverse_in_place);
         for list in std::iter::once(&mut self.forward).chain(&mut self.inverse).chain(in_place) {
             let mut next = Some(list);
             while let Some(list) = next {
                 for launch in &mut list.launches {
-                    launch.cluster = cluster::blocks(launch, &self.kernels[launch.kernel], multiprocessors);
+                    launch.cluster = cluster::blocks(launch, &self.kernels[launch.kernel], machine);
                 }
                 next = list.otherwise.as_deref_mut();
             }
@@ -93,9 +83,9 @@ impl Program {
 
 /// Says of each launch of a program whether it overlaps with the one before, and gives for each kernel how it is to be
 /// written for that. Kernels that are to be written in several ways stand there as often.
-fn versions(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<Option<Overlap>> {
+fn versions(program: &mut Program, extent: Extent, machine: &Machine) -> Vec<Option<Overlap>> {
     let kernels = std::mem::take(&mut program.kernels);
-    let mut versions = Versions { extent, multiprocessors, kernels, all: Vec::new() };
+    let mut versions = Versions { extent, machine, kernels, all: Vec::new() };
     // The whole transform first: what others make of the same kernels is to need no other versions.
     versions.list(&mut program.forward, true);
     for (i, list) in program.inverse.iter_mut().enumerate() {
@@ -121,15 +111,15 @@ fn versions(program: &mut Program, extent: Extent, multiprocessors: u32) -> Vec<
 }
 
 /// The kernels of a program, as they are to be written.
-struct Versions {
+struct Versions<'a> {
     extent: Extent,
-    multiprocessors: u32,
+    machine: &'a Machine,
     kernels: Vec<Made>,
     /// Index of a kernel, and how it overlaps.
     all: Vec<(usize, Option<Overlap>)>,
 }
 
-impl Versions {
+impl Versions<'_> {
     /// Settles how the launches of a list are made; of the whole transform as is best for it, of others with what there
     /// is.
     fn list(&mut self, list: &mut List, is_whole: bool) {
@@ -220,12 +210,13 @@ impl Versions {
     /// not: early where that was measured to gain (docs/performance.md).
     fn allows(&self, launch: &Launch, next: &Launch, (reads_early, is_last): (bool, bool)) -> Allows {
         let part = |launch: &Launch| {
-            let resident = self.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
+            let resident = self.machine.multiprocessors * self.kernels[launch.kernel].kernel.min_blocks.max(1);
             launch.grid.iter().map(|n| f64::from(*n)).product::<f64>() / f64::from(resident)
         };
-        let is_short = |launch: &Launch| is_short(&self.kernels[launch.kernel], launch);
+        let OverlapSteps { early_bytes, early_part, .. } = self.machine.constants().overlap_steps;
+        let is_short = |launch: &Launch| bytes(&self.kernels[launch.kernel], launch).is_some_and(|n| n <= early_bytes);
         if reads_early {
-            let most = if is_last { 1.0 } else { EARLY_PART };
+            let most = if is_last { 1.0 } else { early_part };
             if is_short(next) && part(next) <= most { Allows::AtOnce } else { Allows::BeforeStoring }
         } else if next.kernel == launch.kernel && self.loads_by_time(launch) && is_short(launch) && part(launch) <= 1.0
         {
@@ -247,14 +238,14 @@ impl Versions {
     }
 }
 
-/// Whether a launch of a kernel takes so little that it may begin as soon as the one before.
-fn is_short(made: &Made, launch: &Launch) -> bool {
+/// Bytes that a launch reads, where that is known.
+fn bytes(made: &Made, launch: &Launch) -> Option<u64> {
     let scalars = made.kernel.params.iter().filter_map(|param| match param.kind {
         ParamKind::Pointer(scalar, _) => Some(scalar.bytes()),
         ParamKind::Scalar(_) => None,
     });
-    let bytes = samples(launch).zip(scalars.max()).and_then(|(samples, each)| samples.checked_mul(each));
-    bytes.is_some_and(|bytes| bytes <= EARLY_BYTES)
+    let (samples, each) = samples(launch).zip(scalars.max())?;
+    samples.checked_mul(each).map(|bytes| bytes as u64)
 }
 
 /// Samples that a launch reads, where that is known.
@@ -291,11 +282,8 @@ mod tests {
     use crate::schedule::Schedule;
     use lifting_codegen::ir::Stmt;
     use lifting_codegen::ir::visit::any_stmt;
-    use lifting_codegen::machine::Machine;
     use lifting_dsl::geometry::Geometry;
     use lifting_dsl::sample::SampleType;
-
-    const MULTIPROCESSORS: u32 = 132;
 
     fn program(name: &str, sample: SampleType, schedule: Schedule, shape: &[usize], levels: u32) -> Program {
         let problem = Problem::new(crate::tests::scheme(name), Geometry::uniform(shape, levels).unwrap());
@@ -307,15 +295,18 @@ mod tests {
     /// Of large plans, kernels of large levels do not wait, and all launches of small ones overlap.
     #[test]
     fn launches_overlap_where_kernels_wait() {
+        let machine = Machine::default();
+        let OverlapSteps { small_plan, small_launch, .. } = machine.constants().overlap_steps;
         let waiting = |side: usize, asked: Option<bool>| {
             let mut program = program("cdf97", SampleType::F32, Schedule::WARP, &[side, side], 5);
             let samples = side * side;
-            let extent = Extent::of(samples, asked);
-            program.arrange(extent, MULTIPROCESSORS).unwrap();
+            let extent = Extent::of(samples, asked, &machine);
+            program.arrange(extent, &machine).unwrap();
             let waits = |made: &Made| any_stmt(&made.kernel.body, &|s| *s == Stmt::WaitLaunches);
             if asked.is_none() {
                 for launch in program.lists().flat_map(|list| &list.launches) {
-                    let is_short = super::samples(launch).is_some_and(|n| n <= SMALL_LAUNCH) || samples <= SMALL;
+                    let is_short = super::samples(launch).is_some_and(|n| n as u64 <= small_launch)
+                        || samples as u64 <= small_plan;
                     assert_eq!(extent.has(launch), is_short);
                     assert!(waits(&program.kernels[launch.kernel]) || !is_short);
                     assert!(!launch.overlaps || is_short);
@@ -346,7 +337,7 @@ mod tests {
             (&[4, 512, 512], 2),
             (&[70000], 4),
         ];
-        let mut early = 0;
+        let (mut early, machine) = (0, Machine::default());
         for (name, sample) in [("cdf97", SampleType::F32), ("legall53", SampleType::I16), ("dd137", SampleType::I16)] {
             for (shape, levels) in shapes {
                 for schedule in [Schedule::Auto, Schedule::WARP, Schedule::Separate] {
@@ -356,7 +347,7 @@ mod tests {
                     let plain = program(name, sample, schedule, shape, levels);
                     let mut program = program(name, sample, schedule, shape, levels);
                     let samples = shape.iter().product();
-                    let overlaps = versions(&mut program, Extent::of(samples, None), MULTIPROCESSORS);
+                    let overlaps = versions(&mut program, Extent::of(samples, None, &machine), &machine);
                     let kernel = |program: &Program, launch: &Launch| program.kernels[launch.kernel].kernel.clone();
                     for (list, was) in program.lists().zip(plain.lists()) {
                         assert_eq!(list.launches.len(), was.launches.len());
@@ -390,10 +381,11 @@ mod tests {
     /// When launches let the next begin, in order: early where that was measured to gain.
     #[test]
     fn launches_begin_early_where_that_gains() {
+        let machine = Machine::default();
         let allowed = |name: &str, sample, shape: &[usize], levels| {
             let mut program = program(name, sample, Schedule::Auto, shape, levels);
-            let extent = Extent::of(shape.iter().product(), None);
-            let overlaps = versions(&mut program, extent, MULTIPROCESSORS);
+            let extent = Extent::of(shape.iter().product(), None, &machine);
+            let overlaps = versions(&mut program, extent, &machine);
             let of = |list: &List| -> Vec<Option<Allows>> {
                 list.launches.iter().map(|launch| overlaps[launch.kernel].as_ref().map(|o| o.allows)).collect()
             };
@@ -419,7 +411,7 @@ mod tests {
         // The first launch does not overlap where the last one lets another begin early.
         let overlaps = |name, sample, shape: &[usize], levels| {
             let mut program = program(name, sample, Schedule::Auto, shape, levels);
-            versions(&mut program, Extent::of(shape.iter().product(), None), MULTIPROCESSORS);
+            versions(&mut program, Extent::of(shape.iter().product(), None, &machine), &machine);
             program.forward.launches[0].overlaps
         };
         assert!(!overlaps("legall53", i16, &[4096, 4096], 5) && !overlaps("legall53", i16, &[1080, 1920], 3));

@@ -141,7 +141,7 @@ fn written(cases: &[Case], scheme: &Scheme) -> Written {
         assert_eq!((problem.layout, problem.boundary), (Layout::Mallat, scheme.boundary()));
         let mut program = Program::new(problem, *sample, data, coefficients, &tuning).expect("there is a program");
         let samples = problem.geometry.shape().iter().product();
-        program.arrange(Extent::of(samples, None), Machine::default().multiprocessors).expect("kernels are valid");
+        program.arrange(Extent::of(samples, None, &tuning.machine), &tuning.machine).expect("kernels are valid");
         (fixed, program)
     };
     Written { file, prototypes, transforms: transforms.into_iter().map(with_program).collect() }

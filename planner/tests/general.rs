@@ -370,7 +370,7 @@ fn large_shapes_launch_what_plans_do() {
             let strides = contiguous(&case.shape);
             let mut program = Program::new(&problem, sample, &strides, &strides, &tuning).expect("a program");
             let count = case.shape.iter().product();
-            program.arrange(Extent::of(count, None), tuning.machine.multiprocessors).expect("valid");
+            program.arrange(Extent::of(count, None, &tuning.machine), &tuning.machine).expect("valid");
             let (_, rest) = text.split_once('\n').expect("a line");
             let (forward, inverse) = rest.split_once("--\n").expect("both");
             for (lines, list) in [(forward, &program.forward), (inverse, &program.inverse[0])] {

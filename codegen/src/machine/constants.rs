@@ -4,8 +4,8 @@
 //! threads issue, `cost` as a part of what reading or writing costs first, `power` as an exponent. Of two, the first is
 //! of analysis and the second of synthesis, where nothing else is said.
 //!
-//! Sections that end in `_steps` settle how a schedule's launches are shaped: they were fitted by hand to which shapes
-//! were the fastest, and `cargo xtask fit`, which fits predicted times, leaves them as they are.
+//! Sections that end in `_steps` settle how launches are shaped and how they follow one another: they were fitted by
+//! hand to what was the fastest, and `cargo xtask fit`, which fits predicted times, leaves them as they are.
 
 use super::file::{Section, Value};
 
@@ -248,6 +248,25 @@ tables! {
         operation_instructions: f64,
         /// The share of threads that take part in a level after the first.
         active_threads: f64,
+    }
+
+    /// Which launches begin before those before them have ended, and when (docs/notebook/overlap.md).
+    overlap_steps: OverlapSteps {
+        /// Samples of a plan up to which all its launches overlap: its levels take little longer than launches.
+        small_plan: u64,
+        /// Samples of a launch of larger plans up to which it does.
+        small_launch: u64,
+        /// Bytes of a level up to which its launch may begin as soon as the one before has begun: what it loads then,
+        /// that one waits for.
+        early_bytes: u64,
+        /// The part of a device that its blocks may fill, where others follow.
+        early_part: f64,
+    }
+
+    /// Which blocks run in clusters (docs/notebook/cache.md).
+    cluster_steps: ClusterSteps {
+        /// Waves of blocks from which on they do.
+        waves: u32,
     }
 
     /// How far a walk of `stream` goes (docs/notebook/levels.md).

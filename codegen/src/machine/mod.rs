@@ -7,7 +7,8 @@ mod constants;
 mod file;
 
 pub use constants::{
-    Cascade, CascadeSteps, Constants, Launch, Pass, Pyramid, Stream, StreamSteps, Tile, Volume, Warp, WarpSteps,
+    Cascade, CascadeSteps, ClusterSteps, Constants, Launch, OverlapSteps, Pass, Pyramid, Stream, StreamSteps, Tile,
+    Volume, Warp, WarpSteps,
 };
 use file::Value;
 use std::sync::{Arc, LazyLock};
@@ -135,8 +136,14 @@ impl Machine {
 
     /// Whether so many bytes on their way to the next launch are worth keeping in the second-level cache.
     pub fn keeps(&self, bytes: usize) -> bool {
+        let [least, most] = self.kept();
+        (least..=most).contains(&(bytes as u64))
+    }
+
+    /// The least and the most bytes on their way to the next launch that are worth keeping in the second-level cache.
+    pub fn kept(&self) -> [u64; 2] {
         let launch = &self.constants.launch;
-        bytes as u64 >= launch.kept_least && bytes as f64 <= launch.kept_share * self.l2 as f64
+        [launch.kept_least, (launch.kept_share * self.l2 as f64) as u64]
     }
 
     /// Microseconds that the memory takes to move so many bytes.

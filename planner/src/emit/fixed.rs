@@ -237,7 +237,7 @@ impl Table {
         let shape = problem.geometry.shape().to_vec();
         let mut program = Program::new(problem, *sample, data, coefficients, tuning)?;
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
-        program.arrange(Extent::of(samples, None), tuning.machine.multiprocessors)?;
+        program.arrange(Extent::of(samples, None, &tuning.machine), &tuning.machine)?;
         let all = || program.forward.launches.iter().chain(&program.inverse[0].launches);
         // What only other lists need is not there.
         let used: BTreeSet<usize> = all().flat_map(|launch| &launch.args).filter_map(|arg| region(*arg)).collect();

@@ -46,14 +46,6 @@ const MOST: [[usize; 3]; 2] = [[4, 3, 4], [12; 3]];
 const ENOUGH: [f64; 2] = [0.03, 0.0];
 /// Shapes of two levels in one launch that a file with few kernels has in one direction.
 const FEW_OF_TWO: usize = 2;
-/// Bytes of a level up to which its launch of synthesis may begin as soon as the one before, as in plans.
-const EARLY_BYTES: i64 = 5 << 20;
-/// Bytes of a low band on its way from which on it is worth keeping in the second-level cache.
-const KEPT: i64 = 1 << 20;
-/// Samples of a launch up to which it overlaps with others.
-const LARGE: i64 = 1 << 22;
-/// Samples of the smallest launch of a kernel from which on all of them are of transforms that do not overlap.
-const ALONE: i64 = 5 << 22;
 /// Samples along either axis from which on two levels may be one launch: more than any halo.
 const TWO_LEAST: i32 = 512;
 /// Kernels that walk through volumes, at most, and samples of volumes that have them at least.
@@ -159,6 +151,11 @@ impl<'a> Draft<'a> {
             taken.extend(found.into_iter().filter(|t| !taken.contains(t)).collect::<Vec<_>>());
         }
         let mut indices = Vec::new();
+        let machine = &self.general.tuning.machine;
+        let steps = &machine.constants().overlap_steps;
+        // Samples of the smallest launch of a kernel from which on all of them are of transforms that do not overlap:
+        // sizes are half a factor of two apart, and what is found for one holds to the middle of the next.
+        let alone = (steps.small_plan + steps.small_plan / 4) as i64;
         for &(shape, takes) in &taken {
             let of_it = |cell: &&Cell| best(cell, &taken).is_some_and(|w| (w.shape, w.takes) == (shape, takes));
             let sizes = || cells.iter().filter(of_it).map(|cell| cell.most.min(1 << 30));
@@ -172,19 +169,19 @@ impl<'a> Draft<'a> {
                 self.both(survey, key, (shape, takes), job, (form, direction), purpose)
             };
             // One that is for large launches alone never waits.
-            let form = if least > ALONE { Form::Plain } else { Form::Waits { early: false } };
+            let form = if least > alone { Form::Plain } else { Form::Waits { early: false } };
             let index = add(form, false, "")?;
             // Of those that load what there is before the level before has ended; the next level is four times as large.
             let loads = direction == Direction::Inverse && takes == RowAlignment::Whole;
-            let hurries = loads && 4 * least * sample.bytes() as i64 <= 2 * EARLY_BYTES;
+            let hurries = loads && 4 * least * sample.bytes() as i64 <= 2 * steps.early_bytes as i64;
             let early = hurries.then(|| add(Form::Waits { early: true }, false, " before a short one")).transpose()?;
             // Large launches do not overlap, and what they leave is worth keeping.
-            let large = most > LARGE;
+            let large = most > steps.small_launch as i64;
             let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
             let plain_kept =
                 large.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
             let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
-            let keeps = all == 1 && form != Form::Plain && left >= KEPT;
+            let keeps = all == 1 && form != Form::Plain && left >= machine.kept()[0] as i64;
             let kept = keeps.then(|| add(Form::Waits { early: false }, true, ", for the next one")).transpose()?;
             let number = |at: Option<usize>| at.filter(|at| *at != index).map_or(-1, |at| at as i64);
             self.facts[index].others = [plain, kept, early].map(number);
@@ -252,7 +249,7 @@ impl<'a> Draft<'a> {
         let loads = by_time && direction == Direction::Inverse;
         let pitch = job.map_or(i64::from(i32::MAX), |job| self.most_pitch(&made, job));
         let multiprocessors = self.general.tuning.machine.multiprocessors;
-        let cluster = cluster::least(&made, multiprocessors).unwrap_or(0);
+        let cluster = cluster::least(&made, &self.general.tuning.machine).unwrap_or(0);
         let schedule = shape.schedule().name();
         let kind = match schedule {
             "warp" => "SKEWED",
@@ -493,12 +490,19 @@ impl<'a> Draft<'a> {
         table += "};\n\n";
         table += &tables;
         let most_side = crate::view::MOST;
+        let ([least, most], steps) = (general.tuning.machine.kept(), &general.tuning.machine.constants().overlap_steps);
         let flag = |is: bool| if is { "1" } else { "0" };
         let launcher = t
             .clone()
             .with("TABLES", table)
             .with("MOST", (kernels.most_parameters() + 2).to_string())
             .with("MOST_SIDE", most_side.to_string())
+            .with("SMALL_PLAN", steps.small_plan.to_string())
+            .with("SMALL_LAUNCH", steps.small_launch.to_string())
+            .with("EARLY_BYTES", steps.early_bytes.to_string())
+            .with("EARLY_PART", format!("{:?}", steps.early_part))
+            .with("KEPT_LEAST", least.to_string())
+            .with("KEPT_MOST", most.to_string())
             .with("WITHOUT_GAIN", flag(!request.gain))
             .with("HAS_GAIN", flag(request.gain))
             .with("PERIODIC", flag(request.boundary == Boundary::Periodic));

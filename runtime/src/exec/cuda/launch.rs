@@ -10,7 +10,7 @@ use crate::error::PlanError;
 use cudarc::driver::{CudaFunction, CudaModule, sys};
 use cudarc::nvrtc::Ptx;
 use lifting_codegen::back::{Cuda, Dialect};
-use lifting_planner::{Arg, Array, Extent, Launch, List, Program, Region};
+use lifting_planner::{Arg, Array, Extent, Launch, List, Machine, Program, Region};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -95,8 +95,9 @@ impl Loaded {
         }
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
         let can_wait = target.as_ref().is_some_and(Target::can_wait);
-        let extent = if can_wait { Extent::of(samples, asked()) } else { Extent::NONE };
-        program.arrange(extent, device.properties().multiprocessors)?;
+        let machine = Machine::of(&device.properties().facts());
+        let extent = if can_wait { Extent::of(samples, asked(), &machine) } else { Extent::NONE };
+        program.arrange(extent, &machine)?;
         let list: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
         if let Some((wide, _)) = list.iter().find(|(kernel, _)| kernel.params.len() > MOST_PARAMETERS) {
             let reason = format!("it has more than {MOST_PARAMETERS} parameters");
@@ -377,7 +378,7 @@ mod tests {
     use lifting_codegen::ir::{Kernel, Stmt};
     use lifting_dsl::geometry::{Geometry, Layout};
     use lifting_dsl::sample::SampleType;
-    use lifting_planner::{Machine, Problem, Schedule, Tuning};
+    use lifting_planner::{Problem, Schedule, Tuning};
 
     const SM_75: Architecture = Architecture { major: 7, minor: 5 };
 
@@ -414,7 +415,7 @@ mod tests {
             }
             for mut program in programs {
                 // The kernels wait where the device can.
-                program.arrange(Extent::of(1 << 30, Some(true)), Machine::default().multiprocessors).unwrap();
+                program.arrange(Extent::of(1 << 30, Some(true), &tuning.machine), &tuning.machine).unwrap();
                 let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
                 let waits = |kernel: &Kernel| any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches);
                 assert!(kernels.iter().all(|(kernel, _)| waits(kernel)));
