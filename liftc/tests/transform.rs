@@ -175,11 +175,45 @@ fn what_is_said_on_the_command_line_reaches_the_inverse() {
         "-w legall53 -l 4 --origin 0,-5,123456789 --profile jpeg2000",
         "-w dd137 -l 2,3 --origin -1,3 --axes 1,2 --pad edge",
         "-w dd137 -l 0",
+        "-w dd137 -l 1,2 --axes 1,2 --tile 8x16",
+        "-w legall53 -l 2 --axes 2,1 --tile 16x8 --layout interleaved",
+        "-w legall53 -l 2 --tile 4 --profile jpeg2000",
     ] {
         bench.run(&format!("transform a.npy {options} -o c.npy")).ok();
         bench.run("transform c.npy --inverse -o b.npy").ok();
         let (a, b) = (bench.read("a.npy"), bench.read("b.npy"));
         assert_eq!(a[a.len() - 3402..], b[b.len() - 3402..], "{options}");
+    }
+}
+
+/// A tile is the transform of that part alone, in arrays and in pictures.
+#[test]
+fn tiles_are_transforms_of_parts() {
+    let bench = Bench::new();
+    let value = |y: usize, x: usize| pattern(y * 40 + x) as i16 >> 4;
+    bench.write("whole.npy", npy_i16("(30, 40)", (0..1200).map(|i| value(i / 40, i % 40))));
+    bench.run("transform whole.npy -w dd137 -l 2 --tile 16x16 -o whole.c.npy --picture whole.png").ok();
+    let coefficients = |name: &str| {
+        let file = bench.read(name);
+        npyz::NpyFile::new(&file[..]).unwrap().into_vec::<i16>().unwrap()
+    };
+    let (whole, picture) = (coefficients("whole.c.npy"), decode(&bench.read("whole.png")).into_luma8());
+    // A full tile and the last one, of what is left.
+    for (top, left, height, width) in [(0, 16, 16, 16), (16, 32, 14, 8)] {
+        let (count, shape) = (height * width, format!("({height}, {width})"));
+        let place = |i: usize| [top + i / width, left + i % width];
+        bench.write("part.npy", npy_i16(&shape, (0..count).map(|i| value(place(i)[0], place(i)[1]))));
+        bench.run("transform part.npy -w dd137 -l 2 -o part.c.npy").ok();
+        let part = coefficients("part.c.npy");
+        assert!((0..count).all(|i| whole[place(i)[0] * 40 + place(i)[1]] == part[i]), "{shape}");
+        // The first row and column of details of level 1.
+        let (row, column) = (top + height / 2, left + width / 2);
+        let outlined = width / 2 >= 6;
+        let drawn = (0..width).all(|x| picture.get_pixel((left + x) as u32, row as u32).0 == [255]);
+        assert_eq!(
+            drawn && (0..height).all(|y| picture.get_pixel(column as u32, (top + y) as u32).0 == [255]),
+            outlined
+        );
     }
 }
 

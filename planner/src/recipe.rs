@@ -41,6 +41,8 @@ pub struct Recipe {
     pub levels: Vec<u32>,
     /// Position of the first sample along each axis.
     pub origins: Vec<i64>,
+    /// Lengths of tiles that know nothing of one another, if the data is cut into some.
+    pub tile: Option<Vec<usize>>,
     /// The transformed axes, as analysis takes them.
     pub axis_order: Vec<usize>,
     /// Bits that samples are shifted by at each level.
@@ -203,6 +205,9 @@ impl fmt::Display for Recipe {
         }
         if self.origins.iter().any(|&u| u != 0) {
             writeln!(f, "origins    {:?}", self.origins)?;
+        }
+        if let Some(tile) = &self.tile {
+            writeln!(f, "tiles      {tile:?}")?;
         }
         writeln!(f, "levels     {:?}, axes in order {:?}", self.levels, self.axis_order)?;
         writeln!(f, "layout     {layout}")?;

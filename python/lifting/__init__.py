@@ -55,7 +55,7 @@ from ._multilevel import (
     waverecn,
 )
 from ._packets import BaseNode, Node, Node2D, NodeND, WaveletPacket, WaveletPacket2D, WaveletPacketND
-from ._plan import Plan, Subband
+from ._plan import Plan, Subband, Tile
 from ._swt import iswt, iswt2, iswtn, swt, swt2, swt_max_level, swtn
 from ._threshold import threshold, threshold_firm
 from ._wavelet import (

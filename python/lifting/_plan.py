@@ -57,6 +57,18 @@ class Subband:
         return tuple(slice(o, o + (n - 1) * s + 1 if n else o, s) for o, n, s in along)
 
 
+@dataclass(frozen=True)
+class Tile:
+    """A tile that knows nothing of the others."""
+
+    offset: tuple
+    """For each axis, the index of its first sample, in data and coefficients."""
+    shape: tuple
+    """For each axis, its samples."""
+    subbands: dict
+    """Its sub-bands by name, coarsest first, with their places in the coefficients."""
+
+
 class Plan:
     """A multi-level transform of arrays of one shape and type of samples, checked and prepared.
 
@@ -64,6 +76,8 @@ class Plan:
     those to transform, all if nothing is said, and the others are batch. ``dtype`` is one of float16, bfloat16 (of
     ml_dtypes), float32, float64, complex64, complex128 for real wavelets, int16, int32, int64 for integer ones, which
     are lossless; real and imaginary parts are transformed each by itself.
+    ``tile`` cuts the data into tiles that know nothing of one another, each with borders of its own: a length for all
+    transformed axes or one for each axis, multiples of 2^levels or the axis's own.
     ``boundary`` is ``whole-symmetric``, ``periodic``, ``edge`` or ``zero``, the wavelet's own if nothing is said;
     ``device`` is ``cpu``, ``cuda``, ``cuda:1``, ``best``, or ``interpreter``, which executes a GPU's kernels slowly.
     What is computed does not depend on it, to the bit.
@@ -102,6 +116,7 @@ class Plan:
         profile=None,
         layout="mallat",
         pad=False,
+        tile=None,
         threads=None,
     ):
         self.wavelet = as_wavelet(wavelet)
@@ -121,6 +136,11 @@ class Plan:
             raise LiftingError("levels for each axis say which are transformed: give one number, or no axes")
         if any(n < 0 for n in [*shape, *levels]):
             raise LiftingError(f"shape {shape} and levels {levels} cannot be negative")
+        if isinstance(tile, (int, np.integer)):
+            tile = [int(tile) if levels[axis] else shape[axis] for axis in range(rank)]
+        self.tile = None if tile is None else tuple(int(n) for n in tile)
+        if any(n < 0 for n in self.tile or ()):
+            raise LiftingError(f"lengths of tiles {self.tile} cannot be negative")
         axis_order = None if axis_order is None else [_axis(axis, rank) for axis in axis_order]
         # Complex samples are two real ones, along an axis more.
         parts = [2] if self.dtype.kind == "c" else []
@@ -139,6 +159,7 @@ class Plan:
             profile=profile,
             layout=layout,
             pad=bool(pad),
+            tile=None if self.tile is None else [*self.tile, *parts],
             device=device,
             threads=threads,
         )
@@ -163,8 +184,16 @@ class Plan:
 
     @property
     def subbands(self):
-        """All sub-bands by name, coarsest first."""
-        entries = self._native.subbands()
+        """All sub-bands by name, coarsest first; of a plan with tiles those of the first one."""
+        return self._bands(self._native.subbands())
+
+    @property
+    def tiles(self):
+        """The tiles, those of one shape together, full ones first. A plan without has one, the whole."""
+        outer = self._outer
+        return [Tile(outer(offset), outer(shape), self._bands(bands)) for offset, shape, bands in self._native.tiles()]
+
+    def _bands(self, entries):
         bands = (Subband(*(self._outer(x) if isinstance(x, list) else x for x in band)) for band in entries)
         return {band.name: band for band in bands}
 

@@ -210,6 +210,10 @@ pub struct Plan {
 /// Name, level, high along which axes, offset, shape, step of a sub-band.
 type Band = (String, u32, Vec<bool>, Vec<usize>, Vec<usize>, Vec<usize>);
 
+fn band(b: lifting::Subband) -> Band {
+    (b.name, b.level, b.high, b.offset, b.shape, b.step)
+}
+
 fn wrong(message: String) -> PyErr {
     LiftingError::new_err(message)
 }
@@ -231,7 +235,7 @@ impl Plan {
     /// `levels` has an entry for each axis.
     #[new]
     #[pyo3(signature = (scheme, shape, levels, dtype, *, boundary=None, axis_order=None, origins=None, profile=None,
-                        layout="mallat", pad=false, device="cpu", threads=None))]
+                        layout="mallat", pad=false, tile=None, device="cpu", threads=None))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn new(
         py: Python<'_>,
@@ -245,6 +249,7 @@ impl Plan {
         profile: Option<&str>,
         layout: &str,
         pad: bool,
+        tile: Option<Vec<usize>>,
         device: &str,
         threads: Option<usize>,
     ) -> PyResult<Plan> {
@@ -272,6 +277,9 @@ impl Plan {
         if pad {
             builder = builder.pad(Pad::Edge);
         }
+        if let Some(lengths) = &tile {
+            builder = builder.tile(lengths);
+        }
         let device = self::device(device, threads)?;
         let kind = dtype.parse::<SampleType>().map_err(wrong)?;
         let any = py.detach(|| Any::build(builder, kind, &device)).map_err(plan_error)?;
@@ -295,10 +303,13 @@ impl Plan {
 
     /// The sub-bands, coarsest first.
     fn subbands(&self) -> Vec<Band> {
-        each!(&self.any, typed => {
-            let band = |b: lifting::Subband| (b.name, b.level, b.high, b.offset, b.shape, b.step);
-            typed.plan.subbands().map(band).collect()
-        })
+        each!(&self.any, typed => typed.plan.subbands().map(band).collect())
+    }
+
+    /// Offset, shape and sub-bands of each tile.
+    fn tiles(&self) -> Vec<(Vec<usize>, Vec<usize>, Vec<Band>)> {
+        let tile = |t: lifting::Tile| (t.offset, t.shape, t.subbands.into_iter().map(band).collect());
+        each!(&self.any, typed => typed.plan.tiles().map(tile).collect())
     }
 
     /// What it does, and why.

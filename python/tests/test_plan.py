@@ -87,6 +87,22 @@ def test_levels_axes_origins_and_profiles():
     assert (vc2.inverse(vc2.forward(image((6, 6), "int16").astype("int32"))) == image((6, 6), "int16")).all()
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_tiles_know_nothing_of_one_another(dtype):
+    x = image((2, 20, 24), "float64").astype(dtype)
+    plan = lifting.Plan(x.shape, "cdf97", 2, dtype, axes=(1, 2), tile=16)
+    assert plan.tile == (2, 16, 16) and len(plan.tiles) == 4
+    coefficients = plan.forward(x)
+    for tile in plan.tiles:
+        part = tuple(slice(o, o + n) for o, n in zip(tile.offset, tile.shape))
+        alone = lifting.Plan(tile.shape, "cdf97", 2, dtype, axes=(1, 2))
+        assert alone.forward(x[part]).tobytes() == coefficients[part].tobytes()
+        assert (coefficients[tile.subbands["HH1"].index] == alone.band(coefficients[part], "HH1")).all()
+    assert abs(plan.inverse(coefficients) - x).max() < 1e-5
+    whole = lifting.Plan((4, 6), "legall53")
+    assert whole.tile is None and [tile.shape for tile in whole.tiles] == [(4, 6)]
+
+
 @pytest.mark.parametrize("boundary", ["whole-symmetric", "periodic", "edge", "zero"])
 @pytest.mark.parametrize("wavelet", ["cdf97", "db3", "bior3.5"])
 def test_adjoints(wavelet, boundary):
@@ -158,6 +174,9 @@ def test_threads_share_a_plan():
         (lambda: lifting.Plan((4, 4), "cdf97", -1), "cannot be negative"),
         (lambda: lifting.Plan((4, 4), "cdf97", axes=(0, 0)), "name an axis twice"),
         (lambda: lifting.Plan((4, 4), "cdf97", axes=(2,)), "there is no axis 2: the data has 2"),
+        (lambda: lifting.Plan((9, 9), "cdf97", 2, tile=6), "which is no multiple of 4"),
+        (lambda: lifting.Plan((9, 9), "cdf97", tile=(4,)), "a tile has 1 lengths, and the data 2 axes"),
+        (lambda: lifting.Plan((9, 9), "cdf97", tile=-4), "cannot be negative"),
         (lambda: lifting.Plan((4, 4), "cdf97", device="tpu"), "unknown device `tpu`"),
         (lambda: lifting.Plan((4, 4), "cdf97", profile="jpeg"), "unknown profile `jpeg`"),
         (lambda: lifting.Plan((4, 4), "legall53", 1, "int32").adjoint(np.zeros((4, 4), "int32")), "adjoint"),

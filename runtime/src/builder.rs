@@ -521,6 +521,7 @@ impl<T> PlanBuilder<'_, T> {
             coefficient_shape,
             levels: problem.geometry.levels().to_vec(),
             origins: problem.geometry.origins().to_vec(),
+            tile: problem.tile.clone(),
             axis_order: problem.geometry.order().to_vec(),
             gain_shift: problem.gain_shift,
             exactness,

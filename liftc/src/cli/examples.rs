@@ -67,6 +67,8 @@ Examples:
   Levels for each axis; a tile that begins at row 0, column 5
     liftc transform film.npy -w legall53 -l 2,4,4 -o coeffs.npy
     liftc transform tile.png -w legall53 -l 3 --origin 0,5 -o coeffs.npy
+  Tiles of 256 × 256 that know nothing of one another, as JPEG 2000 has them
+    liftc transform photo.png -w legall53 -l 3 --tile 256x256 -o coeffs.npy
   From one program to the next
     convert a.raw pgm:- | liftc transform - -w dd137 -l 3 -o - > coeffs.npy
     liftc transform coeffs.npy --inverse -o - --format ppm | display

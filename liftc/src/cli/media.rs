@@ -1,7 +1,7 @@
 //! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
 use super::bench::{DeviceArg, device};
-use super::values::{boundary_values, format_values, sample_values, sides};
+use super::values::{Shape, any_shape, boundary_values, format_values, sample_values, sides};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
 use lifting_codec::Region;
@@ -50,6 +50,10 @@ pub struct TransformArgs {
     /// first [default: 0]
     #[arg(long, value_name = "POS", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "inverse")]
     pub origin: Vec<i64>,
+    /// Cut the data into tiles that know nothing of one another, of one length for all transformed axes or one for
+    /// each, as in 64x64: a multiple of 2^levels, or the axis's own
+    #[arg(long, value_name = "N|HxW", conflicts_with = "inverse", value_parser = any_shape)]
+    pub tile: Option<Shape>,
     /// Grow the data to multiples of 2^levels; the inverse crops
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "inverse")]
     pub pad: Option<PadArg>,

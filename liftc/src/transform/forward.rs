@@ -19,6 +19,7 @@ pub struct Request {
     boundary: Option<Boundary>,
     profile: Option<Format>,
     axes: Option<Vec<i64>>,
+    tile: Option<Vec<usize>>,
     pad: Option<Pad>,
     layout: Layout,
     sample: Option<SampleType>,
@@ -46,6 +47,7 @@ impl Request {
             boundary: args.boundary,
             profile: args.profile,
             axes: args.axes.clone(),
+            tile: args.tile.clone(),
             pad: args.pad.map(|crate::cli::PadArg::Edge| Pad::Edge),
             layout: args.layout.map_or(Layout::Mallat, Layout::from),
             sample: args.sample,
@@ -65,6 +67,9 @@ impl Request {
         };
         let levels = per_axis("-l", &self.levels, &axes, rank)?;
         let origins = per_axis("--origin", &self.origins, &axes, rank)?;
+        let whole =
+            |lengths: Vec<usize>| lengths.iter().zip(&array.shape).map(|(&n, &m)| if n == 0 { m } else { n }).collect();
+        let tile = self.tile.as_ref().map(|tile| per_axis("--tile", tile, &axes, rank)).transpose()?.map(whole);
         let gain_shift = self.profile.and_then(|p| self.scheme.profile(p)).map_or(0, |p| p.gain_shift);
         let shift = gain_shift.saturating_mul(levels.iter().copied().max().unwrap_or(0));
         let sample = match self.sample {
@@ -77,6 +82,7 @@ impl Request {
             shape: array.shape.clone(),
             levels,
             origins,
+            tile,
             axis_order: None,
             boundary: self.boundary,
             profile: self.profile,

@@ -105,11 +105,22 @@ fn draw<T: Stored>(
     // Bands are drawn apart, wherever they are in the array.
     let places = Settings { layout: Layout::Mallat, ..settings.clone() };
     let places = places.plan::<T>(Some(1)).map_err(usage)?;
+    let bands = |plan: &Plan<T>| plan.tiles().flat_map(|tile| tile.subbands).collect::<Vec<_>>();
+    let (bands, places) = (bands(plan), bands(&places));
+    // A band has one scale, whichever tiles it is of.
+    let of_tiles = |like: &Subband| {
+        let (level, high) = (like.level, like.high.clone());
+        let like = bands.iter().zip(&places).filter(move |(band, _)| band.level == level && band.high == high);
+        like.flat_map(|(band, place)| {
+            let (row, column) = (place.offset[vertical], place.offset[horizontal]);
+            let values = values(band, [vertical, horizontal], channels, coefficients);
+            values.map(move |([y, x, c], v)| ([row + y, column + x, c], v))
+        })
+    };
     let low = plan.subbands().find(|band| !band.high.contains(&true)).expect("every plan has a low band");
-    let low = values(&low, [vertical, horizontal], channels, coefficients);
-    let range = low_range(settings, recipe.gain_shift, plan.depth(), origin, low);
-    for (band, place) in plan.subbands().zip(places.subbands()) {
-        let all = || values(&band, [vertical, horizontal], channels, coefficients);
+    let range = low_range(settings, recipe.gain_shift, plan.depth(), origin, of_tiles(&low));
+    for band in plan.subbands() {
+        let all = || of_tiles(&band);
         let shade: Box<dyn Fn(f64) -> f64> = if band.high.contains(&true) {
             let gain = |level| gain(settings, recipe.gain_shift, level);
             let mut sizes: Vec<f64> = all().map(|(_, v)| v.abs()).filter(|v| v.is_finite()).collect();
@@ -122,13 +133,12 @@ fn draw<T: Stored>(
             Box::new(move |v| if size != 0.0 { 255.0 * (v - range.0) / size } else { 128.0 })
         };
         for ([y, x, c], v) in all() {
-            let (row, column) = (place.offset[vertical] + y, place.offset[horizontal] + x);
             undefined += usize::from(!v.is_finite());
-            pixels[(row * width + column) * channels + c] = shade(v).round().clamp(0.0, 255.0) as u8;
+            pixels[(y * width + x) * channels + c] = shade(v).round().clamp(0.0, 255.0) as u8;
         }
     }
-    for band in places.subbands() {
-        outline(&band, vertical, horizontal, |y, x| {
+    for band in &places {
+        outline(band, vertical, horizontal, |y, x| {
             pixels[(y * width + x) * channels..][..channels].fill(OUTLINE);
         });
     }

@@ -22,6 +22,8 @@ use zerocopy::IntoBytes;
 const FORMAT: &str = "lifting-coefficients";
 /// What is written. Version 1 did not say which coefficients it belongs to.
 const VERSION: u64 = 2;
+/// What is written of a transform with tiles, which programs that know version 2 would take for one without.
+const VERSION_OF_TILES: u64 = 3;
 /// Longest text that is read.
 pub const MAX_BYTES: u64 = 64 << 20;
 /// The field that vouches for the others.
@@ -50,13 +52,16 @@ pub struct Sidecar {
     /// Positions of the first sample; none in version 1, where all are 0.
     #[serde(default)]
     origins: Vec<i64>,
+    /// Lengths of the tiles, if there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tile: Option<Vec<usize>>,
     axis_order: Vec<usize>,
     /// XXH3-128 of the coefficients: `xxhash.xxh3_128_hexdigest(a.tobytes())` of the little-endian, row-major array.
     #[serde(default)]
     coefficient_hash: String,
     /// The file that the data is from.
     pub source: SourceFile,
-    /// For whoever reads the array by other means: where each band is.
+    /// For whoever reads the array by other means: where each band is, of the first tile where there are tiles.
     bands: Vec<BandEntry>,
     /// XXH3-128 of all other fields.
     #[serde(default)]
@@ -121,6 +126,8 @@ pub struct Settings {
     pub levels: Vec<u32>,
     /// Position of the first sample along each axis.
     pub origins: Vec<i64>,
+    /// Lengths of tiles, if the data is cut into some.
+    pub tile: Option<Vec<usize>>,
     /// Axes as analysis takes them, where it is known.
     pub axis_order: Option<Vec<usize>>,
     /// Border rule, if not the profile's or wavelet's own.
@@ -138,6 +145,9 @@ impl Settings {
     pub fn builder(&self) -> PlanBuilder<'_, Unsampled> {
         let builder = Plan::builder(&self.scheme).shape(&self.shape).levels_per_axis(&self.levels);
         let mut builder = builder.origins(&self.origins).layout(self.layout);
+        if let Some(tile) = &self.tile {
+            builder = builder.tile(tile);
+        }
         if let Some(order) = &self.axis_order {
             builder = builder.axis_order(order);
         }
@@ -173,7 +183,7 @@ impl Sidecar {
             |b: Subband| BandEntry { name: b.name, level: b.level, offset: b.offset, shape: b.shape, step: b.step };
         Sidecar {
             format: FORMAT.into(),
-            version: VERSION,
+            version: if settings.tile.is_some() { VERSION_OF_TILES } else { VERSION },
             made_by: format!("liftc {}", env!("CARGO_PKG_VERSION")),
             wavelet: settings.scheme.name().into(),
             scheme: lifting_dsl::print_scheme(&settings.scheme),
@@ -186,6 +196,7 @@ impl Sidecar {
             coefficient_shape: recipe.coefficient_shape.clone(),
             levels: recipe.levels.clone(),
             origins: recipe.origins.clone(),
+            tile: recipe.tile.clone(),
             axis_order: recipe.axis_order.clone(),
             coefficient_hash: hash_of(coefficients),
             source,
@@ -240,13 +251,18 @@ impl Sidecar {
                 .help("the inverse needs the .npy.json that `liftc transform` wrote with the coefficients"));
         }
         let fault = match value.get("version").and_then(Value::as_u64) {
-            Some(VERSION) if value.get(CHECKSUM).and_then(Value::as_str) == Some(checksum_of(&value).as_str()) => None,
-            Some(VERSION) => {
+            Some(VERSION | VERSION_OF_TILES)
+                if value.get(CHECKSUM).and_then(Value::as_str) == Some(checksum_of(&value).as_str()) =>
+            {
+                None
+            }
+            Some(VERSION | VERSION_OF_TILES) => {
                 Some("was changed since it was written, and no longer says how the coefficients were made")
             }
             Some(1) => Some("is of version 1, which does not say which coefficients it belongs to"),
             Some(version) => {
-                let error = input(format!("is of version {version}: this liftc knows versions 1 and {VERSION}"));
+                let known = format!("this liftc knows versions 1 to {VERSION_OF_TILES}");
+                let error = input(format!("is of version {version}: {known}"));
                 return Err(error.help("take the liftc that wrote it, or a newer one"));
             }
             None => return Err(input("is no sidecar: it has no `version`")),
@@ -303,6 +319,7 @@ impl Sidecar {
             shape: self.shape.clone(),
             levels: self.levels.clone(),
             origins: if self.origins.is_empty() { vec![0; self.shape.len()] } else { self.origins.clone() },
+            tile: self.tile.clone(),
             axis_order: Some(self.axis_order.clone()),
             boundary: Some(self.boundary.parse().map_err(input)?),
             profile,
