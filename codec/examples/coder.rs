@@ -133,8 +133,8 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
         let arrays = [&mut indices, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
         launch(&kernels, 1, arrays, numbers)
     })?;
-    let found: Vec<i32> = kernels.download(&results, 2 * count)?;
-    let chosen: Vec<i32> = kernels.download(&choices, 2 * count)?;
+    let found: Vec<i32> = kernels.download(&results, 0..2 * count)?;
+    let chosen: Vec<i32> = kernels.download(&choices, 0..2 * count)?;
     let (mut offsets, mut total, mut back) = (Vec::new(), 0, Vec::new());
     let mut back_choices = Vec::new();
     for (i, place) in blocks.places.iter().enumerate() {
@@ -162,11 +162,11 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
         let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut payload, &mut statuses];
         launch(&kernels, 3, arrays, [side, blocks_back])
     })?;
-    let statuses: Vec<i32> = kernels.download(&statuses, blocks_back)?;
+    let statuses: Vec<i32> = kernels.download(&statuses, 0..blocks_back)?;
     assert!(statuses.iter().all(|s| *s == Status::Decoded as i32), "all blocks are decoded");
-    let decoded: Vec<i32> = kernels.download(&decoded, blocks.indices.len())?;
+    let decoded: Vec<i32> = kernels.download(&decoded, 0..blocks.indices.len())?;
     assert!(decoded == blocks.indices, "indices come back");
-    compare(blocks, side, &shape, tables, &kernels.download(&payload, total)?);
+    compare(blocks, side, &shape, tables, &kernels.download(&payload, 0..total)?);
     let samples = (side * side) as f64;
     println!(
         "{what:<10} {:>6}  {:<6.3}  {choose:<7.3}  {code:<7.3}  {gather:<7.3}  {decode:<7.3}  {:<9.1}  {:<9.1}",

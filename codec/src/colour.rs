@@ -25,6 +25,9 @@ impl Colour {
     }
 }
 
+/// Y, Cb and Cr of R, G and B, equation G-6.
+pub const FORWARD: [[f32; 3]; 3] =
+    [[0.299, 0.587, 0.114], [-0.168_736, -0.331_264, 0.5], [0.5, -0.418_688, -0.081_312]];
 /// R of Cr, equation G-9.
 const RED: f64 = 1.402;
 /// G of Cb and Cr.
@@ -47,11 +50,7 @@ pub fn reversible_inverse([y, u, v]: [i32; 3]) -> [i32; 3] {
 
 /// R, G, B to Y, Cb, Cr (equation G-6).
 pub fn irreversible([r, g, b]: [f32; 3]) -> [f32; 3] {
-    [
-        0.299 * r + 0.587 * g + 0.114 * b,
-        -0.168_736 * r - 0.331_264 * g + 0.5 * b,
-        0.5 * r - 0.418_688 * g - 0.081_312 * b,
-    ]
+    FORWARD.map(|[of_red, of_green, of_blue]| of_red * r + of_green * g + of_blue * b)
 }
 
 /// Y, Cb, Cr to R, G, B (equation G-9).

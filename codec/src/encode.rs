@@ -3,17 +3,17 @@
 use crate::bands::{Band, Place, places};
 use crate::block::{self, Encoded, Passes, Prefix};
 use crate::colour::Colour;
-use crate::device::BlockCoder;
+use crate::device::{BlockCoder, DeviceEncoder};
 use crate::error::CodecError;
 use crate::header::{self, BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, band_count, check_tile};
-use crate::image::Image;
+use crate::image::{Format, Image};
 use crate::lane::{Lane, Transform};
 use crate::packet::PacketId;
 use crate::quantise::{self, Excess, Quantiser, Step};
 use crate::tables::{TABLE_BYTES, Table, Tables};
+use crate::weights::{Weights, step_of_quality};
 use crate::{packet, parallel, rate};
 use lifting::{Device, Domain, Scheme};
-use lifting_dsl::analysis::{LevelGains, level_gains};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -224,6 +224,97 @@ impl Codec {
     }
 }
 
+/// What streams of all ways have in common.
+impl Codec {
+    /// A coder of so many pictures of one kind at once, from the memory of the codec's device to streams there: see
+    /// [`DeviceEncoder`].
+    ///
+    /// # Errors
+    /// If the device runs no kernels or does not have the memory, or what is asked for needs the processor: a target of
+    /// PSNR or rate, layers, fitted tables, or pictures too large.
+    pub fn on_device(&self, format: Format, pictures: usize) -> Result<DeviceEncoder, CodecError> {
+        DeviceEncoder::new(self, format, pictures)
+    }
+
+    pub(crate) fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    pub(crate) fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    pub(crate) fn passes(&self) -> Passes {
+        self.passes
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The step that a device quantises bands of norm 1 with, `None` if integers stay as they are.
+    ///
+    /// # Errors
+    /// If what is asked for needs the processor.
+    pub(crate) fn step_on_device(&self, bits: u32) -> Result<Option<f64>, CodecError> {
+        let needs = |what| Err(CodecError::NotOnDevice { what });
+        match self.target {
+            _ if self.layers > 1 => needs("more than one quality layer"),
+            _ if self.fitted => needs("tables fitted to the picture"),
+            Target::Lossless => Ok(None),
+            Target::Quality(quality) => Ok(Some(step_of_quality(quality, bits))),
+            Target::Psnr(_) | Target::BitsPerPixel(_) => needs("a target of PSNR or rate, which takes many trials"),
+        }
+    }
+
+    /// The same codec on the processor.
+    pub(crate) fn on_processor(&self) -> Codec {
+        Codec { device: Device::cpu(), coder: None, ..self.clone() }
+    }
+
+    pub(crate) fn colour_of(&self, components: usize) -> Colour {
+        match self.scheme.domain() {
+            _ if components < 3 || !self.colour => Colour::None,
+            Domain::Integer => Colour::Reversible,
+            Domain::Real => Colour::Irreversible,
+        }
+    }
+
+    pub(crate) fn tile_of(&self, shape: [usize; 2]) -> Result<[usize; 2], CodecError> {
+        let tile = self.tile.map_or(shape, |tile| [tile[0].min(shape[0]), tile[1].min(shape[1])]);
+        check_tile(tile, shape, self.levels)?;
+        Ok(tile)
+    }
+
+    /// The codeblocks of each packet of a layer.
+    pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<Place>> {
+        let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, self.block, self.passes);
+        PacketId::all(1, self.levels, tiles.len()).map(of).collect()
+    }
+
+    pub(crate) fn header(&self, format: &Format, tile: [usize; 2], quantisers: Option<Vec<Quantiser>>) -> Header {
+        let Format { height, width, components, bits, signed } = *format;
+        let Codec { levels, layers, passes, block, .. } = *self;
+        let (colour, scheme) = (self.colour_of(components), self.scheme.clone());
+        Header {
+            height,
+            width,
+            components,
+            bits,
+            signed,
+            colour,
+            levels,
+            layers,
+            tile,
+            block,
+            passes,
+            scheme,
+            quantisers,
+            tables: None,
+        }
+    }
+}
+
 /// Coefficients as indices, and how they were quantised.
 #[derive(Clone)]
 struct Quantised<'a> {
@@ -238,27 +329,20 @@ struct Job<'a, T> {
     tile: [usize; 2],
     transform: Transform<T>,
     coefficients: Vec<Vec<T>>,
-    colour: Colour,
-    gains: Vec<LevelGains>,
+    weights: Weights,
 }
 
 impl<'a, T: Lane> Job<'a, T> {
     fn new(codec: &'a Codec, image: &'a Image) -> Result<Job<'a, T>, CodecError> {
-        let colour = match codec.scheme.domain() {
-            _ if image.components < 3 || !codec.colour => Colour::None,
-            Domain::Integer => Colour::Reversible,
-            Domain::Real => Colour::Irreversible,
-        };
+        let colour = codec.colour_of(image.components);
         let shape = [image.height, image.width];
-        let tile = codec.tile.map_or(shape, |tile| [tile[0].min(shape[0]), tile[1].min(shape[1])]);
-        check_tile(tile, shape, codec.levels)?;
+        let tile = codec.tile_of(shape)?;
         let transform = Transform::<T>::new(&codec.scheme, shape, tile, codec.levels, &codec.device)?;
         let coefficients = transform.analyse(image, colour)?;
-        let gains = match codec.target {
-            Target::Lossless if codec.layers == 1 => Vec::new(),
-            _ => level_gains(&codec.scheme, codec.levels),
-        };
-        Ok(Job { codec, image, tile, transform, coefficients, colour, gains })
+        // Where nothing is quantised or cut, nobody asks for weights.
+        let weighed = codec.target != Target::Lossless || codec.layers > 1;
+        let weights = Weights::new(&codec.scheme, if weighed { codec.levels } else { 0 }, colour);
+        Ok(Job { codec, image, tile, transform, coefficients, weights })
     }
 
     fn run(&self) -> Result<Vec<u8>, CodecError> {
@@ -285,10 +369,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// The codeblocks of each packet of a layer.
     fn places(&self) -> Vec<Vec<Place>> {
-        let Codec { levels, block, passes, .. } = *self.codec;
-        let of =
-            |id: PacketId| places(&self.transform.tiles[id.tile], self.image.components, id.resolution, block, passes);
-        PacketId::all(1, levels, self.transform.tiles.len()).map(of).collect()
+        self.codec.places(&self.transform.tiles, self.image.components)
     }
 
     /// The symbols of all codeblocks.
@@ -322,17 +403,7 @@ impl<'a, T: Lane> Job<'a, T> {
 
     /// The step of a quality, for a band of norm 1.
     fn step_of(&self, quality: f64) -> f64 {
-        ((100.0 - quality) / 8.0 + f64::from(self.image.bits) - 8.0).exp2()
-    }
-
-    /// What an error of 1 in a coefficient of a band does to the picture.
-    fn norm(&self, component: usize, band: &Band) -> f64 {
-        let axis = |high: bool| match (band.level, high) {
-            (0, _) => 1.0,
-            (level, true) => self.gains[level as usize - 1].high.synthesis_l2,
-            (level, false) => self.gains[level as usize - 1].low.synthesis_l2,
-        };
-        self.colour.norm(component) * axis(band.high[0]) * axis(band.high[1])
+        step_of_quality(quality, self.image.bits)
     }
 
     /// All bands quantised so that a step does to the picture what `step` does in a band of norm 1.
@@ -341,10 +412,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
         let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
         let is_whole = T::KIND.domain() == Domain::Integer;
-        let step_of = |component: usize, band: &Band| {
-            let wanted = step / self.norm(component, band);
-            if is_whole && wanted < 1.5 { Step::ONE } else { Step::below(wanted) }
-        };
+        let step_of = |component: usize, band: &Band| self.weights.step(step, component, band);
         let quantised = parallel::map(&all, |&(component, band)| {
             let step = step_of(component, band);
             let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
@@ -477,24 +545,7 @@ impl<'a, T: Lane> Job<'a, T> {
     }
 
     fn header(&self, quantised: &Quantised<'_>, tables: Option<Tables>) -> Header {
-        let Image { height, width, components, bits, signed, .. } = *self.image;
-        let Codec { levels, layers, passes, block, .. } = *self.codec;
-        Header {
-            height,
-            width,
-            components,
-            bits,
-            signed,
-            colour: self.colour,
-            levels,
-            layers,
-            tile: self.tile,
-            block,
-            passes,
-            scheme: self.codec.scheme.clone(),
-            quantisers: quantised.quantisers.clone(),
-            tables,
-        }
+        Header { tables, ..self.codec.header(&self.image.format(), self.tile, quantised.quantisers.clone()) }
     }
 
     /// The whole stream.
@@ -545,7 +596,7 @@ impl<'a, T: Lane> Job<'a, T> {
         let coded = parallel::map(places, |place| {
             let (block, prefixes) = block::encode_with_prefixes(place.shape, &indices(place), tables);
             let step = header.quantiser(place.component, place.band).step.value();
-            let norm = self.norm(place.component, &self.transform.tiles[0][place.band]);
+            let norm = self.weights.norm(place.component, &self.transform.tiles[0][place.band]);
             (block, (prefixes, (step * norm).powi(2)))
         });
         let (blocks, prefixes): (Vec<Encoded>, Vec<(Vec<Prefix>, f64)>) = coded.into_iter().unzip();

@@ -246,6 +246,20 @@ pub enum CodecError {
         /// Layers that there are.
         layers: u32,
     },
+    /// Something that whole streams cannot be made with on a device.
+    #[error("{what} needs the processor: `Codec::encode` takes it")]
+    NotOnDevice {
+        /// What it is.
+        what: &'static str,
+    },
+    /// A picture of another kind than an encoder on a device was made for, or one picture too many.
+    #[error("picture {place} is of another kind, or is not one of the {pictures} that there is room for")]
+    OfOtherKind {
+        /// Which one.
+        place: usize,
+        /// Pictures at once.
+        pictures: usize,
+    },
     /// A level that the stream does not have.
     #[error("level {level} of a picture that has {levels}: 0 is full size")]
     NoSuchLevel {

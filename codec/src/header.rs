@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// Most quality layers that a stream can have.
 pub const MAX_LAYERS: u32 = 255;

@@ -31,19 +31,16 @@ impl Image {
         shift(self.bits, self.signed)
     }
 
+    /// Everything but the samples.
+    pub fn format(&self) -> Format {
+        let Image { height, width, components, bits, signed, .. } = *self;
+        Format { height, width, components, bits, signed }
+    }
+
     /// Checks all that is said of the fields.
     pub(crate) fn check(&self) -> Result<(), CodecError> {
-        let Image { height, width, components, bits, .. } = *self;
-        if !(1..=16).contains(&bits) {
-            return Err(CodecError::Bits { bits });
-        }
-        if !(1..=usize::from(u16::MAX)).contains(&components) {
-            return Err(CodecError::Components { components });
-        }
-        let side = 1..=i32::MAX as usize;
-        if !side.contains(&height) || !side.contains(&width) {
-            return Err(CodecError::Sides { height, width });
-        }
+        let Format { height, width, components, bits, .. } = self.format();
+        self.format().check()?;
         let expected = height.checked_mul(width).and_then(|n| n.checked_mul(components));
         if expected != Some(self.samples.len()) {
             return Err(CodecError::Samples { height, width, components, found: self.samples.len() });
@@ -81,6 +78,49 @@ impl Image {
         let error: f64 = self.samples.iter().zip(&other.samples).map(|(&a, &b)| f64::from(a - b).powi(2)).sum();
         let peak = f64::from(self.bits).exp2() - 1.0;
         10.0 * (peak * peak * self.samples.len() as f64 / error).log10()
+    }
+}
+
+/// Pictures of one kind: everything of an [`Image`] but its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Rows, 1 at least.
+    pub height: usize,
+    /// Columns, 1 at least.
+    pub width: usize,
+    /// Components of a pixel, 1 to 65535.
+    pub components: usize,
+    /// Bits of a sample, 1 to 16.
+    pub bits: u32,
+    /// Whether samples are −2^(bits−1) to 2^(bits−1) − 1, and not 0 to 2^bits − 1.
+    pub signed: bool,
+}
+
+impl Format {
+    /// Pixels of a picture.
+    pub fn pixels(&self) -> usize {
+        self.height * self.width
+    }
+
+    /// Samples of a picture.
+    pub fn samples(&self) -> usize {
+        self.pixels() * self.components
+    }
+
+    /// Checks all that is said of the fields.
+    pub(crate) fn check(&self) -> Result<(), CodecError> {
+        let Format { height, width, components, bits, .. } = *self;
+        if !(1..=16).contains(&bits) {
+            return Err(CodecError::Bits { bits });
+        }
+        if !(1..=usize::from(u16::MAX)).contains(&components) {
+            return Err(CodecError::Components { components });
+        }
+        let side = 1..=i32::MAX as usize;
+        if !side.contains(&height) || !side.contains(&width) {
+            return Err(CodecError::Sides { height, width });
+        }
+        Ok(())
     }
 }
 

@@ -107,6 +107,11 @@ impl<T: Lane> Transform<T> {
         Ok(Transform { tiles: bands(&plan), plan })
     }
 
+    /// The plan, and the bands of each tile.
+    pub fn into_parts(self) -> (Plan<T>, Vec<Vec<Band>>) {
+        (self.plan, self.tiles)
+    }
+
     /// Rows and columns at a level.
     pub fn level_shape(&self, level: u32) -> Result<[usize; 2], CodecError> {
         let shape = self.plan.level_shape(level)?;

@@ -41,7 +41,8 @@
 //! memory is taken that its length does not vouch for.
 //!
 //! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take the transform and the codeblocks to a CUDA device. The
-//! bytes, and the samples, are the same.
+//! bytes, and the samples, are the same. Where pictures are on the device, [`Codec::on_device`] makes whole streams
+//! there, of several pictures at once.
 //!
 //! # Features
 //!
@@ -66,14 +67,16 @@ mod parallel;
 mod quantise;
 mod rate;
 pub mod tables;
+mod weights;
 mod window;
 
 pub use colour::Colour;
 pub use decode::{Decoder, PacketInfo, Picture, decode};
+pub use device::DeviceEncoder;
 pub use encode::{Codec, CodecBuilder, Target};
 pub use error::CodecError;
 pub use header::{Header, MAX_LAYERS, MAX_LEVELS, MIN_TILE, SIGNATURE, VERSION};
-pub use image::Image;
+pub use image::{Format, Image};
 pub use packet::PacketId;
 pub use quantise::{Quantiser, Step};
 pub use window::Region;

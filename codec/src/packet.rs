@@ -10,13 +10,16 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Of an entry's first byte: the block's words are its coefficients as they are.
-const RAW: u8 = 64;
+pub const RAW: u8 = 64;
 
 /// Of an entry's first byte: these are not all of the block's words.
 const OPEN: u8 = 128;
 
 /// Bytes of a packet's first field, its length.
-const LENGTH: usize = 4;
+pub const LENGTH: usize = 4;
+
+/// Bytes of a piece of an index or a payload. Pieces are hashed apart, and so at once.
+pub const PIECE: usize = 1 << 14;
 
 /// Which packet of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +48,11 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// The lower half of XXH3-64 of a part of a packet.
+/// What a part of a packet is checked with: the lower half of the XXH3-64 of those of its pieces.
 fn checksum(bytes: &[u8], seed: u64) -> [u8; CHECKSUM] {
-    (xxh3_64_with_seed(bytes, seed) as u32).to_le_bytes()
+    let hash = |piece: &[u8]| xxh3_64_with_seed(piece, seed).to_le_bytes();
+    let pieces: Vec<u8> = bytes.chunks(PIECE).flat_map(hash).collect();
+    (xxh3_64_with_seed(&pieces, seed) as u32).to_le_bytes()
 }
 
 /// A number below 2^15 in one byte or two.

@@ -61,10 +61,10 @@ impl Quantiser {
 /// A bit is worth ln 2 / 6 square steps, what it saves where steps are fine. An index of 1 takes a sign and the
 /// difference between the logarithms of its probability and that of 0, which the neighbours tell. So index 1 pays from
 /// 0.5 + (ln 2 / 12)·bits on, that index being put at 1.
-const FIRST: [f64; 10] = [1.02, 0.79, 0.73, 0.69, 0.66, 0.64, 0.62, 0.6, 0.58, 0.56];
+pub const FIRST: [f64; 10] = [1.02, 0.79, 0.73, 0.69, 0.66, 0.64, 0.62, 0.6, 0.58, 0.56];
 
 /// The same from one index above 0 to the next, which takes a bit and a half.
-const NEXT: f64 = 0.58;
+pub const NEXT: f64 = 0.58;
 
 /// Indices of coefficients, in steps, of a band with rows so long: rounded to what is worth its bits. Beyond 31 bits it
 /// is the largest there is.
@@ -96,10 +96,14 @@ fn neighbours(values: &[f64], width: usize, at: usize) -> f64 {
     row(start.checked_sub(width)) + row(Some(start)) + row(Some(start + width)) - values[at].abs().min(2.0)
 }
 
+/// Sums of excesses count in parts of a step, so that their order does not matter.
+pub const UNIT: f64 = (1u64 << 32) as f64;
+
 /// How far coefficients, in steps, are beyond their indices, summed up, and how many have an index beside 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
-    sum: f64,
+    /// In [`UNIT`]ths.
+    sum: i64,
     count: u64,
 }
 
@@ -108,7 +112,8 @@ impl Excess {
     pub fn of(values: &[f64], indices: &[i32]) -> Excess {
         let far = values.iter().zip(indices).filter(|(_, index)| **index != 0);
         far.fold(Excess::default(), |Excess { sum, count }, (value, index)| Excess {
-            sum: sum + value.abs() - f64::from(index.unsigned_abs()),
+            // More than a step only where an index is the largest there is.
+            sum: sum + ((value.abs() - f64::from(index.unsigned_abs())).clamp(-1.0, 1.0) * UNIT) as i64,
             count: count + 1,
         })
     }
@@ -121,8 +126,8 @@ impl Excess {
     /// The offset that puts coefficients at the mean of their intervals.
     pub fn offset(self) -> u8 {
         // Where nothing has an index, it does not matter.
-        let mean = if self.count == 0 { 0.0 } else { self.sum / self.count as f64 };
-        (256.0 * mean).round().clamp(0.0, 255.0) as u8
+        let mean = self.sum as f64 / UNIT / self.count.max(1) as f64;
+        (256.0 * mean + 0.5).clamp(0.0, 255.0) as u8
     }
 }
 

@@ -248,8 +248,8 @@ fn headers_are_not_believed() {
         Err(CodecError::TooLarge { samples: 64, .. })
     ));
     let mut newer = stream.clone();
-    newer[8] = 3;
-    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 3, known: 2 })));
+    newer[8] = 4;
+    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 4, known: 3 })));
     assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));
     assert!(matches!(decode(b""), Err(CodecError::NotAStream)));
 }

@@ -2,6 +2,7 @@
 //! same of words that are broken.
 
 use crate::codec::picture;
+use crate::streams::checksum;
 use lifting::{Device, catalogue};
 use lifting_codec::block::kernel::{
     FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, probabilities,
@@ -334,7 +335,7 @@ fn broken(stream: &[u8], random: &mut Random) -> Vec<u8> {
     let (head, levels) = (decoder.header_length(), decoder.header().levels);
     let end = stream.len() - 4;
     let seed = xxhash_rust::xxh3::xxh3_64(&stream[..head - 4]).wrapping_add(levels.into());
-    let sum = |bytes: &[u8]| (xxhash_rust::xxh3::xxh3_64_with_seed(bytes, seed) as u32).to_le_bytes();
+    let sum = |bytes: &[u8]| checksum(bytes, seed).to_le_bytes();
     let payload = (head..end).find(|from| sum(&stream[*from..end]) == stream[end..]).unwrap();
     let mut broken = stream.to_vec();
     for _ in 0..1 + random.next() % 3 {

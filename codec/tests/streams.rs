@@ -16,6 +16,12 @@ impl Random {
     }
 }
 
+/// What a part of a packet is checked with, by the format's words.
+pub fn checksum(part: &[u8], seed: u64) -> u32 {
+    let hashes = part.chunks(1 << 14).flat_map(|piece| xxh3_64_with_seed(piece, seed).to_le_bytes());
+    xxh3_64_with_seed(&hashes.collect::<Vec<u8>>(), seed) as u32
+}
+
 /// Where the checksums of a stream stand: of each part its beginning, its end, and the seed of its checksum.
 fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let head = Decoder::new(stream).unwrap().header_length();
@@ -23,7 +29,7 @@ fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let (mut at, mut seed) = (head, xxh3_64(&stream[..head - 4]));
     while at < stream.len() {
         let end = at + 4 + u32::from_le_bytes(*stream[at..].first_chunk().unwrap()) as usize;
-        let fits = |from: usize, to: usize| (xxh3_64_with_seed(&stream[from..to], seed) as u32).to_le_bytes();
+        let fits = |from: usize, to: usize| checksum(&stream[from..to], seed).to_le_bytes();
         let index = (at + 4..end).find(|&to| stream[to..].starts_with(&fits(at, to))).expect("an index");
         assert_eq!(stream[end - 4..end], fits(index + 4, end - 4));
         parts.extend([(at, index, Some(seed)), (index + 4, end - 4, Some(seed))]);
@@ -62,10 +68,10 @@ fn broken_streams_do_no_harm() {
             }
             if round % 4 > 0 {
                 let sum = match seed {
-                    Some(seed) => xxh3_64_with_seed(&broken[from..to], seed),
-                    None => xxh3_64(&broken[from..to]),
+                    Some(seed) => checksum(&broken[from..to], seed),
+                    None => xxh3_64(&broken[from..to]) as u32,
                 };
-                broken[to..to + 4].copy_from_slice(&(sum as u32).to_le_bytes());
+                broken[to..to + 4].copy_from_slice(&sum.to_le_bytes());
             }
             match random.below(8) {
                 0 => broken.truncate(random.below(stream.len())),

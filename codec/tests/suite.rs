@@ -2,6 +2,7 @@
 
 mod block;
 mod codec;
+mod device;
 mod kernel;
 mod scalable;
 mod streams;

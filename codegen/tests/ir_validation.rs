@@ -71,6 +71,30 @@ fn types() {
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
 }
 
+/// Bytes are loaded, stored and cast to integers, and no more.
+#[test]
+fn bytes_are_for_storage() {
+    let mut b = Builder::new("bytes");
+    let src = Space::Global(b.pointer("src", U8, Access::Read, "bytes"));
+    let byte = Expr::from(b.load_new("byte", U8, src, 0));
+    b.let_("number", I32, byte.clone().cast(I32) + 1);
+    let good = b.finish(launch([1, 1, 1]));
+    assert!(validate(&good).is_ok());
+
+    let mut b = Builder::new("bytes");
+    let src = Space::Global(b.pointer("src", U8, Access::Read, "bytes"));
+    let byte = Expr::from(b.load_new("byte", U8, src, 0));
+    b.let_("sum", U8, byte.clone() + byte.clone());
+    b.let_("real", F32, byte.clone().cast(F32));
+    let four = b.array("four", U8, 4);
+    b.load(Place::Elem(four, 0.into()), src, 0, 4, Cache::Default);
+    let said = errors(&b.finish(launch([1, 1, 1])));
+    for part in ["u8", "there is no cast from u8 to f32", "elements of u8 are moved one at a time"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert_eq!(said.trim().lines().count(), 3, "{said}");
+}
+
 #[test]
 fn literals_and_widths() {
     let Scene { src, dst, n, row, t, builder: mut b } = scene("widths");

@@ -15,6 +15,7 @@ pub fn of_buffer(b: &Buffer) -> Vec<u8> {
         values.into_iter().flat_map(|v| v.to_pattern().to_le_bytes()[..size].to_vec()).collect()
     }
     match b.scalar() {
+        Scalar::U8 => bytes::<u8>(b),
         Scalar::I16 => bytes::<i16>(b),
         Scalar::I32 => bytes::<i32>(b),
         Scalar::I64 => bytes::<i64>(b),
@@ -42,6 +43,7 @@ pub fn to_buffer(scalar: Scalar, bytes: &[u8]) -> Buffer {
         Buffer::new(&values)
     }
     match scalar {
+        Scalar::U8 => buffer::<u8>(bytes),
         Scalar::I16 => buffer::<i16>(bytes),
         Scalar::I32 => buffer::<i32>(bytes),
         Scalar::I64 => buffer::<i64>(bytes),

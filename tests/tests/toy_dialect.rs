@@ -60,6 +60,7 @@ impl CLike for Toy {
             "thread_ids",
             "u32",
             "u64",
+            "u8",
             "warp_barrier",
             "warps",
             "whole",
@@ -155,6 +156,7 @@ const MACHINE: &str = r#"
 typedef int16_t i16;
 typedef int32_t i32;
 typedef int64_t i64;
+typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef uint16_t half_bits;

@@ -71,6 +71,7 @@ impl CLike for C {
     fn type_name(&self, s: Scalar) -> &'static str {
         match s {
             Scalar::Bool => "bool",
+            Scalar::U8 => "uint8_t",
             Scalar::I16 => "int16_t",
             Scalar::I32 => "int32_t",
             Scalar::I64 => "int64_t",

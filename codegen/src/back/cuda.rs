@@ -36,6 +36,7 @@ impl CLike for Cuda {
 
     fn type_name(&self, s: Scalar) -> &'static str {
         match s {
+            Scalar::U8 => "unsigned char",
             Scalar::I64 => "long long",
             Scalar::U32 => "unsigned",
             Scalar::U64 => "unsigned long long",

@@ -301,7 +301,9 @@ pub(super) fn fixed_size(s: Scalar) -> &'static str {
         Scalar::I32 => "int",
         Scalar::F32 => "float",
         Scalar::F64 => "double",
-        Scalar::I64 | Scalar::U32 | Scalar::U64 | Scalar::F16 | Scalar::Bf16 => unreachable!("a dialect's own word"),
+        Scalar::U8 | Scalar::I64 | Scalar::U32 | Scalar::U64 | Scalar::F16 | Scalar::Bf16 => {
+            unreachable!("a dialect's own word")
+        }
     }
 }
 

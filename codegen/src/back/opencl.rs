@@ -52,6 +52,7 @@ impl CLike for OpenCl {
 
     fn type_name(&self, s: Scalar) -> &'static str {
         match s {
+            Scalar::U8 => "uchar",
             Scalar::I64 => "long",
             Scalar::U32 => "uint",
             Scalar::U64 => "ulong",

@@ -14,8 +14,9 @@
 //! Floating `+ - * /` round once each, to nearest even; a back end must not fuse or reassociate them. Both operands
 //! of a binary operation have one type (shift counts are `i32`); comparisons give `bool`. [`Expr::Select`] evaluates
 //! both arms. A [`Expr::Cast`] between integers wraps or extends (by the sign of the source type), to a float it
-//! rounds to nearest even, from a float to an integer it truncates and the value must fit; a `bool` casts to an integer, as 0 or 1; `f16` and `bf16` are
-//! storage types: the only operation on them is the cast from and to `f32`.
+//! rounds to nearest even, from a float to an integer it truncates and the value must fit; a `bool` casts to an integer,
+//! as 0 or 1; `f16`, `bf16` and `u8` are storage types: the only operation on them is the cast from and to `f32`, and
+//! of `u8` that from and to other integers.
 //!
 //! # Effects are statements
 //! Threads of a block run in step, statement by statement, under an active mask: `If`, `For` and `While` narrow
@@ -66,11 +67,12 @@ pub mod visit;
 
 pub use feature::{Feature, MAX_WARP, WARP};
 
-/// Scalar types. `F16` and `Bf16` are storage only.
+/// Scalar types. `F16`, `Bf16` and `U8` are storage only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Scalar {
     Bool,
+    U8,
     I16,
     I32,
     I64,
@@ -86,14 +88,14 @@ impl Scalar {
     /// Size of one element in memory, in bytes. `Bool` never stands in memory; it counts as 1.
     pub fn bytes(self) -> usize {
         match self {
-            Scalar::Bool => 1,
+            Scalar::Bool | Scalar::U8 => 1,
             Scalar::I16 | Scalar::F16 | Scalar::Bf16 => 2,
             Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
             Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
         }
     }
 
-    /// `i16`, `i32`, …, `i64`, `u32`, `u64`.
+    /// `i16`, `i32`, …, `i64`, `u32`, `u64`: those that are computed in.
     pub fn is_integer(self) -> bool {
         matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
     }
@@ -101,6 +103,11 @@ impl Scalar {
     /// `i16`, `i32` and `i64`.
     pub fn is_signed_integer(self) -> bool {
         matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// Whether nothing is done with it but moves and casts: `u8`, `f16` and `bf16`.
+    pub fn is_storage(self) -> bool {
+        matches!(self, Scalar::U8 | Scalar::F16 | Scalar::Bf16)
     }
 
     /// `f32` and `f64` (arithmetic types) as well as `f16` and `bf16` (storage).
@@ -116,7 +123,7 @@ impl Scalar {
             Scalar::I64 => true,
             Scalar::U32 => u32::try_from(v).is_ok(),
             Scalar::U64 => v >= 0,
-            Scalar::Bool | Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64 => false,
+            Scalar::Bool | Scalar::U8 | Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64 => false,
         }
     }
 
@@ -124,6 +131,7 @@ impl Scalar {
     pub fn name(self) -> &'static str {
         match self {
             Scalar::Bool => "bool",
+            Scalar::U8 => "u8",
             Scalar::I16 => "i16",
             Scalar::I32 => "i32",
             Scalar::I64 => "i64",
@@ -341,7 +349,7 @@ pub enum Stmt {
         space: Space,
         /// First element.
         index: Expr,
-        /// 1, 2, 4, 8 or 16 elements, 16 bytes at most.
+        /// 1, 2, 4, 8 or 16 elements, 16 bytes at most; of `u8` 1.
         lanes: u32,
         /// Hint.
         cache: Cache,

@@ -117,7 +117,9 @@ impl Checker<'_> {
             if let ParamKind::Pointer(Scalar::Bool, _) = p.kind {
                 self.head_error(format!("parameter `{}`", p.name), "`bool` never stands in memory");
             }
-            if let ParamKind::Scalar(Scalar::Bool | Scalar::F16 | Scalar::Bf16) = p.kind {
+            if let ParamKind::Scalar(scalar) = p.kind
+                && (scalar == Scalar::Bool || scalar.is_storage())
+            {
                 self.head_error(format!("parameter `{}`", p.name), "a scalar is of an integer type, f32 or f64");
             }
         }
@@ -281,7 +283,7 @@ impl Checker<'_> {
             Stmt::Shuffle { dst, src, lane } => {
                 let found = self.expr(src);
                 if let Some(scalar) = found
-                    && matches!(scalar, Scalar::Bool | Scalar::F16 | Scalar::Bf16)
+                    && (scalar == Scalar::Bool || scalar.is_storage())
                 {
                     self.error(format!("a shuffle moves 32- and 64-bit types and i16, not {}", scalar.name()));
                 }
@@ -430,6 +432,8 @@ impl Checker<'_> {
             self.error(format!("{lanes} elements at once: 1, 2, 4, 8 or 16 are possible"));
         } else if lanes as usize * element.bytes() > 16 {
             self.error(format!("{lanes} elements of {} are more than 16 bytes", element.name()));
+        } else if lanes > 1 && element == Scalar::U8 {
+            self.error("elements of u8 are moved one at a time");
         }
         Some(element)
     }
@@ -498,19 +502,21 @@ impl Checker<'_> {
                 self.expect(cond, Scalar::Bool, "the condition of a select");
                 let (a, b) = (self.expr(a), self.expr(b));
                 let a = a?;
-                if matches!(a, Scalar::F16 | Scalar::Bf16) {
-                    self.error(format!("{} is for storage: cast it to f32 first", a.name()));
+                if a.is_storage() {
+                    let to = if a == Scalar::U8 { Scalar::I32 } else { Scalar::F32 };
+                    self.error(format!("{} is for storage: cast it to {} first", a.name(), to.name()));
                 }
                 self.expect(b, a, "the second arm of a select");
                 Some(a)
             }
             Expr::Cast(to, a) => {
                 let from = self.expr(a)?;
-                let storage = |s| matches!(s, Scalar::F16 | Scalar::Bf16);
                 let right = match (from, *to) {
-                    (from, to) if storage(from) => to == Scalar::F32 || to == from,
-                    (from, to) if storage(to) => from == Scalar::F32,
-                    (Scalar::Bool, to) => to.is_integer() || to == Scalar::Bool,
+                    (from, to) if from == to => true,
+                    (Scalar::U8, other) | (other, Scalar::U8) => other.is_integer(),
+                    (from, to) if from.is_storage() => to == Scalar::F32,
+                    (from, to) if to.is_storage() => from == Scalar::F32,
+                    (Scalar::Bool, to) => to.is_integer(),
                     (_, to) => to != Scalar::Bool,
                 };
                 if !right {

@@ -4,10 +4,14 @@
 use super::cuda::{CudaArg, CudaKernels};
 use crate::device::Device;
 use crate::error::PlanError;
-use crate::sample::Sample;
-use lifting_codegen::ir::interp::{self, Buffer};
+use crate::plan::Plan;
+use crate::sample::{Plain, Sample};
+use lifting_codegen::ir::interp::{self, Buffer, Element};
 use lifting_codegen::ir::valid::{KernelInfo, validate};
 use lifting_codegen::ir::{Kernel, Scalar};
+use std::ops::Range;
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
 
 /// Kernels on a device: CUDA's, or the interpreter.
 #[derive(Debug)]
@@ -15,6 +19,27 @@ pub struct Kernels {
     kernels: Vec<(Kernel, KernelInfo)>,
     #[cfg(feature = "cuda")]
     cuda: Option<CudaKernels>,
+}
+
+/// What stands in arrays: samples, and bytes. The trait is sealed.
+pub trait Cell: Element + Plain + Default + Clone {}
+
+impl<T: Sample> Cell for T {}
+impl Cell for u8 {}
+
+/// A plan whose transforms go from array to array, among launches of kernels.
+#[derive(Debug)]
+pub struct Transform<T: Sample> {
+    plan: Plan<T>,
+    #[cfg(feature = "cuda")]
+    workspace: Option<crate::cuda::CudaWorkspace>,
+}
+
+impl<T: Sample> Transform<T> {
+    /// The plan.
+    pub fn plan(&self) -> &Plan<T> {
+        &self.plan
+    }
 }
 
 /// An array in a device's memory, or what stands for it.
@@ -41,6 +66,26 @@ impl Array {
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Its bytes in the memory of a CUDA device, for copies and kernels of others; `None` elsewhere.
+    #[cfg(feature = "cuda")]
+    pub fn cuda(&self) -> Option<&cudarc::driver::CudaSlice<u8>> {
+        if let Memory::Cuda(memory) = &self.memory { Some(memory) } else { None }
+    }
+
+    /// The same, to write.
+    #[cfg(feature = "cuda")]
+    pub fn cuda_mut(&mut self) -> Option<&mut cudarc::driver::CudaSlice<u8>> {
+        if let Memory::Cuda(memory) = &mut self.memory { Some(memory) } else { None }
+    }
+
+    /// Whether these elements of type `T` are among its own.
+    fn check<T: Cell>(&self, range: &Range<usize>) -> Result<(), PlanError> {
+        if self.scalar != T::SCALAR || range.start > range.end || range.end > self.len {
+            return Err(PlanError::KernelArray { found: self.scalar.name(), len: self.len, wanted: T::SCALAR.name() });
+        }
+        Ok(())
     }
 }
 
@@ -100,7 +145,7 @@ impl Kernels {
     ///
     /// # Errors
     /// If the device's memory is full.
-    pub fn upload<T: Sample>(&self, values: &[T]) -> Result<Array, PlanError> {
+    pub fn upload<T: Cell>(&self, values: &[T]) -> Result<Array, PlanError> {
         let (scalar, len) = (T::SCALAR, values.len());
         #[cfg(feature = "cuda")]
         if let Some(cuda) = &self.cuda {
@@ -110,32 +155,137 @@ impl Kernels {
         Ok(Array { scalar, len, memory: Memory::Host(Buffer::new(values)) })
     }
 
-    /// The first `len` values of an array, when all that was launched before is done.
+    /// Puts values into an array, from element `at` on, behind all that was launched before.
     ///
     /// # Errors
-    /// If it has fewer or others, or something that was launched has failed.
-    pub fn download<T: Sample>(&self, array: &Array, len: usize) -> Result<Vec<T>, PlanError> {
-        if array.scalar != T::SCALAR || len > array.len {
-            return Err(PlanError::KernelArray {
-                found: array.scalar.name(),
-                len: array.len,
-                wanted: T::SCALAR.name(),
-            });
-        }
-        match &array.memory {
-            Memory::Host(buffer) => {
-                let mut values = buffer.to_vec().unwrap_or_default();
-                values.truncate(len);
-                Ok(values)
-            }
+    /// If they do not fit it, or something that was launched has failed.
+    pub fn write<T: Cell>(&self, array: &mut Array, at: usize, values: &[T]) -> Result<(), PlanError> {
+        array.check::<T>(&(at..at.saturating_add(values.len())))?;
+        match &mut array.memory {
+            Memory::Host(buffer) => buffer.set((at..).zip(values.iter().cloned())),
             #[cfg(feature = "cuda")]
             Memory::Cuda(memory) => {
-                let mut values = vec![T::default(); len];
                 if let Some(cuda) = &self.cuda {
-                    cuda.download(memory, zerocopy::IntoBytes::as_mut_bytes(&mut values[..]))?;
+                    cuda.write(memory, at * size_of::<T>(), zerocopy::IntoBytes::as_bytes(values))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Some values of an array, when all that was launched before is done.
+    ///
+    /// # Errors
+    /// If it does not have them, or has others, or something that was launched has failed.
+    pub fn download<T: Cell>(&self, array: &Array, range: Range<usize>) -> Result<Vec<T>, PlanError> {
+        array.check::<T>(&range)?;
+        match &array.memory {
+            Memory::Host(buffer) => Ok(buffer.to_vec().unwrap_or_default()[range].to_vec()),
+            #[cfg(feature = "cuda")]
+            Memory::Cuda(memory) => {
+                let mut values = vec![T::default(); range.len()];
+                if let Some(cuda) = &self.cuda {
+                    let at = range.start * size_of::<T>();
+                    cuda.download(memory, at, zerocopy::IntoBytes::as_mut_bytes(&mut values[..]))?;
                 }
                 Ok(values)
             }
+        }
+    }
+
+    /// A plan of this device, with what it needs to go from array to array.
+    ///
+    /// # Errors
+    /// If it is another device's, or the device's memory is full.
+    pub fn transform<T: Sample>(&self, plan: Plan<T>) -> Result<Transform<T>, PlanError> {
+        #[cfg(feature = "cuda")]
+        let workspace = match &self.cuda {
+            Some(cuda) => Some(plan.cuda()?.workspace(cuda.stream())?),
+            None => None,
+        };
+        Ok(Transform {
+            plan,
+            #[cfg(feature = "cuda")]
+            workspace,
+        })
+    }
+
+    /// Analysis of the data that begins at an element of the source; its coefficients begin at one of the target.
+    ///
+    /// # Errors
+    /// If either array does not have so much, or is another device's, or the device refuses.
+    pub fn forward<T: Sample>(
+        &self,
+        transform: &mut Transform<T>,
+        source: (&Array, usize),
+        target: (&mut Array, usize),
+    ) -> Result<(), PlanError> {
+        self.execute(transform, true, source, target)
+    }
+
+    /// Synthesis, as [`Kernels::forward`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn inverse<T: Sample>(
+        &self,
+        transform: &mut Transform<T>,
+        source: (&Array, usize),
+        target: (&mut Array, usize),
+    ) -> Result<(), PlanError> {
+        self.execute(transform, false, source, target)
+    }
+
+    fn execute<T: Sample>(
+        &self,
+        transform: &mut Transform<T>,
+        is_forward: bool,
+        (source, from): (&Array, usize),
+        (target, to): (&mut Array, usize),
+    ) -> Result<(), PlanError> {
+        let plan = &transform.plan;
+        let (data, coefficients) = (plan.len(), plan.coefficient_len());
+        let (read, written) = if is_forward { (data, coefficients) } else { (coefficients, data) };
+        let (from, to) = (from..from.saturating_add(read), to..to.saturating_add(written));
+        source.check::<T>(&from)?;
+        target.check::<T>(&to)?;
+        match (&source.memory, &mut target.memory) {
+            (Memory::Host(source), Memory::Host(target)) => {
+                let (values, mut result) = (source.to_vec::<T>().unwrap_or_default(), vec![T::default(); written]);
+                match is_forward {
+                    true => plan.forward(&values[from], &mut result[..])?,
+                    false => plan.inverse(&values[from], &mut result[..])?,
+                }
+                target.set(to.zip(result));
+                Ok(())
+            }
+            #[cfg(feature = "cuda")]
+            (Memory::Cuda(source), Memory::Cuda(target)) => {
+                let (Some(cuda), Some(workspace)) = (&self.cuda, &mut transform.workspace) else {
+                    return Err(PlanError::NoKernels { device: "another device".into() });
+                };
+                let way = match is_forward {
+                    true => crate::cuda::Transform::Forward,
+                    false => crate::cuda::Transform::Inverse { level: 0 },
+                };
+                let at = [from.start, to.start].map(|at| at * size_of::<T>());
+                // SAFETY: both parts are within their arrays, which are two.
+                unsafe { cuda.transform(plan.cuda()?, way, source, target, at, workspace) }
+            }
+            #[cfg(feature = "cuda")]
+            _ => Err(PlanError::NoKernels { device: "another device".into() }),
+        }
+    }
+
+    /// Lets everything that follows go to a stream of the caller, on a CUDA device.
+    ///
+    /// # Errors
+    /// If these kernels are not on the stream's device.
+    #[cfg(feature = "cuda")]
+    pub fn on_stream(&mut self, stream: &Arc<cudarc::driver::CudaStream>) -> Result<(), PlanError> {
+        match &mut self.cuda {
+            Some(cuda) => Ok(cuda.on_stream(stream)?),
+            None => Err(PlanError::NoKernels { device: "another device".into() }),
         }
     }
 

@@ -17,7 +17,7 @@ pub fn gatherer() -> Kernel {
     let offsets = Space::Global(b.pointer("offsets", Scalar::I32, Access::Read, "first words in the payload"));
     let words = Space::Global(b.pointer("words", Scalar::I16, Access::Read, "words as coders left them"));
     let payload = Space::Global(b.pointer("payload", Scalar::I16, Access::Write, "words one after the other"));
-    let block = Block::load(b, blocks);
+    let block = Block::load(b, blocks, Builtin::BlockX);
     let stride = b.scalar("stride", Scalar::I32, STRIDE);
     b.scalar("count", Scalar::I32, "number of blocks");
     let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
@@ -25,11 +25,8 @@ pub fn gatherer() -> Kernel {
     let planes = Expr::from(b.load_new("planes", Scalar::I32, results, at.clone()));
     let coded = Expr::from(b.load_new("coded", Scalar::I32, results, at + 1));
     let to = Expr::from(b.load_new("to", Scalar::I32, offsets, Builtin::BlockX));
-    let there = planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()));
-    b.if_(there, |b| {
-        let samples = b.let_("samples", Scalar::I32, block.height.clone() * block.width.clone());
-        let each = b.let_("bits_of_each", Scalar::I32, planes.clone() + 1);
-        let raw = b.let_("raw", Scalar::I32, (Expr::from(samples) * Expr::from(each) + 15) >> 4);
+    b.if_(is_coded(&planes), |b| {
+        let raw = b.let_("raw", Scalar::I32, block.raw_words(&planes));
         b.if_else(
             coded.clone().lt(raw.into()),
             |b| {
@@ -40,31 +37,46 @@ pub fn gatherer() -> Kernel {
             },
             |b| {
                 b.for_("i", lane.clone(), raw, LANES, |b, i| {
-                    let word = b.let_("word", Scalar::I32, 0);
-                    b.for_("bit", 0, 16, 1, |b, bit| {
-                        let position = b.let_("position", Scalar::I32, i.clone() * 16 + bit);
-                        let of = b.let_("of", Scalar::I32, Expr::from(position) / Expr::from(each));
-                        b.set(Place::Local(word), Expr::from(word) << 1);
-                        b.if_(Expr::from(of).lt(samples.into()), |b| {
-                            let row = b.let_("y", Scalar::I32, Expr::from(of) / block.width.clone());
-                            let column = Expr::from(of) - Expr::from(row) * block.width.clone();
-                            let index = block.start.clone() + Expr::from(row) * Expr::from(stride) + column;
-                            let c = Expr::from(b.load_new("c", Scalar::I32, coefficients, index));
-                            let negative = c.clone().lt(0.into());
-                            let magnitude = negative.clone().select(-c.clone(), c);
-                            // A sign, and then the magnitude, its highest bit first.
-                            let within = Expr::from(position) - Expr::from(of) * Expr::from(each);
-                            let below = b.let_("below", Scalar::I32, planes.clone() - within);
-                            let is_sign = Expr::from(below).eq_(planes.clone());
-                            let bit = (magnitude >> Expr::from(below)).and(1.into());
-                            let bit = is_sign.select(negative.cast(Scalar::I32), bit);
-                            b.set(Place::Local(word), Expr::from(word).or(bit));
-                        });
-                    });
+                    let word = raw_word(b, coefficients, &block, stride.into(), &planes, i.clone());
                     b.store(payload, to.clone() + i, Expr::from(word).cast(Scalar::I16));
                 });
             },
         );
     });
     finished(builder)
+}
+
+/// A word of a block whose coefficients stand as they are, row by row: a sign each, and then the magnitude, its highest
+/// bit first.
+pub(crate) fn raw_word(
+    b: &mut Builder,
+    coefficients: Space,
+    block: &Block,
+    stride: Expr,
+    planes: &Expr,
+    i: Expr,
+) -> LocalId {
+    let each = Expr::from(b.let_("bits_of_one", Scalar::I32, planes.clone() + 1));
+    let samples = block.height.clone() * block.width.clone();
+    let word = b.let_("raw_word", Scalar::I32, 0);
+    b.for_("bit", 0, 16, 1, |b, bit| {
+        let position = b.let_("position", Scalar::I32, i * 16 + bit);
+        let of = b.let_("of", Scalar::I32, Expr::from(position) / each.clone());
+        b.set(Place::Local(word), Expr::from(word) << 1);
+        b.if_(Expr::from(of).lt(samples), |b| {
+            let row = b.let_("y", Scalar::I32, Expr::from(of) / block.width.clone());
+            let column = Expr::from(of) - Expr::from(row) * block.width.clone();
+            let index = block.start.clone() + Expr::from(row) * stride + column;
+            let c = Expr::from(b.load_new("c", Scalar::I32, coefficients, index));
+            let negative = c.clone().lt(0.into());
+            let magnitude = negative.clone().select(-c.clone(), c);
+            let within = Expr::from(position) - Expr::from(of) * each;
+            let below = b.let_("below", Scalar::I32, planes.clone() - within);
+            let is_sign = Expr::from(below).eq_(planes.clone());
+            let bit = (magnitude >> Expr::from(below)).and(1.into());
+            let bit = is_sign.select(negative.cast(Scalar::I32), bit);
+            b.set(Place::Local(word), Expr::from(word).or(bit));
+        });
+    });
+    word
 }

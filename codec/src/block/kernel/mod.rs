@@ -20,6 +20,7 @@ pub use choose::{chooser, costs};
 pub use decode::{AS_IT_IS, decoder};
 pub use encode::encoder;
 pub use gather::gatherer;
+pub(crate) use gather::raw_word;
 
 use super::{CONTEXTS, DEPTHS, Direction, MAX_PLANES, MAX_SIDE, Passes, Shape};
 use crate::tables::Tables;
@@ -95,25 +96,31 @@ const CHOICES: &str = "table and sharing of each block";
 const STRIDE: &str = "coefficients from one row to the next";
 
 /// What a task says of a block, in variables; the same for all lanes.
-struct Block {
-    start: Expr,
-    height: Expr,
-    width: Expr,
+pub(crate) struct Block {
+    pub start: Expr,
+    pub height: Expr,
+    pub width: Expr,
     horizontal: Expr,
-    first: Expr,
+    pub first: Expr,
     limit: Expr,
     planes: Expr,
 }
 
 impl Block {
-    fn load(b: &mut Builder, blocks: Space) -> Block {
+    pub fn load(b: &mut Builder, blocks: Space, which: impl Into<Expr>) -> Block {
+        let which = Expr::from(b.let_("block", Scalar::I32, which));
         let names = ["start", "height", "width", "horizontal", "first", "limit", "planes"];
         let fields: [Expr; FIELDS] = std::array::from_fn(|i| {
-            let at = Expr::from(Builtin::BlockX) * FIELDS as i32 + i as i32;
+            let at = which.clone() * FIELDS as i32 + i as i32;
             b.load_new(names[i], Scalar::I32, blocks, at).into()
         });
         let [start, height, width, horizontal, first, limit, planes] = fields;
         Block { start, height, width, horizontal: horizontal.eq_(1.into()), first, limit, planes }
+    }
+
+    /// Words that it has as it is, with so many planes.
+    pub fn raw_words(&self, planes: &Expr) -> Expr {
+        (self.height.clone() * self.width.clone() * (planes.clone() + 1) + 15) >> 4
     }
 }
 
@@ -139,7 +146,7 @@ impl Scene {
         let stride = b.scalar("stride", Scalar::I32, STRIDE).into();
         b.scalar("count", Scalar::I32, "number of blocks");
         let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-        let block = Block::load(b, blocks);
+        let block = Block::load(b, blocks, Builtin::BlockX);
         let valid = ["has_left", "has_right"].map(|name| b.declare(name, Scalar::Bool));
         for (side, valid) in (0..).zip(valid) {
             b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(block.width.clone()));
@@ -187,7 +194,7 @@ impl Scene {
 }
 
 /// Whether a block of so many planes is coded by kernels.
-fn is_coded(planes: &Expr) -> Expr {
+pub(crate) fn is_coded(planes: &Expr) -> Expr {
     planes.clone().gt(0.into()).and(planes.clone().le((MOST_PLANES as i32).into()))
 }
 
@@ -206,7 +213,7 @@ pub fn launch<const N: usize>(
 }
 
 /// Blocks of one warp, as many of them as the last parameter says.
-fn finished(builder: Builder) -> Kernel {
+pub(crate) fn finished(builder: Builder) -> Kernel {
     let one = || Expr::i32(1);
     let mut kernel = builder.finish(Launch { block: [LANES as u32, 1, 1], grid: [one(), one(), one()] });
     kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));

@@ -180,6 +180,13 @@ fn casts(suite: &mut Suite) {
     from_integer!(i64, [0, 1, -1, 1 << 40, (1 << 53) + 1, (1 << 24) + 1, i64::MAX, i64::MIN] => i16 i32 u32 u64 f32 f64);
     from_integer!(u32, [0, 1, 70000, 16777217, 1 << 31, u32::MAX] => i16 i32 i64 u64 f32 f64);
     from_integer!(u64, [0, 1, 1 << 40, (1 << 53) + 1, 1 << 63, u64::MAX] => i16 i32 i64 u32 f32 f64);
+    // Bytes: bits above the lowest eight are dropped.
+    from_integer!(u8, [0, 1, 127, 128, 255] => i16 i32 i64 u32 u64);
+    from_integer!(i16, [0, -1, 300, i16::MIN] => u8);
+    from_integer!(i32, [0, 1, -1, 255, 256, 70000, i32::MIN] => u8);
+    from_integer!(i64, [0, -1, 1 << 40, 511] => u8);
+    from_integer!(u32, [0, 128, 70000, u32::MAX] => u8);
+    from_integer!(u64, [0, 128, 1 << 40, u64::MAX] => u8);
     // From floats: truncated.
     macro_rules! from_float {
         ($from:ident, $($to:ident $values:expr;)*) => {$(

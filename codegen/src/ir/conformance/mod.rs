@@ -66,6 +66,7 @@ fn values(b: &Buffer) -> Vec<String> {
     }
     match b.scalar() {
         Scalar::Bool => Vec::new(),
+        Scalar::U8 => texts(b, |v: u8| v.to_string()),
         Scalar::I16 => texts(b, |v: i16| v.to_string()),
         Scalar::I32 => texts(b, |v: i32| v.to_string()),
         Scalar::I64 => texts(b, |v: i64| v.to_string()),

@@ -37,6 +37,7 @@ macro_rules! elements {
 }
 
 elements! {
+    u8 U8 |v| v as u64, |b| b as u8;
     i16 I16 |v| v as i64 as u64, |b| b as i16;
     i32 I32 |v| v as i64 as u64, |b| b as i32;
     i64 I64 |v| v as u64, |b| b as i64;

@@ -331,7 +331,9 @@ impl<'a> Registers<'a> {
             (_, Scalar::U64) => bits!(u64),
             (_, Scalar::F32) => apply!(f32, |v: f32| -v),
             (_, Scalar::F64) => apply!(f64, |v: f64| -v),
-            (_, Scalar::Bool | Scalar::F16 | Scalar::Bf16) => unreachable!("the validator lets no such operand pass"),
+            (_, Scalar::Bool | Scalar::U8 | Scalar::F16 | Scalar::Bf16) => {
+                unreachable!("the validator lets no such operand pass")
+            }
         }
     }
 
@@ -435,7 +437,7 @@ impl<'a> Registers<'a> {
                 Eq => self.map2(active, dst, a, b, |a, b| (a == b).into()),
                 _ => self.map2(active, dst, a, b, |a, b| (a != b).into()),
             },
-            Scalar::F16 | Scalar::Bf16 => unreachable!("the validator lets no such operands pass"),
+            Scalar::U8 | Scalar::F16 | Scalar::Bf16 => unreachable!("the validator lets no such operands pass"),
         }
         Ok(())
     }
@@ -470,11 +472,12 @@ impl<'a> Registers<'a> {
             };
         }
         match from {
-            I16 => to!(i16, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
-            I32 => to!(i32, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
-            I64 => to!(i64, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
-            U32 => to!(u32, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
-            U64 => to!(u64, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
+            U8 => to!(u8, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64),
+            I16 => to!(i16, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
+            I32 => to!(i32, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
+            I64 => to!(i64, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
+            U32 => to!(u32, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
+            U64 => to!(u64, U8 u8, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
             F64 => to!(f64, I16 i16, I32 i32, I64 i64, U32 u32, U64 u64, F32 f32, F64 f64),
             F32 => match to {
                 F16 => self.map1(active, dst, a, |a| f16::from_f32(f32::from_pattern(a)).to_pattern()),

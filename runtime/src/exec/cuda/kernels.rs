@@ -5,16 +5,20 @@ use super::device::{CudaDevice, describe};
 use super::error::CudaError;
 use super::launch::load;
 use super::nvrtc::Target;
+use super::plan::{CudaPlan, CudaWorkspace, Transform};
 use crate::error::PlanError;
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, sys};
+use crate::sample::Sample;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, sys};
 use lifting_codegen::back::{Cuda, Dialect};
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
+use std::sync::Arc;
 
-/// Kernels on a device. What they do goes to the device's own stream, one after the other.
+/// Kernels on a device. What they do goes to one stream, the device's own if nothing is said, one after the other.
 #[derive(Debug)]
 pub(crate) struct CudaKernels {
     device: CudaDevice,
+    stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
 }
 
@@ -39,37 +43,79 @@ impl CudaKernels {
             let missing = |e| CudaError::Module { reason: format!("it has no kernel `{name}`: {}", describe(e)) };
             module.load_function(name).map_err(missing)
         };
-        Ok(CudaKernels { device: device.clone(), functions: names.iter().map(function).collect::<Result<_, _>>()? })
+        let functions = names.iter().map(function).collect::<Result<_, _>>()?;
+        Ok(CudaKernels { device: device.clone(), stream: device.stream().clone(), functions })
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// From now on another stream, of the same device.
+    pub fn on_stream(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        if stream.context() != self.device.context() {
+            let (expected, found) = (self.device.ordinal(), stream.context().ordinal());
+            return Err(CudaError::WrongDevice { what: "the stream", expected, found });
+        }
+        self.stream = stream.clone();
+        Ok(())
     }
 
     /// An array of zeros.
     pub fn zeroed(&self, bytes: usize) -> Result<CudaSlice<u8>, CudaError> {
         let failed = |e| self.device.allocation_error("an array of kernels", bytes, e);
-        self.device.stream().alloc_zeros(bytes.max(1)).map_err(failed)
+        self.stream.alloc_zeros(bytes.max(1)).map_err(failed)
     }
 
     /// An array with these bytes.
     pub fn upload(&self, bytes: &[u8]) -> Result<CudaSlice<u8>, CudaError> {
         let mut array = self.zeroed(bytes.len())?;
-        if !bytes.is_empty() {
-            let mut part = array.slice_mut(..bytes.len());
-            self.device.stream().memcpy_htod(bytes, &mut part).map_err(|e| self.device.error("copy host data", e))?;
-        }
+        self.write(&mut array, 0, bytes)?;
         Ok(array)
     }
 
-    /// The first bytes of an array, when all that was launched before is done.
-    pub fn download(&self, array: &CudaSlice<u8>, to: &mut [u8]) -> Result<(), CudaError> {
+    /// Puts bytes into an array, from one on.
+    pub fn write(&self, array: &mut CudaSlice<u8>, at: usize, bytes: &[u8]) -> Result<(), CudaError> {
+        if !bytes.is_empty() {
+            let mut part = array.slice_mut(at..at + bytes.len());
+            self.stream.memcpy_htod(bytes, &mut part).map_err(|e| self.device.error("copy host data", e))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of an array from one on, when all that was launched before is done.
+    pub fn download(&self, array: &CudaSlice<u8>, at: usize, to: &mut [u8]) -> Result<(), CudaError> {
         if !to.is_empty() {
-            let part = array.slice(..to.len().min(array.len()));
-            self.device.stream().memcpy_dtoh(&part, to).map_err(|e| self.device.error("copy host data", e))?;
+            let part = array.slice(at..at + to.len());
+            self.stream.memcpy_dtoh(&part, to).map_err(|e| self.device.error("copy host data", e))?;
         }
         self.wait()
     }
 
     /// Waits until all that was launched is done.
     pub fn wait(&self) -> Result<(), CudaError> {
-        self.device.stream().synchronize().map_err(|e| self.device.error("finish", e))
+        self.stream.synchronize().map_err(|e| self.device.error("finish", e))
+    }
+
+    /// A transform from a byte of one array to one of another.
+    ///
+    /// # Safety
+    /// The plan touches nothing beyond the arrays, which do not overlap.
+    pub unsafe fn transform<T: Sample>(
+        &self,
+        plan: &CudaPlan<T>,
+        transform: Transform,
+        source: &CudaSlice<u8>,
+        target: &mut CudaSlice<u8>,
+        [from, to]: [usize; 2],
+        workspace: &mut CudaWorkspace,
+    ) -> Result<(), PlanError> {
+        let (source, _source_guard) = source.device_ptr(&self.stream);
+        let (target, _target_guard) = target.device_ptr_mut(&self.stream);
+        let (source, target) = (source + from as u64, target + to as u64);
+        // SAFETY: passed on from the caller.
+        unsafe { plan.execute_raw(transform, &self.stream, source, target, workspace) }
     }
 
     /// Launches a kernel.
@@ -84,7 +130,7 @@ impl CudaKernels {
         args: &mut [CudaArg<'_>],
     ) -> Result<(), CudaError> {
         self.device.ready()?;
-        let stream = self.device.stream();
+        let stream = &self.stream;
         // The driver reads as many bytes as a parameter has, from the low end: little-endian, as all its hosts are.
         let mut values: Vec<u64> = Vec::with_capacity(args.len());
         let mut guards = Vec::new();

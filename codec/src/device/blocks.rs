@@ -76,8 +76,8 @@ impl BlockCoder {
         let arrays = [&mut coefficients, &mut blocks, &mut choices, &mut table, &mut words, &mut results];
         launch(kernels, ENCODE, arrays, numbers)?;
 
-        let found: Vec<i32> = kernels.download(&results, 2 * places.len())?;
-        let chosen: Vec<i32> = kernels.download(&choices, 2 * places.len())?;
+        let found: Vec<i32> = kernels.download(&results, 0..2 * places.len())?;
+        let chosen: Vec<i32> = kernels.download(&choices, 0..2 * places.len())?;
         let (mut offsets, mut encoded, mut total) = (Vec::new(), Vec::new(), 0);
         for ((place, found), chosen) in places.iter().zip(found.chunks(2)).zip(chosen.chunks(2)) {
             let (planes, coded) = (found[0] as u32, found[1] as usize);
@@ -98,7 +98,7 @@ impl BlockCoder {
         let mut payload = kernels.zeroed(Scalar::I16, total)?;
         let arrays = [&mut coefficients, &mut blocks, &mut results, &mut offsets, &mut words, &mut payload];
         launch(kernels, GATHER, arrays, numbers)?;
-        let payload: Vec<i16> = kernels.download(&payload, total)?;
+        let payload: Vec<i16> = kernels.download(&payload, 0..total)?;
         let mut payload = payload.into_iter().map(|word| word as u16);
         let block = |(planes, mode, length)| Encoded { planes, mode, words: payload.by_ref().take(length).collect() };
         Ok(Some(encoded.into_iter().map(block).collect()))
@@ -140,7 +140,7 @@ impl BlockCoder {
             let (mut words, mut results) = (kernels.upload(&words)?, kernels.zeroed(Scalar::I32, blocks.len())?);
             let arrays = [&mut coefficients, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
             launch(kernels, DECODE, arrays, [first.stride, blocks.len()])?;
-            let statuses: Vec<i32> = kernels.download(&results, blocks.len())?;
+            let statuses: Vec<i32> = kernels.download(&results, 0..blocks.len())?;
             if statuses.contains(&(Status::Broken as i32)) {
                 return Err(BlockError::Length.into());
             }
@@ -148,7 +148,7 @@ impl BlockCoder {
                 return Ok(None);
             }
         }
-        let all: Vec<i32> = kernels.download(&coefficients, all)?;
+        let all: Vec<i32> = kernels.download(&coefficients, 0..all)?;
         Ok(Some(all.chunks(each).map(<[i32]>::to_vec).collect()))
     }
 }

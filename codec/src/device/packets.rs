@@ -1,0 +1,443 @@
+//! Packets of streams: where they stand, what their indices say, their words and their checksums. `docs/format.md` and
+//! [`crate::packet`] define them; here all packets of all pictures are made at once.
+
+use super::hash::Hash;
+use super::{Threads, warps};
+use crate::block::kernel::{Block, is_coded, raw_word};
+use crate::header::CHECKSUM;
+use crate::packet::{LENGTH, PIECE, RAW};
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::*;
+
+/// Lanes of a warp.
+const LANES: i32 = 32;
+
+/// Bits of a piece's length.
+const PIECE_BITS: i32 = PIECE.trailing_zeros() as i32;
+
+/// Bytes of a packet beside its index and its payload.
+const FRAME: i32 = (LENGTH + 2 * CHECKSUM) as i32;
+
+/// A global array.
+fn global(b: &mut Builder, name: &str, scalar: Scalar, access: Access, doc: &str) -> Space {
+    Space::Global(b.pointer(name, scalar, access, doc))
+}
+
+// What parameters are, in texts.
+const STREAMS: &str = "streams, one for each picture";
+const ENTRIES: &str = "bytes of entries before each block of a picture, and of all";
+const WORDS: &str = "words before each block of a picture, and of all";
+const FIRSTS: &str = "the first block of each packet, and the number of blocks";
+const PARTS: &str = "first byte and length of each packet's index and of its payload";
+const CAPACITY: &str = "bytes from one stream to the next";
+const EACH: &str = "blocks of a picture";
+
+fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) -> Expr {
+    b.load_new(name, Scalar::I32, space, at).into()
+}
+
+fn added(b: &mut Builder, sum: LocalId, value: impl Into<Expr>) {
+    b.set(Place::Local(sum), Expr::from(sum) + value.into());
+}
+
+/// What is to be written of a block.
+struct Entry {
+    planes: Expr,
+    is_raw: Expr,
+    /// Words, in its payload.
+    words: Expr,
+    /// Bytes, in its index.
+    bytes: Expr,
+}
+
+impl Entry {
+    /// By the encoder's results.
+    fn new(b: &mut Builder, block: &Block, results: Space, which: Expr) -> Entry {
+        let planes = loaded(b, "planes", results, which.clone() * 2);
+        let coded = loaded(b, "coded", results, which * 2 + 1);
+        let raw = Expr::from(b.let_("raw", Scalar::I32, block.raw_words(&planes)));
+        let is_raw = Expr::from(b.let_("is_raw", Scalar::Bool, raw.clone().le(coded.clone())));
+        let words = is_coded(&planes).select(coded.min(raw), 0.into());
+        let words = Expr::from(b.let_("words_of_block", Scalar::I32, words));
+        let number = words.clone().lt(128.into()).select(3.into(), 4.into());
+        let is_short = is_raw.clone().or(words.clone().eq_(0.into()));
+        let bytes = b.let_("bytes", Scalar::I32, is_short.select(1.into(), number)).into();
+        Entry { planes, is_raw, words, bytes }
+    }
+}
+
+/// Threads that lay a picture's blocks out.
+const LAYERS: i32 = 256;
+
+/// The kernel that finds how many bytes of indices and how many words come before each block: prefix sums, a block of
+/// threads a picture. Its parameters, in order: blocks ([`Task`](crate::block::kernel::Task)), results of the encoder,
+/// bytes of entries and words before each block of a picture and of all of them (`i32`), blocks of each picture that
+/// are left to the processor (`i32`), blocks of a picture, and the number of pictures.
+pub fn layout() -> Kernel {
+    let mut builder = Builder::new("lay_out_blocks");
+    let b = &mut builder;
+    b.doc("Prefix sums over a picture's codeblocks: bytes of their entries in indices, and words.");
+    let blocks = global(b, "blocks", Scalar::I32, Access::Read, "seven numbers for each block");
+    let results = global(b, "results", Scalar::I32, Access::Read, "planes and words of each block");
+    let entries = global(b, "entries", Scalar::I32, Access::Write, ENTRIES);
+    let words = global(b, "words_before", Scalar::I32, Access::Write, WORDS);
+    let left = global(b, "left", Scalar::I32, Access::Write, "blocks that kernels do not code, of each picture");
+    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
+    b.scalar("count", Scalar::I32, "number of pictures");
+    let thread = Expr::from(b.let_("thread", Scalar::I32, Builtin::ThreadX));
+    let part = Expr::from(b.let_("part", Scalar::I32, (each.clone() + (LAYERS - 1)) / LAYERS));
+    let from = Expr::from(b.let_("from", Scalar::I32, (thread.clone() * part.clone()).min(each.clone())));
+    let to = Expr::from(b.let_("to", Scalar::I32, (from.clone() + part).min(each.clone())));
+    let first = Expr::from(b.let_("first_block", Scalar::I32, Expr::from(Builtin::BlockX) * each.clone()));
+    let sums = ["sum_of_bytes", "sum_of_words", "sum_of_left"].map(|name| b.let_(name, Scalar::I32, 0));
+    let of = |b: &mut Builder, i: Expr| {
+        let which = Expr::from(b.let_("which", Scalar::I32, first.clone() + i));
+        let block = Block::load(b, blocks, which.clone());
+        Entry::new(b, &block, results, which)
+    };
+    b.for_("i", from.clone(), to.clone(), 1, |b, i| {
+        let entry = of(b, i);
+        let is_left = entry.planes.clone().ne_(0.into()).and(!is_coded(&entry.planes));
+        added(b, sums[0], entry.bytes);
+        added(b, sums[1], entry.words);
+        added(b, sums[2], is_left.cast(Scalar::I32));
+    });
+    // Sums of all threads up to each, in as many rounds as there are bits of their number.
+    let shared =
+        ["all_bytes", "all_words", "all_left"].map(|name| Space::Shared(b.shared(name, Scalar::I32, LAYERS as u32)));
+    let own = sums.map(|sum| Expr::from(b.let_("own", Scalar::I32, sum)));
+    let publish = |b: &mut Builder| {
+        b.barrier();
+        for (space, sum) in shared.into_iter().zip(sums) {
+            b.store(space, thread.clone(), sum);
+        }
+        b.barrier();
+    };
+    for distance in (0..LAYERS.trailing_zeros()).map(|bit| 1 << bit) {
+        publish(b);
+        b.if_(thread.clone().ge(distance.into()), |b| {
+            for (space, sum) in shared.into_iter().zip(sums) {
+                let other = loaded(b, "other", space, thread.clone() - distance);
+                added(b, sum, other);
+            }
+        });
+    }
+    let row = Expr::from(b.let_("row", Scalar::I32, Expr::from(Builtin::BlockX) * (each.clone() + 1)));
+    b.if_(thread.clone().eq_((LAYERS - 1).into()), |b| {
+        b.store(entries, row.clone() + each.clone(), sums[0]);
+        b.store(words, row.clone() + each.clone(), sums[1]);
+        b.store(left, Builtin::BlockX, sums[2]);
+    });
+    for (sum, own) in sums.into_iter().zip(own) {
+        b.set(Place::Local(sum), Expr::from(sum) - own);
+    }
+    b.for_("i", from, to, 1, |b, i| {
+        let entry = of(b, i.clone());
+        b.store(entries, row.clone() + i.clone(), sums[0]);
+        b.store(words, row.clone() + i, sums[1]);
+        added(b, sums[0], entry.bytes);
+        added(b, sums[1], entry.words);
+    });
+    let one = || Expr::i32(1);
+    let mut kernel = builder.finish(Launch { block: [LAYERS as u32, 1, 1], grid: [one(), one(), one()] });
+    kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));
+    kernel
+}
+
+/// Where a packet stands in its stream.
+struct Packet {
+    /// Its first byte.
+    start: Expr,
+    /// Bytes of entries before its first block, and in it.
+    entries: [Expr; 2],
+    /// Words likewise.
+    words: [Expr; 2],
+}
+
+impl Packet {
+    /// Of a picture whose numbers begin at `row` in `entries` and `words`.
+    fn new(b: &mut Builder, [entries, words, firsts]: [Space; 3], row: &Expr, packet: Expr, header: Expr) -> Packet {
+        let first = loaded(b, "first", firsts, packet.clone());
+        let next = loaded(b, "next", firsts, packet.clone() + 1);
+        let mut both = |space| {
+            let before = loaded(b, "before", space, row.clone() + first.clone());
+            let after = loaded(b, "after", space, row.clone() + next.clone());
+            let within = b.let_("within", Scalar::I32, after - before.clone());
+            [before, within.into()]
+        };
+        let (entries, words) = (both(entries), both(words));
+        let start = header + packet * FRAME + entries[0].clone() + words[0].clone() * 2;
+        Packet { start: b.let_("start", Scalar::I32, start).into(), entries, words }
+    }
+
+    /// The first byte of its payload.
+    fn payload(&self) -> Expr {
+        self.start.clone() + (LENGTH + CHECKSUM) as i32 + self.entries[1].clone()
+    }
+}
+
+/// The kernel that writes the lengths of packets, and says where their parts are: a thread a packet. Its parameters, in
+/// order: bytes of entries and words as [`layout`] leaves them, the first block of each packet and the number of blocks
+/// (`i32`), streams (`u8`), parts (`i32`: of each packet of each picture the first byte and the length of its index,
+/// its own length before it included, and of its payload), lengths of streams (`i32`), bytes of a header, blocks of a
+/// picture, packets of a picture, bytes from one stream to the next (`i64`), and packets of all pictures.
+pub fn parts() -> Kernel {
+    let mut builder = Builder::new("lay_out_packets");
+    let b = &mut builder;
+    b.doc("Where packets and their parts stand in streams, and the fields that say their lengths; a thread a packet.");
+    let entries = global(b, "entries", Scalar::I32, Access::Read, ENTRIES);
+    let words = global(b, "words_before", Scalar::I32, Access::Read, WORDS);
+    let firsts = global(b, "firsts", Scalar::I32, Access::Read, FIRSTS);
+    let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
+    let parts = global(b, "parts", Scalar::I32, Access::Write, PARTS);
+    let lengths = global(b, "lengths", Scalar::I32, Access::Write, "bytes of each stream");
+    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
+    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
+    let packets = Expr::from(b.scalar("packets", Scalar::I32, "packets of a picture"));
+    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let count = Expr::from(b.scalar("count", Scalar::I32, "packets of all pictures"));
+    let at = Threads::index(b);
+    b.if_(at.clone().lt(count), |b| {
+        let picture = Expr::from(b.let_("picture", Scalar::I32, at.clone() / packets.clone()));
+        let which = Expr::from(b.let_("packet", Scalar::I32, at.clone() - picture.clone() * packets.clone()));
+        let row = Expr::from(b.let_("row", Scalar::I32, picture.clone() * (each + 1)));
+        let packet = Packet::new(b, [entries, words, firsts], &row, which.clone(), header);
+        let index = Expr::from(b.let_("index_bytes", Scalar::I32, packet.entries[1].clone()));
+        let payload = Expr::from(b.let_("payload_bytes", Scalar::I32, packet.words[1].clone() * 2));
+        let length = b.let_("length", Scalar::I32, index.clone() + payload.clone() + 2 * CHECKSUM as i32);
+        let stream = Expr::from(b.let_("stream", Scalar::I64, picture.clone().cast(Scalar::I64) * capacity));
+        for byte in 0..LENGTH as i32 {
+            let to = stream.clone() + (packet.start.clone() + byte).cast(Scalar::I64);
+            b.store(streams, to, (Expr::from(length) >> (8 * byte)).cast(Scalar::U8));
+        }
+        let own = [packet.start.clone(), index + LENGTH as i32, packet.payload(), payload.clone()];
+        for (i, value) in (0..).zip(own) {
+            b.store(parts, at.clone() * 4 + i, value);
+        }
+        let is_last = which.eq_(packets - 1);
+        b.if_(is_last, |b| b.store(lengths, picture, packet.payload() + payload + CHECKSUM as i32));
+    });
+    Threads::finished(builder)
+}
+
+/// The kernel that writes entries and words of blocks where they belong, a warp a codeblock. Its parameters, in order:
+/// indices (`i32`), blocks, results and choices of the encoder and its words (`i16`), bytes of entries and words as
+/// [`layout`] leaves them, the first block of each packet, the packet of each block of a picture (`i32`), streams
+/// (`u8`), bytes of a header, blocks of a picture, bytes from one stream to the next (`i64`), the stride of indices, and
+/// the number of blocks. Blocks that are left to the processor have no words.
+pub fn writer() -> Kernel {
+    let mut builder = Builder::new("write_blocks");
+    let b = &mut builder;
+    b.doc("Entries and words of blocks into streams, a warp a codeblock; what gains nothing from the coder as it is.");
+    let indices = global(b, "indices", Scalar::I32, Access::Read, "indices of coefficients");
+    let blocks = global(b, "blocks", Scalar::I32, Access::Read, "seven numbers for each block");
+    let results = global(b, "results", Scalar::I32, Access::Read, "planes and words of each block");
+    let choices = global(b, "choices", Scalar::I32, Access::Read, "table and sharing of each block");
+    let words = global(b, "words", Scalar::I16, Access::Read, "words as coders left them");
+    let entries_before = global(b, "entries", Scalar::I32, Access::Read, ENTRIES);
+    let words_before = global(b, "words_before", Scalar::I32, Access::Read, WORDS);
+    let firsts = global(b, "firsts", Scalar::I32, Access::Read, FIRSTS);
+    let packets = global(b, "packet_of", Scalar::I32, Access::Read, "the packet of each block");
+    let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
+    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
+    let each = Expr::from(b.scalar("each", Scalar::I32, EACH));
+    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    let stride = Expr::from(b.scalar("stride", Scalar::I32, "indices from one row to the next"));
+    b.scalar("count", Scalar::I32, "number of blocks");
+    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let block = Block::load(b, blocks, Builtin::BlockX);
+    let entry = Entry::new(b, &block, results, Builtin::BlockX.into());
+    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
+    let within = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
+    let within = Expr::from(b.let_("of_picture", Scalar::I32, within));
+    let row = Expr::from(b.let_("row", Scalar::I32, picture.clone() * (each + 1)));
+    let packet = loaded(b, "packet", packets, within.clone());
+    let packet = Packet::new(b, [entries_before, words_before, firsts], &row, packet, header);
+    let stream = Expr::from(b.let_("stream", Scalar::I64, picture.cast(Scalar::I64) * capacity));
+    let before = loaded(b, "own_bytes", entries_before, row.clone() + within.clone());
+    let at = packet.start.clone() + LENGTH as i32 + (before - packet.entries[0].clone());
+    let at = Expr::from(b.let_("entry", Scalar::I64, stream.clone() + at.cast(Scalar::I64)));
+    let before = loaded(b, "own_words", words_before, row + within);
+    let payload = packet.payload() + (before - packet.words[0].clone()) * 2;
+    let payload = Expr::from(b.let_("payload", Scalar::I64, stream + payload.cast(Scalar::I64)));
+    b.if_(lane.clone().eq_(0.into()), |b| {
+        let put = |b: &mut Builder, i: i64, value: Expr| {
+            b.store(streams, at.clone() + Expr::i64(i), value.cast(Scalar::U8));
+        };
+        let is_coded = entry.bytes.clone().gt(1.into());
+        let raw = entry.is_raw.clone().and(entry.words.clone().ne_(0.into()));
+        let known = entry.words.clone().ne_(0.into()).select(entry.planes.clone(), 0.into());
+        put(b, 0, known.or(raw.select(i32::from(RAW).into(), 0.into())));
+        b.if_(is_coded, |b| {
+            let choice = Expr::from(Builtin::BlockX) * 2;
+            let (class, sharing) =
+                (loaded(b, "class", choices, choice.clone()), loaded(b, "sharing", choices, choice + 1));
+            put(b, 1, class.or(sharing << 5));
+            let is_one = entry.words.clone().lt(128.into());
+            let low = entry.words.clone().and(127.into());
+            put(b, 2, is_one.clone().select(low.clone(), low.or(128.into())));
+            b.if_(!is_one, |b| put(b, 3, entry.words.clone() >> 7));
+        });
+    });
+    let put = |b: &mut Builder, i: Expr, word: Expr| {
+        let word = Expr::from(b.let_("both", Scalar::I32, word));
+        let to = Expr::from(b.let_("to", Scalar::I64, payload.clone() + (i * 2).cast(Scalar::I64)));
+        b.store(streams, to.clone(), word.clone().cast(Scalar::U8));
+        b.store(streams, to + Expr::i64(1), (word >> 8).cast(Scalar::U8));
+    };
+    b.if_else(
+        entry.is_raw.clone(),
+        |b| {
+            b.for_("i", lane.clone(), entry.words.clone(), LANES, |b, i| {
+                let word = raw_word(b, indices, &block, stride, &entry.planes, i.clone());
+                put(b, i, word.into());
+            });
+        },
+        |b| {
+            b.for_("i", lane.clone(), entry.words.clone(), LANES, |b, i| {
+                let word = b.load_new("word", Scalar::I16, words, block.first.clone() + i.clone());
+                put(b, i, Expr::from(word).cast(Scalar::I32));
+            });
+        },
+    );
+    warps(builder)
+}
+
+/// The kernel that writes headers into streams, and finds what their packets are checked with: a warp a picture. Its
+/// parameters, in order: headers but for their checksums (`u8`), the hash's secret, streams (`u8`), seeds (`u64`), bytes
+/// of a header, bytes from one stream to the next (`i64`), and the number of pictures.
+pub fn header_writer() -> Kernel {
+    let mut builder = Builder::new("write_headers");
+    let b = &mut builder;
+    b.doc("Headers and their checksums into streams, and the seeds of all other checksums; a warp a picture.");
+    let headers = global(b, "headers", Scalar::U8, Access::Read, "headers, picture by picture");
+    let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
+    let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
+    let seeds = global(b, "seeds", Scalar::U64, Access::Write, "hashes of headers");
+    let header = Expr::from(b.scalar("header", Scalar::I32, "bytes of a header"));
+    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    b.scalar("count", Scalar::I32, "number of pictures");
+    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let picture = || Expr::from(Builtin::BlockX).cast(Scalar::I64);
+    let start = Expr::from(b.let_("own", Scalar::I64, picture() * header.clone().cast(Scalar::I64)));
+    let stream = Expr::from(b.let_("stream", Scalar::I64, picture() * capacity));
+    let len = Expr::from(b.let_("checked", Scalar::I32, header - CHECKSUM as i32));
+    b.for_("i", lane.clone(), len.clone(), LANES, |b, i| {
+        let i = Expr::from(b.let_("wide", Scalar::I64, i.cast(Scalar::I64)));
+        let byte = b.load_new("byte", Scalar::U8, headers, start.clone() + i.clone());
+        b.store(streams, stream.clone() + i, byte);
+    });
+    let seed = Expr::i64(0).cast(Scalar::U64);
+    let hash = Hash { bytes: headers, start, len: len.clone(), secret, seed, lane: lane.clone() }.all(b);
+    b.if_(lane.clone().eq_(0.into()), |b| b.store(seeds, Builtin::BlockX, hash));
+    seal(b, streams, stream + len.cast(Scalar::I64), hash, &lane);
+    warps(builder)
+}
+
+/// Writes the lower half of a hash, a byte a lane.
+fn seal(b: &mut Builder, streams: Space, at: Expr, hash: LocalId, lane: &Expr) {
+    b.if_(lane.clone().lt((CHECKSUM as i32).into()), |b| {
+        let byte = (Expr::from(hash) >> (lane.clone() * 8)).cast(Scalar::U8);
+        b.store(streams, at + lane.clone().cast(Scalar::I64), byte);
+    });
+}
+
+/// What kernels of checksums have at hand of a part of a packet.
+struct Part {
+    /// Its first byte in the picture's stream, and how many it has.
+    start: Expr,
+    len: Expr,
+    pieces: Expr,
+    /// Where the hashes of its pieces begin, among those of the picture.
+    slot: Expr,
+    seed: Expr,
+}
+
+impl Part {
+    fn new(b: &mut Builder, [parts, seeds]: [Space; 2], picture: Expr, each: Expr, part: Expr) -> Part {
+        let at = Expr::from(b.let_("at", Scalar::I32, (picture.clone() * each + part.clone()) * 2));
+        let start = loaded(b, "start", parts, at.clone());
+        let len = loaded(b, "len", parts, at + 1);
+        let pieces = Expr::from(b.let_("pieces", Scalar::I32, (len.clone() + (PIECE as i32 - 1)) >> PIECE_BITS));
+        // As parts do not overlap, neither do their slots.
+        let slot = Expr::from(b.let_("slot", Scalar::I32, (start.clone() >> PIECE_BITS) + part.clone()));
+        let seed = Expr::from(b.load_new("seed", Scalar::U64, seeds, picture));
+        let seed = Expr::from(b.let_("seed", Scalar::U64, seed + (part >> 1).cast(Scalar::U64)));
+        Part { start, len, pieces, slot, seed }
+    }
+}
+
+/// Slots for the hashes of pieces of a stream of so many bytes and packets.
+pub fn slots(bytes: usize, packets: usize) -> usize {
+    bytes / PIECE + 2 * packets + 1
+}
+
+/// The kernel that hashes the pieces of all parts of packets, so many warps a picture. Its parameters, in order: streams
+/// (`u8`), parts as [`parts`] leaves them, the hash's secret, seeds (`u64`), hashes (`u8`, eight bytes each), parts of a
+/// picture, warps of a picture, hashes of a picture, bytes from one stream to the next (`i64`), and warps in all.
+pub fn hasher() -> Kernel {
+    let mut builder = Builder::new("hash_pieces");
+    let b = &mut builder;
+    b.doc("Hashes of the pieces of packets' indices and payloads, a warp a piece at a time.");
+    let streams = global(b, "streams", Scalar::U8, Access::Read, STREAMS);
+    let parts = global(b, "parts", Scalar::I32, Access::Read, PARTS);
+    let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
+    let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
+    let hashes = global(b, "hashes", Scalar::U8, Access::Write, "hashes of pieces");
+    let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
+    let warps_each = Expr::from(b.scalar("warps_of_picture", Scalar::I32, "warps of a picture"));
+    let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
+    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    b.scalar("count", Scalar::I32, "warps in all");
+    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / warps_each.clone()));
+    let warp = Expr::from(Builtin::BlockX) - picture.clone() * warps_each.clone();
+    let warp = Expr::from(b.let_("warp", Scalar::I32, warp));
+    let stream = Expr::from(b.let_("stream", Scalar::I64, picture.clone().cast(Scalar::I64) * capacity));
+    b.for_("part", 0, each.clone(), 1, |b, part| {
+        let part = Part::new(b, [parts, seeds], picture.clone(), each.clone(), part);
+        b.for_("piece", warp, part.pieces.clone(), warps_each, |b, piece| {
+            let before = Expr::from(b.let_("before", Scalar::I32, piece.clone() << PIECE_BITS));
+            let start = stream.clone() + (part.start.clone() + before.clone()).cast(Scalar::I64);
+            let start = b.let_("first", Scalar::I64, start).into();
+            let len = b.let_("bytes", Scalar::I32, (part.len.clone() - before).min((PIECE as i32).into())).into();
+            let hash = Hash { bytes: streams, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
+            b.if_(lane.clone().lt(8.into()), |b| {
+                let slot = (picture.clone() * slots + part.slot.clone() + piece) * 8;
+                let byte = (Expr::from(hash) >> (lane.clone() * 8)).cast(Scalar::U8);
+                b.store(hashes, slot + lane.clone(), byte);
+            });
+        });
+    });
+    warps(builder)
+}
+
+/// The kernel that writes the checksums of all parts of packets, a warp each. Its parameters, in order: hashes of pieces
+/// as the [`hasher`] leaves them, parts, the hash's secret, seeds (`u64`), streams (`u8`), parts of a picture, hashes of
+/// a picture, bytes from one stream to the next (`i64`), and parts in all.
+pub fn sealer() -> Kernel {
+    let mut builder = Builder::new("seal_parts");
+    let b = &mut builder;
+    b.doc("Checksums of packets' indices and payloads: hashes of the hashes of their pieces; a warp each.");
+    let hashes = global(b, "hashes", Scalar::U8, Access::Read, "hashes of pieces");
+    let parts = global(b, "parts", Scalar::I32, Access::Read, PARTS);
+    let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
+    let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
+    let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
+    let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
+    let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
+    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+    b.scalar("count", Scalar::I32, "parts in all");
+    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
+    let which = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
+    let which = Expr::from(b.let_("which", Scalar::I32, which));
+    let part = Part::new(b, [parts, seeds], picture.clone(), each, which);
+    let start = ((picture.clone() * slots + part.slot.clone()) * 8).cast(Scalar::I64);
+    let start = b.let_("first", Scalar::I64, start).into();
+    let len = b.let_("bytes", Scalar::I32, part.pieces.clone() * 8).into();
+    let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
+    let end = (part.start + part.len).cast(Scalar::I64);
+    seal(b, streams, picture.cast(Scalar::I64) * capacity + end, hash, &lane);
+    warps(builder)
+}

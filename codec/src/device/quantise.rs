@@ -1,0 +1,218 @@
+//! Coefficients to indices: what [`crate::quantise`] defines, a warp a codeblock.
+
+use super::{round, warps};
+use crate::block::kernel::FIELDS;
+use crate::quantise::{FIRST, NEXT, UNIT};
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::*;
+
+/// Numbers that say where a block is in its band: its first row and column, the band's rows and columns, and which
+/// quantiser the band has. The same for all pictures.
+pub const PLACE: usize = 5;
+
+/// Lanes of a warp.
+const LANES: i32 = 32;
+
+fn real(v: f64) -> Expr {
+    Expr::Lit(Literal::F64(v))
+}
+
+/// A block, as the kernel knows it.
+struct Block {
+    start: Expr,
+    height: Expr,
+    width: Expr,
+    /// See [`PLACE`].
+    place: [Expr; PLACE],
+    stride: Expr,
+    lane: Expr,
+}
+
+impl Block {
+    /// The next parameters are blocks ([`Task`](crate::block::kernel::Task)) and places, the stride of coefficients and
+    /// the blocks of a picture; the number of blocks in all comes last.
+    fn new(b: &mut Builder) -> Block {
+        let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, "seven numbers for each block"));
+        let places = Space::Global(b.pointer("places", Scalar::I32, Access::Read, "where blocks are in their bands"));
+        let stride = b.scalar("stride", Scalar::I32, "coefficients from one row to the next").into();
+        let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
+        b.scalar("count", Scalar::I32, "number of blocks");
+        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+        let mut load = |name: &str, space: Space, at: Expr| Expr::from(b.load_new(name, Scalar::I32, space, at));
+        let [start, height, width] = [("start", 0), ("height", 1), ("width", 2)]
+            .map(|(name, field)| load(name, blocks, Expr::from(Builtin::BlockX) * FIELDS as i32 + field));
+        let names = ["first_row", "first_column", "rows", "columns", "quantiser"];
+        let picture = Expr::from(Builtin::BlockX) / each.clone();
+        let of_picture = || Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
+        let place = std::array::from_fn(|i| load(names[i], places, of_picture() * PLACE as i32 + i as i32));
+        Block { start, height, width, place, stride, lane }
+    }
+
+    fn at(&self, y: Expr, x: Expr) -> Expr {
+        self.start.clone() + y * self.stride.clone() + x
+    }
+
+    /// All coefficients, a column a lane.
+    fn for_each(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, Expr, Expr)) {
+        b.for_("y", 0, self.height.clone(), 1, |b, y| {
+            b.for_("x", self.lane.clone(), self.width.clone(), LANES, |b, x| body(b, y, x));
+        });
+    }
+}
+
+/// The kernel that makes indices. Its parameters, in order: coefficients (`i32` or `f32`), steps (`f64`, of each
+/// quantiser), indices (`i32`), sums of what coefficients are beyond their indices (`i64`, of each block, in
+/// [`UNIT`]ths), how many have an index beside 0 (`i32`), blocks, places ([`PLACE`] numbers for each block of a
+/// picture), the stride of coefficients, the blocks of a picture, and the number of blocks. Integers with a step of 1
+/// are what they are.
+pub fn quantiser(kind: Scalar) -> Kernel {
+    let mut builder = Builder::new(format!("quantise_{}", kind.name()));
+    let b = &mut builder;
+    b.doc("Coefficients to indices, with a dead zone that knows the neighbours, a warp a codeblock.");
+    let coefficients = Space::Global(b.pointer("coefficients", kind, Access::Read, "coefficients"));
+    let steps = Space::Global(b.pointer("steps", Scalar::F64, Access::Read, "quantiser steps"));
+    let indices = Space::Global(b.pointer("indices", Scalar::I32, Access::Write, "indices of coefficients"));
+    let sums = Space::Global(b.pointer("sums", Scalar::I64, Access::Write, "what is beyond indices, block by block"));
+    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "indices beside 0, block by block"));
+    let block = Block::new(b);
+    let [first_row, first_column, rows, columns, which] = block.place.clone();
+    let step = Expr::from(b.load_new("step", Scalar::F64, steps, which));
+    let (sum, count) = (b.let_("sum", Scalar::I64, Expr::i64(0)), b.let_("some", Scalar::I32, 0));
+    let value = |b: &mut Builder, at: Expr| {
+        let c = Expr::from(b.load_new("c", kind, coefficients, at));
+        Expr::from(b.let_("value", Scalar::F64, c.cast(Scalar::F64) / step.clone()))
+    };
+    let absolute = |v: &Expr| v.clone().lt(real(0.0)).select(-v.clone(), v.clone());
+    let quantised = |b: &mut Builder, y: Expr, x: Expr| {
+        let at = Expr::from(b.let_("at", Scalar::I32, block.at(y.clone(), x.clone())));
+        let value_here = value(b, at.clone());
+        let size = Expr::from(b.let_("size", Scalar::F64, absolute(&value_here)));
+        let magnitude = b.let_("magnitude", Scalar::I32, 0);
+        let far = real(FIRST[0]);
+        b.if_(size.clone().ge(far.clone()), |b| {
+            // Beyond 31 bits it is the largest there is.
+            let most = f64::from(i32::MAX);
+            let moved = b.let_("moved", Scalar::F64, size.clone() + real(1.0) - real(NEXT));
+            let fits = Expr::from(moved).lt(real(most)).select(moved.into(), real(most));
+            b.set(Place::Local(magnitude), fits.cast(Scalar::I32).max(1.into()));
+        });
+        let near = size.clone().ge(real(FIRST[FIRST.len() - 1])).and(size.clone().lt(far));
+        b.if_(near, |b| {
+            let small = |v: &Expr| {
+                let size = absolute(v);
+                size.clone().lt(real(2.0)).select(size, real(2.0))
+            };
+            let around = b.let_("around", Scalar::F64, real(0.0));
+            for dy in -1..=1 {
+                let row = b.let_("row", Scalar::F64, real(0.0));
+                let y = Expr::from(b.let_("of_row", Scalar::I32, y.clone() + dy));
+                let in_band = first_row.clone() + y.clone();
+                let row_there = in_band.clone().ge(0.into()).and(in_band.lt(rows.clone()));
+                for dx in -1..=1 {
+                    let x = Expr::from(b.let_("of_column", Scalar::I32, x.clone() + dx));
+                    let in_band = first_column.clone() + x.clone();
+                    let there = in_band.clone().ge(0.into()).and(in_band.lt(columns.clone()));
+                    b.if_(row_there.clone().and(there), |b| {
+                        let other = value(b, block.at(y.clone(), x));
+                        b.set(Place::Local(row), Expr::from(row) + small(&other));
+                    });
+                }
+                b.set(Place::Local(around), Expr::from(around) + row);
+            }
+            let around = Expr::from(around) - small(&value_here);
+            let nearest = round(b, around, 0.0, (FIRST.len() - 1) as f64, Scalar::F64);
+            let nearest = Expr::from(b.let_("nearest", Scalar::I32, nearest));
+            let threshold = (0i32..)
+                .zip(FIRST)
+                .fold(real(FIRST[0]), |all, (i, value)| nearest.clone().eq_(i.into()).select(real(value), all));
+            b.set(Place::Local(magnitude), size.clone().ge(threshold).cast(Scalar::I32));
+        });
+        let magnitude = Expr::from(magnitude);
+        b.if_(magnitude.clone().ne_(0.into()), |b| {
+            let beyond = b.let_("beyond", Scalar::F64, size - magnitude.clone().cast(Scalar::F64));
+            let least = Expr::from(beyond).lt(real(-1.0)).select(real(-1.0), beyond.into());
+            let least = Expr::from(b.let_("bounded", Scalar::F64, least));
+            let both = least.clone().gt(real(1.0)).select(real(1.0), least);
+            b.set(Place::Local(sum), Expr::from(sum) + (both * real(UNIT)).cast(Scalar::I64));
+            b.set(Place::Local(count), Expr::from(count) + 1);
+        });
+        b.store(indices, at, value_here.lt(real(0.0)).select(-magnitude.clone(), magnitude));
+    };
+    if kind.is_integer() {
+        b.if_else(
+            step.clone().eq_(real(1.0)),
+            |b| {
+                block.for_each(b, |b, y, x| {
+                    let at = b.let_("at", Scalar::I32, block.at(y, x));
+                    let c = b.load_new("c", kind, coefficients, at);
+                    b.store(indices, at, c);
+                });
+            },
+            |b| block.for_each(b, quantised),
+        );
+    } else {
+        block.for_each(b, quantised);
+    }
+    for distance in [16, 8, 4, 2, 1] {
+        let other = b.shuffle("other", Scalar::I64, sum, Lane::Xor(distance));
+        b.set(Place::Local(sum), Expr::from(sum) + other);
+        let other = b.shuffle("other", Scalar::I32, count, Lane::Xor(distance));
+        b.set(Place::Local(count), Expr::from(count) + other);
+    }
+    b.if_(block.lane.clone().eq_(0.into()), |b| {
+        b.store(sums, Builtin::BlockX, sum);
+        b.store(counts, Builtin::BlockX, count);
+    });
+    warps(builder)
+}
+
+/// The kernel that finds where in an interval the coefficients of a band are put, and writes it into headers. Its
+/// parameters, in order: sums and counts of the [`quantiser`], the blocks of each quantiser one after the other
+/// (`i32`, within a picture), where those of each begin and those of the last end, headers (`u8`), the byte of a header
+/// that its first quantiser has, bytes of a header, blocks of a picture, quantisers, and quantisers of all pictures.
+pub fn offsets() -> Kernel {
+    let mut builder = Builder::new("put_offsets");
+    let b = &mut builder;
+    b.doc("The mean of what coefficients are beyond their indices, in 256ths, into headers; a warp a quantiser.");
+    let sums = Space::Global(b.pointer("sums", Scalar::I64, Access::Read, "what is beyond indices, block by block"));
+    let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Read, "indices beside 0, block by block"));
+    let members = Space::Global(b.pointer("members", Scalar::I32, Access::Read, "blocks by their quantisers"));
+    let begins = Space::Global(b.pointer("begins", Scalar::I32, Access::Read, "where a quantiser's blocks begin"));
+    let headers = Space::Global(b.pointer("headers", Scalar::U8, Access::Write, "headers, picture by picture"));
+    let first = Expr::from(b.scalar("first", Scalar::I32, "the first quantiser's byte"));
+    let length = Expr::from(b.scalar("length", Scalar::I32, "bytes of a header"));
+    let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
+    let quantisers = Expr::from(b.scalar("quantisers", Scalar::I32, "quantisers of a picture"));
+    b.scalar("count", Scalar::I32, "quantisers in all");
+    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / quantisers.clone()));
+    let which = b.let_("which", Scalar::I32, Expr::from(Builtin::BlockX) - picture.clone() * quantisers);
+    let from = Expr::from(b.load_new("from", Scalar::I32, begins, which));
+    let to = Expr::from(b.load_new("to", Scalar::I32, begins, Expr::from(which) + 1));
+    let (sum, count) = (b.let_("sum", Scalar::I64, Expr::i64(0)), b.let_("some", Scalar::I64, Expr::i64(0)));
+    b.for_("i", from + lane.clone(), to, LANES, |b, i| {
+        let member = Expr::from(b.load_new("member", Scalar::I32, members, i));
+        let block = b.let_("block", Scalar::I32, picture.clone() * each + member);
+        let one = b.load_new("one", Scalar::I64, sums, block);
+        b.set(Place::Local(sum), Expr::from(sum) + one);
+        let one = Expr::from(b.load_new("more", Scalar::I32, counts, block));
+        b.set(Place::Local(count), Expr::from(count) + one.cast(Scalar::I64));
+    });
+    for distance in [16, 8, 4, 2, 1] {
+        for all in [sum, count] {
+            let other = b.shuffle("other", Scalar::I64, all, Lane::Xor(distance));
+            b.set(Place::Local(all), Expr::from(all) + other);
+        }
+    }
+    let number = |v: LocalId| Expr::from(v).cast(Scalar::F64);
+    let counted = Expr::from(count).gt(Expr::i64(0));
+    let mean = number(sum) / real(UNIT) / counted.select(number(count), real(1.0));
+    let scaled = b.let_("scaled", Scalar::F64, mean * real(256.0) + real(0.5));
+    let least = Expr::from(scaled).lt(real(0.0)).select(real(0.0), scaled.into());
+    let offset = least.cast(Scalar::I32).min(255.into());
+    b.if_(lane.eq_(0.into()), |b| {
+        let at = picture * length + first + Expr::from(which) * 3 + 2;
+        b.store(headers, at, offset.cast(Scalar::U8));
+    });
+    warps(builder)
+}

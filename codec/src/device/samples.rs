@@ -1,0 +1,95 @@
+//! Samples of pictures to the planes that are transformed: what
+//! [`Transform`](crate::lane::Transform) does on the processor.
+
+use super::Threads;
+use crate::colour::{Colour, FORWARD};
+use crate::image::{Format, shift};
+use lifting_codegen::ir::build::Builder;
+use lifting_codegen::ir::*;
+
+/// What a sample is in a device's memory: a byte, or 16 bits.
+pub fn scalar(format: &Format) -> Scalar {
+    if format.bits <= 8 { Scalar::U8 } else { Scalar::I16 }
+}
+
+/// What the kernel has at hand.
+struct Pixel {
+    samples: Space,
+    planes: Space,
+    /// The pixel's first sample, and its place in the first plane of its picture.
+    sample: Expr,
+    place: Expr,
+    pixels: Expr,
+    components: Expr,
+}
+
+impl Pixel {
+    /// A pixel of a thread. Parameters, in order: samples, planes, pixels of a picture, components, pixels in all.
+    fn new(b: &mut Builder, format: &Format, kind: Scalar, [samples, planes]: [Access; 2]) -> (Pixel, Expr) {
+        let samples = Space::Global(b.pointer("samples", scalar(format), samples, "samples, pixel by pixel"));
+        let planes = Space::Global(b.pointer("planes", kind, planes, "planes of components, picture by picture"));
+        let pixels = Expr::from(b.scalar("pixels", Scalar::I32, "pixels of a picture"));
+        let components = Expr::from(b.scalar("components", Scalar::I32, "components of a pixel"));
+        let count = Expr::from(b.scalar("count", Scalar::I32, "pixels in all"));
+        let at = Threads::index(b);
+        let picture = Expr::from(b.let_("picture", Scalar::I32, at.clone() / pixels.clone()));
+        let within = at.clone() - picture.clone() * pixels.clone();
+        let place = b.let_("place", Scalar::I32, picture * components.clone() * pixels.clone() + within).into();
+        let sample = b.let_("sample", Scalar::I32, at.clone() * components.clone()).into();
+        (Pixel { samples, planes, sample, place, pixels, components }, at.lt(count))
+    }
+
+    /// Where a component's number stands.
+    fn at(&self, component: Expr) -> Expr {
+        self.place.clone() + component * self.pixels.clone()
+    }
+}
+
+fn name(what: &str, format: &Format, kind: Scalar, colour: Colour) -> String {
+    let sign = if format.signed { "signed" } else { "unsigned" };
+    format!("{what}_{sign}_{}_{}_{}", format.bits, kind.name(), format!("{colour:?}").to_lowercase())
+}
+
+/// A real constant.
+fn real(v: f32) -> Expr {
+    Expr::Lit(Literal::F32(v))
+}
+
+/// The kernel that takes samples to planes, a thread a pixel. Its parameters, in order: samples (`u8` or `i16`), planes
+/// (`i32` or `f32`), pixels of a picture, components, and pixels in all.
+pub fn reader(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
+    let mut builder = Builder::new(name("read_samples", format, kind, colour));
+    let b = &mut builder;
+    b.doc("Samples around 0, their colours transformed, to planes of components; a thread a pixel.");
+    let (pixel, there) = Pixel::new(b, format, kind, [Access::Read, Access::Write]);
+    b.if_(there, |b| {
+        let load = |b: &mut Builder, c: Expr| {
+            let raw = Expr::from(b.load_new("raw", scalar(format), pixel.samples, pixel.sample.clone() + c));
+            let value = match (scalar(format), format.signed) {
+                (Scalar::U8, true) => (raw.cast(Scalar::I32) << 24) >> 24,
+                (Scalar::U8, false) | (_, true) => raw.cast(Scalar::I32),
+                _ => raw.cast(Scalar::I32).and(0xffff.into()),
+            };
+            let value = b.let_("value", Scalar::I32, value - shift(format.bits, format.signed));
+            Expr::from(b.let_("number", kind, Expr::from(value).cast(kind)))
+        };
+        let done = if colour == Colour::None { 0 } else { 3 };
+        if done == 3 {
+            let [red, green, blue] = [0, 1, 2].map(|c| load(b, c.into()));
+            let all: [Expr; 3] = match colour {
+                Colour::Irreversible => {
+                    FORWARD.map(|[r, g, c]| red.clone() * real(r) + green.clone() * real(g) + blue.clone() * real(c))
+                }
+                _ => [(red.clone() + green.clone() * 2 + blue.clone()) >> 2, blue - green.clone(), red - green],
+            };
+            for (c, value) in (0..).zip(all) {
+                b.store(pixel.planes, pixel.at(c.into()), value);
+            }
+        }
+        b.for_("component", done, pixel.components.clone(), 1, |b, c| {
+            let value = load(b, c.clone());
+            b.store(pixel.planes, pixel.at(c), value);
+        });
+    });
+    Threads::finished(builder)
+}

@@ -1,0 +1,99 @@
+//! Whole streams by a device, run by the interpreter: the processor's, byte for byte.
+
+use crate::codec::picture;
+use lifting::{Device, catalogue};
+use lifting_codec::block::Passes;
+use lifting_codec::{Codec, CodecBuilder, CodecError, Image};
+
+fn wavelet(name: &str) -> CodecBuilder {
+    Codec::builder(&catalogue::find(name).unwrap())
+}
+
+/// Pictures through an encoder of a device.
+fn streams_on(device: &Device, codec: &CodecBuilder, images: &[Image]) -> Vec<Vec<u8>> {
+    let codec = codec.clone().device(device.clone()).build().unwrap();
+    let mut encoder = codec.on_device(images[0].format(), images.len()).unwrap();
+    for (place, image) in images.iter().enumerate() {
+        encoder.upload(place, image).unwrap();
+    }
+    encoder.encode().unwrap();
+    encoder.streams().unwrap()
+}
+
+fn is_the_same_on(device: &Device, codec: &CodecBuilder, images: &[Image]) {
+    let on_processor = codec.clone().build().unwrap();
+    let found = streams_on(device, codec, images);
+    assert_eq!(found.len(), images.len());
+    for (image, found) in images.iter().zip(found) {
+        let expected = on_processor.encode(image).unwrap();
+        let differs = expected.iter().zip(&found).position(|(a, b)| a != b);
+        assert!(found == expected, "{} and {} bytes, first other one {differs:?}", found.len(), expected.len());
+    }
+}
+
+/// Samples without any order.
+fn noise(height: usize, width: usize, components: usize, bits: u32) -> Image {
+    let mut image = picture(height, width, components, bits, false);
+    let mut state = 3u32;
+    for sample in &mut image.samples {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        *sample = (state >> (32 - bits)) as i32;
+    }
+    image
+}
+
+#[test]
+fn streams_are_the_processors() {
+    let device = Device::Interpreter;
+    let small = |name: &str| wavelet(name).levels(2).block(32, 32);
+    // Raw blocks and coded ones, two pictures at once, components beyond the colours.
+    let pair = [picture(37, 51, 1, 8, false), noise(37, 51, 1, 8)];
+    is_the_same_on(&device, &small("legall53"), &pair);
+    is_the_same_on(&device, &small("legall53").levels(1), &[picture(20, 33, 4, 12, true)]);
+    is_the_same_on(&device, &small("legall53").passes(Passes::Three).levels(0), &[picture(9, 70, 1, 8, true)]);
+    // Payloads of several pieces.
+    is_the_same_on(&device, &small("legall53").levels(1).block(64, 64), &[noise(96, 128, 1, 16)]);
+    // Tiles, some of them without coefficients in a band.
+    is_the_same_on(&device, &small("legall53").tile(64, 64), &[picture(65, 70, 1, 8, false)]);
+}
+
+#[test]
+fn quantised_streams_are_the_processors() {
+    let device = Device::Interpreter;
+    let small = |name: &str, quality| wavelet(name).levels(2).block(32, 32).quality(quality);
+    let pair = [picture(40, 50, 1, 8, false), noise(40, 50, 1, 8)];
+    is_the_same_on(&device, &small("cdf97", 70.0), &pair);
+    is_the_same_on(&device, &small("cdf97", 45.0), &[picture(33, 45, 3, 8, false)]);
+    is_the_same_on(&device, &small("cdf97", 80.0).tile(64, 64), &[picture(66, 64, 1, 12, true)]);
+    // Integers, of which some bands stay as they are.
+    is_the_same_on(&device, &small("legall53", 88.0), &[noise(33, 40, 1, 8)]);
+}
+
+/// Blocks of more planes than kernels have: the processor's streams all the same.
+#[test]
+fn what_a_device_cannot_code_is_coded() {
+    let mut wild = picture(16, 16, 1, 16, false);
+    wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
+    is_the_same_on(&Device::Interpreter, &wavelet("legall53").levels(2).block(8, 8), &[wild]);
+}
+
+#[test]
+fn what_needs_the_processor_is_said() {
+    let image = picture(32, 32, 1, 8, false);
+    let on_device = |codec: CodecBuilder| {
+        codec.device(Device::Interpreter).build().unwrap().on_device(image.format(), 1).map(drop).unwrap_err()
+    };
+    for codec in [wavelet("cdf97").psnr(40.0), wavelet("cdf97").bits_per_pixel(1.0), wavelet("legall53").layers(2)] {
+        let error = on_device(codec);
+        assert!(matches!(error, CodecError::NotOnDevice { .. }), "{error}");
+    }
+    let codec = wavelet("legall53").device(Device::Interpreter).build().unwrap();
+    let mut encoder = codec.on_device(image.format(), 1).unwrap();
+    assert!(matches!(encoder.upload(1, &image), Err(CodecError::OfOtherKind { .. })));
+    assert!(matches!(encoder.upload(0, &picture(32, 31, 1, 8, false)), Err(CodecError::OfOtherKind { .. })));
+    // What was never there is a picture of zeros.
+    encoder.encode().unwrap();
+    assert_eq!(encoder.streams().unwrap().len(), 1);
+    let on_processor = wavelet("legall53").build().unwrap();
+    assert!(on_processor.on_device(image.format(), 1).is_err());
+}
