@@ -1,22 +1,25 @@
 //! The coder of a CUDA device, measured and held against the processor's:
 //!
 //! ```sh
-//! cargo run --release -p lifting-codec --example coder -- mosaic4096.raw 4096
+//! cargo run --release -p lifting-codec --example coder -- mosaic4096.raw 4096 16
 //! ```
 //!
 //! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at about
 //! 40 dB, with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
-//! gather, and decode (medians of rounds of launches); and gigasamples a second of coding and of decoding alone. Then
-//! the whole codec, from host memory to host memory, wall clock. All words, and all bytes, are compared.
+//! gather, and decode (medians of rounds of launches, by events of the device); and gigasamples a second of coding and
+//! of decoding alone. Then whole streams, from pictures in the device's memory to streams there: one picture, and as
+//! many at once as the last argument says, with what the processor sees of it, too. Then the whole codec, from host
+//! memory to host memory, wall clock. All words, and all bytes, are compared, and lossless streams decoded.
 
+use lifting::cuda::cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use lifting::kernels::Kernels;
-use lifting::{Device, Plan, PlanError, Sample, catalogue};
+use lifting::{Device, Plan, Sample, catalogue};
 use lifting_codec::block::kernel::{
     AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
 use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
 use lifting_codec::tables::Tables;
-use lifting_codec::{Codec, CodecError, Decoder, Image};
+use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image, decode};
 use lifting_codegen::ir::Scalar;
 use std::time::Instant;
 
@@ -28,8 +31,11 @@ const LAUNCHES: usize = 5;
 
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [file, side] = &args[..] else { return Err("coder FILE SIDE: 8-bit grey samples, side × side".into()) };
+    let [file, side, pictures @ ..] = &args[..] else {
+        return Err("coder FILE SIDE [PICTURES]: 8-bit grey samples, side × side; so many pictures at once".into());
+    };
     let side: usize = side.parse()?;
+    let pictures: usize = pictures.first().map_or(Ok(1), |n| n.parse())?;
     let samples: Vec<i32> = std::fs::read(file)?.into_iter().map(i32::from).collect();
     let image = Image { height: side, width: side, components: 1, bits: 8, signed: false, samples };
     let device = Device::cuda(0)?;
@@ -50,7 +56,16 @@ fn main() -> Result<(), Failure> {
         };
         coder(&device, "9/7 lossy", passes, side, &coefficients::<f32>(&device, "cdf97", &image, index)?)?;
     }
-    whole(&device, "5/3 lossless", &image, Codec::builder(&catalogue::find("legall53")?))?;
+    let lossless = Codec::builder(&catalogue::find("legall53")?);
+    println!("device to device       bits   pictures  encode ms  Gs/s   with the processor's wait, ms  Gs/s");
+    for count in if pictures > 1 { vec![1, pictures] } else { vec![1] } {
+        for (what, codec) in [("5/3 lossless", &lossless), ("9/7 lossy", &lossy)] {
+            for passes in [Passes::Two, Passes::Three] {
+                resident(&device, what, &image, count, passes, codec)?;
+            }
+        }
+    }
+    whole(&device, "5/3 lossless", &image, lossless)?;
     whole(&device, "9/7 lossy", &image, lossy)?;
     Ok(())
 }
@@ -88,21 +103,27 @@ fn coefficients<T: Sample + From<i16>>(
     Ok(Blocks { indices, places })
 }
 
-/// Milliseconds of a launch.
-fn time(kernels: &Kernels, mut work: impl FnMut() -> Result<(), PlanError>) -> Result<f64, Failure> {
-    work()?;
-    kernels.wait()?;
+/// Milliseconds that the device takes for one of several launches: the median of rounds of them, after one to warm up.
+fn time<E: Into<Failure>>(device: &Device, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, Failure> {
+    let Device::Cuda(device) = device else { return Err("times are those of a CUDA device".into()) };
+    let stream = device.stream();
     let mut rounds = Vec::new();
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
+    for round in 0..=ROUNDS {
+        let start = stream.record_event(Some(CU_EVENT_DEFAULT))?;
         for _ in 0..LAUNCHES {
-            work()?;
+            work().map_err(Into::into)?;
         }
-        kernels.wait()?;
-        rounds.push(start.elapsed().as_secs_f64() * 1e3 / LAUNCHES as f64);
+        let end = stream.record_event(Some(CU_EVENT_DEFAULT))?;
+        if round > 0 {
+            rounds.push(f64::from(start.elapsed_ms(&end)?) / LAUNCHES as f64);
+        }
     }
-    rounds.sort_by(f64::total_cmp);
-    Ok(rounds[ROUNDS / 2])
+    Ok(median(rounds))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// The coder alone.
@@ -128,8 +149,8 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let mut words = kernels.zeroed(Scalar::I16, room * count)?;
     let mut results = kernels.zeroed(Scalar::I32, 2 * count)?;
     let numbers = [side, count];
-    let choose = time(&kernels, || launch(&kernels, 0, [&mut indices, &mut tasks, &mut costs, &mut choices], numbers))?;
-    let code = time(&kernels, || {
+    let choose = time(device, || launch(&kernels, 0, [&mut indices, &mut tasks, &mut costs, &mut choices], numbers))?;
+    let code = time(device, || {
         let arrays = [&mut indices, &mut tasks, &mut choices, &mut table, &mut words, &mut results];
         launch(&kernels, 1, arrays, numbers)
     })?;
@@ -150,7 +171,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     }
     let mut offsets = kernels.upload(&offsets)?;
     let mut payload = kernels.zeroed(Scalar::I16, total)?;
-    let gather = time(&kernels, || {
+    let gather = time(device, || {
         let arrays = [&mut indices, &mut tasks, &mut results, &mut offsets, &mut words, &mut payload];
         launch(&kernels, 2, arrays, numbers)
     })?;
@@ -158,7 +179,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let (mut tasks, mut choices) = (kernels.upload(&back)?, kernels.upload(&back_choices)?);
     let blocks_back = back.len() / FIELDS;
     let mut statuses = kernels.zeroed(Scalar::I32, blocks_back)?;
-    let decode = time(&kernels, || {
+    let decode = time(device, || {
         let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut payload, &mut statuses];
         launch(&kernels, 3, arrays, [side, blocks_back])
     })?;
@@ -209,6 +230,55 @@ fn compare(
     assert!(coded.iter().map(|w| *w as i16).eq(payload.iter().copied()), "words are those of the processor");
 }
 
+/// So many pictures at once, from the device's memory to streams there.
+fn resident(
+    device: &Device,
+    what: &str,
+    image: &Image,
+    count: usize,
+    passes: Passes,
+    codec: &CodecBuilder,
+) -> Result<(), Failure> {
+    let codec = codec.clone().passes(passes);
+    let on_device = codec.clone().device(device.clone()).build()?;
+    let mut encoder = on_device.on_device(image.format(), count)?;
+    // Each picture is another one: rows further down.
+    let picture = |place: usize| {
+        let mut image = image.clone();
+        image.samples.rotate_left(place * 97 % image.height * image.width);
+        image
+    };
+    for place in 0..count {
+        encoder.upload(place, &picture(place))?;
+    }
+    let milliseconds = time(device, || encoder.encode())?;
+    let mut waits = Vec::new();
+    for _ in 0..ROUNDS * LAUNCHES {
+        let start = Instant::now();
+        encoder.encode()?;
+        assert!(encoder.lengths()?.iter().all(|length| *length > 0), "all pictures are coded by the device");
+        waits.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let wait = median(waits);
+    let streams = encoder.streams()?;
+    let on_processor = codec.build()?;
+    for (place, stream) in streams.iter().enumerate().filter(|(place, _)| [0, count - 1].contains(place)) {
+        let image = picture(place);
+        assert!(*stream == on_processor.encode(&image)?, "bytes are those of the processor");
+        let decoded = decode(stream)?;
+        assert!(!Decoder::new(stream)?.header().is_lossless() || decoded == image, "pictures come back");
+    }
+    let samples = (count * image.samples.len()) as f64;
+    let passes = if passes == Passes::Two { 2 } else { 3 };
+    println!(
+        "{what:<12} {passes} passes  {:<6.3} {count:<9} {milliseconds:<10.3} {:<6.1} {wait:<30.3} {:<6.1}",
+        8.0 * streams.iter().map(Vec::len).sum::<usize>() as f64 / samples,
+        samples / milliseconds / 1e6,
+        samples / wait / 1e6,
+    );
+    Ok(())
+}
+
 /// What something gives, and the milliseconds that it takes.
 fn wall<R>(work: impl FnOnce() -> Result<R, CodecError>) -> Result<(R, f64), CodecError> {
     let start = Instant::now();
@@ -217,7 +287,7 @@ fn wall<R>(work: impl FnOnce() -> Result<R, CodecError>) -> Result<(R, f64), Cod
 }
 
 /// The whole codec, from host memory to host memory.
-fn whole(device: &Device, what: &str, image: &Image, builder: lifting_codec::CodecBuilder) -> Result<(), Failure> {
+fn whole(device: &Device, what: &str, image: &Image, builder: CodecBuilder) -> Result<(), Failure> {
     let (on_cpu, on_device) = (builder.clone().build()?, builder.device(device.clone()).build()?);
     let (expected, cpu) = wall(|| on_cpu.encode(image))?;
     // The first time on a device is another one.
