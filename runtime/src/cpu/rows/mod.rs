@@ -351,7 +351,7 @@ impl<T: Sample> Program<T> {
         run.stream = [large && last, large && (analysis || first)];
         run.fetch = large && (first || !analysis);
         if let Some(large) = self.volume {
-            (run.stream, run.fetch) = ([false, large && !analysis], large && analysis);
+            (run.stream, run.fetch) = ([false, large && !analysis], large);
         }
         Some(run)
     }
