@@ -1,6 +1,6 @@
 //! Enfedaque 2017: tables 2.1 to 2.4 and 2.6, figures 2.5 to 2.8, on a GeForce GTX TITAN Black.
 
-use super::table::{Claim, Row, Spec, Table, Unit, What};
+use super::table::{Claim, Counter, Row, Spec, Table, Unit, What};
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16};
 
@@ -9,7 +9,8 @@ const TITAN: (&str, f64) = ("GeForce GTX TITAN Black", 234.0);
 
 /// The two transforms; the paper stores 16 bits of the 9/7 and computes in 32.
 fn wavelet(lossy: bool, side: usize) -> Spec {
-    if lossy { Spec::new("cdf97", F32, &[side; 2]) } else { Spec::new("legall53", I16, &[side; 2]) }
+    let spec = if lossy { Spec::new("cdf97", F32, &[side; 2]) } else { Spec::new("legall53", I16, &[side; 2]) };
+    Spec { stored: Some(2), ..spec }
 }
 
 fn name(lossy: bool) -> &'static str {
@@ -32,14 +33,16 @@ fn moved(width: f64, height: f64, pairs: f64) -> f64 {
     width * height / ((width - 4.0 * pairs) * (height - 4.0 * pairs)) + 1.0
 }
 
+/// Sides of the paper's images.
+const SIDES: [usize; 4] = [1024, 2048, 4096, 8192];
+
 fn one() -> Table {
     let sizes = [(16.0, 16.0), (32.0, 32.0), (64.0, 64.0), (128.0, 128.0), (64.0, 20.0)];
     let papers = [[2.78, 2.31, 2.14, 2.07, 2.33], [5.0, 2.78, 2.31, 2.14, 2.90]];
     let rows = papers.into_iter().enumerate().flat_map(|(j, papers)| {
-        sizes.into_iter().zip(papers).map(move |((width, height), paper)| Row {
-            label: format!("{}, blocks of {width} × {height}", name(j == 1)),
-            paper: Some(paper),
-            what: What::Derived(moved(width, height, j as f64 + 1.0)),
+        sizes.into_iter().zip(papers).map(move |((width, height), paper)| {
+            let label = format!("{}, blocks of {width} × {height}", name(j == 1));
+            Row::new(label, paper, What::Derived(moved(width, height, j as f64 + 1.0)))
         })
     });
     let title = "Enfedaque 2017, table 2.1: samples moved by blocks, in M (separate passes: 4)";
@@ -48,19 +51,30 @@ fn one() -> Table {
 }
 
 fn two() -> Outcome<Table> {
-    let papers = [[23.0, 74.0, 279.0, 1091.0], [34.0, 116.0, 444.0, 1749.0]];
-    let mut rows = Vec::new();
+    // Without halos and with them.
+    let papers = [
+        [[17.0, 23.0], [63.0, 74.0], [245.0, 279.0], [981.0, 1091.0]],
+        [[19.0, 34.0], [67.0, 116.0], [255.0, 444.0], [1015.0, 1749.0]],
+    ];
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for (j, papers) in papers.into_iter().enumerate() {
-        for (side, paper) in [1024, 2048, 4096, 8192].into_iter().zip(papers) {
+        // The largest increase that it finds.
+        let most = [1.35, 1.80][j];
+        for (side, [without, with]) in SIDES.into_iter().zip(papers) {
             let spec = Spec { blocks: blocks(20, MOVES), ..wavelet(j == 1, side) };
-            rows.push(spec.row(format!("{}, {side}², only moved, with halos", name(j == 1)), paper)?);
+            let label = |how: &str| format!("{}, {side}², only moved, {how}", name(j == 1));
+            rows.push(spec.row(label("with halos"), with)?);
+            rows.push(spec.copy(label("no halos (a copy)"), without)?);
+            let else_ = "a warp stores rows of 60 bytes into each band, whose sectors at both ends it shares with the \
+                         next warp: counted in sectors, that is 1.7 copies";
+            claims.push(Claim::within(most, label("with halos"), label("no halos (a copy)"), else_));
         }
     }
     let title = "Enfedaque 2017, table 2.2: blocks of 64 × 20 that only move, one level";
-    Ok(Table { id: "enfedaque-2.2", title, device: TITAN, unit: Unit::Microseconds, rows, claims: Vec::new() })
+    Ok(Table { id: "enfedaque-2.2", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
-/// Block heights: figure 2.5, whose numbers are not printed, and table 2.3.
+/// Block heights: figure 2.5, whose numbers are not printed.
 fn heights() -> Outcome<Table> {
     let mut rows = Vec::new();
     for lossy in [false, true] {
@@ -76,11 +90,75 @@ fn heights() -> Outcome<Table> {
     }
     let best = |else_| Claim::new("5/3, blocks of 64 × 20", "5/3, blocks of 64 × 70", else_);
     let claims = vec![best("registers are enough for taller blocks, whose halo is shorter for what they store")];
-    let title = "Enfedaque 2017, figure 2.5 and table 2.3: heights of blocks, one level of 7168²";
+    let title = "Enfedaque 2017, figure 2.5: heights of blocks, one level of 7168²";
     Ok(Table { id: "enfedaque-2.3", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
-/// Shuffles, shared memory and plans: figures 2.6 and 2.7, table 2.4, whose times are not printed.
+/// Instructions by height of blocks: table 2.3. All five levels are counted, as there.
+fn instructions() -> Outcome<Table> {
+    let papers = [70655.0, 45153.0, 39749.0, 37106.0, 35599.0, 34604.0, 34222.0];
+    let heights = [10, 20, 30, 40, 50, 60, 70];
+    let label = |height: u32| format!("5/3, blocks of 64 × {height}");
+    let row = |(height, paper): (u32, f64)| {
+        let spec = Spec { blocks: blocks(height, SHUFFLES), ..wavelet(false, 7168) };
+        spec.counted((Counter::Instructions, 5), label(height), paper)
+    };
+    let rows = heights.into_iter().zip(papers).map(row).collect::<Outcome<_>>()?;
+    let taller = |pair: &[u32]| {
+        Claim::new(label(pair[1]), label(pair[0]), "blocks of four warps reach further beyond the image than halos are")
+    };
+    let claims = heights.windows(2).map(taller).collect();
+    let title =
+        "Enfedaque 2017, table 2.3: instructions of warps by heights of blocks, five levels of 7168², in thousands";
+    Ok(Table { id: "enfedaque-2.3-counts", title, device: TITAN, unit: Unit::Number, rows, claims })
+}
+
+/// Instructions and sectors of the method, of van der Laan's, and of the method in shared memory: table 2.4.
+fn counts() -> Outcome<Table> {
+    /// Instructions of the method, of [8] and in shared memory; accesses of the method and of [8].
+    const PAPERS: [[[f64; 5]; 4]; 2] = [
+        [
+            [982.0, 3554.0, 1618.0, 208.0, 348.0],
+            [3804.0, 12350.0, 6224.0, 822.0, 1395.0],
+            [14926.0, 44541.0, 24357.0, 3287.0, 5587.0],
+            [59e3, 167e3, 96e3, 13e3, 22e3],
+        ],
+        [
+            [2026.0, 5370.0, 3743.0, 210.0, 366.0],
+            [7847.0, 18921.0, 14456.0, 825.0, 1396.0],
+            [31200.0, 69266.0, 57513.0, 3313.0, 5588.0],
+            [124e3, 263e3, 229e3, 13e3, 23e3],
+        ],
+    ];
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for (lossy, papers) in [false, true].into_iter().zip(PAPERS) {
+        for (side, [own, laan, shared, own_moved, laan_moved]) in SIDES.into_iter().zip(papers) {
+            let label = |how: &str| format!("{}, {side}², {how}", name(lossy));
+            let built = |build| Spec { blocks: blocks(20, build), ..wavelet(lossy, side) };
+            let passes = Spec { schedule: "shared", ..wavelet(lossy, side) };
+            let (instructions, sectors) = ((Counter::Instructions, 5), (Counter::Transactions, 5));
+            rows.push(built(SHUFFLES).counted(instructions, label("instructions"), own)?);
+            rows.push(passes.counted(instructions, label("instructions, van der Laan's passes"), laan)?);
+            rows.push(built(SHARED).counted(instructions, label("instructions, all in shared memory"), shared)?);
+            rows.push(built(SHUFFLES).counted(sectors, label("memory accesses"), own_moved)?);
+            rows.push(passes.counted(sectors, label("memory accesses, van der Laan's passes"), laan_moved)?);
+            let passes = "passes of whole rows have no halo, and operations are counted as kernels have them";
+            let sectors = "samples of the 9/7 are of 32 bits here";
+            for (less, more, else_) in [
+                ("instructions", "instructions, van der Laan's passes", passes),
+                ("instructions", "instructions, all in shared memory", passes),
+                ("memory accesses", "memory accesses, van der Laan's passes", sectors),
+            ] {
+                claims.push(Claim::new(label(less), label(more), else_));
+            }
+        }
+    }
+    let title =
+        "Enfedaque 2017, table 2.4: instructions of warps, and sectors that they access, five levels, in thousands";
+    Ok(Table { id: "enfedaque-2.4", title, device: TITAN, unit: Unit::Number, rows, claims })
+}
+
+/// Shuffles, shared memory and plans: figures 2.6 and 2.7, whose times are not printed.
 fn variants() -> Outcome<Table> {
     let mut rows = Vec::new();
     let mut claims = Vec::new();
@@ -105,7 +183,7 @@ fn variants() -> Outcome<Table> {
             }
         }
     }
-    let title = "Enfedaque 2017, figures 2.6 and 2.7, table 2.4: registers against shared memory, one level";
+    let title = "Enfedaque 2017, figures 2.6 and 2.7: registers against shared memory, one level";
     Ok(Table { id: "enfedaque-2.7", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
@@ -126,18 +204,22 @@ fn bound() -> Outcome<Table> {
 
 fn six() -> Outcome<Table> {
     let papers = [[55.0, 139.0, 467.0, 1741.0], [79.0, 194.0, 652.0, 2490.0]];
-    let mut rows = Vec::new();
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for (j, papers) in papers.into_iter().enumerate() {
-        for (side, paper) in [1024, 2048, 4096, 8192].into_iter().zip(papers) {
+        for (side, paper) in SIDES.into_iter().zip(papers) {
             let five = |schedule| Spec { levels: 5, schedule, ..wavelet(j == 1, side) };
             rows.push(five("register-blocks").row(format!("{}, {side}²", name(j == 1)), paper)?);
             rows.push(five("auto").row(format!("{}, {side}², plan", name(j == 1)), None)?);
+            // That time follows the bandwidth of devices.
+            let else_ = "launches and the wait for memory do not become shorter as bandwidth grows: a small level takes \
+                         as long as on slower devices, and a large one stores parts of sectors";
+            claims.push(Claim::no_more_copies(format!("{}, {side}²", name(j == 1)), else_));
         }
     }
     let title = "Enfedaque 2017, table 2.6: five levels";
-    Ok(Table { id: "enfedaque-2.6", title, device: TITAN, unit: Unit::Microseconds, rows, claims: Vec::new() })
+    Ok(Table { id: "enfedaque-2.6", title, device: TITAN, unit: Unit::Microseconds, rows, claims })
 }
 
 pub fn tables() -> Outcome<Vec<Table>> {
-    Ok(vec![one(), two()?, heights()?, variants()?, bound()?, six()?])
+    Ok(vec![one(), two()?, heights()?, instructions()?, counts()?, variants()?, bound()?, six()?])
 }

@@ -13,11 +13,7 @@ const GT: (&str, f64) = ("GeForce GT 720M", 14.4);
 fn matela_1() -> Table {
     // A byte a sample would be 2.1 MB; 1.9 · 10⁹ bytes a second is what 0.40 ms and 4.7 GB/s make.
     let bytes = 1920 * 1080;
-    let row = |label: &str, paper, pinned| Row {
-        label: label.into(),
-        paper: Some(paper),
-        what: What::Transfer { bytes, pinned },
-    };
+    let row = |label, paper, pinned| Row::new(label, paper, What::Transfer { bytes, pinned });
     let rows = vec![row("malloc()", 0.40, false), row("cudaMallocHost()", 0.33, true)];
     let claims =
         vec![Claim::new("cudaMallocHost()", "malloc()", "the driver's own copy to pinned memory costs little")];
@@ -27,7 +23,7 @@ fn matela_1() -> Table {
 
 fn matela_2() -> Outcome<Table> {
     let sizes = [([512, 512], 0.12), ([1080, 1920], 0.81), ([2048, 2048], 1.62)];
-    let mut rows = Vec::new();
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for (wavelet, sample, name) in [("legall53", I16, "5/3"), ("cdf97", F32, "9/7")] {
         for ([height, width], paper) in sizes {
             let label = |how: &str| format!("{name}, {width} × {height}, {how}");
@@ -39,30 +35,48 @@ fn matela_2() -> Outcome<Table> {
             rows.push(tiled.row(label("tiles of 32 × 32, plan"), None)?);
             rows.push(Spec { schedule: "tile", ..spec.clone() }.row(label("tiles with halo"), None)?);
             rows.push(spec.row(label("plan, whole"), None)?);
+            claims.push(Claim::no_more_copies(
+                label("tiles of 32 × 32"),
+                "a block of 512 threads waits at a barrier after each step, which faster memory does not shorten",
+            ));
+            // What tiles that know nothing of one another are for.
+            claims.push(Claim::new(
+                label("tiles of 32 × 32"),
+                label("tiles with halo"),
+                "each row of tiles is a launch of its own, and all threads wait after each step; halos are read from \
+                 the cache",
+            ));
         }
     }
     let title = "Matela 2009, tables 2 and 3: tiles that know nothing of one another, one level";
-    Ok(Table { id: "matela-2", title, device: GTX, unit: Unit::Milliseconds, rows, claims: Vec::new() })
+    Ok(Table { id: "matela-2", title, device: GTX, unit: Unit::Milliseconds, rows, claims })
 }
+
+/// Sides of the images.
+const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
 
 /// Filters of order 6/6 and 10/10 are those of db3 and db5.
 fn lattice(id: &'static str, title: &'static str, wavelet: &'static str) -> Outcome<Table> {
-    let mut rows = Vec::new();
-    for side in [512, 1024, 2048, 4096, 8192] {
+    let (mut rows, mut claims) = (Vec::new(), Vec::new());
+    for side in SIDES {
         let of = |schedule| Spec { schedule, levels: 4, ..Spec::new(wavelet, F32, &[side; 2]) };
         rows.push(of("lattice").row(format!("{side}², lattice"), None)?);
         rows.push(of("auto").row(format!("{side}², plan"), None)?);
         rows.push(of("shared").row(format!("{side}², a barrier a stage"), None)?);
+        claims.push(Claim::new(
+            format!("{side}², lattice"),
+            format!("{side}², a barrier a stage"),
+            "a block has whole vectors: fewer of its blocks are there at once than of those that have pieces",
+        ));
     }
-    Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims: Vec::new() })
+    Ok(Table { id, title, device: GT, unit: Unit::Milliseconds, rows, claims })
 }
 
 fn lattice_1() -> Table {
     let papers = [1.41632, 4.51503, 16.3888, 64.7688, 256.102];
-    let rows = [512usize, 1024, 2048, 4096, 8192].into_iter().zip(papers).map(|(side, paper)| Row {
-        label: format!("{side}², there and back"),
-        paper: Some(paper),
-        what: What::Transfer { bytes: 2 * 4 * side * side, pinned: false },
+    let rows = SIDES.into_iter().zip(papers).map(|(side, paper)| {
+        let what = What::Transfer { bytes: 2 * 4 * side * side, pinned: false };
+        Row::new(format!("{side}², there and back"), paper, what)
     });
     let title = "Yatsymirskyy 2015, table 1: transfers of N × N samples of four bytes in both directions";
     let rows = rows.collect();

@@ -2,14 +2,14 @@
 //! van der Laan et al., from what the interpreter counts of a small image's launches.
 
 use super::report::Found;
-use super::table::What;
+use super::table::{Counter, What};
 use crate::bench::{Case, Way, with_sample};
 use crate::failure::{Outcome, input};
 use lifting::{Device, Direction, Sample};
 use lifting_codegen::analytic::{self, Launch};
 use lifting_codegen::ir::interp::{self, Buffer, Counts};
 use lifting_codegen::machine::Machine;
-use lifting_planner::{Arg, Array, Problem, Program, Region, Schedule, Tuning, contiguous};
+use lifting_planner::{Arg, Array, List, Problem, Program, Region, Schedule, Tuning, contiguous};
 
 /// Samples of an image that is counted, at most.
 const SMALL: usize = 1 << 16;
@@ -41,12 +41,11 @@ fn planned<T: Sample>(case: &Case) -> Outcome<Option<f64>> {
     Ok(Some(choices.map(|choice| choice.taken.time * samples(&choice.shape) / first).sum()))
 }
 
-/// What equations 3 to 6 say of the launches of a smaller image, all but its size alike.
-fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
-    let shape = case.affordable(SMALL);
-    let plan = case.plan_of::<T>(&shape, &Device::Interpreter)?;
+/// The launches of a case in an image of this shape.
+fn program<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Program> {
+    let plan = case.plan_of::<T>(shape, &Device::Interpreter)?;
     let recipe = plan.recipe();
-    let geometry = lifting_dsl::geometry::Geometry::new(&shape, &recipe.origins, &recipe.levels, &recipe.axis_order);
+    let geometry = lifting_dsl::geometry::Geometry::new(shape, &recipe.origins, &recipe.levels, &recipe.axis_order);
     let problem = Problem {
         boundary: recipe.boundary,
         tile: case.tile.clone(),
@@ -57,9 +56,18 @@ fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
         tuning = Tuning::new(Schedule::Launch(blocks.schedule()), Machine::default(), String::new());
         tuning.only = Some(lifting_planner::Only::Way(Direction::Forward, lifting_planner::Way::Launch(blocks)));
     }
-    let strides = contiguous(&shape);
-    let program = Program::new(&problem, T::KIND, &strides, &strides, &tuning).map_err(input)?;
-    let list = if case.ways.contains(&Way::Forward) { &program.forward } else { &program.inverse[0] };
+    let strides = contiguous(shape);
+    Program::new(&problem, T::KIND, &strides, &strides, &tuning).map_err(input)
+}
+
+/// Those of analysis or of synthesis.
+fn list<'a>(case: &Case, program: &'a Program) -> &'a List {
+    if case.ways.contains(&Way::Forward) { &program.forward } else { &program.inverse[0] }
+}
+
+/// What each launch of a smaller image does, all but its size alike, and how many threads its blocks have.
+fn launches<T: Sample>(case: &Case, shape: &[usize]) -> Outcome<Vec<(Counts, u32)>> {
+    let program = program::<T>(case, shape)?;
     let scalar = lifting_planner::scalar_of(T::KIND);
     let samples: usize = shape.iter().product();
     let arrays = Arrays {
@@ -67,13 +75,51 @@ fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
         target: zeros(scalar, samples),
         scratch: program.regions.0.iter().map(|region| region.map(|(scalar, len)| zeros(scalar, len))).collect(),
     };
-    let (device, times) = (analytic::Device::H200, case.samples() as f64 / samples as f64);
-    let mut total = 0.0;
-    for launch in &list.launches {
+    let count = |launch: &lifting_planner::Launch| {
         let made = &program.kernels[launch.kernel];
-        let counts = count(&arrays, launch, made)?;
-        let block = made.kernel.launch.block;
-        let threads = block.iter().product::<u32>();
+        Ok((count(&arrays, launch, made)?, made.kernel.launch.block.iter().product()))
+    };
+    list(case, &program).launches.iter().map(count).collect()
+}
+
+/// Blocks along an axis of an image that is counted: so many that rows, and those of bands, begin at whole sectors.
+const BLOCKS: usize = 8;
+
+/// The shape of a smaller image, and whether it is of whole blocks, as one of blocks that are asked for is.
+fn smaller<T: Sample>(case: &Case) -> Outcome<(Vec<usize>, bool)> {
+    let shape = case.affordable(SMALL);
+    let Some(warps) = case.blocks.and_then(|blocks| blocks.get("warps")) else { return Ok((shape, false)) };
+    let program = program::<T>(case, &shape)?;
+    let block = program.kernels.iter().find_map(|made| made.fit.as_ref()).map(|fit| fit.block());
+    let [columns, rows] = block.ok_or_else(|| input("no launch has blocks"))?.map(|n| n as usize * BLOCKS);
+    Ok((vec![rows * warps as usize, columns], true))
+}
+
+/// Thousands of what is counted of a level, over so many levels.
+pub fn thousands(case: &Case, levels: u32, of: Counter) -> Outcome<f64> {
+    with_sample!(case.sample, thousands_of(case, levels, of))
+}
+
+fn thousands_of<T: Sample>(case: &Case, levels: u32, of: Counter) -> Outcome<f64> {
+    let (shape, of_blocks) = smaller::<T>(case)?;
+    let small = launches::<T>(case, &shape)?;
+    let samples = case.samples() as f64 / shape.iter().product::<usize>() as f64;
+    let whole = program::<T>(case, &case.shape)?;
+    let blocks = |launch: &lifting_planner::Launch| launch.grid.iter().map(|&n| f64::from(n)).product::<f64>();
+    // Blocks of passes have rows and strips, as long as the image.
+    let times = |launch, counts: &Counts| if of_blocks { blocks(launch) / counts.blocks as f64 } else { samples };
+    let found = list(case, &whole).launches.iter().zip(&small);
+    let level: f64 = found.map(|(launch, (counts, _))| of.of(counts) * times(launch, counts)).sum();
+    Ok(level * (0..levels).map(|level| 0.25f64.powi(level as i32)).sum::<f64>() * 1e-3)
+}
+
+/// What equations 3 to 6 say of the launches of a smaller image.
+fn counted<T: Sample>(case: &Case) -> Outcome<f64> {
+    let shape = case.affordable(SMALL);
+    let (device, samples) = (analytic::Device::H200, shape.iter().product::<usize>());
+    let times = case.samples() as f64 / samples as f64;
+    let mut total = 0.0;
+    for (counts, threads) in launches::<T>(case, &shape)? {
         let mut seen = Launch::counted(&counts, threads.into(), &device);
         (seen.blocks, seen.bytes) = (seen.blocks * times, seen.bytes * times);
         total += seen.predict(&device).total();

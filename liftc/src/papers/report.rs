@@ -1,6 +1,6 @@
 //! What comes out of `liftc papers`: text, JSON, and a figure a table.
 
-use super::table::{Table, Unit, What};
+use super::table::{Claim, Row, Table, Unit, What};
 use crate::bench::Spread;
 use crate::bench::report::DeviceInfo;
 use crate::figure::{self, Anchor, HAIR, HIGH, INK, LABEL, LOW, NUMBER, PEN, Point, Scene, TITLE};
@@ -80,12 +80,14 @@ struct Conclusion {
     holds: Option<bool>,
 }
 
-/// Samples of a row, and bytes that a copy of them reads and writes.
-fn size(what: &What) -> [usize; 2] {
-    match what {
-        What::Transform(case) => [case.samples(), 2 * case.bytes()],
+/// Samples of a row, and bytes that a copy of them read and wrote in the paper.
+fn size(row: &Row) -> [usize; 2] {
+    match &row.what {
+        What::Transform(case) | What::Copy(case) => {
+            [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())]
+        }
         What::Transfer { bytes, .. } => [*bytes, 2 * bytes],
-        What::Derived(_) => [1, 0],
+        What::Derived(_) | What::Counted { .. } => [1, 0],
     }
 }
 
@@ -113,7 +115,7 @@ impl Report {
             .iter()
             .zip(&found)
             .map(|(row, found)| {
-                let [samples, bytes] = size(&row.what);
+                let [samples, bytes] = size(row);
                 let copy = bytes as f64 / (gb_per_s * 1e3);
                 let paper_time = row.paper.and_then(|figure| table.unit.microseconds(figure, samples));
                 let mut line = Line {
@@ -143,24 +145,7 @@ impl Report {
                 line
             })
             .collect();
-        let time = |label: &str| {
-            let line = lines.iter().find(|line| line.label == label)?;
-            line.time_us.as_ref().map(|time| time.median)
-        };
-        let conclude = |claim: &super::table::Claim| {
-            let (faster, slower) = (&claim.faster, &claim.slower);
-            let times = time(faster).zip(time(slower));
-            let holds = times.map(|(a, b)| a < b);
-            let text = match (holds, times) {
-                (Some(true), Some((a, b))) => format!("as there: `{faster}` beats `{slower}` ({a:.1} and {b:.1} µs)"),
-                (Some(false), Some((a, b))) => {
-                    format!("not so here: `{faster}` does not beat `{slower}` ({a:.1} and {b:.1} µs): {}", claim.else_)
-                }
-                _ => format!("the paper: `{faster}` beats `{slower}`"),
-            };
-            Conclusion { text, holds }
-        };
-        let conclusions = table.claims.iter().map(conclude).collect();
+        let conclusions = table.claims.iter().map(|claim| conclude(claim, table.unit, &lines)).collect();
         let section = Section {
             table: table.id,
             title: table.title,
@@ -214,6 +199,38 @@ impl Report {
         scene.text("time, in copies of the same data; the line is one", below, LABEL, Anchor::Middle, INK);
         scene
     }
+}
+
+/// Whether a claim holds here.
+fn conclude(claim: &Claim, unit: Unit, lines: &[Line]) -> Conclusion {
+    let Claim { less, more, most, else_ } = claim;
+    let line = |label: &str| lines.iter().find(|line| line.label == label);
+    let value = |line: &Line| match unit {
+        Unit::Number => line.here,
+        _ => line.time_us.as_ref().map(|time| time.median),
+    };
+    let own = line(less);
+    let other = match line(more) {
+        None => own.and_then(|line| line.copy_us.as_ref()).map(|copy| copy.median),
+        Some(line) => value(line),
+    };
+    let most = most.or(own.and_then(|line| line.paper_copies));
+    let values = own.and_then(value).zip(other);
+    let holds = values.zip(most).map(|((a, b), most)| a < most * b);
+    let claimed = match most {
+        Some(most) if most != 1.0 => format!("`{less}` takes less than {most:.2} times what `{more}` takes"),
+        _ => format!("`{less}` takes less than `{more}`"),
+    };
+    let values = values.map_or(String::new(), |(a, b)| match unit {
+        Unit::Number => format!(" ({a:.0} and {b:.0})"),
+        _ => format!(" ({a:.1} and {b:.1} µs)"),
+    });
+    let text = match holds {
+        Some(true) => format!("as there: {claimed}{values}"),
+        Some(false) => format!("not so here: {claimed}{values}: {else_}"),
+        None => format!("the paper: {claimed}"),
+    };
+    Conclusion { text, holds }
 }
 
 impl Section {

@@ -4,6 +4,7 @@ use crate::bench::{Case, Way};
 use crate::failure::Outcome;
 use crate::wavelet;
 use lifting::{BlockShape, SampleType, Schedule, Scheme};
+use lifting_codegen::ir::interp::{Counts, SharedTraffic};
 
 /// A table, or a figure.
 pub struct Table {
@@ -68,7 +69,15 @@ pub struct Row {
     pub label: String,
     /// The paper's figure, where it prints one.
     pub paper: Option<f64>,
+    /// Bytes of a sample there, if not those here.
+    pub stored: Option<usize>,
     pub what: What,
+}
+
+impl Row {
+    pub fn new(label: impl Into<String>, paper: impl Into<Option<f64>>, what: What) -> Row {
+        Row { label: label.into(), paper: paper.into(), stored: None, what }
+    }
 }
 
 /// What is done for a row.
@@ -77,21 +86,67 @@ pub enum What {
     Transform(Box<Case>),
     /// A copy from the host to the device, of so many bytes, of memory that is pinned or not.
     Transfer { bytes: usize, pinned: bool },
+    /// A copy of what a transform reads, as it stands beside it.
+    Copy(Box<Case>),
+    /// What the interpreter counts of a transform of one level, over so many levels, in thousands.
+    Counted { case: Box<Case>, levels: u32, of: Counter },
     /// A number that follows from shapes.
     Derived(f64),
 }
 
-/// That one row is faster than another.
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Instructions of warps: operations of the kernel as it is written, what compilers make of it not included.
+    Instructions,
+    /// 32-byte sectors that requests to global memory touch.
+    Transactions,
+}
+
+impl Counter {
+    pub fn of(self, counts: &Counts) -> f64 {
+        let requests = |traffic: SharedTraffic| traffic.requests as f64;
+        let Counts { global_loads, global_stores, .. } = *counts;
+        match self {
+            Counter::Instructions => {
+                counts.operations.total() as f64 / 32.0
+                    + (global_loads.requests + global_stores.requests + counts.shuffles + counts.warp_syncs) as f64
+                    + requests(counts.shared_loads)
+                    + requests(counts.shared_stores)
+            }
+            Counter::Transactions => (global_loads.transactions + global_stores.transactions) as f64,
+        }
+    }
+}
+
+/// That one row takes less than another.
 pub struct Claim {
-    pub faster: String,
-    pub slower: String,
+    pub less: String,
+    /// A row, or [`Claim::COPY`].
+    pub more: String,
+    /// The first takes so many times the second, at most; `None`: as many copies as the paper's.
+    pub most: Option<f64>,
     /// What is said where it is not so here.
     pub else_: &'static str,
 }
 
 impl Claim {
+    /// Stands for a copy of a row's data.
+    pub const COPY: &'static str = "a copy";
+
+    /// That one row is faster than another.
     pub fn new(faster: impl Into<String>, slower: impl Into<String>, else_: &'static str) -> Claim {
-        Claim { faster: faster.into(), slower: slower.into(), else_ }
+        Claim::within(1.0, faster, slower, else_)
+    }
+
+    /// That a row takes no more copies than there.
+    pub fn no_more_copies(label: impl Into<String>, else_: &'static str) -> Claim {
+        Claim { less: label.into(), more: Claim::COPY.into(), most: None, else_ }
+    }
+
+    /// That one row takes no more than so many times what another takes.
+    pub fn within(most: f64, less: impl Into<String>, more: impl Into<String>, else_: &'static str) -> Claim {
+        Claim { less: less.into(), more: more.into(), most: Some(most), else_ }
     }
 }
 
@@ -119,6 +174,8 @@ pub struct Spec {
     pub axes: Option<Vec<usize>>,
     pub tile: Option<Vec<usize>>,
     pub blocks: Option<(&'static str, Vec<(&'static str, u32)>)>,
+    /// Bytes of a sample in the paper, if not those here.
+    pub stored: Option<usize>,
 }
 
 impl Spec {
@@ -134,20 +191,39 @@ impl Spec {
             axes: None,
             tile: None,
             blocks: None,
+            stored: None,
         }
     }
 
-    pub fn case(&self) -> Outcome<What> {
+    fn case(&self) -> Outcome<Box<Case>> {
         let scheme = scheme(self.wavelet)?;
         let schedule: Schedule = self.schedule.parse().map_err(crate::failure::input)?;
         let blocks = self.blocks.as_ref().map(|(name, numbers)| BlockShape::named(name, numbers.iter().copied()));
         let blocks = blocks.transpose().map_err(crate::failure::input)?;
         let case = Case::new(scheme, self.sample, self.shape.clone(), self.levels);
         let (axes, tile, ways) = (self.axes.clone(), self.tile.clone(), vec![self.way]);
-        Ok(What::Transform(Box::new(Case { schedule, blocks, axes, tile, ways, ..case })))
+        Ok(Box::new(Case { schedule, blocks, axes, tile, ways, ..case }))
     }
 
+    /// That is timed.
     pub fn row(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
-        Ok(Row { label: label.into(), paper: paper.into(), what: self.case()? })
+        let what = What::Transform(self.case()?);
+        Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
+    }
+
+    /// A copy of its data.
+    pub fn copy(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
+        let what = What::Copy(self.case()?);
+        Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
+    }
+
+    /// Of one level, counted over so many.
+    pub fn counted(
+        &self,
+        (of, levels): (Counter, u32),
+        label: impl Into<String>,
+        paper: impl Into<Option<f64>>,
+    ) -> Outcome<Row> {
+        Ok(Row::new(label, paper, What::Counted { case: self.case()?, levels, of }))
     }
 }
