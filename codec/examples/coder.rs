@@ -8,8 +8,8 @@
 //! 40 dB, with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
 //! gather, and decode (medians of rounds of launches, by events of the device); and gigasamples a second of coding and
 //! of decoding alone. Then whole streams, from pictures in the device's memory to streams there: one picture, and as
-//! many at once as the last argument says, with what the processor sees of it, too. Then the whole codec, from host
-//! memory to host memory, wall clock. All words, and all bytes, are compared, and lossless streams decoded.
+//! many at once as the last argument says, and back; `waited` is what the processor sees of it. Then the whole codec,
+//! from host memory to host memory, wall clock. All words, and all bytes, are compared, and lossless streams decoded.
 
 use lifting::cuda::cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use lifting::kernels::Kernels;
@@ -57,7 +57,7 @@ fn main() -> Result<(), Failure> {
         coder(&device, "9/7 lossy", passes, side, &coefficients::<f32>(&device, "cdf97", &image, index)?)?;
     }
     let lossless = Codec::builder(&catalogue::find("legall53")?);
-    println!("device to device       bits   pictures  encode ms  Gs/s   with the processor's wait, ms  Gs/s");
+    println!("device to device       bits   pictures  encode ms  Gs/s   waited ms  Gs/s   decode ms  Gs/s");
     for count in if pictures > 1 { vec![1, pictures] } else { vec![1] } {
         for (what, codec) in [("5/3 lossless", &lossless), ("9/7 lossy", &lossy)] {
             for passes in [Passes::Two, Passes::Three] {
@@ -163,7 +163,8 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
         let raw = raw_words(shape(place), planes);
         offsets.push(total as i32);
         if planes > 0 {
-            back.extend(task((i, place), total, coded.min(raw), planes)?);
+            // Decoders count in bytes.
+            back.extend(task((i, place), 2 * total, coded.min(raw), planes)?);
             let is_coded = coded < raw;
             back_choices.extend(if is_coded { [chosen[2 * i], chosen[2 * i + 1]] } else { [0, AS_IT_IS] });
             total += coded.min(raw);
@@ -175,19 +176,21 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
         let arrays = [&mut indices, &mut tasks, &mut results, &mut offsets, &mut words, &mut payload];
         launch(&kernels, 2, arrays, numbers)
     })?;
+    let words: Vec<i16> = kernels.download(&payload, 0..total)?;
+    let mut bytes = kernels.upload(&words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?;
     let mut decoded = kernels.zeroed(Scalar::I32, blocks.indices.len())?;
     let (mut tasks, mut choices) = (kernels.upload(&back)?, kernels.upload(&back_choices)?);
     let blocks_back = back.len() / FIELDS;
     let mut statuses = kernels.zeroed(Scalar::I32, blocks_back)?;
     let decode = time(device, || {
-        let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut payload, &mut statuses];
+        let arrays = [&mut decoded, &mut tasks, &mut choices, &mut table, &mut bytes, &mut statuses];
         launch(&kernels, 3, arrays, [side, blocks_back])
     })?;
     let statuses: Vec<i32> = kernels.download(&statuses, 0..blocks_back)?;
     assert!(statuses.iter().all(|s| *s == Status::Decoded as i32), "all blocks are decoded");
     let decoded: Vec<i32> = kernels.download(&decoded, 0..blocks.indices.len())?;
     assert!(decoded == blocks.indices, "indices come back");
-    compare(blocks, side, &shape, tables, &kernels.download(&payload, 0..total)?);
+    compare(blocks, side, &shape, tables, &words);
     let samples = (side * side) as f64;
     println!(
         "{what:<10} {:>6}  {:<6.3}  {choose:<7.3}  {code:<7.3}  {gather:<7.3}  {decode:<7.3}  {:<9.1}  {:<9.1}",
@@ -268,14 +271,24 @@ fn resident(
         let decoded = decode(stream)?;
         assert!(!Decoder::new(stream)?.header().is_lossless() || decoded == image, "pictures come back");
     }
+    let longest = streams.iter().map(Vec::len).max().unwrap_or(0);
+    let mut decoder = Decoder::new(&streams[0])?.on_device(device, count, longest)?;
+    for (place, stream) in streams.iter().enumerate() {
+        decoder.upload(place, stream)?;
+    }
+    let back = time(device, || decoder.decode())?;
+    assert!(decoder.decoded()?.iter().all(|decoded| *decoded), "all pictures are decoded by the device");
+    for (place, found) in
+        decoder.pictures()?.into_iter().enumerate().filter(|(place, _)| [0, count - 1].contains(place))
+    {
+        assert!(found?.image == decode(&streams[place])?, "samples are those of the processor");
+    }
     let samples = (count * image.samples.len()) as f64;
     let passes = if passes == Passes::Two { 2 } else { 3 };
-    println!(
-        "{what:<12} {passes} passes  {:<6.3} {count:<9} {milliseconds:<10.3} {:<6.1} {wait:<30.3} {:<6.1}",
-        8.0 * streams.iter().map(Vec::len).sum::<usize>() as f64 / samples,
-        samples / milliseconds / 1e6,
-        samples / wait / 1e6,
-    );
+    let bits = 8.0 * streams.iter().map(Vec::len).sum::<usize>() as f64 / samples;
+    let speed = |milliseconds: f64| format!("{milliseconds:<10.3} {:<6.1}", samples / milliseconds / 1e6);
+    let [milliseconds, wait, back] = [milliseconds, wait, back].map(speed);
+    println!("{what:<12} {passes} passes  {bits:<6.3} {count:<9} {milliseconds} {wait} {back}");
     Ok(())
 }
 

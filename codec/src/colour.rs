@@ -29,13 +29,13 @@ impl Colour {
 pub const FORWARD: [[f32; 3]; 3] =
     [[0.299, 0.587, 0.114], [-0.168_736, -0.331_264, 0.5], [0.5, -0.418_688, -0.081_312]];
 /// R of Cr, equation G-9.
-const RED: f64 = 1.402;
+pub const RED: f64 = 1.402;
 /// G of Cb and Cr.
-const GREEN_FROM_BLUE: f64 = -0.344136;
+pub const GREEN_FROM_BLUE: f64 = -0.344136;
 /// Likewise.
-const GREEN_FROM_RED: f64 = -0.714136;
+pub const GREEN_FROM_RED: f64 = -0.714136;
 /// B of Cb.
-const BLUE: f64 = 1.772;
+pub const BLUE: f64 = 1.772;
 
 /// R, G, B to Y, U, V (equation G-1).
 pub fn reversible([r, g, b]: [i32; 3]) -> [i32; 3] {

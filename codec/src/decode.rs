@@ -2,7 +2,7 @@
 
 use crate::bands::{Place, places};
 use crate::block::{self, BlockError, Decoded};
-use crate::device::BlockCoder;
+use crate::device::{BlockCoder, DeviceDecoder};
 use crate::error::CodecError;
 use crate::header::{self, Header};
 use crate::image::Image;
@@ -139,6 +139,16 @@ impl<'a> Decoder<'a> {
         self.coder = BlockCoder::new(device, self.header.passes)?;
         self.device = device.clone();
         Ok(self)
+    }
+
+    /// A decoder of so many streams like this one at once, of at most so many bytes each, from a device's memory to
+    /// pictures there: see [`DeviceDecoder`]. Only the header is taken from this stream; others may differ from it in
+    /// their quantisers.
+    ///
+    /// # Errors
+    /// If the device runs no kernels or does not have the memory; if there are layers, or pictures are too large.
+    pub fn on_device(&self, device: &Device, pictures: usize, bytes: usize) -> Result<DeviceDecoder, CodecError> {
+        DeviceDecoder::new(&self.header, device, pictures, bytes)
     }
 
     /// What the header says.

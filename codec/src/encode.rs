@@ -288,8 +288,7 @@ impl Codec {
 
     /// The codeblocks of each packet of a layer.
     pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<Place>> {
-        let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, self.block, self.passes);
-        PacketId::all(1, self.levels, tiles.len()).map(of).collect()
+        places_of_packets(tiles, components, self.levels, self.block, self.passes)
     }
 
     pub(crate) fn header(&self, format: &Format, tile: [usize; 2], quantisers: Option<Vec<Quantiser>>) -> Header {
@@ -313,6 +312,18 @@ impl Codec {
             tables: None,
         }
     }
+}
+
+/// The codeblocks of each packet of a layer.
+pub(crate) fn places_of_packets(
+    tiles: &[Vec<Band>],
+    components: usize,
+    levels: u32,
+    block: [usize; 2],
+    passes: Passes,
+) -> Vec<Vec<Place>> {
+    let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, block, passes);
+    PacketId::all(1, levels, tiles.len()).map(of).collect()
 }
 
 /// Coefficients as indices, and how they were quantised.

@@ -42,7 +42,7 @@
 //!
 //! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take the transform and the codeblocks to a CUDA device. The
 //! bytes, and the samples, are the same. Where pictures are on the device, [`Codec::on_device`] makes whole streams
-//! there, of several pictures at once.
+//! there, of several pictures at once, and [`Decoder::on_device`] pictures of streams.
 //!
 //! # Features
 //!
@@ -72,7 +72,7 @@ mod window;
 
 pub use colour::Colour;
 pub use decode::{Decoder, PacketInfo, Picture, decode};
-pub use device::DeviceEncoder;
+pub use device::{DeviceDecoder, DeviceEncoder};
 pub use encode::{Codec, CodecBuilder, Target};
 pub use error::CodecError;
 pub use header::{Header, MAX_LAYERS, MAX_LEVELS, MIN_TILE, SIGNATURE, VERSION};

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub const RAW: u8 = 64;
 
 /// Of an entry's first byte: these are not all of the block's words.
-const OPEN: u8 = 128;
+pub const OPEN: u8 = 128;
 
 /// Bytes of a packet's first field, its length.
 pub const LENGTH: usize = 4;

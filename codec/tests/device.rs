@@ -1,9 +1,10 @@
 //! Whole streams by a device, run by the interpreter: the processor's, byte for byte.
 
 use crate::codec::picture;
+use crate::streams::{checked_parts, checksum};
 use lifting::{Device, catalogue};
 use lifting_codec::block::Passes;
-use lifting_codec::{Codec, CodecBuilder, CodecError, Image};
+use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image};
 
 fn wavelet(name: &str) -> CodecBuilder {
     Codec::builder(&catalogue::find(name).unwrap())
@@ -28,6 +29,59 @@ fn is_the_same_on(device: &Device, codec: &CodecBuilder, images: &[Image]) {
         let expected = on_processor.encode(image).unwrap();
         let differs = expected.iter().zip(&found).position(|(a, b)| a != b);
         assert!(found == expected, "{} and {} bytes, first other one {differs:?}", found.len(), expected.len());
+    }
+    let streams: Vec<Vec<u8>> = images.iter().map(|image| on_processor.encode(image).unwrap()).collect();
+    come_back_on(device, &streams);
+}
+
+/// Streams through a decoder of a device: what the processor makes of them. How many the device has decoded.
+fn come_back_on(device: &Device, streams: &[Vec<u8>]) -> usize {
+    let longest = streams.iter().map(Vec::len).max().unwrap();
+    let mut decoder = Decoder::new(&streams[0]).unwrap().on_device(device, streams.len(), longest).unwrap();
+    for (place, stream) in streams.iter().enumerate() {
+        decoder.upload(place, stream).unwrap();
+    }
+    decoder.decode().unwrap();
+    for (stream, found) in streams.iter().zip(decoder.pictures().unwrap()) {
+        assert_eq!(found, Decoder::new(stream).and_then(|decoder| decoder.decode(0)));
+    }
+    decoder.decoded().unwrap().into_iter().filter(|decoded| *decoded).count()
+}
+
+/// Streams that are whole, cut and changed, with checksums that fit and that do not: pictures, or the processor's
+/// errors, and no access beyond arrays, which the interpreter would find.
+#[test]
+fn broken_streams_are_told_on_a_device() {
+    let image = picture(33, 40, 1, 8, false);
+    for codec in [wavelet("legall53").levels(1).block(16, 16), wavelet("cdf97").levels(1).block(16, 16).quality(60.0)] {
+        let stream = codec.build().unwrap().encode(&image).unwrap();
+        let head = Decoder::new(&stream).unwrap().header_length();
+        let mut streams = vec![stream.clone()];
+        for end in [0, 3, head, head + 2, head + 9, stream.len() / 2, stream.len() - 1] {
+            streams.push(stream[..end].to_vec());
+        }
+        let parts = checked_parts(&stream);
+        let mut state = 7u32;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            (state >> 8) as usize % below
+        };
+        for i in 0..40 {
+            let mut broken = stream.clone();
+            let (from, to, seed) = parts[next(parts.len())];
+            let at = from + next(to - from);
+            broken[at] = if i % 3 == 0 { 255 } else { broken[at] ^ 1 << next(8) };
+            if let (Some(seed), true) = (seed, i % 4 > 0) {
+                let sum = checksum(&broken[from..to], seed);
+                broken[to..to + 4].copy_from_slice(&sum.to_le_bytes());
+            }
+            streams.push(broken);
+        }
+        // Something of another kind, and something behind a stream.
+        streams.push(wavelet("legall53").levels(2).build().unwrap().encode(&image).unwrap());
+        streams.push([&stream[..], &[0; 9]].concat());
+        let decoded = come_back_on(&Device::Interpreter, &streams);
+        assert!((1..streams.len() - 12).contains(&decoded), "{decoded} of {}", streams.len());
     }
 }
 

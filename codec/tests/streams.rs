@@ -23,7 +23,7 @@ pub fn checksum(part: &[u8], seed: u64) -> u32 {
 }
 
 /// Where the checksums of a stream stand: of each part its beginning, its end, and the seed of its checksum.
-fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
+pub fn checked_parts(stream: &[u8]) -> Vec<(usize, usize, Option<u64>)> {
     let head = Decoder::new(stream).unwrap().header_length();
     let mut parts = vec![(0, head - 4, None)];
     let (mut at, mut seed) = (head, xxh3_64(&stream[..head - 4]));

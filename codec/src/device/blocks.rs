@@ -113,7 +113,7 @@ impl BlockCoder {
         tables: &Tables,
         blocks: &[(&Place, &Held<'_>)],
     ) -> Result<Option<Vec<Vec<i32>>>, CodecError> {
-        let (mut fields, mut choices, mut words) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fields, mut choices, mut words) = (Vec::new(), Vec::new(), Vec::<u8>::new());
         for (place, held) in blocks {
             let choice = match held.mode {
                 Mode::Raw => [0, AS_IT_IS],
@@ -124,8 +124,8 @@ impl BlockCoder {
             };
             choices.extend(choice);
             let (start, first) = (place.component * each + place.start, words.len());
-            words.extend(held.words().map(|word| word as i16));
-            let task = Task { start, shape: place.shape, first, words: words.len() - first, planes: held.planes };
+            words.extend(held.words().flat_map(u16::to_le_bytes));
+            let task = Task { start, shape: place.shape, first, words: (words.len() - first) / 2, planes: held.planes };
             let can = held.complete && held.planes <= MOST_PLANES;
             let Some(task) = task.fields().filter(|_| can) else { return Ok(None) };
             fields.extend(task);

@@ -140,7 +140,7 @@ const FRAME: usize = LENGTH + 2 * CHECKSUM;
 const ENTRY: usize = 4;
 
 /// Warps that hash the pieces of a picture at most.
-const HASHING: usize = 2048;
+pub const HASHING: usize = 2048;
 
 impl DeviceEncoder {
     pub(crate) fn new(codec: &Codec, format: Format, pictures: usize) -> Result<DeviceEncoder, CodecError> {
@@ -194,11 +194,7 @@ impl DeviceEncoder {
 
         let (plan, tiles) = transform.into_parts();
         let groups = codec.places(&tiles, format.components);
-        let (mut firsts, mut packet_of) = (vec![0], Vec::new());
-        for (number, group) in (0..).zip(&groups) {
-            packet_of.extend(std::iter::repeat_n(number, group.len()));
-            firsts.push(packet_of.len() as i32);
-        }
+        let (firsts, packet_of) = packets_of(&groups);
         let places = groups.concat();
         let (blocks, packets) = (places.len(), groups.len());
         let stride = places.first().map_or(1, |place| place.stride);
@@ -454,6 +450,16 @@ impl DeviceEncoder {
     }
 }
 
+/// The first block of each packet, and the number of blocks; and the packet of each block.
+pub fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
+    let (mut firsts, mut packet_of) = (vec![0], Vec::new());
+    for (number, group) in (0..).zip(groups) {
+        packet_of.extend(std::iter::repeat_n(number, group.len()));
+        firsts.push(packet_of.len() as i32);
+    }
+    (firsts, packet_of)
+}
+
 /// The quantiser steps of all bands of all components.
 fn steps_of(codec: &Codec, tiles: &[Vec<Band>], components: usize, step: f64) -> Vec<crate::quantise::Step> {
     let weights = Weights::new(codec.scheme(), codec.levels(), codec.colour_of(components));
@@ -473,7 +479,8 @@ pub fn put(kernels: &Kernels, array: &mut Array, at: usize, values: &[i32], scal
     Ok(())
 }
 
-/// A picture out of an array of samples, from one on. Samples that the depth does not have come to the end of its range.
+/// A picture out of an array of samples, from one on. Samples that the depth does not have come to the end of its
+/// range.
 pub fn get(kernels: &Kernels, array: &Array, at: usize, format: &Format) -> Result<Image, CodecError> {
     let here = at..at + format.samples();
     let (least, largest) = range(format.bits, format.signed);

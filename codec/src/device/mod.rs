@@ -1,15 +1,19 @@
 //! Streams by a device. `blocks` codes the codeblocks of one picture there, for a stream that the processor puts
 //! together. `encoder` makes whole streams where pictures are, in these steps, each a kernel or a plan: `samples`, the
-//! transform, `quantise`, the coder ([`crate::block::kernel`]), `packets`, with checksums by `hash`.
+//! transform, `quantise`, the coder ([`crate::block::kernel`]), `packets`, with checksums by `hash`. `decoder` goes the
+//! same way back, after `parse` has held streams against what they may be.
 
 mod blocks;
+mod decoder;
 mod encoder;
 mod hash;
 mod packets;
+mod parse;
 mod quantise;
 mod samples;
 
 pub use blocks::BlockCoder;
+pub use decoder::DeviceDecoder;
 pub use encoder::DeviceEncoder;
 
 use crate::block::kernel::finished as warps;

@@ -19,7 +19,7 @@ const PIECE_BITS: i32 = PIECE.trailing_zeros() as i32;
 const FRAME: i32 = (LENGTH + 2 * CHECKSUM) as i32;
 
 /// A global array.
-fn global(b: &mut Builder, name: &str, scalar: Scalar, access: Access, doc: &str) -> Space {
+pub fn global(b: &mut Builder, name: &str, scalar: Scalar, access: Access, doc: &str) -> Space {
     Space::Global(b.pointer(name, scalar, access, doc))
 }
 
@@ -32,7 +32,8 @@ const PARTS: &str = "first byte and length of each packet's index and of its pay
 const CAPACITY: &str = "bytes from one stream to the next";
 const EACH: &str = "blocks of a picture";
 
-fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) -> Expr {
+/// A number of an array.
+pub fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) -> Expr {
     b.load_new(name, Scalar::I32, space, at).into()
 }
 
@@ -223,8 +224,8 @@ pub fn parts() -> Kernel {
 /// The kernel that writes entries and words of blocks where they belong, a warp a codeblock. Its parameters, in order:
 /// indices (`i32`), blocks, results and choices of the encoder and its words (`i16`), bytes of entries and words as
 /// [`layout`] leaves them, the first block of each packet, the packet of each block of a picture (`i32`), streams
-/// (`u8`), bytes of a header, blocks of a picture, bytes from one stream to the next (`i64`), the stride of indices, and
-/// the number of blocks. Blocks that are left to the processor have no words.
+/// (`u8`), bytes of a header, blocks of a picture, bytes from one stream to the next (`i64`), the stride of indices,
+/// and the number of blocks. Blocks that are left to the processor have no words.
 pub fn writer() -> Kernel {
     let mut builder = Builder::new("write_blocks");
     let b = &mut builder;
@@ -304,8 +305,8 @@ pub fn writer() -> Kernel {
 }
 
 /// The kernel that writes headers into streams, and finds what their packets are checked with: a warp a picture. Its
-/// parameters, in order: headers but for their checksums (`u8`), the hash's secret, streams (`u8`), seeds (`u64`), bytes
-/// of a header, bytes from one stream to the next (`i64`), and the number of pictures.
+/// parameters, in order: headers but for their checksums (`u8`), the hash's secret, streams (`u8`), seeds (`u64`),
+/// bytes of a header, bytes from one stream to the next (`i64`), and the number of pictures.
 pub fn header_writer() -> Kernel {
     let mut builder = Builder::new("write_headers");
     let b = &mut builder;
@@ -343,7 +344,7 @@ fn seal(b: &mut Builder, streams: Space, at: Expr, hash: LocalId, lane: &Expr) {
 }
 
 /// What kernels of checksums have at hand of a part of a packet.
-struct Part {
+pub struct Part {
     /// Its first byte in the picture's stream, and how many it has.
     start: Expr,
     len: Expr,
@@ -367,14 +368,46 @@ impl Part {
     }
 }
 
+/// What a warp has at hand that a part's checksum is the matter of.
+pub struct Checked {
+    pub lane: Expr,
+    /// The hash of its pieces' hashes.
+    pub hash: LocalId,
+    /// The byte behind the part, of type `i64`.
+    pub end: Expr,
+}
+
+impl Part {
+    /// The warp's part. The last parameters follow: parts of a picture, hashes of a picture, bytes from one stream to
+    /// the next (`i64`), and parts in all.
+    pub fn of_warp(b: &mut Builder, [hashes, parts, secret, seeds]: [Space; 4]) -> Checked {
+        let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
+        let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
+        let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
+        b.scalar("count", Scalar::I32, "parts in all");
+        let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+        let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
+        let which = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
+        let which = Expr::from(b.let_("which", Scalar::I32, which));
+        let part = Part::new(b, [parts, seeds], picture.clone(), each, which);
+        let start = ((picture.clone() * slots + part.slot.clone()) * 8).cast(Scalar::I64);
+        let start = b.let_("first", Scalar::I64, start).into();
+        let len = b.let_("bytes", Scalar::I32, part.pieces.clone() * 8).into();
+        let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
+        let end = picture.cast(Scalar::I64) * capacity + (part.start + part.len).cast(Scalar::I64);
+        Checked { lane, hash, end: b.let_("end", Scalar::I64, end).into() }
+    }
+}
+
 /// Slots for the hashes of pieces of a stream of so many bytes and packets.
 pub fn slots(bytes: usize, packets: usize) -> usize {
     bytes / PIECE + 2 * packets + 1
 }
 
-/// The kernel that hashes the pieces of all parts of packets, so many warps a picture. Its parameters, in order: streams
-/// (`u8`), parts as [`parts`] leaves them, the hash's secret, seeds (`u64`), hashes (`u8`, eight bytes each), parts of a
-/// picture, warps of a picture, hashes of a picture, bytes from one stream to the next (`i64`), and warps in all.
+/// The kernel that hashes the pieces of all parts of packets, so many warps a picture. Its parameters, in order:
+/// streams (`u8`), parts as [`parts`] leaves them, the hash's secret, seeds (`u64`), hashes (`u8`, eight bytes each),
+/// parts of a picture, warps of a picture, hashes of a picture, bytes from one stream to the next (`i64`), and warps in
+/// all.
 pub fn hasher() -> Kernel {
     let mut builder = Builder::new("hash_pieces");
     let b = &mut builder;
@@ -412,9 +445,9 @@ pub fn hasher() -> Kernel {
     warps(builder)
 }
 
-/// The kernel that writes the checksums of all parts of packets, a warp each. Its parameters, in order: hashes of pieces
-/// as the [`hasher`] leaves them, parts, the hash's secret, seeds (`u64`), streams (`u8`), parts of a picture, hashes of
-/// a picture, bytes from one stream to the next (`i64`), and parts in all.
+/// The kernel that writes the checksums of all parts of packets, a warp each. Its parameters, in order: hashes of
+/// pieces as the [`hasher`] leaves them, parts, the hash's secret, seeds (`u64`), streams (`u8`), parts of a picture,
+/// hashes of a picture, bytes from one stream to the next (`i64`), and parts in all.
 pub fn sealer() -> Kernel {
     let mut builder = Builder::new("seal_parts");
     let b = &mut builder;
@@ -424,20 +457,7 @@ pub fn sealer() -> Kernel {
     let secret = global(b, "secret", Scalar::I64, Access::Read, "the hash's secret");
     let seeds = global(b, "seeds", Scalar::U64, Access::Read, "hashes of headers");
     let streams = global(b, "streams", Scalar::U8, Access::Write, STREAMS);
-    let each = Expr::from(b.scalar("parts_of_picture", Scalar::I32, "parts of a picture's packets"));
-    let slots = Expr::from(b.scalar("slots", Scalar::I32, "hashes of a picture"));
-    let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
-    b.scalar("count", Scalar::I32, "parts in all");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
-    let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / each.clone()));
-    let which = Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
-    let which = Expr::from(b.let_("which", Scalar::I32, which));
-    let part = Part::new(b, [parts, seeds], picture.clone(), each, which);
-    let start = ((picture.clone() * slots + part.slot.clone()) * 8).cast(Scalar::I64);
-    let start = b.let_("first", Scalar::I64, start).into();
-    let len = b.let_("bytes", Scalar::I32, part.pieces.clone() * 8).into();
-    let hash = Hash { bytes: hashes, start, len, secret, seed: part.seed.clone(), lane: lane.clone() }.all(b);
-    let end = (part.start + part.len).cast(Scalar::I64);
-    seal(b, streams, picture.cast(Scalar::I64) * capacity + end, hash, &lane);
+    let part = Part::of_warp(b, [hashes, parts, secret, seeds]);
+    seal(b, streams, part.end, part.hash, &part.lane);
     warps(builder)
 }

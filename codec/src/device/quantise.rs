@@ -1,4 +1,4 @@
-//! Coefficients to indices: what [`crate::quantise`] defines, a warp a codeblock.
+//! Coefficients to indices and back: what [`crate::quantise`] defines, a warp a codeblock.
 
 use super::{round, warps};
 use crate::block::kernel::FIELDS;
@@ -17,7 +17,7 @@ fn real(v: f64) -> Expr {
     Expr::Lit(Literal::F64(v))
 }
 
-/// A block, as the kernel knows it.
+/// A block, as both kernels know it.
 struct Block {
     start: Expr,
     height: Expr,
@@ -25,15 +25,21 @@ struct Block {
     /// See [`PLACE`].
     place: [Expr; PLACE],
     stride: Expr,
+    /// Which picture it is of.
+    picture: Expr,
     lane: Expr,
 }
 
 impl Block {
-    /// The next parameters are blocks ([`Task`](crate::block::kernel::Task)) and places, the stride of coefficients and
-    /// the blocks of a picture; the number of blocks in all comes last.
-    fn new(b: &mut Builder) -> Block {
+    /// The next parameters: blocks ([`Task`](crate::block::kernel::Task)) and places.
+    fn arrays(b: &mut Builder) -> [Space; 2] {
         let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, "seven numbers for each block"));
         let places = Space::Global(b.pointer("places", Scalar::I32, Access::Read, "where blocks are in their bands"));
+        [blocks, places]
+    }
+
+    /// The last parameters: the stride of coefficients, the blocks of a picture, and the number of blocks in all.
+    fn new(b: &mut Builder, [blocks, places]: [Space; 2]) -> Block {
         let stride = b.scalar("stride", Scalar::I32, "coefficients from one row to the next").into();
         let each = Expr::from(b.scalar("each", Scalar::I32, "blocks of a picture"));
         b.scalar("count", Scalar::I32, "number of blocks");
@@ -45,7 +51,7 @@ impl Block {
         let picture = Expr::from(Builtin::BlockX) / each.clone();
         let of_picture = || Expr::from(Builtin::BlockX) - picture.clone() * each.clone();
         let place = std::array::from_fn(|i| load(names[i], places, of_picture() * PLACE as i32 + i as i32));
-        Block { start, height, width, place, stride, lane }
+        Block { start, height, width, place, stride, picture, lane }
     }
 
     fn at(&self, y: Expr, x: Expr) -> Expr {
@@ -74,7 +80,8 @@ pub fn quantiser(kind: Scalar) -> Kernel {
     let indices = Space::Global(b.pointer("indices", Scalar::I32, Access::Write, "indices of coefficients"));
     let sums = Space::Global(b.pointer("sums", Scalar::I64, Access::Write, "what is beyond indices, block by block"));
     let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "indices beside 0, block by block"));
-    let block = Block::new(b);
+    let arrays = Block::arrays(b);
+    let block = Block::new(b, arrays);
     let [first_row, first_column, rows, columns, which] = block.place.clone();
     let step = Expr::from(b.load_new("step", Scalar::F64, steps, which));
     let (sum, count) = (b.let_("sum", Scalar::I64, Expr::i64(0)), b.let_("some", Scalar::I32, 0));
@@ -213,6 +220,49 @@ pub fn offsets() -> Kernel {
     b.if_(lane.eq_(0.into()), |b| {
         let at = picture * length + first + Expr::from(which) * 3 + 2;
         b.store(headers, at, offset.cast(Scalar::U8));
+    });
+    warps(builder)
+}
+
+/// The kernel that makes coefficients of indices. Its parameters, in order: indices (`i32`), headers (`u8`), the powers
+/// of two that exponents of steps stand for (`f64`), coefficients (`i32` or `f32`), blocks, places, the byte of a
+/// header that its first quantiser has, bytes from one header to the next (`i64`), the stride of coefficients, the
+/// blocks of a picture, and the number of blocks.
+pub fn dequantiser(kind: Scalar) -> Kernel {
+    let mut builder = Builder::new(format!("dequantise_{}", kind.name()));
+    let b = &mut builder;
+    b.doc("Indices to coefficients, a warp a codeblock.");
+    let indices = Space::Global(b.pointer("indices", Scalar::I32, Access::Read, "indices of coefficients"));
+    let headers = Space::Global(b.pointer("headers", Scalar::U8, Access::Read, "headers, picture by picture"));
+    let powers = Space::Global(b.pointer("powers", Scalar::F64, Access::Read, "powers of two, by exponent"));
+    let coefficients = Space::Global(b.pointer("coefficients", kind, Access::Write, "coefficients"));
+    let arrays = Block::arrays(b);
+    let first = Expr::from(b.scalar("first", Scalar::I32, "the first quantiser's byte"));
+    let apart = Expr::from(b.scalar("apart", Scalar::I64, "bytes from one header to the next"));
+    let block = Block::new(b, arrays);
+    let at = block.picture.clone().cast(Scalar::I64) * apart + (first + block.place[4].clone() * 3).cast(Scalar::I64);
+    let at = Expr::from(b.let_("triple", Scalar::I64, at));
+    let [low, high, offset] = [0, 1, 2].map(|i| {
+        let byte = b.load_new("byte", Scalar::U8, headers, at.clone() + Expr::i64(i));
+        Expr::from(b.let_("number", Scalar::I32, Expr::from(byte).cast(Scalar::I32)))
+    });
+    let mantissa = low.or(high.clone().and(7.into()) << 8).cast(Scalar::F64) / real(2048.0);
+    let power = b.load_new("power", Scalar::F64, powers, high >> 3);
+    let step = Expr::from(b.let_("step", Scalar::F64, (real(1.0) + mantissa) * Expr::from(power)));
+    let within = Expr::from(b.let_("within", Scalar::F64, offset.cast(Scalar::F64) / real(256.0)));
+    block.for_each(b, |b, y, x| {
+        let at = b.let_("at", Scalar::I32, block.at(y, x));
+        let index = Expr::from(b.load_new("index", Scalar::I32, indices, at));
+        let negative = index.clone().lt(0.into());
+        let magnitude = negative.clone().select(-index.clone(), index.clone()).cast(Scalar::F64);
+        let value = b.let_("value", Scalar::F64, (magnitude + within.clone()) * step.clone());
+        let value = Expr::from(value);
+        let value = index.eq_(0.into()).select(real(0.0), negative.select(-value.clone(), value));
+        let value = match kind {
+            Scalar::F32 => value.cast(kind),
+            _ => round(b, value, i32::MIN.into(), i32::MAX.into(), Scalar::F64),
+        };
+        b.store(coefficients, at, value);
     });
     warps(builder)
 }

@@ -1,9 +1,9 @@
-//! Samples of pictures to the planes that are transformed: what
+//! Samples of pictures to the planes that are transformed, and back: what
 //! [`Transform`](crate::lane::Transform) does on the processor.
 
-use super::Threads;
-use crate::colour::{Colour, FORWARD};
-use crate::image::{Format, shift};
+use super::{Threads, round};
+use crate::colour::{BLUE, Colour, FORWARD, GREEN_FROM_BLUE, GREEN_FROM_RED, RED};
+use crate::image::{Format, range, shift};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
@@ -12,7 +12,7 @@ pub fn scalar(format: &Format) -> Scalar {
     if format.bits <= 8 { Scalar::U8 } else { Scalar::I16 }
 }
 
-/// What the kernel has at hand.
+/// What both kernels have at hand.
 struct Pixel {
     samples: Space,
     planes: Space,
@@ -89,6 +89,52 @@ pub fn reader(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
         b.for_("component", done, pixel.components.clone(), 1, |b, c| {
             let value = load(b, c.clone());
             b.store(pixel.planes, pixel.at(c), value);
+        });
+    });
+    Threads::finished(builder)
+}
+
+/// The kernel that takes planes to samples, a thread a pixel: rounded, and clamped to what samples can be. Its
+/// parameters are those of [`reader`], but that it reads planes and writes samples.
+pub fn writer(format: &Format, kind: Scalar, colour: Colour) -> Kernel {
+    let mut builder = Builder::new(name("write_samples", format, kind, colour));
+    let b = &mut builder;
+    b.doc("Planes of components to samples, rounded and clamped, their colours transformed back; a thread a pixel.");
+    let (pixel, there) = Pixel::new(b, format, kind, [Access::Write, Access::Read]);
+    let (least, largest) = range(format.bits, format.signed);
+    let shift = shift(format.bits, format.signed);
+    b.if_(there, |b| {
+        let store = |b: &mut Builder, c: Expr, value: Expr| {
+            // What is far beyond stays so, and its sum does not wrap.
+            let value = match kind {
+                Scalar::F32 => round(b, value, f64::from(least - shift), f64::from(largest - shift), kind),
+                _ => value.max((least - shift).into()).min((largest - shift).into()),
+            };
+            let sample = b.let_("sample", Scalar::I32, value + shift);
+            b.store(pixel.samples, pixel.sample.clone() + c, Expr::from(sample).cast(scalar(format)));
+        };
+        let load = |b: &mut Builder, c: Expr| Expr::from(b.load_new("number", kind, pixel.planes, pixel.at(c)));
+        let done = if colour == Colour::None { 0 } else { 3 };
+        if done == 3 {
+            let [y, u, v] = [0, 1, 2].map(|c| load(b, c.into()));
+            let all = match colour {
+                Colour::Irreversible => [
+                    y.clone() + real(RED as f32) * v.clone(),
+                    y.clone() + real(GREEN_FROM_BLUE as f32) * u.clone() + real(GREEN_FROM_RED as f32) * v,
+                    y + real(BLUE as f32) * u,
+                ],
+                _ => {
+                    let green = Expr::from(b.let_("green", Scalar::I32, y - ((u.clone() + v.clone()) >> 2)));
+                    [v + green.clone(), green.clone(), u + green]
+                }
+            };
+            for (c, value) in (0..).zip(all) {
+                store(b, c.into(), value);
+            }
+        }
+        b.for_("component", done, pixel.components.clone(), 1, |b, c| {
+            let value = load(b, c.clone());
+            store(b, c, value);
         });
     });
     Threads::finished(builder)

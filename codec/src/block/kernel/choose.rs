@@ -36,7 +36,7 @@ pub fn chooser(passes: Passes) -> Kernel {
         });
         let (least, table) = cheapest(b, &scene, bits);
         b.set(Place::Local(class), table);
-        let (_, tail) = sums(b, &scene, "sum", nonzero.clone());
+        let (_, tail) = sums(b, &scene.lane, "sum", nonzero.clone());
         let shared = shared(b, &scene, least, tail);
         b.set(Place::Local(sharing), shared);
     });

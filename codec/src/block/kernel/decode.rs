@@ -8,9 +8,9 @@ use super::*;
 pub const AS_IT_IS: i32 = 6;
 
 /// The kernel that decodes complete blocks. Its parameters are those of [`encoder`], but that it reads words, all those
-/// that a block has, and writes coefficients; where a choice has [`AS_IT_IS`] in place of the sharing, words are
-/// coefficients as they are. Of results it writes a [`Status`] for each block. Whatever the words are, it takes as long
-/// as blocks of these shapes and planes can take, and touches their words and coefficients alone.
+/// that a block has, as bytes (`u8`) and writes coefficients; where a choice has [`AS_IT_IS`] in place of the sharing,
+/// words are coefficients as they are. Of results it writes a [`Status`] for each block. Whatever the words are, it
+/// takes as long as blocks of these shapes and planes can take, and touches their words and coefficients alone.
 pub fn decoder(passes: Passes) -> Kernel {
     let mut builder = Builder::new(name("decode", passes));
     let b = &mut builder;
@@ -19,11 +19,15 @@ pub fn decoder(passes: Passes) -> Kernel {
     let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
     let choices = Space::Global(b.pointer("choices", Scalar::I32, Access::Read, CHOICES));
     let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
-    let words = Space::Global(b.pointer("words", Scalar::I16, Access::Read, "words of all blocks"));
+    let words = Space::Global(b.pointer("words", Scalar::U8, Access::Read, "bytes of the words of all blocks"));
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "what became of each block"));
     let scene = Scene::new(b, passes, coefficients, blocks);
     let status = b.let_("status", Scalar::I32, Status::Left as i32);
     let planes = scene.block.planes.clone();
+    b.if_(planes.clone().eq_(0.into()), |b| {
+        store(b, &scene, &planes);
+        b.set(Place::Local(status), Status::Decoded as i32);
+    });
     b.if_(is_coded(&planes), |b| {
         let choice = engine::choice(b, choices);
         let as_it_is = choice[1].clone().eq_(AS_IT_IS.into());

@@ -174,10 +174,14 @@ impl Engine {
         self.is_open(scene).select(room, 0.into())
     }
 
-    /// Loads a word of the block.
+    /// Loads a word of the block, which decoders find in bytes.
     pub fn load_word(&self, b: &mut Builder, scene: &Scene, at: Expr) -> Expr {
-        let word = b.load_new("loaded", Scalar::I16, self.words, scene.block.first.clone() + at);
-        Expr::from(word).cast(Scalar::I32).and(0xffff.into())
+        let at = Expr::from(b.let_("first_byte", Scalar::I32, scene.block.first.clone() + at * 2));
+        let [low, high] = [0, 1].map(|i| {
+            let byte = b.load_new("loaded", Scalar::U8, self.words, at.clone() + i);
+            Expr::from(byte).cast(Scalar::I32)
+        });
+        b.let_("whole", Scalar::I32, low.or(high << 8)).into()
     }
 
     /// Stores a word of the block.

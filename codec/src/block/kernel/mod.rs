@@ -51,7 +51,7 @@ pub struct Task {
     pub start: usize,
     /// Its size and how signs are predicted; the kernel knows the passes.
     pub shape: Shape,
-    /// Index of its first word.
+    /// Index of its first word; for decoders, of that word's first byte.
     pub first: usize,
     /// How many words it has, or may have.
     pub words: usize,
@@ -229,11 +229,11 @@ fn name(what: &str, passes: Passes) -> String {
 }
 
 /// The sum over the lanes below, and over all of them.
-fn sums(b: &mut Builder, scene: &Scene, name: &str, value: Expr) -> (Expr, Expr) {
+pub(crate) fn sums(b: &mut Builder, lane: &Expr, name: &str, value: Expr) -> (Expr, Expr) {
     let sum = b.let_(name, Scalar::I32, value.clone());
     for distance in [1, 2, 4, 8, 16] {
         let from = b.shuffle("other", Scalar::I32, sum, Lane::Up(distance));
-        let reaches = scene.lane.clone().ge((distance as i32).into());
+        let reaches = lane.clone().ge((distance as i32).into());
         b.set(Place::Local(sum), Expr::from(sum) + reaches.select(from.into(), 0.into()));
     }
     let all = b.shuffle("all", Scalar::I32, sum, Lane::Index((LANES - 1).into()));

@@ -42,12 +42,12 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     b.if_(Expr::from(left).ne_(0.into()), |b| {
         b.store(bits, own_word(count.into()), Expr::from(pending) << (Expr::from(32) - Expr::from(left)));
     });
-    let (before, all) = sums(b, scene, "sum", count.into());
+    let (before, all) = sums(b, &scene.lane, "sum", count.into());
     b.store(ends, scene.lane.clone(), before + count);
     b.push(Stmt::SyncWarp);
 
     let room = b.let_("room", Scalar::I32, engine.room(scene));
-    let (first, rooms) = sums(b, scene, "sum", room.into());
+    let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
     let value = gather(b, (bits, ends), first, room.into());
     let fits = Expr::from(engine.open).lt(scene.block.limit.clone());
     b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
@@ -96,7 +96,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let require = |b: &mut Builder, what: Expr| b.set(Place::Local(ok), Expr::from(ok).and(what));
     let is_open = engine.is_open(scene);
     require(b, (Expr::from(carried) >> Expr::from(room)).eq_(0.into()).or(!is_open));
-    let (first, rooms) = sums(b, scene, "sum", room.into());
+    let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
     b.for_("i", 0, room, 1, |b, i| {
         let bit = (Expr::from(carried) >> (Expr::from(room) - 1 - i.clone())).and(1.into());
         b.store(room_bits, first.clone() + i, bit);
@@ -105,7 +105,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
 
     let count = b.let_("count", Scalar::I32, 0);
     each(b, scene, |b, _, _, _| add(b, count, 1));
-    let (before, all) = sums(b, scene, "sum", count.into());
+    let (before, all) = sums(b, &scene.lane, "sum", count.into());
     let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
     let more = (Expr::from(behind) + 15) >> 4;
     require(b, (Expr::from(engine.taken) + more).eq_(scene.block.limit.clone()));
