@@ -1,6 +1,7 @@
 //! Whole streams by a device, run by the interpreter: the processor's, byte for byte.
 
 use crate::codec::picture;
+use crate::kernel::cuda;
 use crate::streams::{checked_parts, checksum};
 use lifting::{Device, catalogue};
 use lifting_codec::block::Passes;
@@ -52,6 +53,30 @@ fn come_back_on(device: &Device, streams: &[Vec<u8>]) -> usize {
 /// errors, and no access beyond arrays, which the interpreter would find.
 #[test]
 fn broken_streams_are_told_on_a_device() {
+    broken_streams_are_told_on(&Device::Interpreter);
+}
+
+#[test]
+fn broken_streams_are_told_on_cuda() {
+    if let Some(device) = cuda("broken_streams_are_told_on_cuda") {
+        broken_streams_are_told_on(&device);
+    }
+}
+
+#[test]
+fn streams_are_the_processors_on_cuda() {
+    let Some(device) = cuda("streams_are_the_processors_on_cuda") else { return };
+    for passes in [Passes::Two, Passes::Three] {
+        let named = |name: &str| wavelet(name).passes(passes);
+        let some = [picture(700, 901, 1, 8, false), noise(700, 901, 1, 8), picture(700, 901, 1, 8, false)];
+        is_the_same_on(&device, &named("legall53"), &some);
+        is_the_same_on(&device, &named("cdf97").quality(77.0), &some);
+        is_the_same_on(&device, &named("legall53").levels(3).tile(128, 128), &[picture(333, 257, 4, 12, true)]);
+        is_the_same_on(&device, &named("cdf97").quality(40.0).block(16, 32), &[picture(300, 400, 3, 8, false)]);
+    }
+}
+
+fn broken_streams_are_told_on(device: &Device) {
     let image = picture(33, 40, 1, 8, false);
     for codec in [wavelet("legall53").levels(1).block(16, 16), wavelet("cdf97").levels(1).block(16, 16).quality(60.0)] {
         let stream = codec.build().unwrap().encode(&image).unwrap();
@@ -80,7 +105,7 @@ fn broken_streams_are_told_on_a_device() {
         // Something of another kind, and something behind a stream.
         streams.push(wavelet("legall53").levels(2).build().unwrap().encode(&image).unwrap());
         streams.push([&stream[..], &[0; 9]].concat());
-        let decoded = come_back_on(&Device::Interpreter, &streams);
+        let decoded = come_back_on(device, &streams);
         assert!((1..streams.len() - 12).contains(&decoded), "{decoded} of {}", streams.len());
     }
 }

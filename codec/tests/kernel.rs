@@ -299,7 +299,7 @@ fn pictures_are_the_same_by_kernels() {
 }
 
 /// A CUDA device, if there is one; with LIFTING_REQUIRE_GPU=1 there must be.
-fn cuda(test: &str) -> Option<Device> {
+pub fn cuda(test: &str) -> Option<Device> {
     match Device::cuda(0) {
         Ok(device) => Some(device),
         Err(why) => {
