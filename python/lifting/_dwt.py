@@ -92,11 +92,12 @@ def normal_axes(axes, ndim, what="data"):
 class _Prepared:
     """A native level with what Python needs to know of it."""
 
-    __slots__ = ("band_shape", "crop", "extended", "forward", "inverse", "windows")
+    __slots__ = ("adjoint", "band_shape", "crop", "extended", "forward", "inverse", "inverse_adjoint", "windows")
 
     def __init__(self, scheme, shape, modes, samples, of_bands, threads):
         level = _lifting.Level(scheme, shape, modes, samples, of_bands, threads)
         self.forward, self.inverse = level.forward, level.inverse
+        self.adjoint, self.inverse_adjoint = level.adjoint, level.inverse_adjoint
         self.extended = tuple(level.extended_shape)
         self.band_shape = tuple(level.band_shape)
         self.windows = [_window(offset, self.band_shape) for offset in level.offsets]

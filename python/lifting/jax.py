@@ -15,7 +15,8 @@ True
 (2, 3, 16, 20)
 
 Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, and `with_bands`
-puts others in their places.
+puts others in their places. With PyWavelets' modes, which have more coefficients than samples, there are `wavedec`,
+`wavedec2`, `wavedecn` and back.
 """
 
 import functools
@@ -26,11 +27,23 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _lifting
+from ._jax_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._lifting import LiftingError
 from ._plan import _DTYPES, Plan
 from ._wavelet import key_of, of_text
 
-__all__ = ["bands", "forward", "inverse", "with_bands"]
+__all__ = [
+    "bands",
+    "forward",
+    "inverse",
+    "wavedec",
+    "wavedec2",
+    "wavedecn",
+    "waverec",
+    "waverec2",
+    "waverecn",
+    "with_bands",
+]
 
 #: What XLA knows the handlers by.
 _TARGET = "lifting"

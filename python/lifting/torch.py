@@ -15,7 +15,8 @@ True
 >>> x.grad.shape == x.shape
 True
 
-Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, as views.
+Coefficients are an array of the data's shape, in Mallat's order: `bands` has its sub-bands by name, as views. With
+PyWavelets' modes, which have more coefficients than samples, there are `wavedec`, `wavedec2`, `wavedecn` and back.
 """
 
 import functools
@@ -26,6 +27,7 @@ from torch.autograd import forward_ad
 
 from ._lifting import LiftingError
 from ._plan import _DTYPES as _SAMPLES, Plan
+from ._torch_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._wavelet import key_of, of_text
 
 __all__ = [
@@ -39,6 +41,12 @@ __all__ = [
     "bands",
     "forward",
     "inverse",
+    "wavedec",
+    "wavedec2",
+    "wavedecn",
+    "waverec",
+    "waverec2",
+    "waverecn",
 ]
 
 #: Names of types of samples, which are PyTorch's as well.

@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::scheme::Scheme;
 use crate::{LiftingError, plan_error};
+use half::{bf16, f16};
 use lifting::{Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
 use pyo3::prelude::*;
 use std::cell::RefCell;
@@ -34,39 +35,50 @@ fn scratch<T: Sample, R>(samples: usize, run: impl FnOnce(&mut [T]) -> R) -> R {
     })
 }
 
-struct Typed<T: Sample> {
-    level: Expansive<T>,
+/// A level, and workspaces that no execution has at the moment.
+pub struct Typed<T: Sample> {
+    pub level: Expansive<T>,
     spare: Mutex<Vec<Workspace<T>>>,
 }
 
 impl<T: Sample> Typed<T> {
-    fn new(level: Result<Expansive<T>, PlanError>) -> PyResult<Typed<T>> {
-        Ok(Typed { level: level.map_err(plan_error)?, spare: Mutex::default() })
-    }
-
-    fn with<R>(&self, run: impl FnOnce(&mut [T], &mut Workspace<T>) -> R) -> R {
+    /// Calls `run` with so many samples of scratch and a workspace.
+    fn with<R>(&self, samples: usize, run: impl FnOnce(&mut [T], &mut Workspace<T>) -> R) -> R {
         let lock = || self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let spare = lock().pop();
         let mut workspace = spare.unwrap_or_else(|| self.level.workspace());
-        let result = scratch(self.level.extended_len(), |scratch| run(scratch, &mut workspace));
+        let result = scratch(samples, |scratch| run(scratch, &mut workspace));
         lock().push(workspace);
         result
     }
 
-    fn forward(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Bands of an array, as windows of the result: by analysis, or by the adjoint of synthesis.
+    fn split(&self, py: Python<'_>, adjoint: bool, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         let (data, mut target) = (Array::<T>::read(data, "the data")?, Array::write(target, "the coefficients")?);
         if data.meets(&target) {
             return Err(LiftingError::new_err("the data and the coefficients share memory"));
         }
         // SAFETY: the two do not meet.
         let target = unsafe { target.slice("the array of coefficients") }?;
-        py.detach(|| {
-            self.with(|scratch, workspace| self.level.forward_with(&data.source(), target, scratch, workspace))
-        })
-        .map_err(plan_error)
+        py.detach(|| self.split_to(adjoint, &data.source(), target)).map_err(plan_error)
     }
 
-    fn inverse(&self, py: Python<'_>, bands: &[Option<Bound<'_, PyAny>>], target: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub fn split_to(&self, adjoint: bool, data: &Strided<'_, T>, target: &mut [T]) -> Result<(), PlanError> {
+        let level = &self.level;
+        self.with(level.extended_len(), |scratch, workspace| match adjoint {
+            false => level.forward_with(data, target, scratch, workspace),
+            true => level.inverse_adjoint_with(data, target, scratch, workspace),
+        })
+    }
+
+    /// An array of bands: by synthesis, or by the adjoint of analysis.
+    fn join(
+        &self,
+        py: Python<'_>,
+        adjoint: bool,
+        bands: &[Option<Bound<'_, PyAny>>],
+        target: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let read = |band: &Option<Bound<'_, PyAny>>| band.as_ref().map(|b| Array::<T>::read(b, "a band")).transpose();
         let bands: Vec<Option<Array<T>>> = bands.iter().map(read).collect::<PyResult<_>>()?;
         let mut target = Array::write(target, "the data")?;
@@ -79,13 +91,25 @@ impl<T: Sample> Typed<T> {
             let views: Vec<Option<Strided<'_, T>>> =
                 bands.iter().map(|band| band.as_ref().map(Array::source)).collect();
             let views: Vec<Option<&Strided<'_, T>>> = views.iter().map(Option::as_ref).collect();
-            self.with(|scratch, workspace| self.level.inverse_with(&views, target, scratch, workspace))
+            self.join_to(adjoint, &views, target)
         })
         .map_err(plan_error)
     }
+
+    pub fn join_to(&self, adjoint: bool, bands: &[Option<&Strided<'_, T>>], target: &mut [T]) -> Result<(), PlanError> {
+        let level = &self.level;
+        let samples = if adjoint { 2 * level.extended_len() } else { level.synthesis_scratch_len() };
+        self.with(samples, |scratch, workspace| match adjoint {
+            false => level.inverse_with(bands, target, scratch, workspace),
+            true => level.adjoint_with(bands, target, scratch, workspace),
+        })
+    }
 }
 
-enum Any {
+/// A level for one of the types of samples.
+pub enum Any {
+    F16(Typed<f16>),
+    Bf16(Typed<bf16>),
     F32(Typed<f32>),
     F64(Typed<f64>),
 }
@@ -93,10 +117,43 @@ enum Any {
 macro_rules! each {
     ($any:expr, $typed:ident => $body:expr) => {
         match $any {
-            Any::F32($typed) => $body,
-            Any::F64($typed) => $body,
+            $crate::level::Any::F16($typed) => $body,
+            $crate::level::Any::Bf16($typed) => $body,
+            $crate::level::Any::F32($typed) => $body,
+            $crate::level::Any::F64($typed) => $body,
         }
     };
+}
+pub(crate) use each;
+
+impl Any {
+    /// For data of that shape, or, if `of_bands`, for bands; `modes` has an entry for each axis.
+    pub fn new(
+        scheme: &Scheme,
+        shape: &[usize],
+        modes: &[Option<String>],
+        kind: SampleType,
+        of_bands: bool,
+        threads: usize,
+    ) -> Result<Any, String> {
+        let rule = |mode: &Option<String>| mode.as_ref().map(|name| name.parse::<Extension>()).transpose();
+        let rules: Vec<Option<Extension>> = modes.iter().map(rule).collect::<Result<_, _>>()?;
+        macro_rules! build {
+            ($variant:ident) => {{
+                let make = if of_bands { Expansive::of_bands } else { Expansive::new };
+                let level = make(&scheme.inner, scheme.filter_length(), shape, &rules, threads);
+                let level = level.map_err(|error| error.to_string())?;
+                Any::$variant(Typed { level, spare: Mutex::default() })
+            }};
+        }
+        Ok(match kind {
+            SampleType::F16 => build!(F16),
+            SampleType::Bf16 => build!(Bf16),
+            SampleType::F32 => build!(F32),
+            SampleType::F64 => build!(F64),
+            _ => return Err(format!("levels have samples f16, bf16, f32 or f64, not {kind}")),
+        })
+    }
 }
 
 /// A level of arrays of one shape and type of samples.
@@ -118,20 +175,8 @@ impl Level {
         of_bands: bool,
         threads: usize,
     ) -> PyResult<Level> {
-        let rule = |mode: &Option<String>| mode.as_ref().map(|name| name.parse::<Extension>()).transpose();
-        let rules: Vec<Option<Extension>> =
-            modes.iter().map(rule).collect::<Result<_, _>>().map_err(LiftingError::new_err)?;
-        macro_rules! build {
-            ($variant:ident) => {{
-                let make = if of_bands { Expansive::of_bands } else { Expansive::new };
-                Any::$variant(Typed::new(make(&scheme.inner, scheme.filter_length(), &shape, &rules, threads))?)
-            }};
-        }
-        let any = match dtype.parse::<SampleType>() {
-            Ok(SampleType::F32) => build!(F32),
-            Ok(SampleType::F64) => build!(F64),
-            _ => return Err(LiftingError::new_err(format!("levels have samples f32 or f64, not {dtype}"))),
-        };
+        let kind = dtype.parse::<SampleType>().map_err(LiftingError::new_err)?;
+        let any = Any::new(scheme, &shape, &modes, kind, of_bands, threads).map_err(LiftingError::new_err)?;
         Ok(Level { any })
     }
 
@@ -166,10 +211,20 @@ impl Level {
     }
 
     fn forward(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        each!(&self.any, typed => typed.forward(py, data, target))
+        each!(&self.any, typed => typed.split(py, false, data, target))
     }
 
     fn inverse(&self, py: Python<'_>, bands: Vec<Option<Bound<'_, PyAny>>>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        each!(&self.any, typed => typed.inverse(py, &bands, target))
+        each!(&self.any, typed => typed.join(py, false, &bands, target))
+    }
+
+    /// The gradient of bands, taken back to the data, which is the target.
+    fn adjoint(&self, py: Python<'_>, bands: Vec<Option<Bound<'_, PyAny>>>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        each!(&self.any, typed => typed.join(py, true, &bands, target))
+    }
+
+    /// The gradient of what synthesis makes, taken back to the bands, which are windows of the target.
+    fn inverse_adjoint(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
+        each!(&self.any, typed => typed.split(py, true, data, target))
     }
 }

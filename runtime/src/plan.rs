@@ -402,6 +402,11 @@ impl<T: Sample> Plan<T> {
         unsafe { self.0.executor.adjoint(Direction::Inverse, src, dst, workspace) }
     }
 
+    /// What executes it, for callers that check views and workspaces themselves.
+    pub(crate) fn executor(&self) -> &dyn Executor<T> {
+        &*self.0.executor
+    }
+
     fn check_adjoint(&self, workspace: &Workspace<T>) -> Result<(), PlanError> {
         self.0.problem.check_adjoint()?;
         self.check(workspace)

@@ -46,15 +46,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     let mut bands = Vec::new();
     for band in 0..ours.bands() {
         let samples = window(&coefficients, ours.extended_shape(), &ours.offsets(band), &n);
-        let mut bit = ours.bands();
-        let at = |(&n, rule): (&usize, &Option<Extension>)| match rule {
-            Some(_) => {
-                bit /= 2;
-                if band & bit != 0 { n } else { 0 }
-            }
-            None => 0,
-        };
-        let at: Vec<usize> = n.iter().zip(rules).map(at).collect();
+        let at = places(&n, rules, band);
         assert_eq!(bits(&samples), bits(&window(&expected, &whole, &at, &n)), "{} band {band}", what());
         bands.push(samples);
     }
@@ -77,6 +69,33 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     for (a, b) in restored.iter().zip(&data) {
         assert!((a.to_f64() - b.to_f64()).abs() < bound, "{}: {a:?} for {b:?}", what());
     }
+
+    // The gradient of the bands, and that of what synthesis makes.
+    let mut gradient = samples::<T>(data.len());
+    let (mut scratch, mut workspace) = (samples::<T>(2 * len), ours.workspace());
+    ours.adjoint_with(&views, &mut gradient, &mut scratch, &mut workspace).unwrap();
+    assert_eq!(bits(&gradient), bits(&definition.adjoint(&expected).unwrap()), "{} adjoint", what());
+    if back.restored_shape() == shape {
+        let mut scratch = samples::<T>(back.extended_len());
+        let mut coefficients = scratch.clone();
+        back.inverse_adjoint_with(&data, &mut coefficients, &mut scratch, &mut back.workspace()).unwrap();
+        let expected = definition.inverse_adjoint(&data).unwrap();
+        for band in 0..back.bands() {
+            let samples = window(&coefficients, back.extended_shape(), &back.offsets(band), &n);
+            let expected = window(&expected, &whole, &places(&n, rules, band), &n);
+            assert_eq!(bits(&samples), bits(&expected), "{} adjoint of synthesis, band {band}", what());
+        }
+    }
+}
+
+/// Where band number `band` begins among bands that are one beside the other.
+fn places(n: &[usize], rules: &[Option<Extension>], band: usize) -> Vec<usize> {
+    let mut bit = 1 << rules.iter().flatten().count();
+    let at = |(&n, rule): (&usize, &Option<Extension>)| {
+        bit = if rule.is_some() { bit / 2 } else { bit };
+        if rule.is_some() && band & bit != 0 { n } else { 0 }
+    };
+    n.iter().zip(rules).map(at).collect()
 }
 
 fn strides(shape: &[usize]) -> Vec<isize> {
@@ -119,6 +138,32 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
             check::<f64>(&scheme, &[2, 300], &[None, Some(rule)], 1);
         }
         check::<f32>(&scheme, &[200, 300], &[Some(Extension::Symmetric); 2], 2);
+    }
+}
+
+/// Where nothing is rounded, what comes back is the transpose to the bit.
+#[test]
+fn adjoints_are_transposes() {
+    let text = "wavelet exact { domain real; odd -= 1/2*even[0] + 1/2*even[1]; even += 1/4*odd[-1] + 1/2*odd[0]; }";
+    let scheme = lifting::compile(text).unwrap().remove(0);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    for rule in Extension::ALL {
+        for shape in [[1, 2], [3, 4], [7, 9], [8, 40]] {
+            let rules = [Some(rule); 2];
+            let transform = oracle::Expansive {
+                scheme: scheme.clone(),
+                filter_length: scheme.filter_length(),
+                extensions: rules.to_vec(),
+                shape: shape.to_vec(),
+            };
+            let x = samples::<f64>(shape[0] * shape[1]);
+            let tx = transform.forward(&x).unwrap();
+            let y: Vec<f64> = samples::<f64>(tx.len() + 5)[5..].to_vec();
+            let ty = transform.adjoint(&y).unwrap();
+            assert_eq!(dot(&tx, &y), dot(&x, &ty), "{rule} {shape:?}");
+            let (sy, sx) = (transform.inverse(&y).unwrap(), transform.inverse_adjoint(&x).unwrap());
+            assert_eq!(dot(&sy, &x), dot(&y, &sx), "{rule} {shape:?}");
+        }
     }
 }
 

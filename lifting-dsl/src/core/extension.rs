@@ -6,7 +6,7 @@
 //! piece of the extended line that is lifted: long enough that nothing from beyond it reaches what is kept, so that any
 //! border rule would do. It is lifted under the periodic one, under which lattices run as lattices.
 
-use crate::core::scheme::{Boundary, Scheme, Step};
+use crate::core::scheme::{Boundary, Phase, Scheme, Step};
 
 /// What a line of samples is followed by, on both sides; the names are PyWavelets'.
 ///
@@ -218,6 +218,17 @@ impl Window {
         Some(samples.checked_add(filter_length)?.checked_sub(1)? / 2)
     }
 
+    /// The same for synthesis: without margins, if what is restored depends on nothing but what is kept. Then no rule
+    /// is needed for what is beyond.
+    pub fn of_synthesis(&self, scheme: &Scheme) -> Window {
+        let (first, last) = (self.origin as i64, (self.origin + self.restored) as i64 - 1);
+        let inside = (0..2).zip(synthesis_reach(scheme)).all(|(parity, (low, high))| {
+            let (first, last) = (first + (first + parity) % 2, last - (last + parity) % 2);
+            first + low >= 0 && last + high < 2 * self.coefficients as i64
+        });
+        if inside { Window { left: 0, right: 0, ..*self } } else { *self }
+    }
+
     /// Samples of the piece; even.
     pub fn length(&self) -> usize {
         self.left + 2 * self.coefficients + self.right
@@ -243,6 +254,26 @@ fn reach(scheme: &Scheme) -> (usize, usize) {
     supports.fold((0, 0), |(left, right), (low, high)| {
         (left + low.min(0).unsigned_abs() as usize, right + high.max(0) as usize)
     })
+}
+
+/// The offsets between which lies what an even (an odd) sample depends on in synthesis.
+fn synthesis_reach(scheme: &Scheme) -> [(i64, i64); 2] {
+    let mut reach = [(0, 0); 2];
+    let hull = |a: (i64, i64), by: (i64, i64), b: (i64, i64)| (a.0.min(by.0 + b.0), a.1.max(by.1 + b.1));
+    if let Some(stages) = scheme.inverse_stages(Boundary::Periodic) {
+        for stage in stages {
+            let [u, v] = if stage.first == Phase::Even { [0, 1] } else { [1, 0] };
+            (reach[u], reach[v]) = (hull(reach[u], (1, 1), reach[v]), hull(reach[v], (-1, -1), reach[u]));
+        }
+        return reach;
+    }
+    for step in scheme.inverse_steps() {
+        let target = step.target().parity() as usize;
+        if let Some(support) = step.support() {
+            reach[target] = hull(reach[target], support, reach[1 - target]);
+        }
+    }
+    reach
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Plans are kept for as long as the process lives, as JAX keeps what it compiled: captured graphs refer to kernels.
 
 mod api;
+mod level;
 
 use crate::LiftingError;
 use crate::dlpack::contiguous;
@@ -65,12 +66,7 @@ impl Key {
         if let Some(plan) = lock().get_or_insert_default().get(&self) {
             return Ok(plan.clone());
         }
-        let scheme = if self.wavelet.contains('{') {
-            lifting::compile(&self.wavelet).map_err(|error| error.to_string())?.into_iter().next()
-        } else {
-            Some(lifting::catalogue::find(&self.wavelet).map_err(|error| error.to_string())?)
-        };
-        let scheme = scheme.ok_or("the text has no wavelet")?;
+        let scheme = scheme_of(&self.wavelet)?;
         let mut builder = lifting::Plan::builder(&scheme).shape(&self.shape).levels_per_axis(&self.levels);
         if !self.boundary.is_empty() {
             builder = builder.boundary(self.boundary.parse::<Boundary>()?);
@@ -80,6 +76,16 @@ impl Key {
         let made = Arc::new(made.map_err(|error| error.to_string())?);
         Ok(lock().get_or_insert_default().entry(self).or_insert(made).clone())
     }
+}
+
+/// The wavelet of a name or of a text in the language.
+fn scheme_of(wavelet: &str) -> Result<lifting::Scheme, String> {
+    let scheme = if wavelet.contains('{') {
+        lifting::compile(wavelet).map_err(|error| error.to_string())?.into_iter().next()
+    } else {
+        Some(lifting::catalogue::find(wavelet).map_err(|error| error.to_string())?)
+    };
+    Ok(scheme.ok_or("the text has no wavelet")?)
 }
 
 /// Why a call did nothing.
@@ -103,8 +109,8 @@ fn text(error: impl std::fmt::Display) -> Failure {
 struct Call<'a>(&'a CallFrame);
 
 impl Call<'_> {
-    /// The array that is given, and all that are to be written to.
-    fn arrays(&self) -> Result<(&Buffer, Vec<&Buffer>), Failure> {
+    /// The arrays that are given, and those that are to be written to.
+    fn buffers(&self) -> Result<(Vec<&Buffer>, Vec<&Buffer>), Failure> {
         let read = |list: &api::Buffers| {
             let count = usize::try_from(list.count).unwrap_or(0);
             // SAFETY: XLA says that so many are there; what is no buffer is not looked at.
@@ -112,11 +118,18 @@ impl Call<'_> {
         };
         let lists: [Option<Vec<&Buffer>>; 2] = [read(&self.0.arguments), read(&self.0.results)];
         match lists {
-            [Some(given), Some(results)] if given.len() == 1 && matches!(results.len(), 1 | 2) => {
-                Ok((given[0], results))
-            }
-            _ => Err(text("a transform takes one array and makes one, and on a GPU scratch memory as well")),
+            [Some(given), Some(results)] => Ok((given, results)),
+            _ => Err(text("what is given and made are arrays")),
         }
+    }
+
+    /// The only array that is given, and all that are to be written to.
+    fn arrays(&self) -> Result<(&Buffer, Vec<&Buffer>), Failure> {
+        let (given, results) = self.buffers()?;
+        if given.len() != 1 || !matches!(results.len(), 1 | 2) {
+            return Err(text("a transform takes one array and makes one, and on a GPU scratch memory as well"));
+        }
+        Ok((given[0], results))
     }
 
     /// The attribute of that name and kind.
@@ -282,11 +295,14 @@ fn same(given: &Buffer, result: &Buffer) -> Result<bool, Failure> {
     if !nothing && given.data == result.data {
         return Err(text("what is given and the result share memory"));
     }
-    let aligned = |buffer: &Buffer| (buffer.data as usize).is_multiple_of(size_of::<f64>());
     if !(nothing || aligned(given) && aligned(result)) {
         return Err(text("an array is not aligned"));
     }
     Ok(nothing)
+}
+
+fn aligned(buffer: &Buffer) -> bool {
+    (buffer.data as usize).is_multiple_of(size_of::<f64>())
 }
 
 fn scratch_bytes(plan: &Any, operation: Operation) -> Result<usize, String> {
@@ -364,6 +380,11 @@ unsafe extern "C" fn execute_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
     unsafe { handle(frame, api::CPU_API_SIZE, 0, |call| call.on_cpu()) }
 }
 
+unsafe extern "C" fn level_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::CPU_API_SIZE, 0, level::on_cpu) }
+}
+
 unsafe extern "C" fn initialize_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
     // SAFETY: XLA is who calls.
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.prepare_on_gpu()) }
@@ -374,12 +395,14 @@ unsafe extern "C" fn execute_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.on_gpu()) }
 }
 
-/// Handlers for one of JAX's platforms, `cpu` or `CUDA`: stages of execution, and pointers to what to call.
+/// Handlers for one of JAX's platforms, `cpu` or `CUDA`, or for levels on the CPU, `cpu, levels`: stages of execution,
+/// and pointers to what to call.
 #[pyfunction]
 pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py, PyDict>> {
     type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut api::Error;
     let handlers: &[(&str, Handler)] = match platform {
         "cpu" => &[("execute", execute_on_cpu)],
+        "cpu, levels" => &[("execute", level_on_cpu)],
         "CUDA" => &[("initialize", initialize_on_gpu), ("execute", execute_on_gpu)],
         _ => return Err(LiftingError::new_err(format!("there are no handlers for {platform}"))),
     };

@@ -18,7 +18,7 @@ mod tiles;
 
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::error::PlanError;
-use crate::exec::{Executor, Workspace, WorkspaceSize};
+use crate::exec::{Executor, Joins, Workspace, WorkspaceSize};
 use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
 use isa::Isa;
@@ -391,6 +391,11 @@ impl<T: Sample> Executor<T> for Cpu<T> {
             self.synthesise(level, Kind::Transform, dst, workspace);
         }
         Ok(())
+    }
+
+    fn joins(&self) -> Option<&dyn Joins<T>> {
+        let rows = self.rows.as_ref().filter(|rows| rows.joins() && !self.problem.pads())?;
+        Some(rows)
     }
 
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError> {

@@ -123,6 +123,14 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// Itself, if it takes bands that are arrays of their own.
+    fn joins(&self) -> Option<&dyn Joins<T>>
+    where
+        T: Sample,
+    {
+        None
+    }
+
     /// `src` of the source shape to `dst` of the geometry's shape.
     unsafe fn forward(
         &self,
@@ -165,4 +173,14 @@ pub trait Executor<T>: std::fmt::Debug + Send + Sync {
     unsafe fn inverse_in_place(&self, data: RawViewMut<T>, workspace: &mut Workspace<T>) -> Result<(), PlanError>
     where
         T: Sample;
+}
+
+/// Synthesis of the only level of a problem from bands that are arrays of their own.
+pub trait Joins<T: Sample> {
+    /// `bands` in the order of their numbers, whose bits, the highest for the first transformed axis, say along which
+    /// axes a band is high, to `dst` of the geometry's shape. They may share memory.
+    ///
+    /// # Safety
+    /// As for [`Executor`].
+    unsafe fn join(&self, bands: &[RawView<T>], dst: RawViewMut<T>, workspace: &mut Workspace<T>);
 }

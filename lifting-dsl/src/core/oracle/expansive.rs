@@ -56,17 +56,69 @@ impl Expansive {
             });
         }
         self.transform(&shape)?.forward(&mut data)?;
-        for (axis, window) in windows.iter().enumerate() {
-            let Some(window) = window else { continue };
-            let n = window.coefficients;
-            data = along(&data, &mut shape, axis, 2 * n, |i| vec![(1, window.bands()[i / n] + i % n)]);
-        }
-        Ok(data)
+        Ok(kept(&windows, &mut shape, data))
     }
 
     /// The array of that `shape` from what [`Expansive::forward`] made of it.
     pub fn inverse<T: Sample>(&self, bands: &[T]) -> Result<Vec<T>, OracleError> {
         let windows = self.windows()?;
+        let (mut data, mut shape) = self.placed(&windows, bands);
+        self.transform(&shape)?.inverse(&mut data)?;
+        for (axis, window) in windows.iter().enumerate() {
+            let Some(window) = window else { continue };
+            data = along(&data, &mut shape, axis, window.samples, |i| vec![(1, window.first() + i)]);
+        }
+        Ok(data)
+    }
+
+    /// The adjoint of [`Expansive::forward`]: takes coefficients, in the same order, to an array y* with
+    /// ⟨T x, y⟩ = ⟨x, y*⟩ up to rounding. It is the gradient of a function of the coefficients, taken back to the data.
+    ///
+    /// What the array was extended by goes back to the samples that it was made of: axis after axis, the outermost one
+    /// first, from the first position to the last, every operation rounded once.
+    pub fn adjoint<T: Sample>(&self, bands: &[T]) -> Result<Vec<T>, OracleError> {
+        let windows = self.windows()?;
+        let (mut data, mut shape) = self.placed(&windows, bands);
+        self.transform(&shape)?.adjoint(&mut data)?;
+        for (axis, (window, rule)) in windows.iter().zip(&self.extensions).enumerate() {
+            let (Some(window), Some(rule)) = (window, rule) else { continue };
+            let extended = data.clone();
+            let (first, length) = (window.first(), window.length());
+            data = along(&data, &mut shape, axis, window.samples, |i| vec![(1, first + i)]);
+            let inner: usize = shape[axis + 1..].iter().product();
+            let lines = data.chunks_mut(window.samples * inner).zip(extended.chunks(length * inner));
+            for (line, extended) in lines {
+                for at in (0..first).chain(first + window.samples..length) {
+                    let terms = rule.terms(window.samples, at as i64 - first as i64);
+                    for &(factor, index) in terms.as_slice() {
+                        for k in 0..inner {
+                            let product = product(factor, extended[at * inner + k]);
+                            let sample = &mut line[index * inner + k];
+                            *sample = T::from_work(sample.to_work().updated(false, product));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(data)
+    }
+
+    /// The adjoint of [`Expansive::inverse`]: takes an array of that `shape` to coefficients.
+    pub fn inverse_adjoint<T: Sample>(&self, data: &[T]) -> Result<Vec<T>, OracleError> {
+        let windows = self.windows()?;
+        let (mut shape, mut data) = (self.shape.clone(), data.to_vec());
+        for (axis, window) in windows.iter().enumerate() {
+            let Some(window) = window else { continue };
+            data = along(&data, &mut shape, axis, window.length(), |i| {
+                i.checked_sub(window.first()).filter(|k| *k < window.samples).map(|k| (1, k)).into_iter().collect()
+            });
+        }
+        self.transform(&shape)?.inverse_adjoint(&mut data)?;
+        Ok(kept(&windows, &mut shape, data))
+    }
+
+    /// Bands at their places in an array of the piece that is lifted, and zeros elsewhere; and its shape.
+    fn placed<T: Sample>(&self, windows: &[Option<Window>], bands: &[T]) -> (Vec<T>, Vec<usize>) {
         let kept = |window: &Option<Window>, n: usize| window.map_or(n, |w| 2 * w.coefficients);
         let mut shape: Vec<usize> = windows.iter().zip(&self.shape).map(|(w, &n)| kept(w, n)).collect();
         let mut data = bands.to_vec();
@@ -79,13 +131,18 @@ impl Expansive {
                 window.bands().into_iter().enumerate().find_map(band).map(|k| (1, k)).into_iter().collect()
             });
         }
-        self.transform(&shape)?.inverse(&mut data)?;
-        for (axis, window) in windows.iter().enumerate() {
-            let Some(window) = window else { continue };
-            data = along(&data, &mut shape, axis, window.samples, |i| vec![(1, window.first() + i)]);
-        }
-        Ok(data)
+        (data, shape)
     }
+}
+
+/// The bands that are kept of all coefficients.
+fn kept<T: Sample>(windows: &[Option<Window>], shape: &mut [usize], mut data: Vec<T>) -> Vec<T> {
+    for (axis, window) in windows.iter().enumerate() {
+        let Some(window) = window else { continue };
+        let n = window.coefficients;
+        data = along(&data, shape, axis, 2 * n, |i| vec![(1, window.bands()[i / n] + i % n)]);
+    }
+    data
 }
 
 /// The array whose sample i along an axis, of `length`, is a sum of samples along it.
@@ -111,16 +168,19 @@ fn along<T: Sample>(
     all
 }
 
+type Acc<T> = <<T as Sample>::Work as Arithmetic>::Acc;
+
+fn product<T: Sample>(factor: i64, sample: T) -> Acc<T> {
+    T::Work::mul(T::Work::real(&Weight::integer(factor)), sample.to_work().widen())
+}
+
 /// Σ factor·sample; a lone sample as it is.
 fn sum<T: Sample>(terms: &[(i64, usize)], read: impl Fn(usize) -> T) -> T {
-    type Acc<T> = <<T as Sample>::Work as Arithmetic>::Acc;
-    let product = |&(factor, index): &(i64, usize)| -> Acc<T> {
-        T::Work::mul(T::Work::real(&Weight::integer(factor)), read(index).to_work().widen())
-    };
     match terms {
         [] => T::default(),
         [(1, index)] => read(*index),
         [first, rest @ ..] => {
+            let product = |&(factor, index): &(i64, usize)| product(factor, read(index));
             let total = rest.iter().fold(product(first), |total, term| T::Work::add(total, product(term)));
             T::from_work(T::Work::default().updated(false, total))
         }

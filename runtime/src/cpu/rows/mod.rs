@@ -23,6 +23,7 @@ use super::Shared;
 use super::isa::Isa;
 use super::threads;
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
+use crate::exec::{Joins, Workspace};
 
 use crate::sample::{CompiledStep, Sample};
 use axis::Axis;
@@ -241,29 +242,37 @@ impl<T: Sample> Program<T> {
         work: &mut [T::Lane],
         low: &mut [T],
     ) {
-        let batch: Batch = Batch::new(&self.shape, self.x, self.y);
-        let images = batch.count();
-        let (data_strides, coefficient_strides) = match way {
-            Way::Analysis => (src.strides, dst.strides),
-            Way::Synthesis => (dst.strides, src.strides),
+        let batch = Batch::new(&self.shape, self.x, self.y);
+        let (src, dst) = ((src.ptr.cast_mut(), src.strides), (dst.ptr, dst.strides));
+        let ends = Shared(if way == Way::Analysis { (src, dst) } else { (dst, src) });
+        let image = |index: usize| Image {
+            data: self.plane(&batch, index, &ends.get().0),
+            coefficients: Coefficients::Array(self.plane(&batch, index, &ends.get().1)),
         };
+        // SAFETY: passed on from the caller.
+        unsafe { self.images(way, top, batch.count(), &image, work, low) };
+    }
+
+    /// Whether bands may be arrays of their own: those of one level.
+    pub fn joins(&self) -> bool {
+        self.levels() == 1 && self.layout == Layout::Mallat
+    }
+
+    /// # Safety
+    /// As for [`Program::run`], of so many images.
+    unsafe fn images(
+        &self,
+        way: Way,
+        top: usize,
+        images: usize,
+        image: &(impl Fn(usize) -> Image<T> + Sync),
+        work: &mut [T::Lane],
+        low: &mut [T],
+    ) {
         let samples: usize = self.shape.iter().product();
         let workers = if samples < SMALL { 1 } else { self.threads };
         let worker = work.len() / self.threads;
-        let (data, coefficients) = match way {
-            Way::Analysis => (src.ptr.cast_mut(), dst.ptr),
-            Way::Synthesis => (dst.ptr, src.ptr.cast_mut()),
-        };
-        let shared = Shared((data, coefficients, low.as_mut_ptr()));
-        let image = |index: usize| {
-            let (data, coefficients, _) = *shared.get();
-            Image {
-                data: data.wrapping_offset(batch.offset(index, &data_strides)),
-                coefficients: coefficients.wrapping_offset(batch.offset(index, &coefficient_strides)),
-                data_strides: self.plane(&data_strides),
-                coefficient_strides: self.plane(&coefficient_strides),
-            }
-        };
+        let shared = Shared(low.as_mut_ptr());
         // SAFETY: images are distinct, and so are the pieces of memory.
         unsafe {
             if workers == 1 {
@@ -271,7 +280,7 @@ impl<T: Sample> Program<T> {
             } else if images >= workers {
                 let each = low.len() / self.threads;
                 threads::pieces(work, worker, workers, |w, work| {
-                    let low = std::slice::from_raw_parts_mut(shared.get().2.add(w * each), each);
+                    let low = std::slice::from_raw_parts_mut(shared.get().add(w * each), each);
                     for i in images * w / workers..images * (w + 1) / workers {
                         self.image(way, top, &image(i), work, low);
                     }
@@ -282,13 +291,18 @@ impl<T: Sample> Program<T> {
         }
     }
 
-    fn plane(&self, strides: &Dims<isize>) -> [isize; 2] {
-        [self.y.map_or(0, |y| strides[y]), strides[self.x]]
+    /// Image number `index` of an array.
+    fn plane(&self, batch: &Batch, index: usize, (ptr, strides): &(*mut T, Dims<isize>)) -> Plane<T> {
+        let first = ptr.wrapping_offset(batch.offset(index, strides));
+        Plane { first, strides: [self.y.map_or(0, |y| strides[y]), strides[self.x]] }
     }
 
     /// The rows of the bands of a level in the coefficients, and of those along the way there.
     fn bands(&self, j: usize, image: &Image<T>) -> Grid<T> {
-        let (mut ptr, mut strides) = (image.coefficients, image.coefficient_strides);
+        let Plane { first: mut ptr, mut strides } = match image.coefficients {
+            Coefficients::Array(plane) => plane,
+            Coefficients::Bands(bands) => return bands,
+        };
         let interleaved = self.layout == Layout::Interleaved;
         for places in &self.places[..j] {
             for (place, stride) in places.iter().zip(&mut strides) {
@@ -318,7 +332,7 @@ impl<T: Sample> Program<T> {
     /// Where the samples are that level j splits (or makes), if it is not the last one below which nothing is.
     fn samples(&self, j: usize, top: usize, image: &Image<T>, low: *mut T, whole: bool) -> Grid<T> {
         let rows = if j == top {
-            Rows::new(image.data, image.data_strides[0], image.data_strides[1])
+            Rows::new(image.data.first, image.data.strides[0], image.data.strides[1])
         } else {
             let size = |j: usize| self.low_rows(j, whole).unwrap_or_default();
             let (pitch, turn, _) = size(j);
@@ -481,6 +495,27 @@ impl<T: Sample> Program<T> {
     }
 }
 
+/// Of a program that [`joins`](Program::joins).
+impl<T: Sample> Joins<T> for Program<T> {
+    unsafe fn join(&self, bands: &[RawView<T>], dst: RawViewMut<T>, workspace: &mut Workspace<T>) {
+        let batch = Batch::new(&self.shape, self.x, self.y);
+        let [down, across] = self.places[0].map(|place| place.transformed as usize);
+        let ends = Shared((bands, (dst.ptr, dst.strides)));
+        let image = |index: usize| {
+            let rows = |high_y: usize, high_x: usize| {
+                let band = ends.get().0[((high_y * down) << across) + high_x * across];
+                let plane = self.plane(&batch, index, &(band.ptr.cast_mut(), band.strides));
+                Rows::new(plane.first, plane.strides[0], plane.strides[1])
+            };
+            let bands = [0, 1].map(|y| [0, 1].map(|x| rows(y, x)));
+            Image { data: self.plane(&batch, index, &ends.get().1), coefficients: Coefficients::Bands(bands) }
+        };
+        let Workspace { lines, low, .. } = workspace;
+        // SAFETY: passed on from the caller.
+        unsafe { self.images(Way::Synthesis, 0, batch.count(), &image, lines, low) };
+    }
+}
+
 /// How far a level has come.
 #[derive(Clone, Copy)]
 struct State {
@@ -522,11 +557,22 @@ fn can_go_on<W: crate::sample::Arithmetic>(level: &Level<W>, state: &State, avai
 
 /// An image, or a line, and where it goes.
 struct Image<T> {
-    data: *mut T,
-    coefficients: *mut T,
+    data: Plane<T>,
+    coefficients: Coefficients<T>,
+}
+
+/// A plane of samples.
+#[derive(Clone, Copy)]
+struct Plane<T> {
+    first: *mut T,
     /// Along columns and rows.
-    data_strides: [isize; 2],
-    coefficient_strides: [isize; 2],
+    strides: [isize; 2],
+}
+
+/// Where the coefficients of an image are: all in an array, or each band of the only level in its own.
+enum Coefficients<T> {
+    Array(Plane<T>),
+    Bands(Grid<T>),
 }
 
 /// The axes of a batch.

@@ -8,7 +8,7 @@
 use super::axis::Axis;
 use super::fused::{self, Along, Fused};
 use super::level::Chunk;
-use super::{Batch, Image, LARGE, Program, Way};
+use super::{Batch, Coefficients, Image, LARGE, Plane, Program, Way};
 use crate::cpu::Shared;
 use crate::cpu::isa::Isa;
 use crate::cpu::threads;
@@ -340,7 +340,7 @@ impl<T: Sample> Level<T> {
 
     /// A plane, and the buffer of its bands.
     fn image(&self, data: *mut T, pitch: isize, buffer: *mut T) -> Image<T> {
-        let coefficient_strides = [self.shape[2] as isize, 1];
-        Image { data, coefficients: buffer, data_strides: [pitch, 1], coefficient_strides }
+        let coefficients = Plane { first: buffer, strides: [self.shape[2] as isize, 1] };
+        Image { data: Plane { first: data, strides: [pitch, 1] }, coefficients: Coefficients::Array(coefficients) }
     }
 }

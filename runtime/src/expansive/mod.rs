@@ -1,9 +1,11 @@
 //! One level that keeps every coefficient that depends on the data, as PyWavelets' modes do.
 
-use crate::data::{Expected, RawView, Source, contiguous};
+mod adjoint;
+
+use crate::data::{Expected, RawView, RawViewMut, Source, Target, contiguous};
 use crate::device::Device;
 use crate::error::PlanError;
-use crate::exec::Workspace;
+use crate::exec::{Joins, Workspace, WorkspaceSize};
 use crate::plan::Plan;
 use crate::sample::Sample;
 use lifting_dsl::extension::{Extension, Window};
@@ -38,10 +40,15 @@ use lifting_dsl::{Boundary, Domain, Scheme, Weight};
 /// ```
 #[derive(Debug)]
 pub struct Expansive<T: Sample> {
-    plan: Plan<T>,
+    analysis: Plan<T>,
+    synthesis: Plan<T>,
+    /// Of a workspace for both.
+    size: WorkspaceSize,
     /// For each axis, what stands before and behind the data.
     margins: Vec<Vec<Margin<T>>>,
     windows: Vec<Option<Window>>,
+    /// What of them synthesis needs.
+    inner: Vec<Option<Window>>,
     shape: Vec<usize>,
     restored: Vec<usize>,
     band_shape: Vec<usize>,
@@ -109,19 +116,25 @@ impl<T: Sample> Expansive<T> {
         {
             widen::<T>(window);
         }
-        let shapes = |of: fn(&Window) -> usize| -> Vec<usize> {
-            windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
-        };
-        let extended = shapes(Window::length);
+        let inner: Vec<Option<Window>> =
+            windows.iter().map(|window| window.map(|window| window.of_synthesis(scheme))).collect();
+        let shapes = |of: fn(&Window) -> usize| lengths(&windows, given, of);
+        let (extended, whole) = (shapes(Window::length), lengths(&inner, given, Window::length));
         let levels: Vec<u32> = windows.iter().map(|window| u32::from(window.is_some())).collect();
-        let plan = Plan::builder(scheme)
-            .shape(&extended)
-            .levels_per_axis(&levels)
-            .boundary(Boundary::Periodic)
-            .sample::<T>()
-            .build(&Device::cpu_with_threads(threads))?;
+        let plan = |shape: &[usize]| {
+            Plan::builder(scheme)
+                .shape(shape)
+                .levels_per_axis(&levels)
+                .boundary(Boundary::Periodic)
+                .sample::<T>()
+                .build(&Device::cpu_with_threads(threads))
+        };
+        let analysis = plan(&extended)?;
+        let synthesis = if whole == extended { analysis.clone() } else { plan(&whole)? };
         Ok(Expansive {
-            plan,
+            size: analysis.executor().workspace_size().max(synthesis.executor().workspace_size()),
+            analysis,
+            synthesis,
             shape: shapes(|window| window.samples),
             restored: shapes(|window| window.restored),
             band_shape: shapes(|window| window.coefficients),
@@ -129,6 +142,7 @@ impl<T: Sample> Expansive<T> {
             extended,
             margins: windows.iter().zip(extensions).map(|(window, &rule)| margins(window.as_ref(), rule)).collect(),
             windows,
+            inner,
         })
     }
 
@@ -170,22 +184,31 @@ impl<T: Sample> Expansive<T> {
     /// Where in its array band number `band` begins: that of the result of [`Expansive::forward`]. Bits of the number,
     /// the highest for the first transformed axis, say along which axes it is high.
     pub fn offsets(&self, band: usize) -> Vec<usize> {
+        self.offsets_in(&self.windows, band)
+    }
+
+    fn offsets_in(&self, windows: &[Option<Window>], band: usize) -> Vec<usize> {
         let mut bit = self.bands();
         let mut offset = |window: &Option<Window>| {
             let Some(window) = window else { return 0 };
             bit /= 2;
             window.bands()[usize::from(band & bit != 0)]
         };
-        self.windows.iter().map(&mut offset).collect()
+        windows.iter().map(&mut offset).collect()
     }
 
     /// Scratch that executions need, beside the arrays.
     pub fn workspace(&self) -> Workspace<T> {
-        self.plan.workspace()
+        Workspace::new(self.size)
     }
 
-    /// Analysis. `coefficients` and `scratch` have [`Expansive::extended_len`] samples; of the first one, the windows
-    /// of bands are meant, and what is around them is of no use.
+    /// Samples of scratch that synthesis needs: none, if it reads bands where they are.
+    pub fn synthesis_scratch_len(&self) -> usize {
+        if self.joins().is_some() { 0 } else { self.synthesis.len() }
+    }
+
+    /// Analysis. `coefficients` has [`Expansive::extended_len`] samples, of which the windows of bands are meant, and
+    /// what is around them is of no use; `scratch` has as many, or more.
     ///
     /// # Errors
     /// If an array does not suit.
@@ -211,16 +234,19 @@ impl<T: Sample> Expansive<T> {
     ) -> Result<(), PlanError> {
         let expected = Expected::contiguous("the data", &self.shape)?;
         let view = data.source(&expected)?;
-        self.check("the scratch", scratch.len())?;
+        let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
         // SAFETY: a checked view of a shared borrow.
         unsafe { self.fill(0, &view, 0, scratch) };
         self.extend(scratch);
-        self.plan.forward_with(&*scratch, coefficients, workspace)
+        let whole = Expected::contiguous("the coefficients", &self.extended)?;
+        let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
+        // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
+        unsafe { self.analysis.executor().forward(src, dst, workspace) }
     }
 
-    /// Synthesis of bands in the order of their numbers; those that are missing count as zero. `data` and `scratch`
-    /// have [`Expansive::extended_len`] samples; of the first one, the window that starts at [`Expansive::first`] and
-    /// has [`Expansive::restored_shape`] is meant.
+    /// Synthesis of bands in the order of their numbers; those that are missing count as zero. `data` has
+    /// [`Expansive::extended_len`] samples, of which the window that starts at [`Expansive::first`] and has
+    /// [`Expansive::restored_shape`] is meant; `scratch` has [`Expansive::synthesis_scratch_len`], or more.
     ///
     /// # Errors
     /// If an array does not suit.
@@ -244,33 +270,76 @@ impl<T: Sample> Expansive<T> {
         scratch: &mut [T],
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
+        let views = self.views(bands)?;
+        let whole = self.synthesis.shape();
+        let array = data.target(&Expected::contiguous("the data", &self.extended)?)?;
+        let left = |window: &Option<Window>| window.map_or(0, |window| window.left);
+        let skipped = self.windows.iter().zip(&self.inner).map(|(outer, inner)| left(outer) - left(inner));
+        let at: usize = skipped.zip(&self.strides).map(|(n, &stride)| n * stride as usize).sum();
+        let dst = RawViewMut::new(array.ptr.wrapping_add(at), whole, &self.strides);
+        if let Some(joins) = self.joins() {
+            self.scratch(scratch, 0, whole, workspace)?;
+            // A band of zeros is one line of them.
+            let zeros = vec![T::default(); self.band_shape.last().copied().unwrap_or(0)];
+            let mut strides = vec![0; whole.len()];
+            strides[whole.len() - 1] = 1;
+            let zeros = RawView::new(zeros.as_ptr(), &self.band_shape, &strides);
+            let views: Vec<RawView<T>> = views.into_iter().map(|view| view.unwrap_or(zeros)).collect();
+            // SAFETY: checked views of shared borrows, and of a part of an exclusive one.
+            unsafe { joins.join(&views, dst, workspace) };
+            return Ok(());
+        }
+        let scratch = self.scratch(scratch, whole.iter().product(), whole, workspace)?;
+        self.gather(&views, &self.inner, whole, scratch);
+        let src = scratch.source(&Expected::contiguous("the scratch", whole)?)?;
+        // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
+        unsafe { self.synthesis.executor().inverse(0, src, dst, workspace) }
+    }
+
+    /// What takes bands where they are, if that is all that synthesis needs.
+    fn joins(&self) -> Option<&dyn Joins<T>> {
+        let alone = |window: &Window| window.left + window.right == 0;
+        self.synthesis.executor().joins().filter(|_| self.inner.iter().flatten().all(alone))
+    }
+
+    /// The first `needed` samples of the scratch, for arrays of that shape, if the workspace is one of this transform.
+    fn scratch<'a>(
+        &self,
+        scratch: &'a mut [T],
+        needed: usize,
+        shape: &[usize],
+        workspace: &Workspace<T>,
+    ) -> Result<&'a mut [T], PlanError> {
+        if workspace.size != self.size {
+            return Err(PlanError::ForeignWorkspace);
+        }
+        let got = scratch.len();
+        let short = || PlanError::TooShort { what: "the scratch", shape: shape.to_vec(), needed, got };
+        scratch.get_mut(..needed).ok_or_else(short)
+    }
+
+    /// Checked views of bands.
+    fn views<S: Source<T> + ?Sized>(&self, bands: &[Option<&S>]) -> Result<Vec<Option<RawView<T>>>, PlanError> {
         if bands.len() != self.bands() {
             return Err(PlanError::BandCount { expected: self.bands(), got: bands.len() });
         }
-        self.check("the scratch", scratch.len())?;
         let expected = Expected::contiguous("a band", &self.band_shape)?;
-        let views: Vec<Option<RawView<T>>> =
-            bands.iter().map(|band| band.map(|band| band.source(&expected)).transpose()).collect::<Result<_, _>>()?;
-        if views.iter().any(Option::is_none) {
-            scratch.fill(T::default());
-        } else {
-            self.clear(0, scratch);
-        }
-        for (band, view) in views.iter().enumerate() {
-            let Some(view) = view else { continue };
-            let at = self.offsets(band).iter().zip(&self.strides).map(|(&o, &s)| o * s as usize).sum();
-            // SAFETY: a checked view of a shared borrow, as large as the window at that place.
-            unsafe { self.place(0, view, view.ptr, at, scratch) };
-        }
-        self.plan.inverse_with(&*scratch, data, workspace)
+        bands.iter().map(|band| band.map(|band| band.source(&expected)).transpose()).collect()
     }
 
-    fn check(&self, what: &'static str, got: usize) -> Result<(), PlanError> {
-        let (needed, shape) = (self.extended_len(), self.extended.clone());
-        match got {
-            n if n < needed => Err(PlanError::TooShort { what, shape, needed, got }),
-            n if n > needed => Err(PlanError::TooLong { what, shape, needed, got }),
-            _ => Ok(()),
+    /// Bands at their places in an array of that shape, and zeros elsewhere.
+    fn gather(&self, bands: &[Option<RawView<T>>], windows: &[Option<Window>], shape: &[usize], array: &mut [T]) {
+        let strides = contiguous(shape);
+        if bands.iter().any(Option::is_none) {
+            array.fill(T::default());
+        } else {
+            self.clear(0, windows, &strides, array);
+        }
+        for (band, view) in bands.iter().enumerate() {
+            let Some(view) = view else { continue };
+            let at = self.offsets_in(windows, band).iter().zip(&strides).map(|(&o, &s)| o * s as usize).sum();
+            // SAFETY: a checked view of a shared borrow, as large as the window at that place.
+            unsafe { place(0, view, view.ptr, at, &strides, array) };
         }
     }
 
@@ -304,13 +373,13 @@ impl<T: Sample> Expansive<T> {
     }
 
     /// Puts zeros where no band is.
-    fn clear(&self, axis: usize, array: &mut [T]) {
-        let (stride, n) = (self.strides[axis] as usize, self.band_shape[axis]);
-        let inner = |i: &usize| match &self.windows[axis] {
+    fn clear(&self, axis: usize, windows: &[Option<Window>], strides: &[isize], array: &mut [T]) {
+        let (stride, n) = (strides[axis] as usize, self.band_shape[axis]);
+        let inner = |i: &usize| match &windows[axis] {
             Some(window) => window.bands().iter().any(|first| (*first..first + n).contains(i)),
             None => true,
         };
-        if let Some(window) = &self.windows[axis] {
+        if let Some(window) = &windows[axis] {
             let [low, high] = window.bands();
             for gap in [0..low, low + n..high, high + n..window.length()] {
                 array[gap.start * stride..gap.end * stride].fill(T::default());
@@ -318,25 +387,7 @@ impl<T: Sample> Expansive<T> {
         }
         if axis + 1 < self.shape.len() {
             let lines = array.chunks_exact_mut(stride).enumerate().filter(|(i, _)| inner(i));
-            lines.for_each(|(_, line)| self.clear(axis + 1, line));
-        }
-    }
-
-    /// Copies a band to its place.
-    ///
-    /// # Safety
-    /// `from` has to be a sample of a valid view of the bands' shape, all axes before `axis` at some index.
-    unsafe fn place(&self, axis: usize, view: &RawView<T>, from: *const T, at: usize, to: &mut [T]) {
-        let n = self.band_shape[axis];
-        if axis + 1 == self.shape.len() {
-            // SAFETY: passed on from the caller.
-            unsafe { copy_row(from, view.strides[axis], &mut to[at..][..n]) };
-            return;
-        }
-        for i in 0..n {
-            let from = from.wrapping_offset(i as isize * view.strides[axis]);
-            // SAFETY: an index of the view.
-            unsafe { self.place(axis + 1, view, from, at + i * self.strides[axis] as usize, to) };
+            lines.for_each(|(_, line)| self.clear(axis + 1, windows, strides, line));
         }
     }
 
@@ -371,14 +422,23 @@ impl<T: Sample> Expansive<T> {
     }
 }
 
-/// Rows that are long get a longer margin, so that both halves of each begin where vectors do; what is kept does not
-/// depend on it.
+/// Rows that are long get longer margins, so that both halves of each, and what is kept of them, begin where vectors
+/// do; what is kept does not depend on it.
 fn widen<T>(window: &mut Window) {
     const VECTOR: usize = 64;
-    let (step, length) = (2 * VECTOR / size_of::<T>(), window.length());
-    if length >= 16 * step {
-        window.right += length.checked_next_multiple_of(step).map_or(0, |whole| whole - length);
+    let step = 2 * VECTOR / size_of::<T>();
+    // What is too long to be an array is refused later.
+    if !(16 * step..isize::MAX as usize).contains(&window.length()) {
+        return;
     }
+    let whole = |n: usize| n.next_multiple_of(step);
+    window.left = whole(window.left);
+    window.right += whole(window.length()) - window.length();
+}
+
+/// An array's lengths: `of` the windows along axes that have one.
+fn lengths(windows: &[Option<Window>], given: &[usize], of: fn(&Window) -> usize) -> Vec<usize> {
+    windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
 }
 
 /// A position of an extended axis where there is no data.
@@ -418,6 +478,24 @@ fn sum<T: Sample>(terms: &[(Factor<T>, usize)], read: impl Fn(usize) -> T) -> T 
     let mut products = terms.iter().map(|&(factor, index)| T::Work::mul(factor, read(index).to_work().widen()));
     let first = products.next().unwrap_or_default();
     T::from_work(T::Work::default().updated(false, products.fold(first, T::Work::add)))
+}
+
+/// Copies an array into another one, from `at` on.
+///
+/// # Safety
+/// `from` has to be a sample of the view, which is valid, all axes before `axis` at some index.
+unsafe fn place<T: Sample>(axis: usize, view: &RawView<T>, from: *const T, at: usize, strides: &[isize], to: &mut [T]) {
+    let n = view.shape[axis];
+    if axis + 1 == view.rank {
+        // SAFETY: passed on from the caller.
+        unsafe { copy_row(from, view.strides[axis], &mut to[at..][..n]) };
+        return;
+    }
+    for i in 0..n {
+        let from = from.wrapping_offset(i as isize * view.strides[axis]);
+        // SAFETY: an index of the view.
+        unsafe { place(axis + 1, view, from, at + i * strides[axis] as usize, strides, to) };
+    }
 }
 
 /// # Safety

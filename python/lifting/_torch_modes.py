@@ -1,0 +1,339 @@
+"""PyWavelets' transforms of PyTorch's tensors, in all nine modes, with gradients: `lifting.torch` has them.
+
+A level is linear: the data is extended, transformed, and what is kept is bands. So its gradient is its adjoint, which
+the native half has as well, with the same bits each time, and the gradient of that is the level again.
+"""
+
+import functools
+import itertools
+
+import torch
+from torch.autograd import forward_ad
+
+from . import _dwt
+from ._lifting import LiftingError
+from ._multilevel import _cut, _levels, _sequence
+from ._plan import _DTYPES as _SAMPLES
+from ._wavelet import key_of, of_text
+
+#: What takes gradients back.
+_ADJOINT = {"forward": "adjoint", "adjoint": "forward", "inverse": "inverse_adjoint", "inverse_adjoint": "inverse"}
+_NAMES = {getattr(torch, name): short for name, short in _SAMPLES.items() if short in ("f16", "bf16", "f32", "f64")}
+_capsule = torch.utils.dlpack.to_dlpack
+_wavelet = functools.lru_cache(maxsize=256)(of_text)
+
+
+def _level(key, shape, modes, dtype, of_bands):
+    """The native level of tensors of that shape, or whose bands have it; the last axes have a mode each."""
+    along = (*(None for _ in shape[: len(shape) - len(modes)]), *modes)
+    return _dwt._prepare(_wavelet(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
+
+
+def _batched(shape, rank):
+    """The axes that are batch, and those that are not."""
+    return tuple(shape[: len(shape) - rank]), tuple(shape[len(shape) - rank :])
+
+
+def _places(key, shape, modes, dtype, name):
+    """A level of a batch of one, which knows where things are; the shape is that of the data (bands, for `inverse`)."""
+    if name == "inverse_adjoint":
+        # What synthesis makes of n coefficients has 2n + 2 − L samples.
+        more = [0 if mode == "periodization" else _wavelet(key).dec_len - 2 for mode in modes]
+        shape = [(n + m) // 2 for n, m in zip(shape, more, strict=True)]
+    return _level(key, (1, *shape), modes, dtype, name.startswith("inverse"))
+
+
+@torch.compiler.assume_constant_result
+def _windows(key, shape, modes, dtype, name):
+    """Where bands are (for `inverse`, what is restored) in what the operators make: pairs of first index and length."""
+    level = _places(key, shape, modes, dtype, name)
+    windows = [level.crop] if name == "inverse" else level.windows
+    return tuple(tuple((along.start, along.stop - along.start) for along in window[1:]) for window in windows)
+
+
+def _window(whole, window):
+    for axis, (first, length) in enumerate(window, whole.ndim - len(window)):
+        whole = whole.narrow(axis, first, length)
+    return whole
+
+
+_library = torch.library.Library("lifting", "FRAGMENT")
+_library.define("split(Tensor x, str name, str wavelet, str[] modes) -> Tensor")
+_library.define("join(Tensor?[] bands, str name, str wavelet, str[] modes, int[] shape) -> Tensor")
+
+
+def _split_shape(x, name, wavelet, modes):
+    batch, shape = _batched(x.shape, len(modes))
+    return (*batch, *_places(wavelet, shape, tuple(modes), x.dtype, name).extended[1:])
+
+
+def _execute_split(x, name, wavelet, modes):
+    """Bands as windows of the result: by analysis, or by the adjoint of synthesis."""
+    modes = tuple(modes)
+    out = torch.empty(_split_shape(x, name, wavelet, modes), dtype=x.dtype)
+    if x.numel() == 0:
+        return out
+    given = x.reshape(-1, *_batched(x.shape, len(modes))[1])
+    shape = given.shape
+    if name == "inverse_adjoint":
+        shape = (len(given), *_places(wavelet, shape[1:], modes, x.dtype, name).band_shape[1:])
+    level = _level(wavelet, shape, modes, x.dtype, name == "inverse_adjoint")
+    getattr(level, name)(_capsule(given), _capsule(out.view(level.extended)))
+    return out
+
+
+def _join_shape(bands, name, wavelet, modes, shape):
+    band = next(band for band in bands if band is not None)
+    batch, of_band = _batched(band.shape, len(modes))
+    if name == "inverse":
+        shape = _places(wavelet, of_band, tuple(modes), band.dtype, name).extended[1:]
+    return (*batch, *shape)
+
+
+def _execute_join(bands, name, wavelet, modes, shape):
+    """An array of bands: by synthesis, a window of the result, or by the adjoint of analysis."""
+    modes = tuple(modes)
+    band = next(band for band in bands if band is not None)
+    out = torch.empty(_join_shape(bands, name, wavelet, modes, shape), dtype=band.dtype)
+    if band.numel() == 0:
+        return out.zero_()
+    of_band = _batched(band.shape, len(modes))[1]
+    given = [None if band is None else band.reshape(-1, *of_band) for band in bands]
+    count = len(next(band for band in given if band is not None))
+    inverse = name == "inverse"
+    level = _level(wavelet, (count, *(of_band if inverse else shape)), modes, band.dtype, inverse)
+    target = out.view(count, *out.shape[out.ndim - len(modes) :])
+    getattr(level, name)([None if band is None else _capsule(band) for band in given], _capsule(target))
+    return out
+
+
+def _fake_split(x, name, wavelet, modes):
+    return x.new_empty(_split_shape(x, name, wavelet, modes))
+
+
+def _fake_join(bands, name, wavelet, modes, shape):
+    band = next(band for band in bands if band is not None)
+    return band.new_empty(_join_shape(bands, name, wavelet, modes, shape))
+
+
+_library.impl("split", _execute_split, "CPU")
+_library.impl("join", _execute_join, "CPU")
+torch.library.register_fake("lifting::split", _fake_split, lib=_library)
+torch.library.register_fake("lifting::join", _fake_join, lib=_library)
+
+
+class _Split(torch.autograd.Function):
+    """Bands of a tensor, by analysis or by the adjoint of synthesis."""
+
+    @staticmethod
+    def forward(x, name, wavelet, modes):
+        whole = torch.ops.lifting.split.default(x, name, wavelet, modes)
+        windows = _windows(wavelet, _batched(x.shape, len(modes))[1], modes, x.dtype, name)
+        return tuple(_window(whole, window) for window in windows)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, name, wavelet, modes = inputs
+        ctx.arguments = (_ADJOINT[name], wavelet, modes, _batched(x.shape, len(modes))[1])
+        ctx.again = inputs[1:]
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        if all(gradient is None for gradient in gradients):
+            return None, None, None, None
+        return _join(gradients, *ctx.arguments), None, None, None
+
+    @staticmethod
+    def vmap(info, in_dims, x, *arguments):
+        bands = _split(x.movedim(in_dims[0], 0), *arguments)
+        return bands, (0,) * len(bands)
+
+
+class _Join(torch.autograd.Function):
+    """A tensor of bands, by synthesis or by the adjoint of analysis."""
+
+    @staticmethod
+    def forward(name, wavelet, modes, shape, *bands):
+        out = torch.ops.lifting.join.default(list(bands), name, wavelet, modes, shape)
+        if name == "adjoint":
+            return out
+        band = next(band for band in bands if band is not None)
+        (window,) = _windows(wavelet, _batched(band.shape, len(modes))[1], modes, band.dtype, name)
+        return _window(out, window)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        name, wavelet, modes, _, *bands = inputs
+        ctx.arguments = (_ADJOINT[name], wavelet, modes)
+        ctx.again = inputs[:4]
+        ctx.there = [band is not None for band in bands]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        bands = _split(gradient, *ctx.arguments)
+        return None, None, None, None, *(band if there else None for band, there in zip(bands, ctx.there, strict=True))
+
+    @staticmethod
+    def vmap(info, in_dims, name, wavelet, modes, shape, *bands):
+        def batch(band, at):
+            if band is None:
+                return None
+            return band.movedim(at, 0) if at is not None else band.expand(info.batch_size, *band.shape)
+
+        moved = [batch(band, at) for band, at in zip(bands, in_dims[4:], strict=True)]
+        return _join(moved, name, wavelet, modes, shape), 0
+
+
+class _ForwardSplit(_Split):
+    """The same in forward mode, apart because `torch.compile` takes no function that has it."""
+
+    @staticmethod
+    def jvp(ctx, tangent, *_):
+        return _split(tangent, *ctx.again)
+
+
+class _ForwardJoin(_Join):
+    """Likewise."""
+
+    @staticmethod
+    def jvp(ctx, *tangents):
+        return _join(tangents[4:], *ctx.again)
+
+
+def _split(x, name, wavelet, modes):
+    function = _ForwardSplit if forward_ad._current_level >= 0 else _Split
+    return function.apply(x, name, wavelet, modes)
+
+
+def _join(bands, name, wavelet, modes, shape):
+    function = _ForwardJoin if forward_ad._current_level >= 0 else _Join
+    return function.apply(name, wavelet, modes, shape, *bands)
+
+
+def _checked(tensors):
+    """Tensors that can be taken: on this machine, of one type."""
+    for tensor in tensors:
+        if not isinstance(tensor, torch.Tensor):
+            raise LiftingError(f"data and bands are tensors, not of {type(tensor).__name__}")
+        if tensor.dtype not in _NAMES:
+            raise LiftingError(f"samples cannot be {tensor.dtype}: choose one of {', '.join(map(str, _NAMES))}")
+        if tensor.device.type != "cpu":
+            raise LiftingError(
+                f"modes are for tensors in this machine's memory, and one is on {tensor.device}: "
+                "copy it by `.cpu()`, or take `lifting.torch.forward` with a border rule"
+            )
+        if tensor.dtype != tensors[0].dtype:
+            raise LiftingError(f"bands have one type, and not {tensors[0].dtype} and {tensor.dtype}")
+
+
+@torch.compiler.assume_constant_result
+def _asked(wavelet, mode, dims, level, sizes):
+    """What names the wavelet, a mode for each axis, and the number of levels of data of these sizes, if it is asked."""
+    key = key_of(wavelet)
+    modes = tuple(mode.name for mode in _dwt.modes_per_axis(mode, range(dims)))
+    return key, modes, None if sizes is None else _levels(sizes, [_wavelet(key)] * dims, level)
+
+
+def _parts(x):
+    """Real and imaginary parts as a batch."""
+    return torch.view_as_real(x.resolve_conj()).movedim(-1, 0)
+
+
+def _keys(dims):
+    return ["".join(letters) for letters in itertools.product("ad", repeat=dims)]
+
+
+def _dwtn(x, key, modes):
+    """One level: bands by their keys."""
+    if x.is_complex():
+        return {key: torch.complex(*pair.contiguous()) for key, pair in _dwtn(_parts(x), key, modes).items()}
+    _checked([x])
+    for axis, (n, mode) in enumerate(zip(x.shape[x.ndim - len(modes) :], modes, strict=True)):
+        if n == 0 or n == 1 and mode in ("reflect", "antireflect"):
+            raise LiftingError(f"axis {axis - len(modes)} has {n} samples: too few for mode {mode!r}")
+    return dict(zip(_keys(len(modes)), _split(x, "forward", key, modes), strict=True))
+
+
+def _idwtn(bands, key, modes):
+    """What bands by their keys make; those that are missing are zero."""
+    there = [band for band in bands.values() if band is not None]
+    if any(isinstance(band, torch.Tensor) and band.is_complex() for band in there):
+        parts = {name: None if band is None else _parts(band + 0j) for name, band in bands.items()}
+        return torch.complex(*_idwtn(parts, key, modes).contiguous())
+    _checked(there)
+    if len({band.shape for band in there}) != 1:
+        raise LiftingError(f"bands of a level have one shape, and not {[tuple(band.shape) for band in there]}")
+    return _join([bands.get(name) for name in _keys(len(modes))], "inverse", key, modes, [])
+
+
+def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
+    """Several levels of analysis along the last ``dims`` axes, as PyWavelets' function of that name:
+    ``[cAn, {details of level n}, …, {details of level 1}]``; all other axes are batch.
+
+    Wavelets are real ones; ``mode`` is one of PyWavelets' nine, or one for each axis; types are float16, bfloat16,
+    float32, float64, complex64, complex128. There are gradients of every order.
+
+    >>> x = torch.randn(3, 9, 12, dtype=torch.float64, requires_grad=True)
+    >>> coeffs = wavedecn(x, "db2", level=2)
+    >>> [coeffs[0].shape[1:], coeffs[2]["ad"].shape[1:]]
+    [torch.Size([4, 5]), torch.Size([6, 7])]
+    >>> torch.allclose(waverecn(coeffs, "db2")[:, :9], x)
+    True
+    """
+    if not isinstance(x, torch.Tensor):
+        raise LiftingError(f"the data must be a tensor, not of {type(x).__name__}")
+    if not 1 <= dims <= x.ndim:
+        raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
+    key, modes, count = _asked(wavelet, mode, dims, level, tuple(x.shape[x.ndim - dims :]))
+    details = []
+    for _ in range(count):
+        bands = _dwtn(x, key, modes)
+        x = bands.pop("a" * dims)
+        details.append(bands)
+    return [x, *reversed(details)]
+
+
+def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
+    """Several levels of synthesis, of what `wavedecn` returns; details that are missing or None are zero."""
+    x, details = _sequence(coeffs)
+    key, modes, _ = _asked(wavelet, mode, dims, None, None)
+    for bands in details:
+        there = [band for band in bands.values() if band is not None]
+        if x is not None and there:
+            x = _cut(x, there[0].shape, range(x.ndim))
+        x = _idwtn({**bands, "a" * dims: x}, key, modes)
+    return x
+
+
+def wavedec(x, wavelet, mode="symmetric", level=None):
+    """Several levels of analysis along the last axis: ``[cAn, cDn, …, cD1]``.
+
+    >>> [c.shape for c in wavedec(torch.ones(2, 8), "haar", level=2)]
+    [torch.Size([2, 2]), torch.Size([2, 2]), torch.Size([2, 4])]
+    """
+    x, *details = wavedecn(x, wavelet, mode, level, dims=1)
+    return [x, *(bands["d"] for bands in details)]
+
+
+def waverec(coeffs, wavelet, mode="symmetric"):
+    """Several levels of synthesis along the last axis, of what `wavedec` returns."""
+    x, details = _sequence(coeffs)
+    return waverecn([x, *({"d": band} for band in details)], wavelet, mode, dims=1)
+
+
+def wavedec2(x, wavelet, mode="symmetric", level=None):
+    """Several levels of analysis along the last two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
+    x, *details = wavedecn(x, wavelet, mode, level, dims=2)
+    return [x, *((bands["da"], bands["ad"], bands["dd"]) for bands in details)]
+
+
+def waverec2(coeffs, wavelet, mode="symmetric"):
+    """Several levels of synthesis along the last two axes, of what `wavedec2` returns.
+
+    >>> x = torch.randn(4, 6)
+    >>> torch.allclose(waverec2(wavedec2(x, "bior2.2", "reflect", 1), "bior2.2", "reflect"), x, atol=1e-5)
+    True
+    """
+    x, details = _sequence(coeffs)
+    return waverecn([x, *(dict(zip(("da", "ad", "dd"), bands, strict=True)) for bands in details)], wavelet, mode)

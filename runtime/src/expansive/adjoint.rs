@@ -1,0 +1,95 @@
+//! Gradients through levels that keep all that depends on the data.
+//!
+//! A level is linear: the array is extended, transformed, and windows of the result are kept. So its adjoint puts bands
+//! into these windows and zeros elsewhere, takes the adjoint of the transform, and gives what the array was extended by
+//! back to the samples that it was made of.
+
+use super::{Beyond, Expansive, Factor, Margin, place};
+use crate::data::{Expected, RawView, Source, Target};
+use crate::error::PlanError;
+use crate::exec::Workspace;
+use crate::sample::Sample;
+use lifting_codegen::schedule::Direction;
+use lifting_dsl::sample::Arithmetic;
+
+impl<T: Sample> Expansive<T> {
+    /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands, of which missing ones
+    /// count as zero, back to `data`, of [`Expansive::shape`]. `scratch` has twice [`Expansive::extended_len`] samples, or
+    /// more. The same bits on every machine; [`lifting_dsl::oracle::Expansive`] is the definition.
+    ///
+    /// # Errors
+    /// If an array does not suit, or the workspace is another's.
+    pub fn adjoint_with<S: Source<T> + ?Sized>(
+        &self,
+        bands: &[Option<&S>],
+        data: &mut [T],
+        scratch: &mut [T],
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let views = self.views(bands)?;
+        let to = Expected::contiguous("the data", &self.shape)?;
+        data.target(&to)?;
+        let scratch = self.scratch(scratch, 2 * self.extended_len(), &self.extended, workspace)?;
+        let (coefficients, extended) = scratch.split_at_mut(self.extended_len());
+        self.gather(&views, &self.windows, &self.extended, coefficients);
+        let whole = Expected::contiguous("the scratch", &self.extended)?;
+        let (src, dst) = (coefficients.source(&whole)?, extended.target(&whole)?);
+        // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
+        unsafe { self.analysis.executor().adjoint(Direction::Forward, src, dst, workspace)? };
+        (0..self.shape.len()).for_each(|axis| self.fold_axis(0, axis, extended));
+        let at: usize = (0..self.shape.len()).map(|axis| self.start(axis)).sum();
+        let from = RawView::new(extended[at..].as_ptr(), &self.shape, &self.strides);
+        // SAFETY: the part of the extended array where the data is.
+        unsafe { place(0, &from, from.ptr, 0, &to.strides, data) };
+        Ok(())
+    }
+
+    /// The adjoint of [`Expansive::inverse`]: takes the gradient of a function of the data, of
+    /// [`Expansive::restored_shape`], back to the bands, which are windows of `coefficients` as after
+    /// [`Expansive::forward`]. `scratch` has [`Expansive::extended_len`] samples, or more.
+    ///
+    /// # Errors
+    /// If an array does not suit, or the workspace is another's.
+    pub fn inverse_adjoint_with<S: Source<T> + ?Sized>(
+        &self,
+        data: &S,
+        coefficients: &mut [T],
+        scratch: &mut [T],
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let view = data.source(&Expected::contiguous("the data", &self.restored)?)?;
+        let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
+        scratch.fill(T::default());
+        let at = (0..self.shape.len()).map(|axis| self.start(axis)).sum();
+        // SAFETY: a checked view of a shared borrow, as large as the window at that place.
+        unsafe { place(0, &view, view.ptr, at, &self.strides, scratch) };
+        let whole = Expected::contiguous("the coefficients", &self.extended)?;
+        let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
+        // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
+        unsafe { self.analysis.executor().adjoint(Direction::Inverse, src, dst, workspace) }
+    }
+
+    /// The adjoint of [`extend_axis`](Expansive::extend_axis): what stands beyond goes back to what it was made of.
+    fn fold_axis(&self, outer: usize, axis: usize, array: &mut [T]) {
+        let stride = self.strides[outer] as usize;
+        if outer < axis {
+            let lines = array[self.start(outer)..].chunks_exact_mut(stride).take(self.shape[outer]);
+            lines.for_each(|line| self.fold_axis(outer + 1, axis, line));
+            return;
+        }
+        let mut add = |at: usize, index: usize, factor: Factor<T>| {
+            for k in 0..stride {
+                let product = T::Work::mul(factor, array[at * stride + k].to_work().widen());
+                let sample = &mut array[index * stride + k];
+                *sample = T::from_work(sample.to_work().updated(false, product));
+            }
+        };
+        for Margin { at, is } in &self.margins[axis] {
+            match is {
+                Beyond::Zero => {}
+                Beyond::Sample(index) => add(*at, *index, T::Work::ONE),
+                Beyond::Sum(terms) => terms.iter().for_each(|&(factor, index)| add(*at, index, factor)),
+            }
+        }
+    }
+}
