@@ -49,6 +49,11 @@ impl Chosen {
         self.choice.refused.extend(merged.refused.take());
     }
 
+    /// Whether synthesis ends with a pass over both axes.
+    pub fn begins_with_both(&self) -> bool {
+        matches!(self.stages.first(), Some(Stage::Launch { .. }))
+    }
+
     /// Whether synthesis begins with a pass over both axes.
     pub fn ends_with_both(&self) -> bool {
         matches!(self.stages.last(), Some(Stage::Launch { .. }))

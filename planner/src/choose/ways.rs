@@ -316,4 +316,17 @@ mod tests {
         let refused = program("stream").unwrap_err().to_string();
         assert!(refused.contains("the number of lanes of a warp"), "{refused}");
     }
+
+    /// What a level's blocks were chosen for is what they are launched on, wherever the caller's arrays begin: blocks of
+    /// pairs with long halos take aligned rows alone.
+    #[test]
+    fn blocks_of_volumes_find_the_rows_that_they_were_chosen_for() {
+        let geometry = Geometry::uniform(&[512; 3], 3).unwrap();
+        let problem = Problem::new(crate::tests::scheme("fidelity"), geometry);
+        let tuning = Tuning::new(Schedule::Auto, Machine::default(), "another".into());
+        let strides = [512 * 512, 512, 1];
+        let program =
+            Program::new(&problem, SampleType::I16, &strides, &strides, &tuning).expect("there are schedules");
+        assert!(program.kernels.iter().any(|made| made.kernel.name.contains("warp")));
+    }
 }

@@ -49,9 +49,10 @@ impl Lowering<'_> {
         let all: Vec<(u32, &Chosen)> = (level..depth).zip(&chosen).filter(|(_, chosen)| chosen.levels > 0).collect();
         for (i, &(j, chosen_j)) in all.iter().enumerate().rev() {
             // A level of one pass neither writes where it reads nor leaves its result where the next one writes; a pass
-            // over both axes reads rows that are aligned.
+            // over both axes reads rows that are aligned, and writes such rows.
+            let writes_rows = chosen_j.is_single() || chosen_j.begins_with_both();
             let above = i.checked_sub(1).map(|i| all[i].1);
-            let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || chosen_j.is_single());
+            let on_its_way = above.is_some_and(|c| c.is_single() || c.ends_with_both() || writes_rows);
             let to = if on_its_way { self.low(j, &order) } else { result };
             self.synthesise(j, chosen_j, low, whole, to, &order)?;
             low = to;
