@@ -1,5 +1,6 @@
 //! `examples/cuda` by nvcc: what `liftc` writes for it, with every warning an error and no spill, and its program; and
-//! the files that `liftc` writes of other wavelets unless it is told otherwise.
+//! the files that `liftc` writes of other wavelets unless it is told otherwise. Then the folder by CMake, as its readers
+//! build it.
 
 use crate::nvcc;
 use crate::toolchain::{Toolchain, cuda, root, run, target};
@@ -23,7 +24,40 @@ pub fn build() -> Result<(), String> {
     program.args(["-arch=sm_90", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror", "-I"]).arg(&folder);
     run(program.arg("-c").arg(root().join("examples/cuda/main.cu")).arg("-o").arg(folder.join("main.o")))?;
     println!("examples/cuda: {kernels} kernels of {} files and the program, by nvcc", FILES.len());
+    if has_cmake()? {
+        by_cmake(&toolchain, &folder.join("build"))?;
+        println!("examples/cuda: by CMake, up to the program");
+    }
     Ok(())
+}
+
+fn has_cmake() -> Result<bool, String> {
+    let found = Command::new("cmake").arg("--version").output().is_ok_and(|o| o.status.success());
+    if !found && std::env::var("LIFTING_REQUIRE_CMAKE").is_ok_and(|v| v == "1") {
+        return Err("LIFTING_REQUIRE_CMAKE=1, and cmake is not installed".into());
+    }
+    if !found {
+        println!("examples/cuda: not by CMake, which is not installed");
+    }
+    Ok(found)
+}
+
+/// Builds the folder as its README says, with this toolchain and the `liftc` that was built beside this.
+fn by_cmake(toolchain: &Toolchain, build: &Path) -> Result<(), String> {
+    if build.exists() {
+        std::fs::remove_dir_all(build).map_err(|e| format!("{}: {e}", build.display()))?;
+    }
+    let liftc = std::env::current_exe().map_err(|e| format!("where this program is: {e}"))?.with_file_name("liftc");
+    let define = |name: &str, value: &Path| format!("-D{name}={}", value.display());
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(root().join("examples/cuda")).arg("-B").arg(build).arg("-DCMAKE_CUDA_ARCHITECTURES=90");
+    configure.arg(define("CMAKE_CUDA_COMPILER", &toolchain.home().join("bin/nvcc"))).arg(define("LIFTC", &liftc));
+    // The packages of PyPI have their libraries in `lib`, where nvcc does not look.
+    let libraries = toolchain.home().join("lib");
+    run(configure.env("LIBRARY_PATH", &libraries))?;
+    run(Command::new("cmake").arg("--build").arg(build).env("LIBRARY_PATH", &libraries))?;
+    let program = build.join("picture");
+    if program.exists() { Ok(()) } else { Err(format!("CMake has made no {}", program.display())) }
 }
 
 /// The file of a wavelet, as `liftc` writes it; how many kernels it has, for all architectures.

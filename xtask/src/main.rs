@@ -88,7 +88,7 @@ enum Task {
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<bundle::Part>,
     },
-    /// Compile examples/cuda by nvcc, with what liftc writes for it.
+    /// Compile examples/cuda by nvcc and build it by CMake, with what liftc writes for it.
     Example,
     /// Train the tables of probabilities of the codec (codec/src/tables.bin), or measure those that there are.
     ///
