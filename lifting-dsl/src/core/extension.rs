@@ -221,10 +221,11 @@ impl Window {
     /// The same for synthesis: without margins, if what is restored depends on nothing but what is kept. Then no rule
     /// is needed for what is beyond.
     pub fn of_synthesis(&self, scheme: &Scheme) -> Window {
-        let (first, last) = (self.origin as i64, (self.origin + self.restored) as i64 - 1);
+        // In numbers that hold twice what any line has.
+        let (first, last) = (self.origin as i128, self.origin as i128 + self.restored as i128 - 1);
         let inside = (0..2).zip(synthesis_reach(scheme)).all(|(parity, (low, high))| {
             let (first, last) = (first + (first + parity) % 2, last - (last + parity) % 2);
-            first + low >= 0 && last + high < 2 * self.coefficients as i64
+            first + i128::from(low) >= 0 && last + i128::from(high) < 2 * self.coefficients as i128
         });
         if inside { Window { left: 0, right: 0, ..*self } } else { *self }
     }
