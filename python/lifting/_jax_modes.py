@@ -12,15 +12,15 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _dwt, _lifting
 from ._lifting import LiftingError
-from ._multilevel import _cut, _levels, _sequence
+from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
+from ._multilevel import _levels, _sequence
 from ._plan import _DTYPES
-from ._wavelet import key_of, of_text
+from ._wavelet import key_of
 
 _TARGET = "lifting_level"
 jax.ffi.register_ffi_target(_TARGET, _lifting.xla_handlers("cpu, levels"), platform="cpu")
 
 _NAMES = {name: short for name, short in _DTYPES.items() if short in ("f16", "bf16", "f32", "f64")}
-_wavelet = functools.lru_cache(maxsize=256)(of_text)
 
 
 def _prepared(transform, wavelet, modes, shape, dtype):
@@ -28,7 +28,7 @@ def _prepared(transform, wavelet, modes, shape, dtype):
     adjoint, else of the data."""
     of_bands = transform.startswith("inverse")
     return _dwt._prepare(
-        _wavelet(wavelet)._scheme, (1, *shape), (None, *modes), _NAMES[dtype.name], of_bands, _dwt._threads
+        wavelet_of(wavelet)._scheme, (1, *shape), (None, *modes), _NAMES[dtype.name], of_bands, _dwt._threads
     )
 
 
@@ -76,21 +76,17 @@ def _restored(whole, *, transform, wavelet, modes, shape):
     return whole[(..., *_prepared(transform, wavelet, modes, shape, whole.dtype).crop[1:])]
 
 
-#: The other way, for the same level.
-_ADJOINT = {"forward": "adjoint", "adjoint": "forward", "inverse": "inverse_adjoint", "inverse_adjoint": "inverse"}
-
-
 def _split_transpose(whole, x, *, transform, **rest):
     # What surrounds the windows is of no use, and has no derivative.
     bands = _bands(whole, transform=transform, **rest)
-    other = _ADJOINT[transform]
+    other = ADJOINT[transform]
     return [_restored(_join.bind(*bands, transform=other, **rest), transform=other, **rest)]
 
 
 def _join_transpose(whole, *bands, transform, **rest):
     if type(whole) is ad.Zero:
         return [ad.Zero(old.aval) if ad.is_undefined_primal(old) else None for old in bands]
-    other = _ADJOINT[transform]
+    other = ADJOINT[transform]
     x = _restored(whole, transform=transform, **rest)
     made = _bands(_split.bind(x, transform=other, **rest), transform=other, **rest)
     return [new if ad.is_undefined_primal(old) else None for new, old in zip(made, bands, strict=True)]
@@ -146,12 +142,10 @@ def _dwtn(x, wavelet, modes):
     if jax.numpy.iscomplexobj(x):
         return {key: jax.lax.complex(*pair) for key, pair in _dwtn(_parts(x), wavelet, modes).items()}
     shape = x.shape[x.ndim - len(modes) :]
-    for axis, (n, mode) in enumerate(zip(shape, modes, strict=True)):
-        if n == 0 or n == 1 and mode in ("reflect", "antireflect"):
-            raise LiftingError(f"axis {axis - len(modes)} has {n} samples: too few for mode {mode!r}")
+    check_lengths(shape, modes)
     parameters = {"transform": "forward", "wavelet": wavelet, "modes": modes, "shape": shape}
     bands = _bands(_split.bind(x, **parameters), **parameters)
-    return dict(zip(_dwt._letters(tuple(range(len(modes)))), bands, strict=True))
+    return dict(zip(keys(len(modes)), bands, strict=True))
 
 
 def _idwtn(bands, wavelet, modes):
@@ -165,13 +159,9 @@ def _idwtn(bands, wavelet, modes):
         parts = {key: _parts(band) for key, band in there.items()}
         return jax.lax.complex(*_idwtn(parts, wavelet, modes))
     shape = first.shape[first.ndim - len(modes) :]
-    given = [there.get(key, jax.numpy.zeros_like(first)) for key in _dwt._letters(tuple(range(len(modes))))]
+    given = [there.get(key, jax.numpy.zeros_like(first)) for key in keys(len(modes))]
     parameters = {"transform": "inverse", "wavelet": wavelet, "modes": modes, "shape": shape}
     return _restored(_join.bind(*given, **parameters), **parameters)
-
-
-def _modes(mode, dims):
-    return tuple(mode.name for mode in _dwt.modes_per_axis(mode, range(dims)))
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
@@ -191,24 +181,15 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     x = jax.numpy.asarray(x)
     if not 1 <= dims <= x.ndim:
         raise LiftingError(f"{dims} axes cannot be transformed of an array that has {x.ndim}")
-    key, modes, details = key_of(wavelet), _modes(mode, dims), []
-    for _ in range(_levels(x.shape[x.ndim - dims :], [_wavelet(key)] * dims, level)):
-        bands = _dwtn(x, key, modes)
-        x = bands.pop("a" * dims)
-        details.append(bands)
-    return [x, *reversed(details)]
+    key, modes = key_of(wavelet), modes_of(mode, dims)
+    count = _levels(x.shape[x.ndim - dims :], [wavelet_of(key)] * dims, level)
+    return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
     """Several levels of synthesis, of what `wavedecn` returns; details that are missing or None are zero."""
-    x, details = _sequence(coeffs)
-    key, modes = key_of(wavelet), _modes(mode, dims)
-    for bands in details:
-        there = [band for band in bands.values() if band is not None]
-        if x is not None and there:
-            x = _cut(x, there[0].shape, range(x.ndim))
-        x = _idwtn({**bands, "a" * dims: x}, key, modes)
-    return x
+    key, modes = key_of(wavelet), modes_of(mode, dims)
+    return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
 
 
 def wavedec(x, wavelet, mode="symmetric", level=None):

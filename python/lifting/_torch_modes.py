@@ -4,29 +4,24 @@ A level is linear: the data is extended, transformed, and what is kept is bands.
 the native half has as well, with the same bits each time, and the gradient of that is the level again.
 """
 
-import functools
-import itertools
-
 import torch
 from torch.autograd import forward_ad
 
 from . import _dwt
 from ._lifting import LiftingError
-from ._multilevel import _cut, _levels, _sequence
+from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
+from ._multilevel import _levels, _sequence
 from ._plan import _DTYPES as _SAMPLES
-from ._wavelet import key_of, of_text
+from ._wavelet import key_of
 
-#: What takes gradients back.
-_ADJOINT = {"forward": "adjoint", "adjoint": "forward", "inverse": "inverse_adjoint", "inverse_adjoint": "inverse"}
 _NAMES = {getattr(torch, name): short for name, short in _SAMPLES.items() if short in ("f16", "bf16", "f32", "f64")}
 _capsule = torch.utils.dlpack.to_dlpack
-_wavelet = functools.lru_cache(maxsize=256)(of_text)
 
 
 def _level(key, shape, modes, dtype, of_bands):
     """The native level of tensors of that shape, or whose bands have it; the last axes have a mode each."""
     along = (*(None for _ in shape[: len(shape) - len(modes)]), *modes)
-    return _dwt._prepare(_wavelet(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
+    return _dwt._prepare(wavelet_of(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
 
 
 def _batched(shape, rank):
@@ -38,7 +33,7 @@ def _places(key, shape, modes, dtype, name):
     """A level of a batch of one, which knows where things are; the shape is that of the data (bands, for `inverse`)."""
     if name == "inverse_adjoint":
         # What synthesis makes of n coefficients has 2n + 2 − L samples.
-        more = [0 if mode == "periodization" else _wavelet(key).dec_len - 2 for mode in modes]
+        more = [0 if mode == "periodization" else wavelet_of(key).dec_len - 2 for mode in modes]
         shape = [(n + m) // 2 for n, m in zip(shape, more, strict=True)]
     return _level(key, (1, *shape), modes, dtype, name.startswith("inverse"))
 
@@ -134,7 +129,7 @@ class _Split(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx, inputs, output):
         x, name, wavelet, modes = inputs
-        ctx.arguments = (_ADJOINT[name], wavelet, modes, _batched(x.shape, len(modes))[1])
+        ctx.arguments = (ADJOINT[name], wavelet, modes, _batched(x.shape, len(modes))[1])
         ctx.again = inputs[1:]
         ctx.set_materialize_grads(False)
 
@@ -165,7 +160,7 @@ class _Join(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx, inputs, output):
         name, wavelet, modes, _, *bands = inputs
-        ctx.arguments = (_ADJOINT[name], wavelet, modes)
+        ctx.arguments = (ADJOINT[name], wavelet, modes)
         ctx.again = inputs[:4]
         ctx.there = [band is not None for band in bands]
 
@@ -231,8 +226,7 @@ def _checked(tensors):
 def _asked(wavelet, mode, dims, level, sizes):
     """What names the wavelet, a mode for each axis, and the number of levels of data of these sizes, if it is asked."""
     key = key_of(wavelet)
-    modes = tuple(mode.name for mode in _dwt.modes_per_axis(mode, range(dims)))
-    return key, modes, None if sizes is None else _levels(sizes, [_wavelet(key)] * dims, level)
+    return key, modes_of(mode, dims), None if sizes is None else _levels(sizes, [wavelet_of(key)] * dims, level)
 
 
 def _parts(x):
@@ -240,19 +234,13 @@ def _parts(x):
     return torch.view_as_real(x.resolve_conj()).movedim(-1, 0)
 
 
-def _keys(dims):
-    return ["".join(letters) for letters in itertools.product("ad", repeat=dims)]
-
-
 def _dwtn(x, key, modes):
     """One level: bands by their keys."""
     if x.is_complex():
         return {key: torch.complex(*pair.contiguous()) for key, pair in _dwtn(_parts(x), key, modes).items()}
     _checked([x])
-    for axis, (n, mode) in enumerate(zip(x.shape[x.ndim - len(modes) :], modes, strict=True)):
-        if n == 0 or n == 1 and mode in ("reflect", "antireflect"):
-            raise LiftingError(f"axis {axis - len(modes)} has {n} samples: too few for mode {mode!r}")
-    return dict(zip(_keys(len(modes)), _split(x, "forward", key, modes), strict=True))
+    check_lengths(x.shape[x.ndim - len(modes) :], modes)
+    return dict(zip(keys(len(modes)), _split(x, "forward", key, modes), strict=True))
 
 
 def _idwtn(bands, key, modes):
@@ -264,7 +252,7 @@ def _idwtn(bands, key, modes):
     _checked(there)
     if len({band.shape for band in there}) != 1:
         raise LiftingError(f"bands of a level have one shape, and not {[tuple(band.shape) for band in there]}")
-    return _join([bands.get(name) for name in _keys(len(modes))], "inverse", key, modes, [])
+    return _join([bands.get(name) for name in keys(len(modes))], "inverse", key, modes, [])
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
@@ -286,24 +274,13 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     if not 1 <= dims <= x.ndim:
         raise LiftingError(f"{dims} axes cannot be transformed of a tensor that has {x.ndim}")
     key, modes, count = _asked(wavelet, mode, dims, level, tuple(x.shape[x.ndim - dims :]))
-    details = []
-    for _ in range(count):
-        bands = _dwtn(x, key, modes)
-        x = bands.pop("a" * dims)
-        details.append(bands)
-    return [x, *reversed(details)]
+    return analysis(x, count, dims, lambda x: _dwtn(x, key, modes))
 
 
 def waverecn(coeffs, wavelet, mode="symmetric", *, dims=2):
     """Several levels of synthesis, of what `wavedecn` returns; details that are missing or None are zero."""
-    x, details = _sequence(coeffs)
     key, modes, _ = _asked(wavelet, mode, dims, None, None)
-    for bands in details:
-        there = [band for band in bands.values() if band is not None]
-        if x is not None and there:
-            x = _cut(x, there[0].shape, range(x.ndim))
-        x = _idwtn({**bands, "a" * dims: x}, key, modes)
-    return x
+    return synthesis(coeffs, dims, lambda bands: _idwtn(bands, key, modes))
 
 
 def wavedec(x, wavelet, mode="symmetric", level=None):

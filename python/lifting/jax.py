@@ -29,6 +29,7 @@ from jax.interpreters import ad, batching, mlir
 from . import _lifting
 from ._jax_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._lifting import LiftingError
+from ._linear import ADJOINT
 from ._plan import _DTYPES, Plan
 from ._wavelet import key_of, of_text
 
@@ -47,12 +48,6 @@ __all__ = [
 
 #: What XLA knows the handlers by.
 _TARGET = "lifting"
-_ADJOINT = {
-    "forward": "adjoint",
-    "adjoint": "forward",
-    "inverse": "inverse_adjoint",
-    "inverse_adjoint": "inverse",
-}
 
 for _platform in ("cpu", "CUDA"):
     jax.ffi.register_ffi_target(_TARGET, _lifting.xla_handlers(_platform), platform=_platform)
@@ -83,7 +78,7 @@ def _on_cuda(x, *, transform, wavelet, rank, levels, boundary):
 _run = Primitive("lifting")
 _run.def_impl(jax.jit(_run.bind, static_argnames=["transform", "wavelet", "rank", "levels", "boundary"]))
 _run.def_abstract_eval(lambda x, **_: x.update(weak_type=False))
-ad.deflinear2(_run, lambda ct, x, *, transform, **rest: [_run.bind(ct, transform=_ADJOINT[transform], **rest)])
+ad.deflinear2(_run, lambda ct, x, *, transform, **rest: [_run.bind(ct, transform=ADJOINT[transform], **rest)])
 mlir.register_lowering(_run, mlir.lower_fun(_on_cpu, multiple_results=False), platform="cpu")
 mlir.register_lowering(_run, mlir.lower_fun(_on_cuda, multiple_results=False), platform="cuda")
 

@@ -26,6 +26,7 @@ from torch import nn
 from torch.autograd import forward_ad
 
 from ._lifting import LiftingError
+from ._linear import ADJOINT
 from ._plan import _DTYPES as _SAMPLES, Plan
 from ._torch_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
 from ._wavelet import key_of, of_text
@@ -51,12 +52,6 @@ __all__ = [
 
 #: Names of types of samples, which are PyTorch's as well.
 _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
-_ADJOINT = {
-    "forward": "adjoint",
-    "adjoint": "forward",
-    "inverse": "inverse_adjoint",
-    "inverse_adjoint": "inverse",
-}
 
 
 @functools.lru_cache(maxsize=256)
@@ -114,7 +109,7 @@ class _Transform(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         name, *rest = ctx.arguments
-        return _run(gradient, _ADJOINT[name], *rest), None, None, None, None, None
+        return _run(gradient, ADJOINT[name], *rest), None, None, None, None, None
 
     @staticmethod
     def vmap(info, in_dims, x, *arguments):
