@@ -1,8 +1,8 @@
 //! Pictures out of whole streams, on a device.
 
-use super::encoder::{Planes, get, launch, places_in_bands, with_tiles};
+use super::encoder::{Planes, get, launch, packets_of, places_in_bands, with_tiles};
 use super::packets::{self, slots};
-use super::{hash, parse, quantise, samples};
+use super::{check_numbers, hash, parse, quantise, samples};
 use crate::block::kernel::{FIELDS, Status, Task, decoder, probabilities};
 use crate::decode::{Decoder, Picture};
 use crate::encode::places_of_packets;
@@ -154,7 +154,7 @@ impl DeviceDecoder {
 
         let (plan, tiles) = transform.into_parts();
         let groups = places_of_packets(&tiles, components, levels, block, passes);
-        let (firsts, packet_of) = super::encoder::packets_of(&groups);
+        let (firsts, packet_of) = packets_of(&groups);
         let placed = with_tiles(&groups, tiles.len());
         let (blocks, packets) = (placed.len(), groups.len());
         let stride = placed.first().map_or(1, |(_, place)| place.stride);
@@ -167,17 +167,13 @@ impl DeviceDecoder {
         let each = plan.coefficient_len();
         let capacity = capacity.max(expected.len());
         let all = pictures.checked_mul(components).and_then(|n| n.checked_mul(each));
-        let most = i32::MAX as usize - 256;
-        let warps = (capacity / crate::packet::PIECE + 1).min(super::encoder::HASHING);
         let limits = [
             all,
             pictures.checked_mul(capacity),
             pictures.checked_mul(8 * slots(capacity, packets)),
-            pictures.checked_mul(super::encoder::HASHING.max(FIELDS * (blocks + 1))),
+            pictures.checked_mul(packets::MOST_WARPS.max(FIELDS * (blocks + 1))),
         ];
-        if limits.iter().any(|n| n.is_none_or(|n| n > most)) {
-            return Err(CodecError::NotOnDevice { what: "so large a picture, or so many at once" });
-        }
+        check_numbers(&limits)?;
         let all = all.unwrap_or(0);
         let mut shapes = Vec::with_capacity(pictures * blocks * FIELDS);
         for picture in 0..pictures {
@@ -227,7 +223,7 @@ impl DeviceDecoder {
             blocks,
             packets,
             quantisers: [first, first + 3 * quantisers],
-            warps,
+            warps: packets::warps_of(capacity),
             capacity,
             stride,
         })

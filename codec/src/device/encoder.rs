@@ -2,7 +2,7 @@
 
 use super::packets::{self, slots};
 use super::quantise::PLACE;
-use super::{hash, quantise, samples};
+use super::{check_numbers, hash, quantise, samples};
 use crate::bands::{Band, Place};
 use crate::block::kernel::{FIELDS, MOST_PLANES, Task, chooser, costs, encoder, probabilities};
 use crate::block::raw_words;
@@ -11,7 +11,6 @@ use crate::error::CodecError;
 use crate::header::CHECKSUM;
 use crate::image::{Format, Image, range};
 use crate::lane::{Lane, Transform};
-use crate::packet::LENGTH;
 use crate::quantise::Quantiser;
 use crate::tables::Tables;
 use crate::weights::Weights;
@@ -133,14 +132,8 @@ pub fn launch<const N: usize, const M: usize>(
     kernels.launch(kernel, &mut arrays.map(Arg::Array).into_iter().chain(numbers).collect::<Vec<_>>())
 }
 
-/// Bytes of a packet beside index and payload.
-const FRAME: usize = LENGTH + 2 * CHECKSUM;
-
 /// Most bytes of a block's entry in an index.
 const ENTRY: usize = 4;
-
-/// Warps that hash the pieces of a picture at most.
-pub const HASHING: usize = 2048;
 
 impl DeviceEncoder {
     pub(crate) fn new(codec: &Codec, format: Format, pictures: usize) -> Result<DeviceEncoder, CodecError> {
@@ -204,20 +197,16 @@ impl DeviceEncoder {
         let header = codec.header(&format, tile, quantised).write()?;
 
         let room: usize = places.iter().map(|place| raw_words(place.shape, MOST_PLANES)).sum();
-        let capacity = header.len() + packets * FRAME + blocks * ENTRY + 2 * room;
+        let capacity = header.len() + packets * packets::FRAME + blocks * ENTRY + 2 * room;
         let each = plan.coefficient_len();
         let limits = [
             pictures.checked_mul(format.components.max(1)).and_then(|n| n.checked_mul(each)),
             pictures.checked_mul(room),
             pictures.checked_mul(8 * slots(capacity, packets)),
-            pictures.checked_mul(HASHING.max(FIELDS * (blocks + 1))),
+            pictures.checked_mul(packets::MOST_WARPS.max(FIELDS * (blocks + 1))),
             Some(capacity),
         ];
-        // Threads' numbers are of 32 bits, the last ones beyond what there is included.
-        let most = i32::MAX as usize - 256;
-        if limits.iter().any(|n| n.is_none_or(|n| n > most)) {
-            return Err(CodecError::NotOnDevice { what: "so large a picture, or so many at once" });
-        }
+        check_numbers(&limits)?;
         let mut tasks = Vec::with_capacity(pictures * blocks * FIELDS);
         let mut first = 0;
         for picture in 0..pictures {
@@ -264,7 +253,7 @@ impl DeviceEncoder {
             hashes: kernels.zeroed(Scalar::U8, 8 * pictures * slots(capacity, packets))?,
             streams: kernels.zeroed(Scalar::U8, pictures * capacity)?,
             transform: planes(kernels.transform(plan)?),
-            warps: (capacity / crate::packet::PIECE + 1).min(HASHING),
+            warps: packets::warps_of(capacity),
             header: header.len(),
             codec: codec.clone(),
             format,

@@ -17,8 +17,19 @@ pub use decoder::DeviceDecoder;
 pub use encoder::DeviceEncoder;
 
 use crate::block::kernel::finished as warps;
+use crate::error::CodecError;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
+
+/// Checks that threads' numbers, of 32 bits, hold so many of a thing each, and those of the last block of threads, which
+/// may be beyond; `None` is more than this machine counts.
+fn check_numbers(counts: &[Option<usize>]) -> Result<(), CodecError> {
+    let most = i32::MAX as usize - Threads::BLOCK as usize;
+    if counts.iter().any(|n| n.is_none_or(|n| n > most)) {
+        return Err(CodecError::NotOnDevice { what: "so large a picture, or so many at once" });
+    }
+    Ok(())
+}
 
 /// Kernels of a thread for each of so many things as the last parameter says.
 struct Threads;

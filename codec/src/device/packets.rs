@@ -16,7 +16,7 @@ const LANES: i32 = 32;
 const PIECE_BITS: i32 = PIECE.trailing_zeros() as i32;
 
 /// Bytes of a packet beside its index and its payload.
-const FRAME: i32 = (LENGTH + 2 * CHECKSUM) as i32;
+pub const FRAME: usize = LENGTH + 2 * CHECKSUM;
 
 /// A global array.
 pub fn global(b: &mut Builder, name: &str, scalar: Scalar, access: Access, doc: &str) -> Space {
@@ -167,7 +167,7 @@ impl Packet {
             [before, within.into()]
         };
         let (entries, words) = (both(entries), both(words));
-        let start = header + packet * FRAME + entries[0].clone() + words[0].clone() * 2;
+        let start = header + packet * FRAME as i32 + entries[0].clone() + words[0].clone() * 2;
         Packet { start: b.let_("start", Scalar::I32, start).into(), entries, words }
     }
 
@@ -402,6 +402,14 @@ impl Part {
 /// Slots for the hashes of pieces of a stream of so many bytes and packets.
 pub fn slots(bytes: usize, packets: usize) -> usize {
     bytes / PIECE + 2 * packets + 1
+}
+
+/// Warps that hash the pieces of a picture at most.
+pub const MOST_WARPS: usize = 2048;
+
+/// Warps that hash the pieces of a picture whose stream has so many bytes at most.
+pub fn warps_of(bytes: usize) -> usize {
+    (bytes / PIECE + 1).min(MOST_WARPS)
 }
 
 /// The kernel that hashes the pieces of all parts of packets, so many warps a picture. Its parameters, in order:

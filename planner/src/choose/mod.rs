@@ -49,7 +49,7 @@ impl Chosen {
         self.choice.refused.extend(merged.refused.take());
     }
 
-    /// Whether synthesis ends with a pass over both axes.
+    /// Whether analysis begins, and synthesis ends, with a pass over both axes.
     pub fn begins_with_both(&self) -> bool {
         matches!(self.stages.first(), Some(Stage::Launch { .. }))
     }

@@ -41,7 +41,7 @@ impl Lowering<'_> {
         if problem.pads() {
             low = whole;
             // A pass over both axes reads rows that are aligned.
-            if chosen[0].is_single() || matches!(chosen[0].stages[0], Stage::Launch { .. }) {
+            if chosen[0].is_single() || chosen[0].begins_with_both() {
                 low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
             }
             self.copy(source, low, shape, &problem.source_shape)?;

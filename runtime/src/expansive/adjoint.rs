@@ -14,8 +14,8 @@ use lifting_dsl::sample::Arithmetic;
 
 impl<T: Sample> Expansive<T> {
     /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands, of which missing ones
-    /// count as zero, back to `data`, of [`Expansive::shape`]. `scratch` has twice [`Expansive::extended_len`] samples, or
-    /// more. The same bits on every machine; [`lifting_dsl::oracle::Expansive`] is the definition.
+    /// count as zero, back to `data`, of [`Expansive::shape`]. `scratch` has twice [`Expansive::extended_len`] samples,
+    /// or more. The same bits on every machine; [`lifting_dsl::oracle::Expansive`] is the definition.
     ///
     /// # Errors
     /// If an array does not suit, or the workspace is another's.
@@ -37,8 +37,7 @@ impl<T: Sample> Expansive<T> {
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
         unsafe { self.analysis.executor().adjoint(Direction::Forward, src, dst, workspace)? };
         (0..self.shape.len()).for_each(|axis| self.fold_axis(0, axis, extended));
-        let at: usize = (0..self.shape.len()).map(|axis| self.start(axis)).sum();
-        let from = RawView::new(extended[at..].as_ptr(), &self.shape, &self.strides);
+        let from = RawView::new(extended[self.start_of_data()..].as_ptr(), &self.shape, &self.strides);
         // SAFETY: the part of the extended array where the data is.
         unsafe { place(0, &from, from.ptr, 0, &to.strides, data) };
         Ok(())
@@ -60,9 +59,8 @@ impl<T: Sample> Expansive<T> {
         let view = data.source(&Expected::contiguous("the data", &self.restored)?)?;
         let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
         scratch.fill(T::default());
-        let at = (0..self.shape.len()).map(|axis| self.start(axis)).sum();
         // SAFETY: a checked view of a shared borrow, as large as the window at that place.
-        unsafe { place(0, &view, view.ptr, at, &self.strides, scratch) };
+        unsafe { place(0, &view, view.ptr, self.start_of_data(), &self.strides, scratch) };
         let whole = Expected::contiguous("the coefficients", &self.extended)?;
         let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.

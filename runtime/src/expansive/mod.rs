@@ -348,6 +348,11 @@ impl<T: Sample> Expansive<T> {
         self.windows[axis].map_or(0, |window| window.first()) * self.strides[axis] as usize
     }
 
+    /// Where in the extended array the data's first sample is.
+    fn start_of_data(&self) -> usize {
+        (0..self.shape.len()).map(|axis| self.start(axis)).sum()
+    }
+
     /// Copies the data into the middle of the extended array, and extends its rows.
     ///
     /// # Safety
