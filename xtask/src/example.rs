@@ -1,6 +1,6 @@
 //! `examples/cuda` by nvcc: what `liftc` writes for it, with every warning an error and no spill, and its program; and
-//! the files that `liftc` writes of other wavelets unless it is told otherwise. Then the folder by CMake, as its readers
-//! build it.
+//! the files that `liftc` writes of other wavelets unless it is told otherwise. Then the folder by CMake, as its
+//! readers build it.
 
 use crate::nvcc;
 use crate::toolchain::{Toolchain, cuda, root, run, target};

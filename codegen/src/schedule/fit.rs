@@ -187,8 +187,8 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// If the kernel cannot run the job: the first thing that stands against it.
     fn placement(&self, job: &Job) -> Result<[i32; 2], ScheduleError>;
 
-    /// Pairs of rows, or of planes, that a block goes through on a device, of a job that the kernel can run; of a kernel
-    /// for several levels that does not walk, their number.
+    /// Pairs of rows, or of planes, that a block goes through on a device, of a job that the kernel can run; of a
+    /// kernel for several levels that does not walk, their number.
     fn chunk(&self, job: &Job, machine: &Machine) -> i32;
 
     /// The arguments of a launch on a device that depend on it.

@@ -211,8 +211,8 @@ fn six() -> Outcome<Table> {
             rows.push(five("register-blocks").row(format!("{}, {side}²", name(j == 1)), paper)?);
             rows.push(five("auto").row(format!("{}, {side}², plan", name(j == 1)), None)?);
             // That time follows the bandwidth of devices.
-            let else_ = "launches and the wait for memory do not become shorter as bandwidth grows: a small level takes \
-                         as long as on slower devices, and a large one stores parts of sectors";
+            let else_ = "launches and the wait for memory do not become shorter as bandwidth grows: a small level \
+                         takes as long as on slower devices, and a large one stores parts of sectors";
             claims.push(Claim::no_more_copies(format!("{}, {side}²", name(j == 1)), else_));
         }
     }

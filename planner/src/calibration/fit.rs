@@ -42,8 +42,8 @@ struct File {
 }
 
 impl File {
-    /// All constants that have a fraction. What is a fact of the device, or a whole number, is not to be fitted; nor are
-    /// sections of steps, on which a launch's choice depends and its predicted time does not.
+    /// All constants that have a fraction. What is a fact of the device, or a whole number, is not to be fitted; nor
+    /// are sections of steps, on which a launch's choice depends and its predicted time does not.
     fn new(text: &str) -> File {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (mut section, mut constants) = (String::new(), Vec::new());

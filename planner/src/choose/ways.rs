@@ -317,8 +317,8 @@ mod tests {
         assert!(refused.contains("the number of lanes of a warp"), "{refused}");
     }
 
-    /// What a level's blocks were chosen for is what they are launched on, wherever the caller's arrays begin: blocks of
-    /// pairs with long halos take aligned rows alone.
+    /// What a level's blocks were chosen for is what they are launched on, wherever the caller's arrays begin: blocks
+    /// of pairs with long halos take aligned rows alone.
     #[test]
     fn blocks_of_volumes_find_the_rows_that_they_were_chosen_for() {
         let geometry = Geometry::uniform(&[512; 3], 3).unwrap();

@@ -2,7 +2,8 @@
 //!
 //! Attributes say which level is wanted: `transform` (`forward` and `inverse_adjoint` take an array to bands, `inverse`
 //! and `adjoint` bands to an array), `wavelet`, `modes` (names for the last axes, with commas), and `shape`, the
-//! lengths of these axes, of bands for `inverse` and `inverse_adjoint`, else of the data. Bands are windows of the one result.
+//! lengths of these axes, of bands for `inverse` and `inverse_adjoint`, else of the data. Bands are
+//! windows of the one result.
 
 use super::{Call, Failure, aligned, api, sample, scheme_of, shape, text};
 use crate::dlpack::contiguous;

@@ -330,10 +330,9 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
     }
 }
 
-/// Any step on 16-bit integers with weights of 16 bits: two samples that follow one another are multiplied and summed in
-/// one instruction, in 32 bits, of which the lower 16 of the result are kept. Along columns, lanes of two registers make
-/// such pairs. Along a row they are there: of a register for each odd lane, of the one that is moved up for each even
-/// one.
+/// Any step on 16-bit integers with weights of 16 bits: one instruction multiplies and sums two samples that follow one
+/// another, in 32 bits, of which the lower 16 are kept. Along columns, lanes of two registers make such pairs. Along a
+/// row they are there: of a register for each odd lane, of the one that is moved up for each even one.
 #[derive(Clone, Copy)]
 pub(super) struct Dot<V, const SIDES: usize> {
     /// Of samples `2k + 1` of the last ones in even lanes, of samples `2k` in odd ones.
