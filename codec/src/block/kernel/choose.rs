@@ -1,10 +1,7 @@
 //! Which table and which sharing a block takes: what [`Choice`](crate::block::Choice) says, bit for bit.
 
-use super::scan::Scan;
+use super::count::Count;
 use super::*;
-
-/// A symbol that is 1, beside the count of all symbols of a lane in a context and plane, of which there are 128.
-const ONE: i32 = 1 << 8;
 
 /// What is never the least.
 const NEVER: f64 = 1e300;
@@ -20,27 +17,29 @@ pub fn chooser(passes: Passes) -> Kernel {
     let blocks = Space::Global(b.pointer("blocks", Scalar::I32, Access::Read, BLOCKS));
     let costs = Space::Global(b.pointer("costs", Scalar::F64, Access::Read, "bits of symbols 0 and 1, by table"));
     let choices = Space::Global(b.pointer("choices", Scalar::I32, Access::Write, "table and sharing of each block"));
-    let scene = Scene::new(b, passes, coefficients, blocks);
-    let (planes, nonzero) = encode::survey(b, &scene);
+    let site = Site::new(b, coefficients, blocks);
+    let planes = site.survey(b);
     let (class, sharing) = (b.let_("class", Scalar::I32, 0), b.let_("sharing", Scalar::I32, 0));
     b.if_(is_coded(&planes), |b| {
-        encode::fill(b, &scene, &planes);
-        let counts = Space::Shared(b.shared("counts", Scalar::I16, CONTEXTS as u32 * LANES as u32));
-        b.for_("i", 0, CONTEXTS as i32, 1, |b, i| {
-            b.store(counts, i * LANES + scene.lane.clone(), Expr::int(0, Scalar::I16));
-        });
+        let count = Count::new(b, &site, passes, &planes);
         let kept = b.array("kept", Scalar::I32, CONTEXTS as u32);
         let bits = b.let_("bits", Scalar::F64, Expr::Lit(Literal::F64(0.0)));
-        Scan { scene: &scene, engine: &Count(counts), decodes: false }.all(b, &planes, |b, plane, depth| {
-            add_costs(b, &scene, costs, (plane, depth), (counts, kept), bits);
+        let tail = count.all(b, &planes, |b, plane, depth| {
+            // Of significance, those of two passes or of three.
+            let others = if passes == Passes::Two { 9..27 } else { 0..9 };
+            for contexts in [0..others.start, others.end..CONTEXTS] {
+                b.for_("context", contexts.start as i32, contexts.end as i32, 1, |b, context| {
+                    let places = (costs, count.counts, kept);
+                    add_costs(b, &site, (&plane, &depth, &context), places, bits);
+                });
+            }
         });
-        let (least, table) = cheapest(b, &scene, bits);
+        let (least, table) = cheapest(b, &site, bits);
         b.set(Place::Local(class), table);
-        let (_, tail) = sums(b, &scene.lane, "sum", nonzero.clone());
-        let shared = shared(b, &scene, least, tail);
+        let shared = shared(b, &site, least, tail);
         b.set(Place::Local(sharing), shared);
     });
-    b.if_(scene.lane.clone().eq_(0.into()), |b| {
+    b.if_(site.lane.clone().eq_(0.into()), |b| {
         let at = Expr::from(Builtin::BlockX) * 2;
         b.store(choices, at.clone(), class);
         b.store(choices, at + 1, sharing);
@@ -54,69 +53,46 @@ pub fn costs(tables: &Tables) -> Vec<f64> {
     tables.costs().as_flattened().to_vec()
 }
 
-/// Counts symbols, in each lane apart.
-struct Count(Space);
-
-impl engine::Code for Count {
-    fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr {
-        let (one, wants) = (b.let_("one", Scalar::Bool, symbol.and(wants.clone())), wants);
-        b.if_(wants, |b| {
-            let at = b.let_("cell", Scalar::I32, context * LANES + scene.lane.clone());
-            let old = b.load_new("old", Scalar::I16, self.0, at);
-            let more = Expr::from(one).select((ONE + 1).into(), 1.into());
-            b.store(self.0, at, (Expr::from(old).cast(Scalar::I32) + more).cast(Scalar::I16));
-        });
-        one.into()
-    }
-}
-
-/// Adds what the symbols of a plane cost by each lane's table to its bits, in the order of the definition, and forgets
-/// them. Planes far below the highest have their counts in common, which are kept until the last of them.
+/// Adds what the symbols of a context in a plane cost by each lane's table to its bits, and forgets them. Planes far
+/// below the highest have their counts in common, which are kept until the last of them: sums are as the definition has
+/// them, in its order.
 fn add_costs(
     b: &mut Builder,
-    scene: &Scene,
-    costs: Space,
-    (plane, depth): (Expr, Expr),
-    (counts, kept): (Space, LocalId),
+    site: &Site,
+    (plane, depth, context): (&Expr, &Expr, &Expr),
+    (costs, counts, kept): (Space, LocalId, LocalId),
     bits: LocalId,
 ) {
     let deepest = || Expr::from(DEPTHS as i32 - 1);
-    let row = depth.clone().min(deepest()) * (CONTEXTS as i32 * 2 * LANES);
-    let from = b.let_("from", Scalar::I32, row + scene.lane.clone());
-    b.for_("context", 0, CONTEXTS as i32, 1, |b, context| {
-        let cell = b.let_("cell", Scalar::I32, context.clone() * LANES + scene.lane.clone());
-        let count = b.load_new("count", Scalar::I16, counts, cell);
-        b.store(counts, cell, Expr::int(0, Scalar::I16));
-        let count = Expr::from(count).cast(Scalar::I32);
-        let apart = count.clone().and((ONE - 1).into()).or((count >> 8).and((ONE - 1).into()) << 16);
-        let sum = b.let_("sum", Scalar::I32, apart);
-        for distance in [16, 8, 4, 2, 1] {
-            let other = b.shuffle("other", Scalar::I32, sum, Lane::Xor(distance));
-            b.set(Place::Local(sum), Expr::from(sum) + other);
-        }
-        let kept_sum = Expr::Elem(kept, context.clone().into());
-        b.if_(depth.clone().gt(deepest()), |b| b.set(Place::Local(sum), Expr::from(sum) + kept_sum));
-        b.if_(depth.clone().ge(deepest()), |b| b.set(Place::Elem(kept, context.clone()), sum));
-        let is_last = plane.clone().eq_(0.into()).or(depth.clone().lt(deepest()));
-        b.if_(is_last.and(Expr::from(sum).ne_(0.into())), |b| {
-            let ones = Expr::from(sum) >> 16;
-            let all = Expr::from(sum).and(0xffff.into());
-            let at = Expr::from(from) + context * (2 * LANES);
-            let of = |b: &mut Builder, name: &str, at: Expr, count: Expr| {
-                let cost = b.load_new(name, Scalar::F64, costs, at);
-                count.cast(Scalar::F64) * cost
-            };
-            let zeros = of(b, "zero", at.clone(), all - ones.clone());
-            let ones = of(b, "one", at + LANES, ones);
-            b.set(Place::Local(bits), Expr::from(bits) + (zeros + ones));
-        });
+    let element = |array| Expr::Elem(array, Box::new(context.clone()));
+    let sum = b.let_("sum", Scalar::I32, element(counts));
+    b.set(Place::Elem(counts, context.clone()), 0);
+    for distance in [16, 8, 4, 2, 1] {
+        let other = b.shuffle("other", Scalar::I32, sum, Lane::Xor(distance));
+        b.set(Place::Local(sum), Expr::from(sum) + other);
+    }
+    b.if_(depth.clone().gt(deepest()), |b| b.set(Place::Local(sum), Expr::from(sum) + element(kept)));
+    b.if_(depth.clone().ge(deepest()), |b| b.set(Place::Elem(kept, context.clone()), sum));
+    let is_last = plane.clone().eq_(0.into()).or(depth.clone().lt(deepest()));
+    b.if_(is_last.and(Expr::from(sum).ne_(0.into())), |b| {
+        let ones = Expr::from(b.let_("ones", Scalar::I32, Expr::from(sum) >> 16));
+        let all = Expr::from(sum).and(0xffff.into());
+        let row = (depth.clone().min(deepest()) * CONTEXTS as i32 + context.clone()) * (2 * LANES);
+        let at = Expr::from(b.let_("at", Scalar::I32, row + site.lane.clone()));
+        let of = |b: &mut Builder, name: &str, at: Expr, count: Expr| {
+            let cost = b.load_new(name, Scalar::F64, costs, at);
+            count.cast(Scalar::F64) * cost
+        };
+        let zeros = of(b, "zero", at.clone(), all - ones.clone());
+        let ones = of(b, "one", at + LANES, ones);
+        b.set(Place::Local(bits), Expr::from(bits) + (zeros + ones));
     });
 }
 
 /// The least bits of all lanes, and the first lane that has them.
-fn cheapest(b: &mut Builder, scene: &Scene, bits: LocalId) -> (Expr, Expr) {
+fn cheapest(b: &mut Builder, site: &Site, bits: LocalId) -> (Expr, Expr) {
     let least = b.let_("least", Scalar::F64, bits);
-    let table = b.let_("table", Scalar::I32, scene.lane.clone());
+    let table = b.let_("table", Scalar::I32, site.lane.clone());
     for distance in [16, 8, 4, 2, 1] {
         let other = Expr::from(b.shuffle("other", Scalar::F64, least, Lane::Xor(distance)));
         let of = Expr::from(b.shuffle("of", Scalar::I32, table, Lane::Xor(distance)));
@@ -129,8 +105,8 @@ fn cheapest(b: &mut Builder, scene: &Scene, bits: LocalId) -> (Expr, Expr) {
 }
 
 /// The sharing for a block of so many bits of symbols and of tail, as [`Choice::of`](crate::block::Choice::of) has it.
-fn shared(b: &mut Builder, scene: &Scene, coded: Expr, tail: Expr) -> Expr {
-    let lanes = b.let_("lanes", Scalar::I32, (scene.block.width.clone() + 1) >> 1);
+fn shared(b: &mut Builder, site: &Site, coded: Expr, tail: Expr) -> Expr {
+    let lanes = b.let_("lanes", Scalar::I32, (site.block.width.clone() + 1) >> 1);
     let double = |v: f64| Expr::Lit(Literal::F64(v));
     let larger = |b: &mut Builder, x: Expr, y: Expr| {
         let (x, y) = (b.let_("x", Scalar::F64, x), b.let_("y", Scalar::F64, y));

@@ -21,7 +21,8 @@ pub fn decoder(passes: Passes) -> Kernel {
     let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
     let words = Space::Global(b.pointer("words", Scalar::U8, Access::Read, "bytes of the words of all blocks"));
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "what became of each block"));
-    let scene = Scene::new(b, passes, coefficients, blocks);
+    let site = Site::new(b, coefficients, blocks);
+    let scene = Scene::new(b, passes, site);
     let status = b.let_("status", Scalar::I32, Status::Left as i32);
     let planes = scene.block.planes.clone();
     b.if_(planes.clone().eq_(0.into()), |b| {

@@ -19,10 +19,12 @@ pub fn encoder(passes: Passes) -> Kernel {
     let tables = Space::Global(b.pointer("tables", Scalar::I16, Access::Read, "probabilities of 0 in 128ths"));
     let words = Space::Global(b.pointer("words", Scalar::I16, Access::Write, "words of all blocks"));
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "planes and words of each block"));
-    let scene = Scene::new(b, passes, coefficients, blocks);
-    let (planes, _) = survey(b, &scene);
+    let site = Site::new(b, coefficients, blocks);
+    let planes = site.survey(b);
+    let lane = site.lane.clone();
     let count = b.let_("words_of_block", Scalar::I32, 0);
     b.if_(is_coded(&planes), |b| {
+        let scene = Scene::new(b, passes, site);
         fill(b, &scene, &planes);
         let choice = engine::choice(b, choices);
         let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
@@ -30,7 +32,7 @@ pub fn encoder(passes: Passes) -> Kernel {
         let all = tail::write(b, &scene, &engine);
         b.set(Place::Local(count), all);
     });
-    b.if_(scene.lane.clone().eq_(0.into()), |b| {
+    b.if_(lane.eq_(0.into()), |b| {
         let at = Expr::from(Builtin::BlockX) * 2;
         b.store(results, at.clone(), planes.clone());
         b.store(results, at + 1, count);
@@ -38,45 +40,15 @@ pub fn encoder(passes: Passes) -> Kernel {
     finished(builder)
 }
 
-/// Planes of the block, and how many coefficients of a lane are not 0.
-pub fn survey(b: &mut Builder, scene: &Scene) -> (Expr, Expr) {
-    let (most, nonzero) = (b.let_("most", Scalar::I32, 0), b.let_("nonzero", Scalar::I32, 0));
-    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
-        for side in [0, 1] {
-            b.if_(scene.valid[side as usize].clone(), |b| {
-                let (magnitude, _) = coefficient(b, scene, &y, side);
-                b.set(Place::Local(most), Expr::from(most).or(magnitude.clone()));
-                let one = magnitude.ne_(0.into()).cast(Scalar::I32);
-                b.set(Place::Local(nonzero), Expr::from(nonzero) + one);
-            });
-        }
-    });
-    let planes = b.let_("found_planes", Scalar::I32, 0);
-    b.for_("i", 0, MAX_PLANES as i32, 1, |b, i| {
-        let there = (Expr::from(most) >> i.clone()).and(1.into()).ne_(0.into());
-        let there = b.ballot("there", there);
-        let is_there = Expr::from(there).ne_(Expr::int(0, Scalar::U32));
-        b.set(Place::Local(planes), is_there.select(i + 1, planes.into()));
-    });
-    (planes.into(), nonzero.into())
-}
-
-/// A coefficient's magnitude, and whether it is negative.
-fn coefficient(b: &mut Builder, scene: &Scene, y: &Expr, side: i32) -> (Expr, Expr) {
-    let c = Expr::from(b.load_new("c", Scalar::I32, scene.coefficients, scene.index(y.clone(), side)));
-    let negative = c.clone().lt(0.into());
-    (negative.clone().select(-c.clone(), c), negative)
-}
-
 /// Fills the bitplanes.
-pub fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
+fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
     scene.clear(b, planes.clone());
     b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(scene.bits, i + SIGNS * PLANE_WORDS), 0));
     b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         let parts = [0, 1].map(|side| {
             let (m, n) = (b.let_("magnitude", Scalar::I32, 0), b.let_("negative", Scalar::I32, 0));
             b.if_(scene.valid[side as usize].clone(), |b| {
-                let (magnitude, negative) = coefficient(b, scene, &y, side);
+                let (magnitude, negative) = scene.coefficient(b, &y, side);
                 b.set(Place::Local(m), magnitude);
                 b.set(Place::Local(n), negative.cast(Scalar::I32));
             });

@@ -8,6 +8,7 @@
 //! Blocks of more than [`MOST_PLANES`] are left to the processor; the results say so.
 
 mod choose;
+mod count;
 mod decode;
 mod encode;
 mod engine;
@@ -22,7 +23,7 @@ pub use encode::encoder;
 pub use gather::gatherer;
 pub(crate) use gather::raw_word;
 
-use super::{CONTEXTS, DEPTHS, Direction, MAX_PLANES, MAX_SIDE, Passes, Shape};
+use super::{CONTEXTS, Context, DEPTHS, Direction, MAX_SIDE, Passes, Shape};
 use crate::tables::Tables;
 use lifting::PlanError;
 use lifting::kernels::{Arg, Array, Kernels};
@@ -124,9 +125,8 @@ impl Block {
     }
 }
 
-/// What a kernel has at hand of its block.
-struct Scene {
-    passes: Passes,
+/// Where a warp is: its block, and what its lanes have of it.
+struct Site {
     coefficients: Space,
     block: Block,
     stride: Expr,
@@ -134,15 +134,11 @@ struct Scene {
     lane: Expr,
     /// Whether a lane has a left and a right column.
     valid: [Expr; 2],
-    /// Flags of each row, with one before the first and two behind the last; of each lane.
-    flags: LocalId,
-    /// Bitplanes of each lane.
-    bits: LocalId,
 }
 
-impl Scene {
+impl Site {
     /// For arrays that are parameters already; the last two parameters follow.
-    fn new(b: &mut Builder, passes: Passes, coefficients: Space, blocks: Space) -> Scene {
+    fn new(b: &mut Builder, coefficients: Space, blocks: Space) -> Site {
         let stride = b.scalar("stride", Scalar::I32, STRIDE).into();
         b.scalar("count", Scalar::I32, "number of blocks");
         let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
@@ -151,15 +147,70 @@ impl Scene {
         for (side, valid) in (0..).zip(valid) {
             b.set(Place::Local(valid), (lane.clone() * 2 + side).lt(block.width.clone()));
         }
-        let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);
-        b.for_("y", 0, block.height.clone() + 3, 1, |b, y| b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16)));
-        let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
-        Scene { passes, coefficients, block, stride, lane, valid: valid.map(Expr::from), flags, bits }
+        Site { coefficients, block, stride, lane, valid: valid.map(Expr::from) }
     }
 
     /// The index of a lane's coefficient.
     fn index(&self, y: Expr, side: i32) -> Expr {
         self.block.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
+    }
+
+    /// A coefficient's magnitude, and whether it is negative.
+    fn coefficient(&self, b: &mut Builder, y: &Expr, side: i32) -> (Expr, Expr) {
+        let c = Expr::from(b.load_new("c", Scalar::I32, self.coefficients, self.index(y.clone(), side)));
+        let negative = c.clone().lt(0.into());
+        (negative.clone().select(-c.clone(), c), negative)
+    }
+
+    /// Planes of the block.
+    fn survey(&self, b: &mut Builder) -> Expr {
+        let most = b.let_("most", Scalar::I32, 0);
+        b.for_("y", 0, self.block.height.clone(), 1, |b, y| {
+            for side in [0, 1] {
+                b.if_(self.valid[side as usize].clone(), |b| {
+                    let (magnitude, _) = self.coefficient(b, &y, side);
+                    b.set(Place::Local(most), Expr::from(most).or(magnitude));
+                });
+            }
+        });
+        let most = Expr::from(most).cast(Scalar::U32);
+        let planes = b.let_("found_planes", Scalar::I32, 0);
+        for more in [16, 8, 4, 2, 1, 1] {
+            let reaches = (most.clone() >> (Expr::from(planes) + (more - 1))).ne_(Expr::int(0, Scalar::U32));
+            let any = b.ballot("any", reaches);
+            let more = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).select(more.into(), 0.into());
+            b.set(Place::Local(planes), Expr::from(planes) + more);
+        }
+        planes.into()
+    }
+}
+
+/// What a kernel has at hand that goes through a block in the order of its symbols.
+struct Scene {
+    site: Site,
+    passes: Passes,
+    /// Flags of each row, with one before the first and two behind the last; of each lane.
+    flags: LocalId,
+    /// Bitplanes of each lane.
+    bits: LocalId,
+}
+
+impl std::ops::Deref for Scene {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+impl Scene {
+    fn new(b: &mut Builder, passes: Passes, site: Site) -> Scene {
+        let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);
+        b.for_("y", 0, site.block.height.clone() + 3, 1, |b, y| {
+            b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16))
+        });
+        let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
+        Scene { site, passes, flags, bits }
     }
 
     /// Where the two bits of a row stand in a bitplane: the word, and the shift.

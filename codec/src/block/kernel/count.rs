@@ -1,0 +1,352 @@
+//! Counts of symbols, without going through their order. An encoder knows what is significant when a pass begins and
+//! when it ends. Of the neighbours of a step, those in the row above and, for right columns, those beside it are as the
+//! pass leaves them; the others are as it found them. So all contexts of a plane are known at once: rows are sets of
+//! columns, and contexts are counted by adders of bits, as the processor does it ([`lanes`](crate::block::lanes)).
+
+use super::*;
+
+/// Sets of columns, a bit for each lane that steps have: of a row its left columns, and its right ones.
+type Row = [Expr; 2];
+
+/// A lane's two rows.
+type Rows = [Row; 2];
+
+const NONE: i64 = 0;
+const ALL: i64 = u32::MAX as i64;
+
+fn word(v: i64) -> Expr {
+    Expr::int(v, Scalar::U32)
+}
+
+fn xor(a: &Expr, c: &Expr) -> Expr {
+    Expr::binary(BinOp::Xor, a.clone(), c.clone())
+}
+
+fn and(a: &Expr, c: &Expr) -> Expr {
+    a.clone().and(c.clone())
+}
+
+fn or(a: &Expr, c: &Expr) -> Expr {
+    a.clone().or(c.clone())
+}
+
+fn without(a: &Expr, c: &Expr) -> Expr {
+    a.clone().and(xor(c, &word(ALL)))
+}
+
+fn set(b: &mut Builder, name: &str, value: Expr) -> Expr {
+    b.let_(name, Scalar::U32, value).into()
+}
+
+fn rows(b: &mut Builder, name: &str, of: impl Fn(usize, usize) -> Expr) -> Rows {
+    [0, 1].map(|row| [0, 1].map(|side| set(b, name, of(row, side))))
+}
+
+/// Sets that change.
+fn variables(b: &mut Builder, name: &str) -> [[LocalId; 2]; 2] {
+    [0, 1].map(|_| [0, 1].map(|_| b.let_(name, Scalar::U32, word(NONE))))
+}
+
+fn values(ids: [[LocalId; 2]; 2]) -> Rows {
+    ids.map(|row| row.map(Expr::from))
+}
+
+fn assign(b: &mut Builder, ids: [[LocalId; 2]; 2], rows: &Rows) {
+    for (id, value) in ids.as_flattened().iter().zip(rows.as_flattened()) {
+        b.set(Place::Local(*id), value.clone());
+    }
+}
+
+/// Three bits of each column, added.
+fn add(b: &mut Builder, x: &Expr, y: &Expr, z: &Expr) -> [Expr; 2] {
+    let ones = set(b, "ones", xor(&xor(x, y), z));
+    let twos = set(b, "twos", or(&and(x, y), &and(z, &xor(x, y))));
+    [ones, twos]
+}
+
+/// The rows above, at and below a step, whose columns it asks for, and which of them are negative.
+struct Around {
+    side: usize,
+    above: [Row; 2],
+    beside: [Expr; 2],
+    below: [Row; 2],
+}
+
+impl Around {
+    /// Of the other side's columns, those beside: the lane's own one, and that of the lane further on.
+    fn far(&self, other: &Expr) -> Expr {
+        if self.side == 0 { other.clone() << 1 } else { other.clone() >> 1 }
+    }
+
+    /// φ of eq. 3.1, by its digits.
+    fn neighbours(&self, b: &mut Builder) -> [Expr; 4] {
+        let (own, other) = (self.side, 1 - self.side);
+        let ([above, _], [below, _]) = (&self.above, &self.below);
+        let [one, two] = add(b, &above[other], &self.beside[0], &below[other]);
+        let [ones, carry] = add(b, &one, &self.far(&one), &above[own]);
+        let more = set(b, "more", and(&ones, &below[own]));
+        let ones = set(b, "ones", xor(&ones, &below[own]));
+        let [twos, fours] = add(b, &two, &self.far(&two), &carry);
+        let again = set(b, "again", and(&twos, &more));
+        [ones, xor(&twos, &more), xor(&fours, &again), and(&fours, &again)].map(|digit| set(b, "digit", digit))
+    }
+
+    /// Whether there is a significant neighbour.
+    fn any(&self) -> Expr {
+        let (own, other) = (self.side, 1 - self.side);
+        let ([above, _], [below, _]) = (&self.above, &self.below);
+        let one = or(&or(&above[other], &self.beside[0]), &below[other]);
+        or(&or(&one, &self.far(&one)), &or(&above[own], &below[own]))
+    }
+
+    /// The columns of each context of signs, and those where a negative sign is predicted.
+    fn signs(&self, b: &mut Builder, horizontal: &Expr) -> ([Expr; 5], Expr) {
+        let own = self.side;
+        let mut both = |[x, y]: [Expr; 2], [minus_x, minus_y]: [Expr; 2]| {
+            let plus = set(b, "plus", or(&without(&x, &minus_x), &without(&y, &minus_y)));
+            let minus = set(b, "minus", or(&and(&x, &minus_x), &and(&y, &minus_y)));
+            [set(b, "positive", without(&plus, &minus)), set(b, "negative", without(&minus, &plus))]
+        };
+        let of = |part: usize| [self.above[part][own].clone(), self.below[part][own].clone()];
+        let vertical = both(of(0), of(1));
+        let of = |part: usize| [self.beside[part].clone(), self.far(&self.beside[part])];
+        let beside = both(of(0), of(1));
+        let mut either = |x: &[Expr; 2], y: &[Expr; 2]| {
+            [0, 1].map(|i| set(b, "either", horizontal.clone().select(x[i].clone(), y[i].clone())))
+        };
+        let (along, across) = (either(&beside, &vertical), either(&vertical, &beside));
+        let has_along = set(b, "has_along", or(&along[0], &along[1]));
+        let has_across = set(b, "has_across", or(&across[0], &across[1]));
+        let differ = set(b, "differ", or(&and(&along[0], &across[1]), &and(&along[1], &across[0])));
+        let contexts = [
+            without(&and(&has_along, &has_across), &differ),
+            without(&has_across, &has_along),
+            without(&has_along, &has_across),
+            differ,
+            xor(&or(&has_along, &has_across), &word(ALL)),
+        ];
+        let predicted = or(&along[1], &without(&across[1], &has_along));
+        (contexts, set(b, "predicted", predicted))
+    }
+}
+
+/// A block's coefficients, as sets, and the counts of its symbols.
+pub struct Count<'a> {
+    site: &'a Site,
+    passes: Passes,
+    /// By plane, row and side.
+    planes: LocalId,
+    /// Columns that there are.
+    valid: Rows,
+    negative: Rows,
+    negative_above: Row,
+    negative_below: Row,
+    /// Of each lane's rows, by context: all symbols, and 2¹⁶ for each that is 1.
+    pub counts: LocalId,
+}
+
+impl Count<'_> {
+    /// Loads a block of so many planes.
+    pub fn new<'a>(b: &mut Builder, site: &'a Site, passes: Passes, planes: &Expr) -> Count<'a> {
+        let sets = b.array("sets", Scalar::U32, 4 * MOST_PLANES);
+        b.for_("i", 0, planes.clone() * 4, 1, |b, i| b.set(Place::Elem(sets, i), word(NONE)));
+        let counts = b.array("counts", Scalar::I32, CONTEXTS as u32);
+        b.for_("i", 0, CONTEXTS as i32, 1, |b, i| b.set(Place::Elem(counts, i), 0));
+        let columns = site.valid.each_ref().map(|valid| Expr::from(b.ballot("columns", valid.clone())));
+        let height = || site.block.height.clone();
+        let there = [0, 1].map(|row| (site.lane.clone() * 2 + row).lt(height()));
+        let valid = rows(b, "valid", |row, side| there[row].clone().select(columns[side].clone(), word(NONE)));
+        let negative = variables(b, "minus");
+        b.for_("pair", 0, (height() + 1) >> 1, 1, |b, pair| {
+            let mine = Expr::from(b.let_("mine", Scalar::Bool, site.lane.clone().eq_(pair.clone())));
+            let mut magnitudes = Vec::new();
+            for (at, id) in (0..).zip(negative.as_flattened()) {
+                let (row, side) = (at >> 1, at & 1);
+                let size = b.let_("magnitude", Scalar::I32, 0);
+                let is_negative = b.let_("is_negative", Scalar::Bool, Expr::Lit(Literal::Bool(false)));
+                let y = Expr::from(b.let_("y", Scalar::I32, pair.clone() * 2 + row));
+                b.if_(site.valid[side as usize].clone().and(y.clone().lt(height())), |b| {
+                    let (magnitude, negative) = site.coefficient(b, &y, side);
+                    b.set(Place::Local(size), magnitude);
+                    b.set(Place::Local(is_negative), negative);
+                });
+                let all = b.ballot("all", is_negative);
+                b.set(Place::Local(*id), mine.clone().select(all.into(), (*id).into()));
+                magnitudes.push(Expr::from(size));
+            }
+            b.for_("plane", 0, planes.clone(), 1, |b, plane| {
+                let bit = Expr::from(b.let_("bit", Scalar::I32, Expr::from(1) << plane.clone()));
+                let all = magnitudes.iter().map(|m| b.ballot("all", m.clone().and(bit.clone()).ne_(0.into())));
+                let all: Vec<LocalId> = all.collect();
+                b.if_(mine, |b| {
+                    for (at, all) in (0..).zip(all) {
+                        b.set(Place::Elem(sets, plane.clone() * 4 + at), all);
+                    }
+                });
+            });
+        });
+        let negative = values(negative);
+        let negative_above = Count::above(b, site, &negative[1]);
+        let negative_below = Count::below(b, site, &negative[0]);
+        Count { site, passes, planes: sets, valid, negative, negative_above, negative_below, counts }
+    }
+
+    /// The row above a lane's first, by the last rows of all lanes.
+    fn above(b: &mut Builder, site: &Site, last: &Row) -> Row {
+        let there = site.lane.clone().gt(0.into());
+        last.each_ref().map(|row| {
+            let other = b.shuffle("other", Scalar::U32, row.clone(), Lane::Up(1));
+            set(b, "above", there.clone().select(other.into(), word(NONE)))
+        })
+    }
+
+    /// The row below a lane's last, by the first rows of all lanes.
+    fn below(b: &mut Builder, site: &Site, first: &Row) -> Row {
+        let there = site.lane.clone().lt((LANES - 1).into());
+        first.each_ref().map(|row| {
+            let other = b.shuffle("other", Scalar::U32, row.clone(), Lane::Down(1));
+            set(b, "below", there.clone().select(other.into(), word(NONE)))
+        })
+    }
+
+    /// What is around a step, by the rows beside the lane's own, what is significant at the beginning of the pass, and
+    /// what is at its end.
+    fn around(&self, (row, side): (usize, usize), [above, below]: [&Row; 2], before: &Rows, after: &Rows) -> Around {
+        let (over, minus_over) = if row == 0 { (above, &self.negative_above) } else { (&after[0], &self.negative[0]) };
+        let (under, minus_under) =
+            if row == 0 { (&before[1], &self.negative[1]) } else { (below, &self.negative_below) };
+        let beside = if side == 0 { &before[row][1] } else { &after[row][0] };
+        Around {
+            side,
+            above: [over.clone(), minus_over.clone()],
+            beside: [beside.clone(), self.negative[row][1 - side].clone()],
+            below: [under.clone(), minus_under.clone()],
+        }
+    }
+
+    /// Counts symbols of contexts from `first` on: of each the columns, among these, and those that are 1.
+    fn count<const N: usize>(&self, b: &mut Builder, first: usize, columns: [Vec<Expr>; N], ones: &[Expr]) {
+        for (context, columns) in (first as i32..).zip(columns) {
+            let number = |set: Expr| set.count_ones().cast(Scalar::I32);
+            let all = columns.iter().map(|c| number(c.clone())).reduce(|x, y| x + y);
+            let one = columns.iter().zip(ones).map(|(c, ones)| number(and(c, ones))).reduce(|x, y| x + y);
+            let Some((all, one)) = all.zip(one) else { continue };
+            let at = || Box::new(context.into());
+            b.set(Place::Elem(self.counts, context.into()), Expr::Elem(self.counts, at()) + all + (one << 16));
+        }
+    }
+
+    /// A pass over significance, whose contexts begin with `first`: what is significant before and after it, what it
+    /// takes, and what of that is 1.
+    fn pass(&self, b: &mut Builder, first: usize, [before, after, takes, bits]: [&Rows; 4], plane: &Expr) {
+        let (above, below) = (Count::above(b, self.site, &after[1]), Count::below(b, self.site, &before[0]));
+        let places = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let arounds = places.map(|place| self.around(place, [&above, &below], before, after));
+        let mut columns: [Vec<Expr>; 9] = Default::default();
+        for ((row, side), around) in places.into_iter().zip(&arounds) {
+            let [ones, twos, fours, eight] = around.neighbours(b);
+            let takes = &takes[row][side];
+            let few = set(b, "few", without(&without(takes, &fours), &eight));
+            let many = set(b, "many", and(takes, &fours));
+            for (of, some) in [few, many].iter().enumerate() {
+                let parts = [
+                    without(&without(some, &twos), &ones),
+                    without(&and(some, &ones), &twos),
+                    without(&and(some, &twos), &ones),
+                    and(&and(some, &twos), &ones),
+                ];
+                for (at, part) in parts.into_iter().enumerate() {
+                    columns[4 * of + at].push(set(b, "columns", part));
+                }
+            }
+            columns[8].push(set(b, "columns", and(takes, &eight)));
+        }
+        self.count(b, first, columns, bits.as_flattened());
+        // Plane 0 leaves signs to the tail.
+        b.if_(plane.clone().gt(0.into()), |b| {
+            let (mut columns, mut symbols): ([Vec<Expr>; 5], _) = (Default::default(), Vec::new());
+            for ((row, side), around) in places.into_iter().zip(&arounds) {
+                let found = set(b, "found", and(&takes[row][side], &bits[row][side]));
+                let (contexts, predicted) = around.signs(b, &self.site.block.horizontal);
+                symbols.push(set(b, "symbols", xor(&self.negative[row][side], &predicted)));
+                for (columns, context) in columns.iter_mut().zip(contexts) {
+                    columns.push(set(b, "columns", and(&found, &context)));
+                }
+            }
+            self.count(b, Context::sign(1, 1).0.index(), columns, &symbols);
+        });
+    }
+
+    /// What propagation visits, by what is significant before it and what it may take; and what of that it finds. A
+    /// step sees what others have found before, so all of them are gone through until nothing more is found.
+    fn propagated(&self, b: &mut Builder, before: &Rows, takes: &Rows, bits: &Rows) -> [Rows; 2] {
+        let (visited, found) = (variables(b, "visited"), variables(b, "found"));
+        let below = Count::below(b, self.site, &before[0]);
+        let more = b.let_("more", Scalar::U32, word(1));
+        b.while_(Expr::from(more).ne_(word(NONE)), |b| {
+            let last = [0, 1].map(|side| or(&before[1][side], &found[1][side].into()));
+            let above = Count::above(b, self.site, &last);
+            let grows = b.let_("grows", Scalar::Bool, Expr::Lit(Literal::Bool(false)));
+            for (row, side) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let after = [0, 1].map(|row| [0, 1].map(|side| or(&before[row][side], &found[row][side].into())));
+                let any = self.around((row, side), [&above, &below], before, &after).any();
+                let now = set(b, "now", and(&takes[row][side], &any));
+                let ones = set(b, "ones", and(&now, &bits[row][side]));
+                let differs = ones.clone().ne_(found[row][side].into());
+                b.set(Place::Local(grows), Expr::from(grows).or(differs));
+                b.set(Place::Local(visited[row][side]), now);
+                b.set(Place::Local(found[row][side]), ones);
+            }
+            b.push(Stmt::Ballot { dst: Place::Local(more), cond: grows.into() });
+        });
+        [values(visited), values(found)]
+    }
+
+    /// Counts the symbols of all planes; `done` follows each plane, and is told it and how far below the highest it is.
+    /// Gives the number of coefficients beside 0.
+    pub fn all(&self, b: &mut Builder, planes: &Expr, done: impl FnOnce(&mut Builder, Expr, Expr)) -> Expr {
+        // Significant before the plane, and before the one above.
+        let (significant, older) = (variables(b, "significant"), variables(b, "older"));
+        b.for_("depth", 0, planes.clone(), 1, |b, depth| {
+            let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
+            let bits = rows(b, "bits", |row, side| {
+                Expr::Elem(self.planes, Box::new(plane.clone() * 4 + (2 * row + side) as i32))
+            });
+            let before = values(significant);
+            let after = rows(b, "after", |row, side| or(&before[row][side], &bits[row][side]));
+            let takes = rows(b, "takes", |row, side| without(&self.valid[row][side], &before[row][side]));
+            match self.passes {
+                Passes::Two => {
+                    let first = Context::significance(0).index();
+                    self.pass(b, first, [&before, &after, &takes, &bits], &plane);
+                }
+                Passes::Three => {
+                    let [visited, found] = self.propagated(b, &before, &takes, &bits);
+                    let between = rows(b, "between", |row, side| or(&before[row][side], &found[row][side]));
+                    let first = Context::propagation(0).index();
+                    self.pass(b, first, [&before, &between, &visited, &bits], &plane);
+                    let left = rows(b, "left", |row, side| without(&takes[row][side], &visited[row][side]));
+                    self.pass(b, Context::cleanup(0).index(), [&between, &after, &left, &bits], &plane);
+                }
+            }
+            // Plane 0 leaves refinement to the tail, too.
+            b.if_(plane.clone().gt(0.into()), |b| {
+                let columns = [false, true].map(|is_later| {
+                    let pairs = before.as_flattened().iter().zip(older.as_flattened());
+                    let of = |(before, older): (&Expr, &LocalId)| match is_later {
+                        false => without(before, &(*older).into()),
+                        true => (*older).into(),
+                    };
+                    pairs.map(of).collect::<Vec<Expr>>()
+                });
+                self.count(b, Context::refinement(true).index(), columns, bits.as_flattened());
+            });
+            assign(b, older, &before);
+            assign(b, significant, &after);
+            done(b, plane, depth);
+        });
+        let sum = significant.as_flattened().iter().map(|id| Expr::from(*id).count_ones().cast(Scalar::I32));
+        let sum = b.let_("nonzero", Scalar::I32, sum.reduce(|x, y| x + y).unwrap_or(0.into()));
+        sums(b, &self.site.lane, "sum", sum.into()).1
+    }
+}
