@@ -1,6 +1,9 @@
 //! The adjoint of a plan, as launches: what a gradient takes back through it.
 //!
-//! A level is brought into scratch with its phases side by side, lifted there axis by axis by
+//! Where borders ask for nothing ([`Problem::adjoint`]), it is the program of another wavelet, the scheme's adjoint:
+//! its synthesis the adjoint of analysis, its analysis that of synthesis.
+//!
+//! Otherwise a level is brought into scratch with its phases side by side, lifted there axis by axis by
 //! [`schedule::adjoint`](lifting_codegen::schedule::adjoint), and taken out: simple launches for every layout and
 //! stride, in no hurry.
 
@@ -51,6 +54,16 @@ impl Program {
     ) -> Result<Program, ProgramError> {
         let of = |array, view: &View| View { array, ..*view };
         let (data, coefficients) = (&places.data, &places.coefficients);
+        if let Some(adjoint) = problem.adjoint() {
+            let mut lowering = Lowering::new(&adjoint, sample, tuning);
+            // What was asked for is asked of the transform.
+            lowering.lenient = true;
+            let (source, target) = (of(Array::Source, data), of(Array::Target, coefficients));
+            let forward = lowering.anywhere(|l| l.forward(source, target))?;
+            let (source, target) = (of(Array::Source, coefficients), of(Array::Target, data));
+            let inverse = lowering.anywhere(|l| l.inverse(0, source, target))?;
+            return Ok(lowering.finish(forward, None, vec![inverse], None));
+        }
         let mut lowering = Lowering::new(problem, sample, tuning);
         let forward = lowering.adjoint_of_synthesis(of(Array::Source, data), of(Array::Target, coefficients))?;
         let inverse = lowering.adjoint_of_analysis(of(Array::Source, coefficients), of(Array::Target, data))?;
@@ -188,4 +201,45 @@ impl Lowering<'_> {
 
 fn order(rank: usize) -> Vec<usize> {
     (0..rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, Problem, Program, Schedule, Tuning, contiguous};
+    use lifting_codegen::schedule::Direction;
+    use lifting_dsl::Boundary;
+    use lifting_dsl::geometry::Geometry;
+    use lifting_dsl::sample::SampleType;
+    use std::collections::BTreeSet;
+
+    /// The schedules that the adjoints of analysis and of synthesis take.
+    fn schedules(name: &str, boundary: Boundary, shape: &[usize]) -> [BTreeSet<&'static str>; 2] {
+        let geometry = Geometry::uniform(shape, 3).unwrap();
+        let problem = Problem { boundary, ..Problem::new(crate::tests::scheme(name), geometry) };
+        let tuning = Tuning::new(Schedule::Auto, Machine::default(), String::new());
+        let strides = contiguous(shape);
+        let program = Program::adjoint(&problem, SampleType::F32, &strides, &strides, &tuning).unwrap();
+        let lists = [Direction::Forward, Direction::Inverse].map(|of| program.adjoint_list(of));
+        lists.map(|list| list.passes.iter().map(|pass| pass.schedule).collect())
+    }
+
+    #[test]
+    fn adjoints_take_the_schedules_of_transforms() {
+        for (shape, schedule) in
+            [(&[512, 512][..], "warp"), (&[64, 64, 64], "volume"), (&[4096], "horizontal_registers")]
+        {
+            for (name, boundary) in [("cdf97", Boundary::Zero), ("haar", Boundary::WholeSymmetric)] {
+                for taken in schedules(name, boundary, shape) {
+                    assert!(taken.contains(schedule), "{name} {boundary} {shape:?}: {taken:?}");
+                }
+            }
+            for taken in schedules("db4", Boundary::Periodic, shape) {
+                assert!(!taken.is_empty() && !taken.contains("adjoint"), "{shape:?}: {taken:?}");
+            }
+        }
+        // A border cuts pairs, and what was read beyond returns.
+        for taken in schedules("haar", Boundary::WholeSymmetric, &[511, 512]) {
+            assert_eq!(taken, BTreeSet::from(["adjoint"]));
+        }
+    }
 }

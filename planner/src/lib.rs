@@ -14,7 +14,7 @@
 //! by what was measured before (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into
 //! launches (`registers` says whether the layout lets it stay in registers), `pair` one over two axes or three, `copy`
 //! a copy; `view` are the strided boxes that they go through. `overlap` settles which launches begin before others have
-//! ended, and `cluster` which blocks run side by side. `adjoint` does the same for gradients, which are in no hurry.
+//! ended, and `cluster` which blocks run side by side. `adjoint` makes programs of gradients, where it can by `lower`.
 //! `schedule` and `recipe` are what people read of all this, and `range` follows intervals through a problem.
 
 #![warn(missing_docs)]

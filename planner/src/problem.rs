@@ -1,8 +1,9 @@
 //! What is to be computed: everything that decides what the coefficients are, and nothing about how.
 
 use crate::error::ProgramError;
+use lifting_dsl::adjoint::Border;
 use lifting_dsl::geometry::{Geometry, Layout};
-use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_dsl::{Boundary, Domain, Scheme, adjoint};
 
 /// The most axes that a plan handles.
 pub const MAX_RANK: usize = 8;
@@ -52,6 +53,27 @@ impl Problem {
             return Err(ProgramError::PaddedAdjoint { shape, padded });
         }
         Ok(())
+    }
+
+    /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis;
+    /// `None` if the adjoint is no transform of a wavelet, or there is none.
+    pub fn adjoint(&self) -> Option<Problem> {
+        let same = adjoint::border(self.scheme.steps(), self.boundary) == Border::Same;
+        if self.pads() || !same && !self.reads_nothing_beyond() {
+            return None;
+        }
+        Some(Problem { scheme: self.scheme.adjoint()?, ..self.clone() })
+    }
+
+    /// Whether no step of any level reads beyond its line, so that there are no borders.
+    fn reads_nothing_beyond(&self) -> bool {
+        (0..self.geometry.depth()).all(|level| {
+            let (shape, origins) = (self.geometry.level_shape(level), self.geometry.level_origins(level));
+            self.geometry.axes_at(level).into_iter().all(|axis| {
+                let folds = |step| adjoint::folds(step, self.boundary, shape[axis], origins[axis] & 1);
+                shape[axis] < 2 || self.scheme.steps().iter().all(|step| folds(step).is_empty())
+            })
+        })
     }
 
     /// Whether coefficients have another shape than the data.

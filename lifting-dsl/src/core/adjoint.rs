@@ -7,14 +7,15 @@
 //! What remains is the border. Where a step read beyond the line, the border rule gave it another sample, or the same
 //! one once more, and the adjoint must return to that sample what it gave. [`border`] says how an executor does so:
 //!
-//! - `periodic` and `zero`: nothing to do; the steps run under the same rule.
+//! - `periodic` and `zero`: nothing to do; the steps run under the same rule. So an adjoint is a transform like any
+//!   other, of another wavelet, [`Scheme::adjoint`], and runs as one, by all that makes transforms fast.
 //! - `whole-symmetric` with symmetric steps: run the steps under the same rule between a doubling of the first and the
 //!   last sample of every line and a halving of them. (A symmetric step commutes with the symmetric extension. In the
 //!   inner product of the extended, periodic signals the two samples that are reflected about count once where the
 //!   others count twice; the factors 2 and 1/2, exact in floating point, change between that inner product and the plain one.)
 //! - everything else: run each step under the rule `zero` and then its [`folds`], a handful of single taps.
 //!
-//! [`crate::core::oracle::Transform::adjoint`] executes all of them as the last kind.
+//! [`crate::core::oracle::Transform::adjoint`] executes the first kind as it is, and the others as the last one.
 //!
 //! ```
 //! use lifting_dsl::{adjoint, compile, Boundary};
@@ -24,8 +25,9 @@
 //! assert_eq!(back.len(), 2);
 //! ```
 
+use crate::core::body::Body;
 use crate::core::border::Line;
-use crate::core::scheme::{Boundary, Group, Phase, RealStep, Step};
+use crate::core::scheme::{Boundary, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
 use crate::core::weight::Weight;
 
 /// The steps of the adjoint away from borders; `None` if one is an integer step, which rounds and so has no adjoint.
@@ -47,6 +49,36 @@ pub fn step(step: &Step) -> Option<Step> {
             groups.sort_by_key(|g| g.offsets[0]);
             Some(Step::Real(RealStep { target: s.target.other(), op: s.op, groups }))
         }
+    }
+}
+
+impl Scheme {
+    /// The wavelet whose synthesis is the adjoint of this one's analysis, and whose analysis is the adjoint of this
+    /// one's synthesis, but for what [`border`] says; `None` of an integer wavelet. Of a lattice it is a lattice.
+    ///
+    /// ```
+    /// use lifting_dsl::{adjoint, compile};
+    /// let haar = &compile("wavelet haar { domain real; odd -= even[0]; even += 1/2*odd[0]; }").unwrap().schemes[0];
+    /// let adjoint = haar.adjoint().unwrap();
+    /// assert_eq!(adjoint.inverse_steps(), adjoint::steps(haar.steps()).unwrap());
+    /// assert_eq!(adjoint.steps(), adjoint::steps(&haar.inverse_steps()).unwrap());
+    /// ```
+    pub fn adjoint(&self) -> Option<Scheme> {
+        let steps = inverse(&steps(&self.steps)?);
+        let body = match self.lattice() {
+            Some(lattice) => Body::Lattice { lattice: lattice.inverse_transpose(), paper: false },
+            None => Body::Lifting,
+        };
+        let name = Some(format!("{}_adjoint", self.name)).filter(|name| name.len() <= MAX_NAME);
+        Some(Scheme {
+            name: name.unwrap_or_else(|| self.name.clone()),
+            docs: Vec::new(),
+            domain: self.domain,
+            boundary: self.boundary,
+            profiles: Vec::new(),
+            body,
+            steps,
+        })
     }
 }
 

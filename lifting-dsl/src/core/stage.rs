@@ -71,6 +71,17 @@ fn rows(stage: &Stage<Weight>) -> [[Weight; 2]; 2] {
     stage.rows_by(Weight::neg)
 }
 
+impl Lattice<Weight> {
+    /// The inverse of the transpose of each stage. An orthogonal stage is its own.
+    pub(crate) fn inverse_transpose(&self) -> Lattice<Weight> {
+        let turned = |stage: &Stage<Weight>| {
+            let [[a, b], [c, d]] = inverse(stage);
+            Stage::Matrix { rows: [[a, c], [b, d]] }
+        };
+        Lattice { stages: self.stages.iter().map(turned).collect() }
+    }
+}
+
 /// The inverse: exact if the stage is rational, else the nearest `f64`.
 fn inverse(stage: &Stage<Weight>) -> [[Weight; 2]; 2] {
     let [[a, b], [c, d]] = rows(stage).map(|row| row.map(|w| w.to_rational()));

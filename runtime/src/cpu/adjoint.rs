@@ -2,7 +2,7 @@
 
 use super::lift::{self, weighted};
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight};
-use lifting_dsl::{Boundary, Op, Step, adjoint};
+use lifting_dsl::{Boundary, Op, Scheme, Step, adjoint};
 
 /// The adjoint of a list of real steps.
 #[derive(Debug)]
@@ -24,9 +24,14 @@ pub(crate) struct Fold<W: Arithmetic> {
 
 impl<W: Arithmetic> Adjoint<W> {
     /// `None` if a step rounds.
-    pub fn new(steps: &[Step]) -> Option<Adjoint<W>> {
+    fn new(steps: &[Step]) -> Option<Adjoint<W>> {
         let back = adjoint::steps(steps)?;
         Some(Adjoint { steps: back.iter().map(CompiledStep::new).collect(), of: steps.iter().rev().cloned().collect() })
+    }
+
+    /// Those of analysis and of synthesis.
+    pub fn pair(scheme: &Scheme) -> Option<[Adjoint<W>; 2]> {
+        Some([Adjoint::new(scheme.steps())?, Adjoint::new(&scheme.inverse_steps())?])
     }
 
     /// The taps that follow each step on lines of `n` samples.

@@ -47,7 +47,7 @@ pub(crate) struct Cpu<T: Sample> {
     analysis: Vec<CompiledStep<T::Lane>>,
     synthesis: Vec<CompiledStep<T::Lane>>,
     /// Of analysis and of synthesis, for real schemes.
-    adjoints: Option<[Adjoint<T::Lane>; 2]>,
+    adjoints: Option<Adjoints<T>>,
     levels: Vec<Level>,
     /// The faster way, where there is one.
     rows: Option<rows::Program<T>>,
@@ -55,6 +55,15 @@ pub(crate) struct Cpu<T: Sample> {
     volume: Option<rows::Volume<T>>,
     threads: usize,
     size: WorkspaceSize,
+}
+
+/// How adjoints are executed.
+#[derive(Debug)]
+enum Adjoints<T: Sample> {
+    /// As the transform of another scheme: the adjoint of analysis is its synthesis.
+    Transform(Box<Cpu<T>>),
+    /// Step after step: the adjoint of analysis, and that of synthesis.
+    Steps([Adjoint<T::Lane>; 2]),
 }
 
 /// What is executed.
@@ -96,6 +105,22 @@ impl<T: Sample> Cpu<T> {
 
     /// The same with instructions of a set that the machine has.
     fn with(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
+        let adjoint = problem.adjoint().map(|adjoint| Cpu::without_adjoint(Arc::new(adjoint), threads, isa));
+        let mut cpu = Cpu::without_adjoint(problem, threads, isa)?;
+        cpu.adjoints = match adjoint {
+            Some(adjoint) => {
+                let adjoint = adjoint?;
+                cpu.size.lines = cpu.size.lines.max(adjoint.size.lines);
+                cpu.size.low = cpu.size.low.max(adjoint.size.low);
+                Some(Adjoints::Transform(Box::new(adjoint)))
+            }
+            None => Adjoint::pair(&cpu.problem.scheme).map(Adjoints::Steps),
+        };
+        Some(cpu)
+    }
+
+    /// The same for transforms alone.
+    fn without_adjoint(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
         let geometry = &problem.geometry;
         let levels: Vec<Level> = (0..geometry.depth())
             .map(|j| Level {
@@ -127,10 +152,8 @@ impl<T: Sample> Cpu<T> {
             size.lines = size.lines.max(volume.work());
             size.low = size.low.max(volume.low());
         }
-        let adjoints = Adjoint::new(problem.scheme.steps())
-            .and_then(|analysis| Some([analysis, Adjoint::new(&problem.scheme.inverse_steps())?]));
         Some(Cpu {
-            adjoints,
+            adjoints: None,
             analysis: CompiledStep::all(problem.scheme.stages(problem.boundary), problem.scheme.steps()),
             synthesis: CompiledStep::all(
                 problem.scheme.inverse_stages(problem.boundary),
@@ -185,7 +208,10 @@ impl<T: Sample> Cpu<T> {
             let adjoint = match kind {
                 Kind::Transform => None,
                 // The adjoint of synthesis goes the way of analysis.
-                Kind::Adjoint => self.adjoints.as_ref().map(|[ofs, ofi]| if analysis { ofi } else { ofs }),
+                Kind::Adjoint => match &self.adjoints {
+                    Some(Adjoints::Steps([ofs, ofi])) => Some(if analysis { ofi } else { ofs }),
+                    _ => None,
+                },
             };
             let boundary = self.problem.boundary;
             let work = Work {
@@ -335,6 +361,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
     ) -> Result<(), PlanError> {
         // SAFETY: passed on from the caller.
         unsafe {
+            if let Some(Adjoints::Transform(adjoint)) = &self.adjoints {
+                return match of {
+                    Of::Forward => adjoint.inverse(0, src, dst, workspace),
+                    Of::Inverse => adjoint.forward(src, dst, workspace),
+                };
+            }
             copy::copy(src, dst, self.threads);
             match of {
                 Of::Forward => self.synthesise(0, Kind::Adjoint, dst, workspace),

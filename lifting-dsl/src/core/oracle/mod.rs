@@ -29,6 +29,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+use crate::core::adjoint;
 use crate::core::geometry::{Geometry, GeometryError, Layout, split};
 use crate::core::sample::{Arithmetic, Sample, SampleType};
 use crate::core::scheme::{Boundary, Domain, Scheme, Step};
@@ -155,20 +156,12 @@ impl Transform {
     /// up to rounding, for every border rule and size. It is the gradient of a function of the coefficients, taken back
     /// to the signal. Real wavelets only.
     pub fn adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
-        let mut executor = Executor::new(self)?;
-        let steps = line::prepare_adjoint(self.scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
-        executor.synthesis = Program::Steps(steps);
-        executor.adjoint = true;
-        executor.inverse_to(0, data)
+        Executor::adjoint(self)?.inverse_to(0, data)
     }
 
     /// The adjoint of [`Transform::inverse`]: takes a signal to coefficients. Real wavelets only.
     pub fn inverse_adjoint<T: Sample>(&self, data: &mut [T]) -> Result<(), OracleError> {
-        let mut executor = Executor::new(self)?;
-        let steps = line::prepare_adjoint(&self.scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
-        executor.analysis = Program::Steps(steps);
-        executor.adjoint = true;
-        executor.forward(data)
+        Executor::adjoint(self)?.forward(data)
     }
 }
 
@@ -301,6 +294,22 @@ impl<T: Sample> Executor<T> {
             double_lone_odd: *double_lone_odd,
             adjoint: false,
         })
+    }
+
+    /// What executes adjoints: of analysis as its synthesis, of synthesis as its analysis.
+    fn adjoint(transform: &Transform) -> Result<Executor<T>, OracleError> {
+        let Transform { scheme, boundary, .. } = transform;
+        let Some(adjoint) = scheme.adjoint() else {
+            return Executor::<T>::new(transform).and(Err(OracleError::IntegerAdjoint));
+        };
+        let mut executor = Executor::new(&Transform { scheme: adjoint, ..transform.clone() })?;
+        if adjoint::border(scheme.steps(), *boundary) != adjoint::Border::Same {
+            let prepare = |steps: &[Step]| line::prepare_adjoint(steps).map(Program::Steps);
+            executor.synthesis = prepare(scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
+            executor.analysis = prepare(&scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
+        }
+        executor.adjoint = true;
+        Ok(executor)
     }
 
     /// Memory to execute in, large enough for the first level and so for all.
@@ -514,8 +523,11 @@ pub fn adjoint_line<T: Sample>(
     parity: i64,
     line: &mut [T],
 ) -> Result<(), OracleError> {
-    let prepared = line::prepare_adjoint::<T::Work>(steps).ok_or(OracleError::IntegerAdjoint)?;
-    run_line(&prepared, boundary, parity, line)
+    let prepared = match adjoint::border(steps, boundary) {
+        adjoint::Border::Same => adjoint::steps(steps).and_then(|steps| line::prepare::<T::Work>(&steps)),
+        adjoint::Border::DoubledEnds | adjoint::Border::Folded => line::prepare_adjoint(steps),
+    };
+    run_line(&prepared.ok_or(OracleError::IntegerAdjoint)?, boundary, parity, line)
 }
 
 fn run_line<T: Sample>(
