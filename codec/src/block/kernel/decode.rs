@@ -42,7 +42,7 @@ pub fn decoder(passes: Passes) -> Kernel {
             },
             |b| {
                 scene.clear(b, planes.clone());
-                Scan { scene: &scene, engine: &engine, decodes: true }.all(b, &planes, |_, _, _| {});
+                Scan { scene: &scene, engine: &engine, decodes: true }.all(b, &planes);
                 let whole = tail::read(b, &scene, &engine);
                 b.set(Place::Local(ok), whole);
                 store(b, &scene, &planes);

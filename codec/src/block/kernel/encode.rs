@@ -28,7 +28,7 @@ pub fn encoder(passes: Passes) -> Kernel {
         fill(b, &scene, &planes);
         let choice = engine::choice(b, choices);
         let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
-        Scan { scene: &scene, engine: &engine, decodes: false }.all(b, &planes, |_, _, _| {});
+        Scan { scene: &scene, engine: &engine, decodes: false }.all(b, &planes);
         let all = tail::write(b, &scene, &engine);
         b.set(Place::Local(count), all);
     });

@@ -1,6 +1,6 @@
 //! The arithmetic coders of all lanes (thesis §3.2.3, algorithms 2 and 3): a symbol of each lane at a time.
 
-use super::{CONTEXTS, DEPTHS, LANES, Scene};
+use super::{CONTEXTS, Context, DEPTHS, LANES, Scene, flags};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
@@ -10,17 +10,17 @@ const PROBABILITY_BITS: i32 = super::super::arithmetic::PROBABILITY_BITS as i32;
 /// S of an interval that nothing has been coded in.
 const WHOLE: i32 = u16::MAX as i32;
 
-/// What is done with the symbols of a step.
-pub trait Code {
-    /// Begins a plane, so far below the highest one.
-    fn plane(&self, b: &mut Builder, scene: &Scene, depth: &Expr) {
-        let _ = (b, scene, depth);
-    }
+/// A symbol 0 that is certain, and changes nothing: what is coded where there is nothing to code.
+const CERTAIN: i32 = 1 << PROBABILITY_BITS;
 
-    /// Codes a symbol of each lane that wants to, in its context; whether it is 1. Encoders are told it; to decoders
-    /// `symbol` says nothing.
-    fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr;
-}
+/// Signs of four neighbours in all ways.
+const SURROUNDINGS: i32 = 256;
+
+/// Most that lanes share coders: all 32 of them one.
+const MOST_SHARING: i32 = 5;
+
+/// What a surrounding predicts to be negative has this beside its context.
+const PREDICTED: i32 = 64;
 
 /// Whether words are written or read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,25 +29,31 @@ pub enum Way {
     Decode,
 }
 
-/// The coders: a variable of each lane but for `taken`. Lanes that share one have the same values.
+/// The coders: variables of each lane but for `taken`. Lanes that share one have the same values.
 pub struct Engine {
     way: Way,
     tables: Space,
     words: Space,
-    /// Probabilities of the plane at hand, by context.
-    row: Space,
+    /// Probabilities of the plane at hand: in each lane that of the context of its number, and those of refinement.
+    row: LocalId,
+    refinement: [LocalId; 2],
+    /// Contexts of signs, by what is around them.
+    signs: Space,
     /// The first probability of the block's table.
     table: Expr,
     /// Lanes to a coder.
     turns: Expr,
-    /// The lanes below, a bit each.
+    /// A bit for each of them, and the first one.
+    group: Expr,
+    leader: Expr,
+    /// The lanes below the first one, a bit each.
     below: Expr,
-    /// L of algorithm 2.
+    /// Of encoders: L of algorithm 2. Of decoders: what the open word is beyond L.
     pub low: LocalId,
     /// S.
     pub size: LocalId,
-    /// Of encoders: where the open word stands. Of decoders: the open word.
-    pub open: LocalId,
+    /// Where the coder's last word stands; of encoders.
+    pub place: LocalId,
     /// Words that coders have taken.
     pub taken: LocalId,
 }
@@ -61,6 +67,14 @@ pub fn choice(b: &mut Builder, choices: Space) -> [Expr; 2] {
     })
 }
 
+fn one() -> Expr {
+    Expr::int(1, Scalar::U32)
+}
+
+fn is_any(bits: impl Into<Expr>) -> Expr {
+    bits.into().ne_(Expr::int(0, Scalar::U32))
+}
+
 impl Engine {
     pub fn new(
         b: &mut Builder,
@@ -69,103 +83,179 @@ impl Engine {
         [class, sharing]: [Expr; 2],
         (tables, words): (Space, Space),
     ) -> Engine {
-        let row = Space::Shared(b.shared("row", Scalar::I32, CONTEXTS as u32));
-        let table = b.let_("table", Scalar::I32, class * (DEPTHS * CONTEXTS) as i32).into();
-        let turns = b.let_("turns", Scalar::I32, Expr::from(1) << sharing).into();
-        let one = || Expr::int(1, Scalar::U32);
-        let below = b.let_("below", Scalar::U32, (one() << scene.lane.clone()) - one()).into();
-        let mut zero = |name| b.let_(name, Scalar::I32, 0);
-        let open = if way == Way::Encode { "place" } else { "word" };
-        let (low, size, open, taken) = (zero("low"), zero("size"), zero(open), zero("taken"));
-        Engine { way, tables, words, row, table, turns, below, low, size, open, taken }
-    }
-}
-
-impl Code for Engine {
-    fn plane(&self, b: &mut Builder, scene: &Scene, depth: &Expr) {
-        let of_table = depth.clone().min((DEPTHS as i32 - 1).into()) * CONTEXTS as i32;
-        let from = b.let_("from", Scalar::I32, self.table.clone() + of_table + scene.lane.clone());
-        b.push(Stmt::SyncWarp);
-        let p = b.load_new("p", Scalar::I16, self.tables, from);
-        b.store(self.row, scene.lane.clone(), Expr::from(p).cast(Scalar::I32));
-        b.if_(scene.lane.clone().lt((CONTEXTS as i32 - LANES).into()), |b| {
-            let p = b.load_new("p", Scalar::I16, self.tables, Expr::from(from) + LANES);
-            b.store(self.row, scene.lane.clone() + LANES, Expr::from(p).cast(Scalar::I32));
+        let signs = Space::Shared(b.shared("signs", Scalar::I16, SURROUNDINGS as u32));
+        b.for_("around", scene.lane.clone(), SURROUNDINGS, LANES, |b, around| {
+            let entry = surrounding(b, &around, &scene.block.horizontal);
+            b.store(signs, around, entry.cast(Scalar::I16));
         });
         b.push(Stmt::SyncWarp);
+        let table = b.let_("table", Scalar::I32, class * (DEPTHS * CONTEXTS) as i32).into();
+        let turns = Expr::from(b.let_("turns", Scalar::I32, Expr::from(1) << sharing.min(MOST_SHARING.into())));
+        let group = Expr::int(u32::MAX.into(), Scalar::U32) >> (Expr::from(LANES) - turns.clone());
+        let group = b.let_("group", Scalar::U32, group).into();
+        let leader = scene.lane.clone() - scene.lane.clone().and(turns.clone() - 1);
+        let leader = Expr::from(b.let_("leader", Scalar::I32, leader));
+        let below = b.let_("below", Scalar::U32, (one() << leader.clone()) - one()).into();
+        let mut zero = |name| b.let_(name, Scalar::I32, 0);
+        let (row, refinement) = (zero("row"), [zero("first_refinement"), zero("later_refinement")]);
+        let (low, size, taken) = (zero("low"), zero("size"), zero("taken"));
+        // No coder has a word yet.
+        let place = b.let_("place", Scalar::I32, scene.block.limit.clone());
+        Engine {
+            way,
+            tables,
+            words,
+            row,
+            refinement,
+            signs,
+            table,
+            turns,
+            group,
+            leader,
+            below,
+            low,
+            size,
+            place,
+            taken,
+        }
     }
 
-    fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, context: Expr, symbol: Expr) -> Expr {
-        let p = b.load_new("p", Scalar::I32, self.row, context);
-        let ones = b.let_("ones", Scalar::Bool, symbol);
+    /// Begins a plane, so far below the highest one.
+    pub fn plane(&self, b: &mut Builder, scene: &Scene, depth: &Expr) {
+        let from = self.table.clone() + depth.clone().min((DEPTHS as i32 - 1).into()) * CONTEXTS as i32;
+        let from = Expr::from(b.let_("from", Scalar::I32, from));
+        let mut load = |to: LocalId, at: Expr| {
+            let p = b.load_new("p", Scalar::I16, self.tables, from.clone() + at);
+            b.set(Place::Local(to), Expr::from(p).cast(Scalar::I32));
+        };
+        load(self.row, scene.lane.clone());
+        for (to, context) in self.refinement.into_iter().zip(Context::refinement(true).index() as i32..) {
+            load(to, context.into());
+        }
+    }
+
+    /// The probability of 0 in a context that is none of refinement, for each lane's own.
+    pub fn probability(&self, b: &mut Builder, context: Expr) -> Expr {
+        b.shuffle("p", Scalar::I32, self.row, Lane::Index(context)).into()
+    }
+
+    /// The probability of 0 of a refinement, the coefficient's first or not.
+    pub fn refinement(&self, is_first: Expr) -> Expr {
+        is_first.select(self.refinement[0].into(), self.refinement[1].into())
+    }
+
+    /// The probability that the sign of a step is the one that is predicted, and whether that is negative; by the flags
+    /// of the rows above, at and below.
+    pub fn sign(&self, b: &mut Builder, rows: [&Expr; 3], side: i32) -> (Expr, Expr) {
+        let entry = b.load_new("entry", Scalar::I16, self.signs, flags::surrounding(rows, side));
+        let entry = Expr::from(b.let_("context", Scalar::I32, Expr::from(entry).cast(Scalar::I32)));
+        let p = self.probability(b, entry.clone());
+        (p, entry.and(PREDICTED.into()).ne_(0.into()))
+    }
+
+    /// Codes a symbol of each lane that wants to, of which this is the probability of 0; whether it is 1. Encoders are
+    /// told it; to decoders `symbol` says nothing.
+    pub fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: Expr, symbol: Expr) -> Expr {
+        let p = b.let_("likely", Scalar::I32, wants.clone().select(p, CERTAIN.into()));
+        let ones = b.let_("ones", Scalar::Bool, symbol.and(wants.clone()));
         let turns = || self.turns.clone();
         b.if_else(
             turns().eq_(1.into()),
-            |b| self.step(b, scene, wants.clone(), p.into(), ones),
             |b| {
-                b.for_("turn", 0, turns(), 1, |b, turn| {
-                    let within = scene.lane.clone().and(turns() - 1);
-                    let mine = b.let_("mine", Scalar::Bool, wants.clone().and(within.clone().eq_(turn.clone())));
-                    self.step(b, scene, mine.into(), p.into(), ones);
-                    let from = b.let_("from", Scalar::I32, scene.lane.clone() - within + turn);
-                    for state in [self.low, self.size, self.open] {
-                        let lane = Lane::Index(from.into());
-                        b.push(Stmt::Shuffle { dst: Place::Local(state), src: state.into(), lane });
+                let found = self.step(b, scene, (wants.clone(), None), p.into(), ones.into());
+                b.set(Place::Local(ones), found);
+            },
+            |b| {
+                // Lanes that share a coder all do what it does, each turn what the lane whose turn it is wants.
+                let symbols = Expr::from(p).or(Expr::from(ones).select((2 * CERTAIN).into(), 0.into()));
+                let symbols = b.let_("symbols", Scalar::I32, symbols);
+                let waiting = b.ballot("waiting", wants.clone());
+                for half in [16, 8, 4, 2, 1] {
+                    let both = Expr::from(waiting).or(Expr::from(waiting) >> half);
+                    let merged = turns().le(half.into()).select(both, waiting.into());
+                    b.set(Place::Local(waiting), merged);
+                }
+                b.set(Place::Local(waiting), Expr::from(waiting).and(self.group.clone()));
+                b.while_(is_any(waiting), |b| {
+                    let first = Expr::from(waiting).and(Expr::int(0, Scalar::U32) - Expr::from(waiting));
+                    let turn = Expr::from(31) - first.leading_zeros().cast(Scalar::I32);
+                    let of = Expr::from(b.let_("of", Scalar::I32, self.leader.clone() + turn));
+                    b.set(Place::Local(waiting), Expr::from(waiting).and(Expr::from(waiting) - one()));
+                    let symbol = Expr::from(b.shuffle("symbol", Scalar::I32, symbols, Lane::Index(of.clone())));
+                    let p = Expr::from(b.let_("p", Scalar::I32, symbol.clone().and((2 * CERTAIN - 1).into())));
+                    let is_one = symbol.ge((2 * CERTAIN).into());
+                    let leads = scene.lane.clone().eq_(self.leader.clone());
+                    let wants = p.clone().lt(CERTAIN.into());
+                    let found = self.step(b, scene, (wants, Some(leads)), p, is_one);
+                    if self.way == Way::Decode {
+                        let mine = scene.lane.clone().eq_(of);
+                        b.set(Place::Local(ones), mine.select(found, ones.into()));
                     }
                 });
             },
         );
-        Expr::from(ones).and(wants)
+        ones.into()
     }
-}
 
-impl Engine {
-    /// One turn: a symbol of each lane that has a coder to itself.
-    fn step(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: Expr, ones: LocalId) {
-        let Engine { low, size, open, taken, .. } = *self;
-        let exhausted = b.let_("exhausted", Scalar::Bool, wants.clone().and(Expr::from(size).eq_(0.into())));
-        let beginning = b.ballot("beginning", exhausted);
-        b.if_(Expr::from(beginning).ne_(Expr::int(0, Scalar::U32)), |b| {
-            let ones = |bits: Expr| bits.count_ones().cast(Scalar::I32);
-            let rank = ones(Expr::from(beginning).and(self.below.clone()));
+    /// A symbol of each coder that wants one, and whether it is 1. Of several lanes that have a coder, one leads.
+    fn step(&self, b: &mut Builder, scene: &Scene, (wants, leads): (Expr, Option<Expr>), p: Expr, one: Expr) -> Expr {
+        let Engine { low, size, place, taken, .. } = *self;
+        let exhausted = b.let_("exhausted", Scalar::Bool, wants.and(Expr::from(size).eq_(0.into())));
+        let begins = leads.iter().cloned().fold(exhausted.into(), Expr::and);
+        let beginning = b.ballot("beginning", begins.clone());
+        b.if_(is_any(beginning), |b| {
+            let count = |bits: Expr| bits.count_ones().cast(Scalar::I32);
+            let rank = count(Expr::from(beginning).and(self.below.clone()));
             let next = b.let_("next", Scalar::I32, Expr::from(taken) + rank);
             let replace = |b: &mut Builder, id: LocalId, value: Expr| {
                 b.set(Place::Local(id), Expr::from(exhausted).select(value, id.into()));
             };
+            let there = |place: LocalId| Expr::from(place).lt(scene.block.limit.clone());
             match self.way {
-                Way::Encode => replace(b, open, next.into()),
-                Way::Decode => {
-                    let there = Expr::from(next).lt(scene.block.limit.clone());
-                    b.if_(Expr::from(exhausted).and(there), |b| {
-                        let word = self.load_word(b, scene, next.into());
-                        b.set(Place::Local(open), word);
-                    });
+                Way::Encode => {
+                    // The word before is complete.
+                    b.if_(begins.and(there(place)), |b| self.store_word(b, scene, place.into(), low.into()));
+                    replace(b, place, next.into());
+                    replace(b, low, 0.into());
                 }
+                Way::Decode => b.if_(Expr::from(exhausted).and(there(next)), |b| {
+                    let word = self.load_word(b, scene, next.into());
+                    b.set(Place::Local(low), word);
+                }),
             }
-            replace(b, low, 0.into());
             replace(b, size, WHOLE.into());
-            b.set(Place::Local(taken), Expr::from(taken) + ones(beginning.into()));
+            b.set(Place::Local(taken), Expr::from(taken) + count(beginning.into()));
         });
-        let zero = b.let_("zero", Scalar::I32, (Expr::from(size) * p) >> PROBABILITY_BITS);
-        if self.way == Way::Decode {
-            let above = (Expr::from(open) - low).gt(zero.into());
-            b.set(Place::Local(ones), wants.clone().select(above, ones.into()));
-        }
-        let one = wants.clone().and(ones.into());
-        let upper = Expr::from(size) - Expr::from(zero) - 1;
-        b.set(Place::Local(low), one.clone().select(Expr::from(low) + Expr::from(zero) + 1, low.into()));
-        let part = one.select(upper, zero.into());
-        b.set(Place::Local(size), wants.clone().select(part, size.into()));
-        if self.way == Way::Encode {
-            let full = wants.and(Expr::from(size).eq_(0.into())).and(Expr::from(open).lt(scene.block.limit.clone()));
-            b.if_(full, |b| self.store_word(b, scene, open.into(), low.into()));
-        }
+        let zero = Expr::from(b.let_("zero", Scalar::I32, (Expr::from(size) * p) >> PROBABILITY_BITS));
+        let one = match self.way {
+            Way::Encode => one,
+            Way::Decode => Expr::from(b.let_("one", Scalar::Bool, Expr::from(low).gt(zero.clone()))),
+        };
+        let above = match self.way {
+            Way::Encode => Expr::from(low) + zero.clone() + 1,
+            Way::Decode => Expr::from(low) - zero.clone() - 1,
+        };
+        b.set(Place::Local(low), one.clone().select(above, low.into()));
+        let upper = Expr::from(size) - zero.clone() - 1;
+        b.set(Place::Local(size), one.clone().select(upper, zero));
+        one
+    }
+
+    /// Stores words that are complete; encoders do it once all symbols are coded.
+    pub fn flush(&self, b: &mut Builder, scene: &Scene) {
+        let complete = self.leads(scene).and(Expr::from(self.size).eq_(0.into()));
+        b.if_(complete.and(Expr::from(self.place).lt(scene.block.limit.clone())), |b| {
+            self.store_word(b, scene, self.place.into(), self.low.into());
+        });
+    }
+
+    fn leads(&self, scene: &Scene) -> Expr {
+        scene.lane.clone().eq_(self.leader.clone())
     }
 
     /// Whether a lane has a coder, its group's first, that has begun a word and not ended it.
     pub fn is_open(&self, scene: &Scene) -> Expr {
-        let first = scene.lane.clone().and(self.turns.clone() - 1).eq_(0.into());
-        first.and(Expr::from(self.size).ne_(0.into()))
+        self.leads(scene).and(Expr::from(self.size).ne_(0.into()))
     }
 
     /// Bits that an open word can still carry: ⌊log2(S + 1)⌋; none where there is no open word.
@@ -192,3 +282,22 @@ impl Engine {
 
 /// Cells for the bits that open words can carry: fewer than 16 each.
 pub const ROOM_BITS: u32 = 16 * LANES as u32;
+
+/// The context of a sign, and [`PREDICTED`] if it is predicted to be negative, by what is around it
+/// ([`flags::surrounding`]): as `Context::sign` has it.
+fn surrounding(b: &mut Builder, around: &Expr, horizontal: &Expr) -> Expr {
+    let sign = |at: i32| flags::sign(around, at);
+    let vertical = b.let_("vertical", Scalar::I32, sign(1) + sign(3));
+    let beside = b.let_("beside", Scalar::I32, sign(0) + sign(2));
+    let either = |x: LocalId, y: LocalId| horizontal.clone().select(x.into(), y.into());
+    let along = Expr::from(b.let_("along", Scalar::I32, either(beside, vertical)));
+    let across = Expr::from(b.let_("across", Scalar::I32, either(vertical, beside)));
+    let none = |e: &Expr| e.clone().eq_(0.into());
+    let differ = Expr::binary(BinOp::Xor, along.clone(), across.clone()).lt(0.into());
+    let alone = none(&across).select(4.into(), 1.into());
+    let both = none(&across).select(2.into(), differ.select(3.into(), 0.into()));
+    let kind = none(&along).select(alone, both);
+    let predicted = along.clone().lt(0.into()).or(none(&along).and(across.lt(0.into())));
+    let (first, _) = Context::sign(1, 1);
+    kind + first.index() as i32 + predicted.select(PREDICTED.into(), 0.into())
+}

@@ -29,12 +29,26 @@ pub fn is(flags: &Expr, at: i32) -> Expr {
     bit(flags, at).ne_(0.into())
 }
 
-/// φ of eq. 3.1: significant neighbours of a column, by the flags of the rows above, at and below.
-pub fn neighbours([above, at, below]: [&Expr; 3], side: i32) -> Expr {
-    let (three, two) = (7 << side, 5 << side);
-    let around = above.clone().and(three.into());
-    let around = around.or(below.clone().and(three.into()) << 4).or(at.clone().and(two.into()) << 8);
+/// Of the rows above and below, what [`neighbours`] asks for.
+pub fn beside(above: &Expr, below: &Expr) -> Expr {
+    above.clone().and(0xf.into()).or(below.clone().and(0xf.into()) << 4)
+}
+
+/// φ of eq. 3.1: significant neighbours of a column, by the rows above and below ([`beside`]) and the flags of its own.
+pub fn neighbours(beside: &Expr, at: &Expr, side: i32) -> Expr {
+    let around = beside.clone().and((0x77 << side).into()).or(at.clone().and((5 << side).into()) << 8);
     around.count_ones()
+}
+
+/// What is around a column, in 8 bits: significance of the ones to the left, above, to the right and below, and the
+/// same of negative signs; by the flags of the rows above, at and below.
+pub fn surrounding([above, at, below]: [&Expr; 3], side: i32) -> Expr {
+    let of = |flags: &Expr, bits: i32| flags.clone().and((bits << side).into());
+    let upper = of(at, 0x55).or(of(above, 0x22));
+    match side {
+        0 => upper.or(of(below, 0x22) << 2),
+        _ => (upper >> 1).or(of(below, 0x22) << 1),
+    }
 }
 
 /// 1 or −1 for a significant column, else 0 (χ of eq. 3.2).

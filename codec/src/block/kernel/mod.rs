@@ -237,10 +237,10 @@ impl Scene {
         b.for_("i", 0, planes * PLANE_WORDS, 1, |b, i| b.set(Place::Elem(self.bits, i), 0));
     }
 
-    /// The flags of a row, as a number from 0 on.
+    /// The flags of a row, which are from 0 on.
     fn flags(&self, b: &mut Builder, name: &str, y: Expr) -> LocalId {
         let flags = Expr::Elem(self.flags, Box::new(y + 1));
-        b.let_(name, Scalar::I32, flags.cast(Scalar::I32).and(0xffff.into()))
+        b.let_(name, Scalar::I32, flags.cast(Scalar::I32))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Passes over the planes of a block: what is coded in which order and context, as the definition has it.
 
-use super::Scene;
-use super::engine::Code;
+use super::engine::Engine;
 use super::flags::{self, CODED, FRESH, NEGATIVE, REFINED, own};
+use super::{PLANE_WORDS, SIGNS, Scene};
 use crate::block::{Context, Passes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
@@ -19,27 +19,52 @@ enum Pass {
 }
 
 /// What a step needs of its row and the rows beside it, in variables of each lane.
-struct Row {
+struct Row<'a> {
     above: LocalId,
     at: LocalId,
     below: LocalId,
-    /// Bits of the plane: those that are known, or have been found.
-    two: LocalId,
-    /// Signs, where they are known.
-    negative: LocalId,
+    /// See [`flags::beside`].
+    beside: LocalId,
+    bits: &'a Bits,
+}
+
+/// Of the words of bits that rows are in: the row's bits of the plane and its signs lowest, where they are known; where
+/// not, all that were found, and where those of the row come to be.
+struct Bits {
+    plane: Option<LocalId>,
+    signs: Option<LocalId>,
+    found: Option<LocalId>,
+    shift: Expr,
+}
+
+impl Bits {
+    /// Whether a bit is set, of those that are known.
+    fn known(word: Option<LocalId>, side: i32) -> Expr {
+        let bit = |word| Expr::from(word).and(Expr::int(1 << side, Scalar::U32)).ne_(Expr::int(0, Scalar::U32));
+        word.map_or(Expr::Lit(Literal::Bool(false)), bit)
+    }
+
+    /// Adds what was found.
+    fn add(&self, b: &mut Builder, one: Expr, side: i32) {
+        if let Some(found) = self.found {
+            let word = |v| Expr::int(v, Scalar::U32);
+            let bit = one.select(word(1 << side), word(0)) << self.shift.clone();
+            b.set(Place::Local(found), Expr::from(found).or(bit));
+        }
+    }
 }
 
 /// The scan of a block, by an encoder or a decoder.
 pub struct Scan<'a> {
     pub scene: &'a Scene,
-    pub engine: &'a dyn Code,
+    pub engine: &'a Engine,
     /// Whether symbols are found, and not known.
     pub decodes: bool,
 }
 
 impl Scan<'_> {
-    /// All symbols that are coded; `done` follows each plane, and is told it and how far below the highest it is.
-    pub fn all(&self, b: &mut Builder, planes: &Expr, done: impl FnOnce(&mut Builder, Expr, Expr)) {
+    /// All symbols that are coded.
+    pub fn all(&self, b: &mut Builder, planes: &Expr) {
         b.for_("depth", 0, planes.clone(), 1, |b, depth| {
             let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
             self.engine.plane(b, self.scene, &depth);
@@ -57,7 +82,6 @@ impl Scan<'_> {
                     self.pass(b, Pass::Cleanup, &plane, true);
                 }
             }
-            done(b, plane, depth);
         });
     }
 
@@ -72,18 +96,13 @@ impl Scan<'_> {
         let scene = self.scene;
         let above = b.let_("above", Scalar::I32, 0);
         let (at, below) = (scene.flags(b, "at", 0.into()), scene.flags(b, "below", 1.into()));
-        let next = self.first(b, plane);
-        b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
+        self.parts(b, plane, |b, y, bits| {
             // What the next row needs is under way while this one is coded.
             let ahead = scene.flags(b, "ahead", y.clone() + 2);
-            let two = self.advance(b, plane, &y, next);
-            let negative = if self.decodes { two } else { scene.two(b, super::SIGNS, &y) };
-            let row = Row { above, at, below, two, negative };
+            let beside = b.let_("beside", Scalar::I32, flags::beside(&above.into(), &below.into()));
+            let row = Row { above, at, below, beside, bits };
             for side in [0, 1] {
                 self.step(b, pass, plane, &row, side);
-            }
-            if self.decodes {
-                scene.add(b, plane.clone(), &y, two.into());
             }
             self.keep(b, y, at.into(), finishes);
             b.set(Place::Local(above), at);
@@ -92,32 +111,41 @@ impl Scan<'_> {
         });
     }
 
-    /// The bits of a plane's first row, where they are known.
-    fn first(&self, b: &mut Builder, plane: &Expr) -> LocalId {
-        match self.decodes {
-            false => self.scene.two(b, plane.clone(), &0.into()),
-            true => b.let_("two", Scalar::I32, 0),
-        }
-    }
-
-    /// The bits of a row, which `next` had; those of the row behind it come there.
-    fn advance(&self, b: &mut Builder, plane: &Expr, y: &Expr, next: LocalId) -> LocalId {
-        let two = b.let_("two", Scalar::I32, next);
-        if !self.decodes {
-            let following = (y.clone() + 1).min(self.scene.block.height.clone() - 1);
-            let following = self.scene.two(b, plane.clone(), &following);
-            b.set(Place::Local(next), following);
-        }
-        two
+    /// Goes through all rows, those of a word of bits at a time.
+    fn parts(&self, b: &mut Builder, plane: &Expr, row: impl FnOnce(&mut Builder, Expr, &Bits)) {
+        let scene = self.scene;
+        let height = || scene.block.height.clone();
+        b.for_("part", 0, (height() + 15) >> 4, 1, |b, part| {
+            let place = |plane: Expr| Expr::Elem(scene.bits, Box::new(plane * PLANE_WORDS + part.clone()));
+            let word = |b: &mut Builder, name, value: Expr| b.let_(name, Scalar::U32, value.cast(Scalar::U32));
+            let known = match self.decodes {
+                false => [plane.clone(), SIGNS.into()].map(|plane| Some(word(b, "known", place(plane)))),
+                true => [None, None],
+            };
+            let found = self.decodes.then(|| word(b, "found", 0.into()));
+            let first = part.clone() * 16;
+            b.for_("y", first.clone(), height().min(first + 16), 1, |b, y| {
+                let bits = Bits { plane: known[0], signs: known[1], found, shift: y.clone().and(15.into()) * 2 };
+                row(b, y, &bits);
+                for word in known.into_iter().flatten() {
+                    b.set(Place::Local(word), Expr::from(word) >> 2);
+                }
+            });
+            if let Some(found) = found {
+                let at = plane.clone() * PLANE_WORDS + part.clone();
+                let all = place(plane.clone()).or(Expr::from(found).cast(Scalar::I32));
+                b.set(Place::Elem(scene.bits, at), all);
+            }
+        });
     }
 
     /// A step: one column of all lanes.
-    fn step(&self, b: &mut Builder, pass: Pass, plane: &Expr, row: &Row, side: i32) {
+    fn step(&self, b: &mut Builder, pass: Pass, plane: &Expr, row: &Row<'_>, side: i32) {
         let scene = self.scene;
-        let Row { above, at, below, two, negative } = *row;
+        let Row { above, at, below, beside, bits } = *row;
         let here = Expr::from(at);
         let rows = [&above.into(), &here, &below.into()];
-        let count = b.let_("count", Scalar::I32, flags::neighbours(rows, side));
+        let count = b.let_("count", Scalar::I32, flags::neighbours(&beside.into(), &here, side));
         let insignificant = flags::bit(&here, own(side)).eq_(0.into());
         let takes = scene.valid[side as usize].clone().and(insignificant);
         let (takes, context) = match pass {
@@ -131,24 +159,26 @@ impl Scan<'_> {
             b.set(Place::Local(at), here.clone().or(visited));
         }
         let code = |b: &mut Builder| {
-            let symbol = flags::is(&two.into(), side);
-            let context = Expr::from(count) + context.index() as i32;
-            let one = self.engine.code(b, scene, takes.into(), context, symbol);
-            let one = b.let_("one", Scalar::Bool, one);
-            let found = b.ballot("found", one);
+            let p = self.engine.probability(b, Expr::from(count) + context.index() as i32);
+            let symbol = Bits::known(bits.plane, side);
+            let one = self.engine.code(b, scene, takes.into(), p, symbol);
+            let found = b.ballot("found", one.clone());
             b.if_(Expr::from(found).ne_(Expr::int(0, Scalar::U32)), |b| {
                 // Plane 0 leaves signs to the tail.
                 b.if_(plane.clone().gt(0.into()), |b| {
-                    let known = flags::is(&negative.into(), side);
-                    let negative = self.sign(b, rows, one.into(), known, side);
-                    let negative = b.ballot("negative", negative);
+                    let (p, predicted) = self.engine.sign(b, rows, side);
+                    let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
+                    let symbol = Bits::known(bits.signs, side).ne_(predicted.clone());
+                    let flipped = self.engine.code(b, scene, one.clone(), p, symbol);
+                    let negative = match bits.signs {
+                        Some(_) => Bits::known(bits.signs, side),
+                        None => flipped.ne_(predicted),
+                    };
+                    let negative = b.ballot("negative", negative.and(one.clone()));
                     b.set(Place::Local(at), here.clone().or(flags::found(scene, negative.into(), side) << NEGATIVE));
                 });
                 b.set(Place::Local(at), here.clone().or(flags::found(scene, found.into(), side)));
-                if self.decodes {
-                    let bit = Expr::from(one).select((1 << side).into(), 0.into());
-                    b.set(Place::Local(two), Expr::from(two).or(bit));
-                }
+                bits.add(b, one, side);
             });
         };
         if pass == Pass::Significance {
@@ -159,40 +189,11 @@ impl Scan<'_> {
         b.if_(Expr::from(any).ne_(Expr::int(0, Scalar::U32)), code);
     }
 
-    /// The signs of what a step has found: whether they are negative, which encoders know.
-    fn sign(&self, b: &mut Builder, [above, at, below]: [&Expr; 3], one: Expr, known: Expr, side: i32) -> Expr {
-        let scene = self.scene;
-        let column = own(side);
-        let sum = |a, c| flags::sign(a, column) + flags::sign(c, column);
-        let vertical = b.let_("vertical", Scalar::I32, sum(above, below));
-        let beside = flags::sign(at, column - 1) + flags::sign(at, column + 1);
-        let beside = b.let_("beside", Scalar::I32, beside);
-        let either = |a: LocalId, c: LocalId| scene.block.horizontal.clone().select(a.into(), c.into());
-        let along = Expr::from(b.let_("along", Scalar::I32, either(beside, vertical)));
-        let across = Expr::from(b.let_("across", Scalar::I32, either(vertical, beside)));
-        let none = |e: &Expr| e.clone().eq_(0.into());
-        // Contexts as `Context::sign` has them.
-        let differ = Expr::binary(BinOp::Xor, along.clone(), across.clone()).lt(0.into());
-        let alone = none(&across).select(4.into(), 1.into());
-        let both = none(&across).select(2.into(), differ.select(3.into(), 0.into()));
-        let kind = none(&along).select(alone, both);
-        let predicted = along.clone().lt(0.into()).or(none(&along).and(across.lt(0.into())));
-        let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
-        let symbol = match self.decodes {
-            false => known.ne_(predicted.clone()),
-            true => Expr::Lit(Literal::Bool(false)),
-        };
-        let (first, _) = Context::sign(1, 1);
-        let context = kind + first.index() as i32;
-        let flipped = self.engine.code(b, scene, one.clone(), context, symbol);
-        flipped.ne_(predicted).and(one)
-    }
-
     /// The refinement pass (MRP of algorithm 2); plane 0 leaves it to the tail.
     fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
         let scene = self.scene;
         let ahead = scene.flags(b, "ahead", 0.into());
-        b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
+        self.parts(b, plane, |b, y, bits| {
             let at = b.let_("at", Scalar::I32, ahead);
             let following = scene.flags(b, "ahead", y.clone() + 1);
             b.set(Place::Local(ahead), following);
@@ -200,23 +201,11 @@ impl Scan<'_> {
             let any = b.ballot("any", (at.clone() >> REFINED).and(3.into()).ne_(0.into()));
             let refines = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).and(plane.clone().gt(0.into()));
             b.if_(refines, |b| {
-                let two = match self.decodes {
-                    false => scene.two(b, plane.clone(), &y),
-                    true => b.let_("two", Scalar::I32, 0),
-                };
                 for side in [0, 1] {
                     let takes = b.let_("takes", Scalar::Bool, flags::is(&at, REFINED + side));
-                    let later = Context::refinement(false).index() as i32;
-                    let context = Expr::from(later) - flags::bit(&at, FRESH + side);
-                    let symbol = flags::is(&two.into(), side);
-                    let one = self.engine.code(b, scene, takes.into(), context, symbol);
-                    if self.decodes {
-                        let bit = one.select((1 << side).into(), 0.into());
-                        b.set(Place::Local(two), Expr::from(two).or(bit));
-                    }
-                }
-                if self.decodes {
-                    scene.add(b, plane.clone(), &y, two.into());
+                    let p = self.engine.refinement(flags::is(&at, FRESH + side));
+                    let one = self.engine.code(b, scene, takes.into(), p, Bits::known(bits.plane, side));
+                    bits.add(b, one, side);
                 }
             });
             if finishes {

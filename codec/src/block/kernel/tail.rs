@@ -23,6 +23,7 @@ fn add(b: &mut Builder, to: LocalId, what: impl Into<Expr>) {
 
 /// Writes the tail; gives the number of words of the block.
 pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
+    engine.flush(b, scene);
     // The bits of each lane, the first one highest, and where those of the lane end in the tail.
     let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * PLANE_WORDS) as u32));
     let ends = Space::Shared(b.shared("ends", Scalar::I32, LANES as u32));
@@ -49,9 +50,9 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let room = b.let_("room", Scalar::I32, engine.room(scene));
     let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
     let value = gather(b, (bits, ends), first, room.into());
-    let fits = Expr::from(engine.open).lt(scene.block.limit.clone());
+    let fits = Expr::from(engine.place).lt(scene.block.limit.clone());
     b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
-        engine.store_word(b, scene, engine.open.into(), Expr::from(engine.low) + value);
+        engine.store_word(b, scene, engine.place.into(), Expr::from(engine.low) + value);
     });
     let more = b.let_("more", Scalar::I32, ((all - rooms.clone()).max(0.into()) + 15) >> 4);
     b.for_("i", scene.lane.clone(), more, LANES, |b, i| {
@@ -92,7 +93,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
     let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.block.limit.clone()));
     let room = b.let_("room", Scalar::I32, engine.room(scene));
-    let carried = b.let_("carried", Scalar::I32, Expr::from(engine.open) - engine.low);
+    let carried = engine.low;
     let require = |b: &mut Builder, what: Expr| b.set(Place::Local(ok), Expr::from(ok).and(what));
     let is_open = engine.is_open(scene);
     require(b, (Expr::from(carried) >> Expr::from(room)).eq_(0.into()).or(!is_open));
