@@ -8,8 +8,8 @@ use lifting_codegen::emit::{self, Request};
 use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::{
-    Direction, Options, SCHEDULES, Schedule, ScheduleError, Sides, adjoint, horizontal, lattice, registers, vertical,
-    warp,
+    AXIS_SCHEDULES, Along, AxisSchedule, Direction, Options, PAPERS, SCHEDULES, Schedule, ScheduleError, Sides,
+    adjoint, horizontal, lattice, registers, vertical, warp,
 };
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::collections::BTreeMap;
@@ -132,6 +132,26 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
     made
 }
 
+/// Those that plans take only where they are asked for them by a paper's name: one border rule and a type stand for all.
+fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
+    let stands_for_all =
+        options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
+    if !stands_for_all {
+        return Vec::new();
+    }
+    let lifts_or_filters =
+        |schedule: &&&dyn AxisSchedule| schedule.has_lifting_bits() || scheme.domain() == Domain::Real;
+    let sides = Sides::both(options.sample);
+    let along_axes = AXIS_SCHEDULES
+        .iter()
+        .filter(lifts_or_filters)
+        .flat_map(|schedule| [Along::Row, Along::Column].map(|along| schedule.kernel(scheme, options, sides, along)));
+    // Rows of baselines are the passes that files have.
+    let of_files = options.kernel_name(scheme, "horizontal");
+    let own = along_axes.filter(|made| !made.as_ref().is_ok_and(|kernel| kernel.name.starts_with(&of_files)));
+    PAPERS.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
+}
+
 /// Those of all schedules but `warp`.
 fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
     let others = SCHEDULES.iter().filter(|schedule| schedule.name() != WARP.name());
@@ -140,6 +160,7 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
     if scheme.domain() == Domain::Real {
         made.push(adjoint::kernel(scheme, options));
     }
+    made.extend(paper_kernels(scheme, options));
     let stages = scheme.stages(options.boundary).is_some();
     // The others take long to compile, and differ little from one border rule to the next.
     if stages || options.boundary == Boundary::WholeSymmetric {
