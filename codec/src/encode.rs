@@ -431,7 +431,8 @@ impl<'a, T: Lane> Job<'a, T> {
             if is_whole && step == Step::ONE {
                 return (Excess::default(), values.map(|c| c.integer()).collect());
             }
-            let values: Vec<f64> = values.map(|c| c.value() / step.value()).collect();
+            let inverse = step.inverse();
+            let values: Vec<f32> = values.map(|c| c.single() * inverse).collect();
             let indices = quantise::indices(&values, band.shape[1]);
             (Excess::of(&values, &indices), indices)
         });

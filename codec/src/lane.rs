@@ -16,6 +16,8 @@ pub trait Lane: Sample + Default + Copy + Send + Sync {
     fn of(sample: i32) -> Self;
     /// Its value.
     fn value(self) -> f64;
+    /// Its value, rounded.
+    fn single(self) -> f32;
     /// The nearest integer, halves to even.
     fn integer(self) -> i32;
     /// The nearest integers of planes; integers are what they are.
@@ -36,6 +38,9 @@ impl Lane for i32 {
     }
     fn value(self) -> f64 {
         self.into()
+    }
+    fn single(self) -> f32 {
+        self as f32
     }
     fn integer(self) -> i32 {
         self
@@ -64,6 +69,9 @@ impl Lane for f32 {
     }
     fn value(self) -> f64 {
         self.into()
+    }
+    fn single(self) -> f32 {
+        self
     }
     fn integer(self) -> i32 {
         self.round_ties_even() as i32

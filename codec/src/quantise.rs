@@ -19,6 +19,11 @@ impl Step {
         Step(((exponent + 16) as u16) << 11 | mantissa as u16)
     }
 
+    /// 1 over it, as encoders multiply with.
+    pub fn inverse(self) -> f32 {
+        (1.0 / self.value()) as f32
+    }
+
     /// Its value, exactly.
     pub fn value(self) -> f64 {
         let mantissa = 1.0 + f64::from(self.0 & 2047) / 2048.0;
@@ -61,15 +66,17 @@ impl Quantiser {
 /// A bit is worth ln 2 / 6 square steps, what it saves where steps are fine. An index of 1 takes a sign and the
 /// difference between the logarithms of its probability and that of 0, which the neighbours tell. So index 1 pays from
 /// 0.5 + (ln 2 / 12)·bits on, that index being put at 1.
-pub const FIRST: [f64; 10] = [1.02, 0.79, 0.73, 0.69, 0.66, 0.64, 0.62, 0.6, 0.58, 0.56];
+pub const FIRST: [f32; 10] = [1.02, 0.79, 0.73, 0.69, 0.66, 0.64, 0.62, 0.6, 0.58, 0.56];
 
-/// The same from one index above 0 to the next, which takes a bit and a half.
-pub const NEXT: f64 = 0.58;
+/// What rounds up where the same pays from one index above 0 to the next, which takes a bit and a half.
+pub const NEXT: f32 = 0.42;
 
-/// Indices of coefficients, in steps, of a band with rows so long: rounded to what is worth its bits. Beyond 31 bits it
-/// is the largest there is.
-pub fn indices(values: &[f64], width: usize) -> Vec<i32> {
-    let one = |(at, &value): (usize, &f64)| {
+/// The largest index that is made: of 31 bits, and an `f32`.
+pub const LARGEST: f32 = 2_147_483_520.0;
+
+/// Indices of coefficients, in steps, of a band with rows so long: rounded to what is worth its bits.
+pub fn indices(values: &[f32], width: usize) -> Vec<i32> {
+    let one = |(at, &value): (usize, &f32)| {
         let size = value.abs();
         let magnitude = match size {
             _ if size.is_nan() || size < FIRST[FIRST.len() - 1] => 0,
@@ -77,7 +84,7 @@ pub fn indices(values: &[f64], width: usize) -> Vec<i32> {
                 let around = neighbours(values, width, at);
                 i32::from(size >= FIRST[(around.round_ties_even() as usize).min(FIRST.len() - 1)])
             }
-            _ => ((size + 1.0 - NEXT) as i32).max(1),
+            _ => ((size + NEXT).min(LARGEST) as i32).max(1),
         };
         if value < 0.0 { -magnitude } else { magnitude }
     };
@@ -85,19 +92,19 @@ pub fn indices(values: &[f64], width: usize) -> Vec<i32> {
 }
 
 /// The sum of the magnitudes of the 8 neighbours, each at most 2.
-fn neighbours(values: &[f64], width: usize, at: usize) -> f64 {
+fn neighbours(values: &[f32], width: usize, at: usize) -> f32 {
     let x = at % width;
     let columns = x.saturating_sub(1)..(x + 2).min(width);
     let row = |from: Option<usize>| {
         let row = from.and_then(|from| values.get(from..from + width)).unwrap_or(&[]);
-        row.get(columns.clone()).unwrap_or(&[]).iter().map(|v| v.abs().min(2.0)).sum::<f64>()
+        row.get(columns.clone()).unwrap_or(&[]).iter().map(|v| v.abs().min(2.0)).sum::<f32>()
     };
     let start = at - x;
     row(start.checked_sub(width)) + row(Some(start)) + row(Some(start + width)) - values[at].abs().min(2.0)
 }
 
-/// Sums of excesses count in parts of a step, so that their order does not matter.
-pub const UNIT: f64 = (1u64 << 32) as f64;
+/// Sums of excesses count in parts of a step, so that their order does not matter; those of a block have 31 bits.
+pub const UNIT: f32 = (1 << 18) as f32;
 
 /// How far coefficients, in steps, are beyond their indices, summed up, and how many have an index beside 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -109,11 +116,11 @@ pub struct Excess {
 
 impl Excess {
     /// Of these.
-    pub fn of(values: &[f64], indices: &[i32]) -> Excess {
+    pub fn of(values: &[f32], indices: &[i32]) -> Excess {
         let far = values.iter().zip(indices).filter(|(_, index)| **index != 0);
         far.fold(Excess::default(), |Excess { sum, count }, (value, index)| Excess {
             // More than a step only where an index is the largest there is.
-            sum: sum + ((value.abs() - f64::from(index.unsigned_abs())).clamp(-1.0, 1.0) * UNIT) as i64,
+            sum: sum + ((value.abs() - index.unsigned_abs() as f32).clamp(-1.0, 1.0) * UNIT) as i64,
             count: count + 1,
         })
     }
@@ -126,7 +133,7 @@ impl Excess {
     /// The offset that puts coefficients at the mean of their intervals.
     pub fn offset(self) -> u8 {
         // Where nothing has an index, it does not matter.
-        let mean = self.sum as f64 / UNIT / self.count.max(1) as f64;
+        let mean = self.sum as f64 / f64::from(UNIT) / self.count.max(1) as f64;
         (256.0 * mean + 0.5).clamp(0.0, 255.0) as u8
     }
 }
@@ -165,7 +172,8 @@ mod tests {
         // Rows do not go on in the next one.
         assert_eq!(indices(&[0.0, 2.0, 0.9, 0.0, 0.0, 0.0], 2), [0, 2, 1, 0, 0, 0]);
         assert_eq!(indices(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.9], 6)[5], 0);
-        assert_eq!(indices(&[1e300, -1e300, f64::NAN], 3), [i32::MAX, -i32::MAX, 0]);
+        let most = LARGEST as i32;
+        assert_eq!(indices(&[1e30, -1e30, f32::NAN], 3), [most, -most, 0]);
         let (near, far) = (Excess::of(&[1.25, 0.3], &[1, 0]), Excess::of(&[-2.75], &[-2]));
         assert_eq!([near.offset(), far.offset(), near.and(far).offset()], [64, 192, 128]);
         assert_eq!(Excess::default().offset(), 0);

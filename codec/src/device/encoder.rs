@@ -42,7 +42,7 @@ pub enum Planes {
 /// Arrays of what quantisation takes.
 struct Quantisation {
     indices: Array,
-    steps: Array,
+    inverses: Array,
     sums: Array,
     counts: Array,
     members: Array,
@@ -220,10 +220,10 @@ impl DeviceEncoder {
         }
         let quantisation = match steps {
             Some(steps) => {
-                let steps: Vec<f64> = steps.iter().map(|step| step.value()).collect();
+                let inverses: Vec<f32> = steps.iter().map(|step| step.inverse()).collect();
                 let places = places_in_bands(&tiles, &with_tiles(&groups, tiles.len()));
                 let all = pictures * format.components * each;
-                Some(Quantisation::new(&kernels, &places, &steps, (pictures, all), header.len())?)
+                Some(Quantisation::new(&kernels, &places, &inverses, (pictures, all), header.len())?)
             }
             None => None,
         };
@@ -326,7 +326,7 @@ impl DeviceEncoder {
         let Some(q) = &mut self.quantisation else { return Ok(()) };
         let arrays = [
             &mut self.coefficients,
-            &mut q.steps,
+            &mut q.inverses,
             &mut q.indices,
             &mut q.sums,
             &mut q.counts,
@@ -505,11 +505,11 @@ impl Quantisation {
     fn new(
         kernels: &Kernels,
         places: &[[i32; PLACE]],
-        steps: &[f64],
+        inverses: &[f32],
         (pictures, coefficients): (usize, usize),
         header: usize,
     ) -> Result<Quantisation, CodecError> {
-        let quantisers = steps.len();
+        let quantisers = inverses.len();
         let (mut members, mut begins) = (Vec::new(), vec![0]);
         for quantiser in 0..quantisers as i32 {
             let own = (0i32..).zip(places).filter(|(_, place)| place[4] == quantiser);
@@ -519,8 +519,8 @@ impl Quantisation {
         let blocks = pictures * places.len();
         Ok(Quantisation {
             indices: kernels.zeroed(Scalar::I32, coefficients)?,
-            steps: kernels.upload(steps)?,
-            sums: kernels.zeroed(Scalar::I64, blocks)?,
+            inverses: kernels.upload(inverses)?,
+            sums: kernels.zeroed(Scalar::I32, blocks)?,
             counts: kernels.zeroed(Scalar::I32, blocks)?,
             members: kernels.upload(&members)?,
             begins: kernels.upload(&begins)?,

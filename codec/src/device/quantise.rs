@@ -2,7 +2,7 @@
 
 use super::{round, warps};
 use crate::block::kernel::FIELDS;
-use crate::quantise::{FIRST, NEXT, UNIT};
+use crate::quantise::{FIRST, LARGEST, NEXT, UNIT};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
@@ -66,88 +66,136 @@ impl Block {
     }
 }
 
-/// The kernel that makes indices. Its parameters, in order: coefficients (`i32` or `f32`), steps (`f64`, of each
-/// quantiser), indices (`i32`), sums of what coefficients are beyond their indices (`i64`, of each block, in
-/// [`UNIT`]ths), how many have an index beside 0 (`i32`), blocks, places ([`PLACE`] numbers for each block of a
-/// picture), the stride of coefficients, the blocks of a picture, and the number of blocks. Integers with a step of 1
-/// are what they are.
+fn single(v: f32) -> Expr {
+    Expr::Lit(Literal::F32(v))
+}
+
+fn absolute(value: &Expr) -> Expr {
+    value.clone().lt(single(0.0)).select(-value.clone(), value.clone())
+}
+
+/// What counts of a neighbour.
+fn small(value: &Expr) -> Expr {
+    let size = absolute(value);
+    size.clone().lt(single(2.0)).select(size, single(2.0))
+}
+
+/// Rows of coefficients, two columns a lane, beyond the block as well, where the band has them.
+struct Rows<'a> {
+    block: &'a Block,
+    coefficients: Space,
+    kind: Scalar,
+    inverse: Expr,
+}
+
+/// A lane's two columns of a row.
+struct Row {
+    /// Coefficients in steps.
+    values: [Expr; 2],
+    /// What counts of each, and of those to the left and to the right.
+    sums: [Expr; 2],
+}
+
+impl Rows<'_> {
+    fn load(&self, b: &mut Builder, y: Expr) -> Row {
+        let Block { lane, place: [first_row, first_column, rows, columns, _], .. } = self.block;
+        let y = Expr::from(b.let_("row", Scalar::I32, y));
+        let row = Expr::from(b.let_("row_of_band", Scalar::I32, first_row.clone() + y.clone()));
+        let is_row = Expr::from(b.let_("is_row", Scalar::Bool, row.clone().ge(0.into()).and(row.lt(rows.clone()))));
+        let value = |b: &mut Builder, x: Expr, is_wanted: Expr| {
+            let column = Expr::from(b.let_("column", Scalar::I32, first_column.clone() + x.clone()));
+            let is_column = column.clone().ge(0.into()).and(column.lt(columns.clone()));
+            let value = b.let_("there", Scalar::F32, single(0.0));
+            b.if_(is_row.clone().and(is_column).and(is_wanted), |b| {
+                let c = Expr::from(b.load_new("c", self.kind, self.coefficients, self.block.at(y.clone(), x)));
+                b.set(Place::Local(value), c.cast(Scalar::F32) * self.inverse.clone());
+            });
+            Expr::from(value)
+        };
+        let yes = || Expr::Lit(Literal::Bool(true));
+        let values = [0, 1].map(|side| value(b, lane.clone() * 2 + side, yes()));
+        let (is_first, is_last) = (lane.clone().eq_(0.into()), lane.clone().eq_((LANES - 1).into()));
+        let beyond = is_first.clone().select((-1).into(), (2 * LANES).into());
+        let beyond = value(b, beyond, is_first.clone().or(is_last.clone()));
+        let [left, right, beyond] =
+            [&values[0], &values[1], &beyond].map(|value| Expr::from(b.let_("small", Scalar::F32, small(value))));
+        let before = b.shuffle("before", Scalar::F32, right.clone(), Lane::Up(1));
+        let behind = b.shuffle("behind", Scalar::F32, left.clone(), Lane::Down(1));
+        let before = is_first.select(beyond.clone(), before.into());
+        let behind = is_last.select(beyond, behind.into());
+        let sums = [before + left.clone() + right.clone(), left + right + behind];
+        Row { values, sums: sums.map(|sum| b.let_("sum_of_row", Scalar::F32, sum).into()) }
+    }
+}
+
+/// The kernel that makes indices. Its parameters, in order: coefficients (`i32` or `f32`), 1 over each quantiser's step
+/// (`f32`), indices (`i32`), sums of what coefficients are beyond their indices (`i32`, of each block, in [`UNIT`]ths),
+/// how many have an index beside 0 (`i32`), blocks, places ([`PLACE`] numbers for each block of a picture), the stride
+/// of coefficients, the blocks of a picture, and the number of blocks. Integers with a step of 1 are what they are.
 pub fn quantiser(kind: Scalar) -> Kernel {
     let mut builder = Builder::new(format!("quantise_{}", kind.name()));
     let b = &mut builder;
     b.doc("Coefficients to indices, with a dead zone that knows the neighbours, a warp a codeblock.");
     let coefficients = Space::Global(b.pointer("coefficients", kind, Access::Read, "coefficients"));
-    let steps = Space::Global(b.pointer("steps", Scalar::F64, Access::Read, "quantiser steps"));
+    let inverses = Space::Global(b.pointer("inverses", Scalar::F32, Access::Read, "1 over quantiser steps"));
     let indices = Space::Global(b.pointer("indices", Scalar::I32, Access::Write, "indices of coefficients"));
-    let sums = Space::Global(b.pointer("sums", Scalar::I64, Access::Write, "what is beyond indices, block by block"));
+    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Write, "what is beyond indices, block by block"));
     let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Write, "indices beside 0, block by block"));
     let arrays = Block::arrays(b);
     let block = Block::new(b, arrays);
-    let [first_row, first_column, rows, columns, which] = block.place.clone();
-    let step = Expr::from(b.load_new("step", Scalar::F64, steps, which));
-    let (sum, count) = (b.let_("sum", Scalar::I64, Expr::i64(0)), b.let_("some", Scalar::I32, 0));
-    let value = |b: &mut Builder, at: Expr| {
-        let c = Expr::from(b.load_new("c", kind, coefficients, at));
-        Expr::from(b.let_("value", Scalar::F64, c.cast(Scalar::F64) / step.clone()))
-    };
-    let absolute = |v: &Expr| v.clone().lt(real(0.0)).select(-v.clone(), v.clone());
-    let quantised = |b: &mut Builder, y: Expr, x: Expr| {
-        let at = Expr::from(b.let_("at", Scalar::I32, block.at(y.clone(), x.clone())));
-        let value_here = value(b, at.clone());
-        let size = Expr::from(b.let_("size", Scalar::F64, absolute(&value_here)));
-        let magnitude = b.let_("magnitude", Scalar::I32, 0);
-        let far = real(FIRST[0]);
-        b.if_(size.clone().ge(far.clone()), |b| {
-            // Beyond 31 bits it is the largest there is.
-            let most = f64::from(i32::MAX);
-            let moved = b.let_("moved", Scalar::F64, size.clone() + real(1.0) - real(NEXT));
-            let fits = Expr::from(moved).lt(real(most)).select(moved.into(), real(most));
-            b.set(Place::Local(magnitude), fits.cast(Scalar::I32).max(1.into()));
+    let inverse = Expr::from(b.load_new("inverse", Scalar::F32, inverses, block.place[4].clone()));
+    let (sum, count) = (b.let_("sum", Scalar::I32, 0), b.let_("some", Scalar::I32, 0));
+    let quantised = |b: &mut Builder| {
+        let rows = Rows { block: &block, coefficients, kind, inverse: inverse.clone() };
+        // Where a coefficient becomes 1, by the neighbours' number.
+        let first = (0i32..).zip(FIRST).fold(single(FIRST[FIRST.len() - 1]), |others, (i, value)| {
+            block.lane.clone().eq_(i.into()).select(single(value), others)
         });
-        let near = size.clone().ge(real(FIRST[FIRST.len() - 1])).and(size.clone().lt(far));
-        b.if_(near, |b| {
-            let small = |v: &Expr| {
-                let size = absolute(v);
-                size.clone().lt(real(2.0)).select(size, real(2.0))
-            };
-            let around = b.let_("around", Scalar::F64, real(0.0));
-            for dy in -1..=1 {
-                let row = b.let_("row", Scalar::F64, real(0.0));
-                let y = Expr::from(b.let_("of_row", Scalar::I32, y.clone() + dy));
-                let in_band = first_row.clone() + y.clone();
-                let row_there = in_band.clone().ge(0.into()).and(in_band.lt(rows.clone()));
-                for dx in -1..=1 {
-                    let x = Expr::from(b.let_("of_column", Scalar::I32, x.clone() + dx));
-                    let in_band = first_column.clone() + x.clone();
-                    let there = in_band.clone().ge(0.into()).and(in_band.lt(columns.clone()));
-                    b.if_(row_there.clone().and(there), |b| {
-                        let other = value(b, block.at(y.clone(), x));
-                        b.set(Place::Local(row), Expr::from(row) + small(&other));
+        let first = b.let_("first", Scalar::F32, first);
+        let (above, here) = (rows.load(b, (-1).into()), rows.load(b, 0.into()));
+        let mut variables = |name: &str, row: [Expr; 2]| row.map(|value| b.let_(name, Scalar::F32, value));
+        let (above, own) = (variables("above", above.sums), variables("own", here.sums));
+        let values = variables("value", here.values);
+        b.for_("y", 0, block.height.clone(), 1, |b, y| {
+            let next = rows.load(b, y.clone() + 1);
+            for side in [0, 1] {
+                let value = Expr::from(values[side]);
+                let size = Expr::from(b.let_("size", Scalar::F32, absolute(&value)));
+                let around = Expr::from(above[side]) + own[side] + next.sums[side].clone();
+                let around = around - small(&value);
+                let nearest = round(b, around, 0.0, (FIRST.len() - 1) as f64, Scalar::F32);
+                let threshold = b.shuffle("threshold", Scalar::F32, first, Lane::Index(nearest));
+                let magnitude = b.let_("magnitude", Scalar::I32, size.clone().ge(threshold.into()).cast(Scalar::I32));
+                b.if_(size.clone().ge(single(FIRST[0])), |b| {
+                    let moved = Expr::from(b.let_("moved", Scalar::F32, size.clone() + single(NEXT)));
+                    let fits = moved.clone().lt(single(LARGEST)).select(moved, single(LARGEST));
+                    b.set(Place::Local(magnitude), fits.cast(Scalar::I32).max(1.into()));
+                });
+                let magnitude = Expr::from(magnitude);
+                let x = Expr::from(b.let_("x", Scalar::I32, block.lane.clone() * 2 + side as i32));
+                b.if_(x.clone().lt(block.width.clone()), |b| {
+                    let at = block.at(y.clone(), x);
+                    b.store(indices, at, value.lt(single(0.0)).select(-magnitude.clone(), magnitude.clone()));
+                    b.if_(magnitude.clone().ne_(0.into()), |b| {
+                        let beyond = b.let_("beyond", Scalar::F32, size - magnitude.cast(Scalar::F32));
+                        let least = Expr::from(beyond).lt(single(-1.0)).select(single(-1.0), beyond.into());
+                        let least = Expr::from(b.let_("bounded", Scalar::F32, least));
+                        let both = least.clone().gt(single(1.0)).select(single(1.0), least);
+                        b.set(Place::Local(sum), Expr::from(sum) + (both * single(UNIT)).cast(Scalar::I32));
+                        b.set(Place::Local(count), Expr::from(count) + 1);
                     });
-                }
-                b.set(Place::Local(around), Expr::from(around) + row);
+                });
             }
-            let around = Expr::from(around) - small(&value_here);
-            let nearest = round(b, around, 0.0, (FIRST.len() - 1) as f64, Scalar::F64);
-            let nearest = Expr::from(b.let_("nearest", Scalar::I32, nearest));
-            let threshold = (0i32..)
-                .zip(FIRST)
-                .fold(real(FIRST[0]), |all, (i, value)| nearest.clone().eq_(i.into()).select(real(value), all));
-            b.set(Place::Local(magnitude), size.clone().ge(threshold).cast(Scalar::I32));
+            for side in [0, 1] {
+                b.set(Place::Local(above[side]), own[side]);
+                b.set(Place::Local(own[side]), next.sums[side].clone());
+                b.set(Place::Local(values[side]), next.values[side].clone());
+            }
         });
-        let magnitude = Expr::from(magnitude);
-        b.if_(magnitude.clone().ne_(0.into()), |b| {
-            let beyond = b.let_("beyond", Scalar::F64, size - magnitude.clone().cast(Scalar::F64));
-            let least = Expr::from(beyond).lt(real(-1.0)).select(real(-1.0), beyond.into());
-            let least = Expr::from(b.let_("bounded", Scalar::F64, least));
-            let both = least.clone().gt(real(1.0)).select(real(1.0), least);
-            b.set(Place::Local(sum), Expr::from(sum) + (both * real(UNIT)).cast(Scalar::I64));
-            b.set(Place::Local(count), Expr::from(count) + 1);
-        });
-        b.store(indices, at, value_here.lt(real(0.0)).select(-magnitude.clone(), magnitude));
     };
     if kind.is_integer() {
         b.if_else(
-            step.clone().eq_(real(1.0)),
+            inverse.clone().eq_(single(1.0)),
             |b| {
                 block.for_each(b, |b, y, x| {
                     let at = b.let_("at", Scalar::I32, block.at(y, x));
@@ -155,16 +203,16 @@ pub fn quantiser(kind: Scalar) -> Kernel {
                     b.store(indices, at, c);
                 });
             },
-            |b| block.for_each(b, quantised),
+            quantised,
         );
     } else {
-        block.for_each(b, quantised);
+        quantised(b);
     }
     for distance in [16, 8, 4, 2, 1] {
-        let other = b.shuffle("other", Scalar::I64, sum, Lane::Xor(distance));
-        b.set(Place::Local(sum), Expr::from(sum) + other);
-        let other = b.shuffle("other", Scalar::I32, count, Lane::Xor(distance));
-        b.set(Place::Local(count), Expr::from(count) + other);
+        for all in [sum, count] {
+            let other = b.shuffle("other", Scalar::I32, all, Lane::Xor(distance));
+            b.set(Place::Local(all), Expr::from(all) + other);
+        }
     }
     b.if_(block.lane.clone().eq_(0.into()), |b| {
         b.store(sums, Builtin::BlockX, sum);
@@ -181,7 +229,7 @@ pub fn offsets() -> Kernel {
     let mut builder = Builder::new("put_offsets");
     let b = &mut builder;
     b.doc("The mean of what coefficients are beyond their indices, in 256ths, into headers; a warp a quantiser.");
-    let sums = Space::Global(b.pointer("sums", Scalar::I64, Access::Read, "what is beyond indices, block by block"));
+    let sums = Space::Global(b.pointer("sums", Scalar::I32, Access::Read, "what is beyond indices, block by block"));
     let counts = Space::Global(b.pointer("counts", Scalar::I32, Access::Read, "indices beside 0, block by block"));
     let members = Space::Global(b.pointer("members", Scalar::I32, Access::Read, "blocks by their quantisers"));
     let begins = Space::Global(b.pointer("begins", Scalar::I32, Access::Read, "where a quantiser's blocks begin"));
@@ -200,8 +248,8 @@ pub fn offsets() -> Kernel {
     b.for_("i", from + lane.clone(), to, LANES, |b, i| {
         let member = Expr::from(b.load_new("member", Scalar::I32, members, i));
         let block = b.let_("block", Scalar::I32, picture.clone() * each + member);
-        let one = b.load_new("one", Scalar::I64, sums, block);
-        b.set(Place::Local(sum), Expr::from(sum) + one);
+        let one = Expr::from(b.load_new("one", Scalar::I32, sums, block));
+        b.set(Place::Local(sum), Expr::from(sum) + one.cast(Scalar::I64));
         let one = Expr::from(b.load_new("more", Scalar::I32, counts, block));
         b.set(Place::Local(count), Expr::from(count) + one.cast(Scalar::I64));
     });
@@ -213,7 +261,7 @@ pub fn offsets() -> Kernel {
     }
     let number = |v: LocalId| Expr::from(v).cast(Scalar::F64);
     let counted = Expr::from(count).gt(Expr::i64(0));
-    let mean = number(sum) / real(UNIT) / counted.select(number(count), real(1.0));
+    let mean = number(sum) / real(UNIT.into()) / counted.select(number(count), real(1.0));
     let scaled = b.let_("scaled", Scalar::F64, mean * real(256.0) + real(0.5));
     let least = Expr::from(scaled).lt(real(0.0)).select(real(0.0), scaled.into());
     let offset = least.cast(Scalar::I32).min(255.into());
