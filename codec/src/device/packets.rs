@@ -37,7 +37,7 @@ pub fn loaded(b: &mut Builder, name: &str, space: Space, at: impl Into<Expr>) ->
     b.load_new(name, Scalar::I32, space, at).into()
 }
 
-fn added(b: &mut Builder, sum: LocalId, value: impl Into<Expr>) {
+pub fn added(b: &mut Builder, sum: LocalId, value: impl Into<Expr>) {
     b.set(Place::Local(sum), Expr::from(sum) + value.into());
 }
 
@@ -67,8 +67,8 @@ impl Entry {
     }
 }
 
-/// Threads that lay a picture's blocks out.
-const LAYERS: i32 = 256;
+/// Threads that lay a picture's blocks out, or read a packet's index.
+pub const LAYERS: i32 = 256;
 
 /// The kernel that finds how many bytes of indices and how many words come before each block: prefix sums, a block of
 /// threads a picture. Its parameters, in order: blocks ([`Task`](crate::block::kernel::Task)), results of the encoder,
@@ -103,34 +103,16 @@ pub fn layout() -> Kernel {
         added(b, sums[1], entry.words);
         added(b, sums[2], is_left.cast(Scalar::I32));
     });
-    // Sums of all threads up to each, in as many rounds as there are bits of their number.
-    let shared =
-        ["all_bytes", "all_words", "all_left"].map(|name| Space::Shared(b.shared(name, Scalar::I32, LAYERS as u32)));
-    let own = sums.map(|sum| Expr::from(b.let_("own", Scalar::I32, sum)));
-    let publish = |b: &mut Builder| {
-        b.barrier();
-        for (space, sum) in shared.into_iter().zip(sums) {
-            b.store(space, thread.clone(), sum);
-        }
-        b.barrier();
-    };
-    for distance in (0..LAYERS.trailing_zeros()).map(|bit| 1 << bit) {
-        publish(b);
-        b.if_(thread.clone().ge(distance.into()), |b| {
-            for (space, sum) in shared.into_iter().zip(sums) {
-                let other = loaded(b, "other", space, thread.clone() - distance);
-                added(b, sum, other);
-            }
-        });
-    }
+    let shared = ["all_bytes", "all_words", "all_left"].map(|name| b.shared(name, Scalar::I32, LAYERS as u32));
+    let before = sums_before(b, &thread, shared, sums);
     let row = Expr::from(b.let_("row", Scalar::I32, Expr::from(Builtin::BlockX) * (each.clone() + 1)));
     b.if_(thread.clone().eq_((LAYERS - 1).into()), |b| {
         b.store(entries, row.clone() + each.clone(), sums[0]);
         b.store(words, row.clone() + each.clone(), sums[1]);
         b.store(left, Builtin::BlockX, sums[2]);
     });
-    for (sum, own) in sums.into_iter().zip(own) {
-        b.set(Place::Local(sum), Expr::from(sum) - own);
+    for (sum, before) in sums.into_iter().zip(before) {
+        b.set(Place::Local(sum), before);
     }
     b.for_("i", from, to, 1, |b, i| {
         let entry = of(b, i.clone());
@@ -139,6 +121,50 @@ pub fn layout() -> Kernel {
         added(b, sums[0], entry.bytes);
         added(b, sums[1], entry.words);
     });
+    layers(builder)
+}
+
+/// Sums, each of them, of all threads up to each one, and the sums of those before: in as many rounds as there are bits
+/// of a thread's number.
+pub fn sums_before<const N: usize>(
+    b: &mut Builder,
+    thread: &Expr,
+    shared: [SharedId; N],
+    sums: [LocalId; N],
+) -> [Expr; N] {
+    let own = sums.map(|sum| Expr::from(b.let_("own", Scalar::I32, sum)));
+    rounds(b, thread, shared, sums, |b, others| {
+        for (sum, other) in sums.into_iter().zip(others) {
+            added(b, sum, other);
+        }
+    });
+    std::array::from_fn(|i| Expr::from(b.let_("before", Scalar::I32, Expr::from(sums[i]) - own[i].clone())))
+}
+
+/// Lets each thread combine what it has with what those before have, so many at a time as rounds before have made.
+pub fn rounds<const N: usize>(
+    b: &mut Builder,
+    thread: &Expr,
+    shared: [SharedId; N],
+    values: [LocalId; N],
+    combine: impl Fn(&mut Builder, [Expr; N]),
+) {
+    let shared = shared.map(Space::Shared);
+    for distance in (0..LAYERS.trailing_zeros()).map(|bit| 1 << bit) {
+        b.barrier();
+        for (space, value) in shared.into_iter().zip(values) {
+            b.store(space, thread.clone(), value);
+        }
+        b.barrier();
+        b.if_(thread.clone().ge(distance.into()), |b| {
+            let others = shared.map(|space| loaded(b, "other", space, thread.clone() - distance));
+            combine(b, others);
+        });
+    }
+}
+
+/// As many blocks of so many threads as the last parameter says.
+pub fn layers(builder: Builder) -> Kernel {
     let one = || Expr::i32(1);
     let mut kernel = builder.finish(Launch { block: [LAYERS as u32, 1, 1], grid: [one(), one(), one()] });
     kernel.launch.grid[0] = Expr::Param(ParamId(kernel.params.len() as u32 - 1));

@@ -3,9 +3,9 @@
 //! beyond a stream's bytes, whatever they are.
 
 use super::hash::Hash;
-use super::packets::{Part, global, loaded};
+use super::packets::{LAYERS, Part, added, global, layers, loaded, rounds, sums_before};
 use super::{Threads, warps};
-use crate::block::kernel::{AS_IT_IS, Block, FIELDS, MOST_PLANES, sums};
+use crate::block::kernel::{AS_IT_IS, Block, FIELDS, MOST_PLANES};
 use crate::header::CHECKSUM;
 use crate::packet::{LENGTH, OPEN, RAW};
 use lifting_codegen::ir::build::Builder;
@@ -79,16 +79,73 @@ pub fn header_reader() -> Kernel {
     warps(builder)
 }
 
-/// The kernel that reads the index of a packet, a warp each. Its parameters, in order: streams (`u8`), lengths of
-/// streams (`i32`), blocks ([`Task`](crate::block::kernel::Task), of which the shapes are read), the first block of
-/// each packet and the number of blocks, what it says of blocks ([`PARSED`] numbers each), parts as
+/// Bytes of an index that a thread reads at a time.
+const PIECE: i32 = 32;
+
+/// Most bytes of an entry.
+const ENTRY: i32 = 4;
+
+/// An entry, as its bytes have it.
+struct Entry {
+    head: Expr,
+    mode: Expr,
+    is_short: Expr,
+    /// Words; of raw blocks, what their shapes say.
+    many: Expr,
+    bytes: Expr,
+}
+
+/// What a parser has at hand: its packet's bytes, up to one.
+struct Index {
+    streams: Space,
+    stream: Expr,
+    stop: Expr,
+}
+
+impl Index {
+    /// A byte; 0 behind the end.
+    fn byte(&self, b: &mut Builder, at: Expr) -> Expr {
+        let value = b.let_("of_entry", Scalar::I32, 0);
+        b.if_(at.clone().lt(self.stop.clone()), |b| {
+            let read = byte(b, self.streams, self.stream.clone() + wide(at));
+            b.set(Place::Local(value), read);
+        });
+        value.into()
+    }
+
+    /// Of the entry that begins at a byte: the first one, whether that is all of it, the third one, and its length.
+    fn length(&self, b: &mut Builder, at: &Expr) -> [Expr; 4] {
+        let (head, low) = (self.byte(b, at.clone()), self.byte(b, at.clone() + 2));
+        let is_short = head.clone().and(i32::from(RAW).into()).ne_(0.into()).or(head.clone().eq_(0.into()));
+        let is_short = Expr::from(b.let_("is_short", Scalar::Bool, is_short));
+        let long = low.clone().ge(128.into()).select(ENTRY.into(), (ENTRY - 1).into());
+        let bytes = b.let_("bytes", Scalar::I32, is_short.clone().select(1.into(), long));
+        [head, is_short, low, bytes.into()]
+    }
+
+    fn entry(&self, b: &mut Builder, at: &Expr) -> Entry {
+        let [head, is_short, low, bytes] = self.length(b, at);
+        let (mode, high) = (self.byte(b, at.clone() + 1), self.byte(b, at.clone() + 3));
+        let high = low.clone().ge(128.into()).select(high, 0.into());
+        let many = is_short.clone().select(0.into(), low.and(127.into()).or(high << 7));
+        Entry { head, mode, is_short, many, bytes }
+    }
+}
+
+/// The kernel that reads the index of a packet, a block of threads each. Its parameters, in order: streams (`u8`),
+/// lengths of streams (`i32`), blocks ([`Task`](crate::block::kernel::Task), of which the shapes are read), the first
+/// block of each packet and the number of blocks, what it says of blocks ([`PARSED`] numbers each), parts as
 /// [`parts`](super::packets::parts) has them, faults of each packet (`i32`), bytes of a header, blocks of a picture,
 /// packets of a picture, tables, bytes from one stream to the next (`i64`), and packets of all pictures. A packet with
-/// a fault has parts without bytes.
+/// a fault has parts without bytes, and what is said of its blocks means nothing.
+///
+/// Where entries begin is not known before those that come first are read. So each thread finds, for each byte that an
+/// entry may begin with in a piece, where the first one behind the piece begins, and how many begin before that; these
+/// are functions, which compose.
 pub fn parser() -> Kernel {
     let mut builder = Builder::new("read_indices");
     let b = &mut builder;
-    b.doc("What packets' indices say of their blocks, 32 bytes at a time, a warp a packet.");
+    b.doc("What packets' indices say of their blocks, a piece a thread, a block of threads a packet.");
     let streams = global(b, "streams", Scalar::U8, Access::Read, STREAMS);
     let lengths = global(b, "lengths", Scalar::I32, Access::Read, LENGTHS);
     let blocks = global(b, "blocks", Scalar::I32, Access::Read, "seven numbers for each block");
@@ -102,7 +159,7 @@ pub fn parser() -> Kernel {
     let tables = Expr::from(b.scalar("tables", Scalar::I32, "number of tables"));
     let capacity = Expr::from(b.scalar("capacity", Scalar::I64, CAPACITY));
     b.scalar("count", Scalar::I32, "packets of all pictures");
-    let lane = Expr::from(b.let_("lane", Scalar::I32, Builtin::Lane));
+    let thread = Expr::from(b.let_("thread", Scalar::I32, Builtin::ThreadX));
     let picture = Expr::from(b.let_("picture", Scalar::I32, Expr::from(Builtin::BlockX) / packets.clone()));
     let packet = Expr::from(Builtin::BlockX) - picture.clone() * packets.clone();
     let packet = Expr::from(b.let_("packet", Scalar::I32, packet));
@@ -133,96 +190,142 @@ pub fn parser() -> Kernel {
     let is_last = packet.clone().eq_(packets - 1);
     require(b, (!is_last).or(Expr::from(end).eq_(limit)));
 
-    let at = b.let_("at", Scalar::I32, Expr::from(start) + LENGTH as i32);
-    let block = b.let_("of_block", Scalar::I32, first);
-    let words = b.let_("words", Scalar::I32, 0);
-    let below = (Expr::int(1, Scalar::U32) << lane.clone()) - Expr::int(1, Scalar::U32);
-    let below = Expr::from(b.let_("below", Scalar::U32, below));
-    let more = Expr::from(fine).and(Expr::from(block).lt(next.clone()));
-    b.while_(more, |b| {
-        let own = Expr::from(b.let_("from", Scalar::I32, Expr::from(at) + lane.clone()));
-        let bytes: [LocalId; 4] = std::array::from_fn(|i| {
-            let value = b.let_("of_entry", Scalar::I32, 0);
-            let there = (own.clone() + i as i32).lt(end.into());
-            b.if_(there, |b| {
-                let read = byte(b, streams, stream.clone() + wide(own.clone() + i as i32));
-                b.set(Place::Local(value), read);
+    let begin = Expr::from(b.let_("begin", Scalar::I32, Expr::from(start) + LENGTH as i32));
+    let most = Expr::from(b.let_("most", Scalar::I32, (next.clone() - first.clone()) * ENTRY));
+    let stop = Expr::from(fine).select(Expr::from(end).min(begin.clone() + most.clone()), 0.into());
+    let index = Index { streams, stream, stop: b.let_("stop", Scalar::I32, stop).into() };
+    // Of what was read before: where the first entry behind it begins, the block of it, and its words.
+    let (offset, block, words) = (
+        b.let_("offset", Scalar::I32, 0),
+        b.let_("of_block", Scalar::I32, first.clone()),
+        b.let_("words", Scalar::I32, 0),
+    );
+    let (wrong, finish) = (b.let_("wrong", Scalar::I32, 0), b.let_("finish", Scalar::I32, 0));
+    let maps = ["from_0", "from_1", "from_2", "from_3"].map(|name| b.shared(name, Scalar::I32, LAYERS as u32));
+    let of_words = b.shared("all_words", Scalar::I32, LAYERS as u32);
+    b.for_("chunk", 0, (most + (PIECE * LAYERS - 1)) / (PIECE * LAYERS), 1, |b, chunk| {
+        let piece = begin.clone() + (chunk * LAYERS + thread.clone()) * PIECE;
+        let piece = Expr::from(b.let_("piece", Scalar::I32, piece));
+        let size = Expr::from(b.let_("size", Scalar::I32, (index.stop.clone() - piece.clone()).min(PIECE.into())));
+        let own: [LocalId; ENTRY as usize] = std::array::from_fn(|from| {
+            let (at, found) = (b.let_("at", Scalar::I32, from as i32), b.let_("found", Scalar::I32, 0));
+            b.while_(Expr::from(at).lt(size.clone()), |b| {
+                let [.., bytes] = index.length(b, &(piece.clone() + at));
+                added(b, at, bytes);
+                added(b, found, 1);
             });
-            value
+            let behind = (Expr::from(at) - PIECE).max(0.into());
+            b.let_("map", Scalar::I32, behind.or(Expr::from(found) << 2))
         });
-        let [head, mode, low, high] = bytes.map(Expr::from);
-        let is_raw = Expr::from(b.let_("is_raw", Scalar::Bool, head.clone().and(i32::from(RAW).into()).ne_(0.into())));
-        let planes = Expr::from(b.let_("planes", Scalar::I32, head.clone().and(i32::from(RAW - 1).into())));
-        let is_short = is_raw.clone().or(head.clone().eq_(0.into()));
-        let is_short = Expr::from(b.let_("is_short", Scalar::Bool, is_short));
-        let two = Expr::from(b.let_("two", Scalar::Bool, low.clone().ge(128.into())));
-        let long = two.clone().select(4.into(), 3.into());
-        let bytes = Expr::from(b.let_("bytes", Scalar::I32, is_short.clone().select(1.into(), long)));
-        // Where entries begin: the first one here, and each behind the one before.
-        let short = b.ballot("short", is_short.clone());
-        let long = b.ballot("long", bytes.clone().eq_(4.into()));
-        let (passed, begins) =
-            (b.let_("passed", Scalar::I32, 0), b.let_("begins", Scalar::U32, Expr::int(0, Scalar::U32)));
-        let found = b.let_("found", Scalar::I32, 0);
-        let left = Expr::from(b.let_("left", Scalar::I32, next.clone() - block));
-        let goes_on = Expr::from(passed).lt(LANES.into()).and(Expr::from(found).lt(left));
-        b.while_(goes_on, |b| {
-            let bit =
-                |of: LocalId| (Expr::from(of) >> Expr::from(passed)).and(Expr::int(1, Scalar::U32)).cast(Scalar::I32);
-            let length = b.let_("length", Scalar::I32, Expr::from(3) - bit(short) * 2 + bit(long));
-            b.set(Place::Local(begins), Expr::from(begins).or(Expr::int(1, Scalar::U32) << Expr::from(passed)));
-            b.set(Place::Local(passed), Expr::from(passed) + length);
-            b.set(Place::Local(found), Expr::from(found) + 1);
-        });
-        let mine = (Expr::from(begins) >> lane.clone()).and(Expr::int(1, Scalar::U32)).ne_(Expr::int(0, Scalar::U32));
-        let mine = Expr::from(b.let_("mine", Scalar::Bool, mine));
-        let (good, count) = (b.let_("good", Scalar::Bool, !mine.clone()), b.let_("own_words", Scalar::I32, 0));
-        let rank = Expr::from(begins).and(below.clone()).count_ones().cast(Scalar::I32);
-        let which = picture.clone() * each.clone() + Expr::from(block) + rank;
-        let which = Expr::from(b.let_("which", Scalar::I32, which));
-        b.if_(mine.clone(), |b| {
-            let shape = Block::load(b, blocks, which.clone());
-            let most = Expr::from(b.let_("most", Scalar::I32, shape.raw_words(&planes)));
-            let many = low.clone().and(127.into()).or(two.select(high, 0.into()) << 7);
-            let coded = is_short.clone().select(0.into(), many);
-            b.set(Place::Local(count), is_raw.clone().select(most.clone(), coded));
-            let fits = (own + bytes).le(end.into()).and(head.clone().lt(i32::from(OPEN).into()));
-            let fits = fits.and(planes.clone().le((MOST_PLANES as i32).into()));
-            let there = planes.clone().gt(0.into());
-            let number = Expr::from(count);
-            let is_coded = number.clone().gt(0.into()).and(number.lt(most));
-            let known = mode.clone().and(31.into()).lt(tables.clone()).and(mode.clone().lt(192.into()));
-            let right = is_raw.clone().or(is_coded.and(known)).and(there).or(head.eq_(0.into()));
-            b.set(Place::Local(good), fits.and(right));
-        });
-        let wrong = b.ballot("wrong", !Expr::from(good));
-        require(b, Expr::from(wrong).eq_(Expr::int(0, Scalar::U32)));
-        let (before, all) = sums(b, &lane, "sum", count.into());
-        b.if_(mine.and(fine.into()), |b| {
-            let class = is_raw.clone().select(0.into(), mode.clone().and(31.into()));
-            let sharing = is_raw.select(AS_IT_IS.into(), mode >> 5);
-            let byte = (Expr::from(words) + before) * 2;
-            for (i, value) in (0..).zip([planes, class, sharing, byte, count.into()]) {
-                b.store(parsed, which.clone() * PARSED as i32 + i, value);
+        rounds(b, &thread, maps, own, |b, others| {
+            let all = others.map(|other| {
+                let through = other.clone().and((ENTRY - 1).into());
+                let then = (1i32..).zip(&own[1..]).fold(Expr::from(own[0]), |others, (from, map)| {
+                    through.clone().eq_(from.into()).select((*map).into(), others)
+                });
+                let then = Expr::from(b.let_("then", Scalar::I32, then));
+                let found = other - through + (then.clone() - then.clone().and((ENTRY - 1).into()));
+                b.let_("both", Scalar::I32, then.and((ENTRY - 1).into()).or(found))
+            });
+            for (map, both) in own.into_iter().zip(all) {
+                b.set(Place::Local(map), both);
             }
         });
-        b.set(Place::Local(words), Expr::from(words) + all);
-        b.set(Place::Local(at), Expr::from(at) + passed);
-        b.set(Place::Local(block), Expr::from(block) + found);
-    });
-    let payload = Expr::from(b.let_("payload", Scalar::I32, Expr::from(words) * 2));
-    let is_whole = (Expr::from(at) + 2 * CHECKSUM as i32 + payload.clone()).eq_(end.into());
-    let ok = b.let_("ok", Scalar::Bool, Expr::from(fine).and(is_whole));
-    let ok = || Expr::from(ok);
-    b.if_(lane.eq_(0.into()), |b| {
-        let behind = Expr::from(at) + CHECKSUM as i32;
-        let own = [start.into(), Expr::from(at) - start, behind, payload];
-        for (i, value) in (0..).zip(own) {
-            b.store(parts, Expr::from(Builtin::BlockX) * 4 + i, ok().select(value, 0.into()));
+        b.barrier();
+        for (map, space) in own.into_iter().zip(maps) {
+            b.store(Space::Shared(space), thread.clone(), map);
         }
-        b.store(faults, Builtin::BlockX, ok().select(0.into(), 1.into()));
+        b.barrier();
+        let through = |b: &mut Builder, thread: Expr| {
+            let map = b.let_("map", Scalar::I32, 0);
+            for (from, space) in (0..).zip(maps) {
+                b.if_(Expr::from(offset).eq_(from.into()), |b| {
+                    b.load(Place::Local(map), Space::Shared(space), thread.clone(), 1, Cache::Default);
+                });
+            }
+            Expr::from(map)
+        };
+        let before = b.let_("before", Scalar::I32, offset);
+        b.if_(thread.clone().gt(0.into()), |b| {
+            let map = through(b, thread.clone() - 1);
+            b.set(Place::Local(before), map);
+        });
+        let all = through(b, (LAYERS - 1).into());
+
+        // Entries that begin in the piece, twice: for their words, and for what comes of them.
+        let entries = |b: &mut Builder, body: &dyn Fn(&mut Builder, Entry, &Expr, &Expr)| {
+            let at = b.let_("at", Scalar::I32, Expr::from(before).and((ENTRY - 1).into()));
+            let which = b.let_("which", Scalar::I32, Expr::from(block) + (Expr::from(before) >> 2));
+            let goes_on = Expr::from(at).lt(size.clone()).and(Expr::from(which).lt(next.clone()));
+            b.while_(goes_on, |b| {
+                let here = Expr::from(b.let_("here", Scalar::I32, piece.clone() + at));
+                let entry = index.entry(b, &here);
+                added(b, at, entry.bytes.clone());
+                body(b, entry, &here, &which.into());
+                added(b, which, 1);
+            });
+        };
+        let of_picture = picture.clone() * each.clone();
+        let counted = b.let_("counted", Scalar::I32, 0);
+        // Words, planes, and words that it has raw.
+        let shape = |b: &mut Builder, entry: &Entry, which: &Expr| {
+            let planes = Expr::from(b.let_("planes", Scalar::I32, entry.head.clone().and(i32::from(RAW - 1).into())));
+            let shape = Block::load(b, blocks, of_picture.clone() + which.clone());
+            let raw = Expr::from(b.let_("raw", Scalar::I32, shape.raw_words(&planes)));
+            let is_raw = entry.head.clone().and(i32::from(RAW).into()).ne_(0.into());
+            let is_raw = Expr::from(b.let_("is_raw", Scalar::Bool, is_raw));
+            let words = b.let_("own_words", Scalar::I32, is_raw.clone().select(raw.clone(), entry.many.clone()));
+            (Expr::from(words), planes, raw, is_raw)
+        };
+        entries(b, &|b, entry, here, which| {
+            let (number, planes, raw, is_raw) = shape(b, &entry, which);
+            let Entry { head, mode, is_short, bytes, .. } = entry;
+            let fits = (here.clone() + bytes.clone()).le(end.into()).and(head.clone().lt(i32::from(OPEN).into()));
+            let fits = fits.and(planes.clone().le((MOST_PLANES as i32).into()));
+            let is_coded = (!is_short).and(number.clone().gt(0.into())).and(number.clone().lt(raw));
+            let known = mode.clone().and(31.into()).lt(tables.clone()).and(mode.lt(192.into()));
+            let right = is_raw.or(is_coded.and(known)).and(planes.gt(0.into())).or(head.eq_(0.into()));
+            added(b, wrong, (!fits.and(right)).cast(Scalar::I32));
+            added(b, counted, number);
+            let is_last = which.clone().eq_(next.clone() - 1);
+            b.if_(is_last, |b| b.set(Place::Local(finish), here.clone() + bytes));
+        });
+        let [own_words] = sums_before(b, &thread, [of_words], [counted]);
+        let byte = b.let_("first_byte", Scalar::I32, (Expr::from(words) + own_words) * 2);
+        entries(b, &|b, entry, _, which| {
+            let (number, planes, _, is_raw) = shape(b, &entry, which);
+            let class = is_raw.clone().select(0.into(), entry.mode.clone().and(31.into()));
+            let sharing = is_raw.select(AS_IT_IS.into(), entry.mode >> 5);
+            for (i, value) in (0..).zip([planes, class, sharing, byte.into(), number.clone()]) {
+                b.store(parsed, (of_picture.clone() + which.clone()) * PARSED as i32 + i, value);
+            }
+            added(b, byte, number * 2);
+        });
+        b.barrier();
+        b.store(Space::Shared(of_words), thread.clone(), counted);
+        b.barrier();
+        let more = loaded(b, "more", Space::Shared(of_words), LAYERS - 1);
+        added(b, words, more);
+        b.set(Place::Local(offset), all.clone().and((ENTRY - 1).into()));
+        added(b, block, all >> 2);
     });
-    warps(builder)
+    // One thread has met the last entry.
+    sums_before(b, &thread, [maps[0], maps[1]], [wrong, finish]);
+    let at = Expr::from(b.let_("behind", Scalar::I32, finish));
+    let at = first.eq_(next.clone()).select(begin, at);
+    let at = Expr::from(b.let_("last", Scalar::I32, at));
+    let payload = Expr::from(b.let_("payload", Scalar::I32, Expr::from(words) * 2));
+    let is_whole = (at.clone() + 2 * CHECKSUM as i32 + payload.clone()).eq_(end.into());
+    let is_right = Expr::from(wrong).eq_(0.into()).and(Expr::from(block).ge(next));
+    let ok = Expr::from(b.let_("ok", Scalar::Bool, Expr::from(fine).and(is_whole).and(is_right)));
+    b.if_(thread.eq_((LAYERS - 1).into()), |b| {
+        let own = [start.into(), at.clone() - start, at + CHECKSUM as i32, payload];
+        for (i, value) in (0..).zip(own) {
+            b.store(parts, Expr::from(Builtin::BlockX) * 4 + i, ok.clone().select(value, 0.into()));
+        }
+        b.store(faults, Builtin::BlockX, ok.select(0.into(), 1.into()));
+    });
+    layers(builder)
 }
 
 /// The kernel that tells the coder of blocks what indices say of them: a thread a block. Its parameters, in order: what
