@@ -28,10 +28,10 @@ const AT_ONCE: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     header: Header,
+    stream: &'a [u8],
     /// What is behind the header.
     packets: &'a [u8],
     seed: u64,
-    length: usize,
     most: u128,
     layers: u32,
     region: Option<Region>,
@@ -94,9 +94,9 @@ impl<'a> Decoder<'a> {
             return Err(CodecError::Disproportionate { bytes: stream.len(), samples });
         }
         let (head, packets) = stream.split_at(length);
-        let (seed, length, layers) = (header::seed(head), stream.len(), header.layers);
+        let (seed, layers) = (header::seed(head), header.layers);
         let (device, coder) = (Device::cpu(), None);
-        Ok(Decoder { header, packets, seed, length, most: u128::MAX, layers, region: None, device, coder })
+        Ok(Decoder { header, stream, packets, seed, most: u128::MAX, layers, region: None, device, coder })
     }
 
     /// Decodes the first quality layers only; all, if nothing is said.
@@ -158,7 +158,7 @@ impl<'a> Decoder<'a> {
 
     /// Bytes of the header.
     pub fn header_length(&self) -> usize {
-        self.length - self.packets.len()
+        self.stream.len() - self.packets.len()
     }
 
     /// Decodes the picture at a level: 0 is full size, each further one half as high and wide. What a stream that has
@@ -175,6 +175,14 @@ impl<'a> Decoder<'a> {
         let samples = window.shape[0] as u128 * window.shape[1] as u128 * self.header.components as u128;
         if samples > self.most {
             return Err(CodecError::TooLarge { samples, most: self.most });
+        }
+        let is_whole = level == 0 && self.region.is_none() && self.header.layers == 1;
+        if self.coder.is_some() && is_whole {
+            match self.on_device(&self.device, 1, self.stream.len()) {
+                Ok(decoder) => return decoder.only(self.stream),
+                Err(CodecError::NotOnDevice { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         match self.header.scheme.domain() {
             Domain::Integer => self.decode_as::<i32>(level, &window),

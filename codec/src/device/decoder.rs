@@ -258,6 +258,13 @@ impl DeviceDecoder {
         Ok(self.kernels.write(&mut self.lengths, place, &[stream.len() as i32])?)
     }
 
+    /// The picture of the only stream.
+    pub(crate) fn only(mut self, stream: &[u8]) -> Result<Picture, CodecError> {
+        self.upload(0, stream)?;
+        self.decode()?;
+        self.pictures()?.remove(0)
+    }
+
     /// Launches everything that makes pictures of the streams.
     ///
     /// # Errors

@@ -299,6 +299,13 @@ impl DeviceEncoder {
         put(&self.kernels, &mut self.samples, at, &image.samples, samples::scalar(&self.format))
     }
 
+    /// The stream of the only picture.
+    pub(crate) fn only(mut self, image: &Image) -> Result<Vec<u8>, CodecError> {
+        self.upload(0, image)?;
+        self.encode()?;
+        Ok(self.streams()?.remove(0))
+    }
+
     /// Launches everything that makes streams of the pictures.
     ///
     /// # Errors

@@ -1,0 +1,309 @@
+//! A picture on its way to bytes on the processor, where trials look for what a target asks for.
+
+use crate::bands::{Band, Place};
+use crate::block::{self, Encoded, Prefix};
+use crate::encode::{Codec, Target};
+use crate::error::CodecError;
+use crate::header::{self, Header, band_count};
+use crate::image::Image;
+use crate::lane::{Lane, Transform};
+use crate::packet::PacketId;
+use crate::quantise::{self, Excess, Quantiser, Step};
+use crate::tables::{TABLE_BYTES, Table, Tables};
+use crate::weights::{Weights, step_of_quality};
+use crate::{packet, parallel, rate};
+use lifting::Domain;
+use std::borrow::Cow;
+
+/// Coefficients as indices, and how they were quantised.
+#[derive(Clone)]
+struct Quantised<'a> {
+    quantisers: Option<Vec<Quantiser>>,
+    indices: Cow<'a, [Vec<i32>]>,
+}
+
+/// A picture on its way.
+pub struct Job<'a, T> {
+    codec: &'a Codec,
+    image: &'a Image,
+    tile: [usize; 2],
+    transform: Transform<T>,
+    coefficients: Vec<Vec<T>>,
+    weights: Weights,
+}
+
+impl<'a, T: Lane> Job<'a, T> {
+    /// A picture, transformed.
+    pub fn new(codec: &'a Codec, image: &'a Image) -> Result<Job<'a, T>, CodecError> {
+        let colour = codec.colour_of(image.components);
+        let shape = [image.height, image.width];
+        let tile = codec.tile_of(shape)?;
+        let transform = Transform::<T>::new(&codec.scheme, shape, tile, codec.levels, &codec.device)?;
+        let coefficients = transform.analyse(image, colour)?;
+        // Where nothing is quantised or cut, nobody asks for weights.
+        let weighed = codec.target != Target::Lossless || codec.layers > 1;
+        let weights = Weights::new(&codec.scheme, if weighed { codec.levels } else { 0 }, colour);
+        Ok(Job { codec, image, tile, transform, coefficients, weights })
+    }
+
+    /// Its stream.
+    pub fn run(&self) -> Result<Vec<u8>, CodecError> {
+        match self.codec.target {
+            Target::Lossless => self.stream(&self.lossless()),
+            Target::Quality(quality) => self.stream(&self.quantised(self.step_of(quality))),
+            Target::Psnr(decibels) => self.stream(&self.of_psnr(decibels)?),
+            Target::BitsPerPixel(bits) => {
+                let pixels = self.image.height as f64 * self.image.width as f64;
+                self.of_bytes((bits * pixels / 8.0) as u64)
+            }
+        }
+    }
+
+    /// The symbols of its codeblocks.
+    pub fn symbols(&self) -> Result<Vec<block::Counts>, CodecError> {
+        let quantised = match self.codec.target {
+            Target::Lossless => self.lossless(),
+            Target::Quality(quality) => self.quantised(self.step_of(quality)),
+            Target::Psnr(decibels) => self.of_psnr(decibels)?,
+            Target::BitsPerPixel(bits) => return Err(CodecError::SymbolsOfRate { bits }),
+        };
+        Ok(self.counts(&quantised))
+    }
+
+    /// The codeblocks of each packet of a layer.
+    fn places(&self) -> Vec<Vec<Place>> {
+        self.codec.places(&self.transform.tiles, self.image.components)
+    }
+
+    /// The symbols of all codeblocks.
+    fn counts(&self, quantised: &Quantised<'_>) -> Vec<block::Counts> {
+        parallel::map(&self.places().concat(), |place| {
+            block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
+        })
+    }
+
+    /// Tables for these very coefficients, if they save more than they take in the stream.
+    fn fitted(&self, quantised: &Quantised<'_>) -> Option<Tables> {
+        let counts: Vec<_> = self.counts(quantised).into_iter().filter(|counts| !counts.is_empty()).collect();
+        let bits = |tables: &Tables| parallel::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
+        let built_in = Tables::built_in();
+        let mut best = (bits(built_in), None);
+        // The built-in ones made fit, as many of them as are chosen; or a few that begin from nothing.
+        let few = |count| Some(Tables::new(vec![Table::EVEN])?.trained(&counts, count, 2));
+        for tables in [Some(built_in.trained(&counts, 1, 2)), few(2), few(8)].into_iter().flatten() {
+            let bits = bits(&tables) + 8.0 * (1 + tables.count() * TABLE_BYTES) as f64;
+            if bits < best.0 {
+                best = (bits, Some(tables));
+            }
+        }
+        best.1
+    }
+
+    /// Integers as they are.
+    fn lossless(&self) -> Quantised<'_> {
+        Quantised { quantisers: None, indices: T::integers(&self.coefficients) }
+    }
+
+    /// The step of a quality, for a band of norm 1.
+    fn step_of(&self, quality: f64) -> f64 {
+        step_of_quality(quality, self.image.bits)
+    }
+
+    /// All bands quantised so that a step does to the picture what `step` does in a band of norm 1.
+    fn quantised(&self, step: f64) -> Quantised<'_> {
+        let each = band_count(self.codec.levels);
+        let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
+        let all: Vec<(usize, &Band)> = (0..self.image.components).flat_map(of_component).collect();
+        let is_whole = T::KIND.domain() == Domain::Integer;
+        let step_of = |component: usize, band: &Band| self.weights.step(step, component, band);
+        let quantised = parallel::map(&all, |&(component, band)| {
+            let step = step_of(component, band);
+            let rows = (0..band.shape[0]).map(|y| band.start + y * band.stride);
+            let values = rows.flat_map(|at| &self.coefficients[component][at..at + band.shape[1]]);
+            if is_whole && step == Step::ONE {
+                return (Excess::default(), values.map(|c| c.integer()).collect());
+            }
+            let inverse = step.inverse();
+            let values: Vec<f32> = values.map(|c| c.single() * inverse).collect();
+            let indices = quantise::indices(&values, band.shape[1]);
+            (Excess::of(&values, &indices), indices)
+        });
+        let mut indices: Vec<Vec<i32>> = self.coefficients.iter().map(|plane| vec![0; plane.len()]).collect();
+        for ((component, band), (_, block)) in all.iter().zip(&quantised) {
+            for (y, row) in block.chunks(band.shape[1].max(1)).enumerate() {
+                indices[*component][band.start + y * band.stride..][..row.len()].copy_from_slice(row);
+            }
+        }
+        // A band has one quantiser in all tiles.
+        let tiles = self.transform.tiles.len();
+        let quantisers = (0..self.image.components * each).map(|i| {
+            let (component, band) = (i / each, i % each);
+            let of_tile = |tile: usize| quantised[(component * tiles + tile) * each + band].0;
+            let step = step_of(component, &self.transform.tiles[0][band]);
+            Quantiser { step, offset: (0..tiles).map(of_tile).fold(Excess::default(), Excess::and).offset() }
+        });
+        Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
+    }
+
+    /// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
+    fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
+        /// So near is near enough.
+        const NEAR: f64 = 0.01;
+        let peak = f64::from(self.image.bits).exp2() - 1.0;
+        let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
+        let mut good: Option<(f64, f64, Quantised<'_>)> = None;
+        let mut bad: Option<(f64, f64)> = None;
+        let mut reached = 0.0;
+        for _ in 0..24 {
+            let quantised = self.quantised(step);
+            let psnr = self.picture(&quantised)?.psnr(self.image);
+            reached = f64::max(reached, psnr);
+            let finest = quantised.quantisers.iter().flatten().all(|q| q.step == Step(0) || *q == Quantiser::NONE);
+            if psnr >= wanted {
+                good = Some((step, psnr, quantised));
+                if psnr - wanted <= NEAR {
+                    break;
+                }
+            } else if finest {
+                break;
+            } else {
+                bad = Some((step, psnr));
+            }
+            step = match (&good, bad) {
+                (Some((fine, high, _)), Some((coarse, low))) => {
+                    if coarse / fine < 1.0005 {
+                        break;
+                    }
+                    // Where the curve is as a line, the middle of what would be good enough.
+                    let share = if high.is_finite() { (high - wanted - NEAR / 2.0) / (high - low) } else { 0.5 };
+                    fine * (coarse / fine).powf(share.clamp(0.05, 0.95))
+                }
+                (Some((fine, high, _)), None) => fine * (((high - wanted) / 5.0).min(3.0) + 0.02).exp2(),
+                (None, _) => step * (-((wanted - psnr) / 6.0).min(3.0) - 0.02).exp2(),
+            };
+        }
+        let wavelet = || self.codec.scheme.name().to_owned();
+        good.map(|(_, _, quantised)| quantised).ok_or_else(|| CodecError::TooGood {
+            wanted,
+            reached,
+            wavelet: wavelet(),
+        })
+    }
+
+    /// The best stream of at most so many bytes, or nearly so.
+    fn of_bytes(&self, bytes: u64) -> Result<Vec<u8>, CodecError> {
+        let pixels = self.image.samples.len() as f64;
+        let mut step = self.step_of(100.0) * (5.0 - 8.0 * bytes as f64 / pixels).clamp(-2.0, 12.0).exp2();
+        let mut fits: Option<(f64, Vec<u8>)> = None;
+        let mut beyond: Option<(f64, usize)> = None;
+        let mut least = u64::MAX;
+        for _ in 0..20 {
+            let stream = self.stream(&self.quantised(step))?;
+            least = least.min(stream.len() as u64);
+            let length = stream.len() as f64;
+            if stream.len() as u64 <= bytes {
+                let near = length >= 0.998 * bytes as f64;
+                fits = Some((step, stream));
+                if near {
+                    break;
+                }
+            } else {
+                beyond = Some((step, stream.len()));
+            }
+            step = match (&fits, beyond) {
+                (Some((coarse, small)), Some((fine, large))) => {
+                    if coarse / fine < 1.0005 {
+                        break;
+                    }
+                    let (small, large) = ((small.len() as f64).ln(), (large as f64).ln());
+                    let share = (large - (0.9995 * bytes as f64).ln()) / (large - small);
+                    fine * (coarse / fine).powf(share.clamp(0.02, 0.98))
+                }
+                // Finer than this is more than lossless, or than reals have digits.
+                (Some((coarse, _)), None) if *coarse < 1e-3 => break,
+                (Some((coarse, small)), None) => coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9),
+                (None, _) if step > 1e9 => break,
+                (None, _) => step * (length / bytes.max(1) as f64).powf(1.2).clamp(1.1, 16.0),
+            };
+        }
+        fits.map(|(_, stream)| stream).ok_or(CodecError::TooSmall { bytes, least })
+    }
+
+    /// What a decoder makes of it.
+    fn picture(&self, quantised: &Quantised<'_>) -> Result<Image, CodecError> {
+        let header = self.header(quantised, None);
+        let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
+        for (component, plane) in planes.iter_mut().enumerate() {
+            for (i, band) in self.transform.tiles.iter().flat_map(|bands| bands.iter().enumerate()) {
+                let quantiser = header.quantiser(component, i);
+                for y in 0..band.shape[0] {
+                    let at = band.start + y * band.stride..band.start + y * band.stride + band.shape[1];
+                    let indices = &quantised.indices[component][at.clone()];
+                    for (to, &q) in plane[at].iter_mut().zip(indices) {
+                        *to = T::near(quantiser.coefficient(q.unsigned_abs(), q < 0, 0));
+                    }
+                }
+            }
+        }
+        self.transform.synthesise(&header, &planes, 0)
+    }
+
+    fn header(&self, quantised: &Quantised<'_>, tables: Option<Tables>) -> Header {
+        Header { tables, ..self.codec.header(&self.image.format(), self.tile, quantised.quantisers.clone()) }
+    }
+
+    /// The whole stream.
+    fn stream(&self, quantised: &Quantised<'_>) -> Result<Vec<u8>, CodecError> {
+        let tables = if self.codec.fitted { self.fitted(quantised) } else { None };
+        let header = self.header(quantised, tables);
+        let mut stream = header.write()?;
+        let seed = header::seed(&stream);
+        let packets = self.places();
+        let places = packets.concat();
+        let (blocks, ends) = self.blocks(quantised, &header, &places)?;
+        let tiles = self.transform.tiles.len();
+        let mut from = vec![0; blocks.len()];
+        let mut ids = (0..).zip(PacketId::all(header.layers, header.levels, tiles));
+        for to in &ends {
+            let mut at = 0;
+            for places in &packets {
+                let Some((number, id)) = ids.next() else { break };
+                let here = at..at + places.len();
+                let parts = from[here.clone()].iter().zip(&to[here.clone()]).map(|(&from, &to)| from..to);
+                packet::write(blocks[here].iter().zip(parts), id.layer, seed.wrapping_add(number), &mut stream)?;
+                at += places.len();
+            }
+            from.clone_from(to);
+        }
+        Ok(stream)
+    }
+
+    /// All blocks, and how many of their words are in each layer and those before.
+    fn blocks(
+        &self,
+        quantised: &Quantised<'_>,
+        header: &Header,
+        places: &[Place],
+    ) -> Result<(Vec<Encoded>, Vec<Vec<usize>>), CodecError> {
+        let tables = header.tables();
+        let indices = |place: &Place| place.gather(&quantised.indices[place.component]);
+        if header.layers == 1 {
+            let on_device = match &self.codec.coder {
+                Some(coder) => coder.encode(&quantised.indices, places, tables)?,
+                None => None,
+            };
+            let here = || parallel::map(places, |place| block::encode(place.shape, &indices(place), tables));
+            let blocks = on_device.unwrap_or_else(here);
+            let ends = blocks.iter().map(|block| block.words.len()).collect();
+            return Ok((blocks, vec![ends]));
+        }
+        let coded = parallel::map(places, |place| {
+            let (block, prefixes) = block::encode_with_prefixes(place.shape, &indices(place), tables);
+            let step = header.quantiser(place.component, place.band).step.value();
+            let norm = self.weights.norm(place.component, &self.transform.tiles[0][place.band]);
+            (block, (prefixes, (step * norm).powi(2)))
+        });
+        let (blocks, prefixes): (Vec<Encoded>, Vec<(Vec<Prefix>, f64)>) = coded.into_iter().unzip();
+        Ok((blocks, rate::layers(&prefixes, header.layers)))
+    }
+}
