@@ -1,8 +1,9 @@
 """How many times as fast as ptwt, PyTorch's wavelets by convolution: both ways, and the gradient of each.
 
-    python python/benches/pytorch.py [--device cuda] [--wavelets haar,db4,bior4.4] [--times 20] [--ieee]
+    python python/benches/pytorch.py [--device cuda] [--wavelets haar,db4,bior4.4] [--times 20] [--calls 5] [--ieee]
 
-In two dimensions and in three, float32, in turns; on a GPU by its own clock. ptwt is measured in both its ways, whole
+In two dimensions and in three, float32, in turns; on a GPU by its own clock, with a few calls queued one after the
+other, as programs do: with --calls 1 the GPU waits for each call to be made. ptwt is measured in both its ways, whole
 filters (`wavedec2`) and one axis after the other (`fswavedec2`), and the faster one counts. Each library has its
 default rule at the borders. A time is a median, and beside it stand the copies of the same data that ours takes. The
 last line is of a small image, where the time is that of calls.
@@ -34,8 +35,8 @@ PROBLEMS = [
 WAYS = ("forward", "inverse", "gradient of forward", "gradient of inverse")
 
 
-def seconds(run, device):
-    """What one run takes."""
+def seconds(run, device, calls):
+    """What one run takes, of so many on a GPU that are queued together."""
     if device.type == "cpu":
         begin = time.perf_counter()
         run()
@@ -43,16 +44,17 @@ def seconds(run, device):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda.synchronize()
     begin.record()
-    run()
+    for _ in range(calls):
+        run()
     end.record()
     torch.cuda.synchronize()
-    return begin.elapsed_time(end) / 1000
+    return begin.elapsed_time(end) / 1000 / calls
 
 
-def seconds_if_able(name, run, device):
+def seconds_if_able(name, run, device, calls):
     """What one run takes; endless where PyTorch cannot run ptwt's convolutions, which is said."""
     try:
-        return seconds(run, device)
+        return seconds(run, device, calls)
     except RuntimeError as failure:
         if name not in ("whole", "by axis"):
             raise
@@ -110,6 +112,7 @@ def main():
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--wavelets", default="haar,db4,bior4.4")
     parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--calls", type=int, default=5, help="how many are queued together on a GPU")
     parser.add_argument("--largest", type=int, default=1 << 24, help="leave out problems of more samples")
     parser.add_argument("--ieee", action="store_true", help="no TF32 in ptwt's convolutions")
     arguments = parser.parse_args()
@@ -144,7 +147,7 @@ def main():
                 taken = {name: [] for name in runs}
                 for _ in range(arguments.times):
                     for name, run in runs.items():
-                        taken[name].append(seconds_if_able(name, run[way], device))
+                        taken[name].append(seconds_if_able(name, run[way], device, arguments.calls))
                 # The first runs choose algorithms.
                 of = {name: statistics.median(times[len(times) // 5 :]) for name, times in taken.items()}
                 ratio = min(of["whole"], of["by axis"]) / of["lifting"]
