@@ -179,7 +179,7 @@ impl<'a> Decoder<'a> {
         let is_whole = level == 0 && self.region.is_none() && self.header.layers == 1;
         if self.coder.is_some() && is_whole {
             match self.on_device(&self.device, 1, self.stream.len()) {
-                Ok(decoder) => return decoder.only(self.stream),
+                Ok(mut decoder) => return decoder.decode_one(self.stream),
                 Err(CodecError::NotOnDevice { .. }) => {}
                 Err(error) => return Err(error),
             }

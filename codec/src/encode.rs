@@ -3,6 +3,7 @@
 use crate::bands::{Band, Place, places};
 use crate::block::{self, Passes};
 use crate::colour::Colour;
+use crate::decode::Decoder;
 use crate::device::{BlockCoder, DeviceEncoder};
 use crate::error::CodecError;
 use crate::header::{BLOCK_SIDES, Header, MAX_LAYERS, MAX_LEVELS, check_tile};
@@ -10,6 +11,7 @@ use crate::image::{Format, Image};
 use crate::job::Job;
 use crate::packet::PacketId;
 use crate::quantise::Quantiser;
+use crate::search::{self, Trial};
 use crate::weights::step_of_quality;
 use lifting::{Device, Domain, Scheme};
 use std::sync::Arc;
@@ -202,16 +204,47 @@ impl Codec {
     /// the target.
     pub fn encode(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         image.check()?;
-        if self.coder.is_some() && self.step_on_device(image.bits).is_ok() {
-            match self.on_device(image.format(), 1) {
-                Ok(encoder) => return encoder.only(image),
+        if self.coder.is_some() && self.layers == 1 && !self.fitted {
+            match self.encode_on_device(image) {
                 Err(CodecError::NotOnDevice { .. }) => {}
-                Err(error) => return Err(error),
+                done => return done,
             }
         }
         match self.scheme.domain() {
             Domain::Integer => Job::<i32>::new(self, image)?.run(),
             Domain::Real => Job::<f32>::new(self, image)?.run(),
+        }
+    }
+
+    /// The same, all the way on the device.
+    fn encode_on_device(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
+        // Trials begin with any quality.
+        let trials = || {
+            let codec = Codec { target: Target::Quality(50.0), ..self.clone() };
+            let mut encoder = codec.on_device(image.format(), 1)?;
+            encoder.upload(0, image)?;
+            Ok::<_, CodecError>(encoder)
+        };
+        match self.target {
+            Target::Lossless | Target::Quality(_) => self.on_device(image.format(), 1)?.only(image),
+            Target::BitsPerPixel(bits) => {
+                let mut encoder = trials()?;
+                search::of_bytes(image, search::bytes_of(image, bits), |step| encoder.by_step(step))
+            }
+            Target::Psnr(decibels) => {
+                let (mut encoder, mut decoder) = (trials()?, None);
+                search::of_psnr(self, image.bits, decibels, |step| {
+                    let stream = encoder.by_step(step)?;
+                    let read = Decoder::new(&stream)?;
+                    let decoder = match &mut decoder {
+                        Some(decoder) => decoder,
+                        empty => empty.insert(read.on_device(&self.device, 1, encoder.capacity())?),
+                    };
+                    let psnr = decoder.decode_one(&stream)?.image.psnr(image);
+                    let finest = search::is_finest(read.header().quantisers.iter().flatten());
+                    Ok(Trial { psnr, finest, result: stream })
+                })
+            }
         }
     }
 

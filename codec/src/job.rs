@@ -1,4 +1,4 @@
-//! A picture on its way to bytes on the processor, where trials look for what a target asks for.
+//! A picture on its way to bytes on the processor.
 
 use crate::bands::{Band, Place};
 use crate::block::{self, Encoded, Prefix};
@@ -9,6 +9,7 @@ use crate::image::Image;
 use crate::lane::{Lane, Transform};
 use crate::packet::PacketId;
 use crate::quantise::{self, Excess, Quantiser, Step};
+use crate::search::{self, Trial};
 use crate::tables::{TABLE_BYTES, Table, Tables};
 use crate::weights::{Weights, step_of_quality};
 use crate::{packet, parallel, rate};
@@ -52,10 +53,7 @@ impl<'a, T: Lane> Job<'a, T> {
             Target::Lossless => self.stream(&self.lossless()),
             Target::Quality(quality) => self.stream(&self.quantised(self.step_of(quality))),
             Target::Psnr(decibels) => self.stream(&self.of_psnr(decibels)?),
-            Target::BitsPerPixel(bits) => {
-                let pixels = self.image.height as f64 * self.image.width as f64;
-                self.of_bytes((bits * pixels / 8.0) as u64)
-            }
+            Target::BitsPerPixel(bits) => self.of_bytes(search::bytes_of(self.image, bits)),
         }
     }
 
@@ -145,88 +143,19 @@ impl<'a, T: Lane> Job<'a, T> {
         Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
     }
 
-    /// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
+    /// The coarsest quantisation that is as good as asked for.
     fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
-        /// So near is near enough.
-        const NEAR: f64 = 0.01;
-        let peak = f64::from(self.image.bits).exp2() - 1.0;
-        let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
-        let mut good: Option<(f64, f64, Quantised<'_>)> = None;
-        let mut bad: Option<(f64, f64)> = None;
-        let mut reached = 0.0;
-        for _ in 0..24 {
+        search::of_psnr(self.codec, self.image.bits, wanted, |step| {
             let quantised = self.quantised(step);
             let psnr = self.picture(&quantised)?.psnr(self.image);
-            reached = f64::max(reached, psnr);
-            let finest = quantised.quantisers.iter().flatten().all(|q| q.step == Step(0) || *q == Quantiser::NONE);
-            if psnr >= wanted {
-                good = Some((step, psnr, quantised));
-                if psnr - wanted <= NEAR {
-                    break;
-                }
-            } else if finest {
-                break;
-            } else {
-                bad = Some((step, psnr));
-            }
-            step = match (&good, bad) {
-                (Some((fine, high, _)), Some((coarse, low))) => {
-                    if coarse / fine < 1.0005 {
-                        break;
-                    }
-                    // Where the curve is as a line, the middle of what would be good enough.
-                    let share = if high.is_finite() { (high - wanted - NEAR / 2.0) / (high - low) } else { 0.5 };
-                    fine * (coarse / fine).powf(share.clamp(0.05, 0.95))
-                }
-                (Some((fine, high, _)), None) => fine * (((high - wanted) / 5.0).min(3.0) + 0.02).exp2(),
-                (None, _) => step * (-((wanted - psnr) / 6.0).min(3.0) - 0.02).exp2(),
-            };
-        }
-        let wavelet = || self.codec.scheme.name().to_owned();
-        good.map(|(_, _, quantised)| quantised).ok_or_else(|| CodecError::TooGood {
-            wanted,
-            reached,
-            wavelet: wavelet(),
+            let finest = search::is_finest(quantised.quantisers.iter().flatten());
+            Ok(Trial { psnr, finest, result: quantised })
         })
     }
 
     /// The best stream of at most so many bytes, or nearly so.
     fn of_bytes(&self, bytes: u64) -> Result<Vec<u8>, CodecError> {
-        let pixels = self.image.samples.len() as f64;
-        let mut step = self.step_of(100.0) * (5.0 - 8.0 * bytes as f64 / pixels).clamp(-2.0, 12.0).exp2();
-        let mut fits: Option<(f64, Vec<u8>)> = None;
-        let mut beyond: Option<(f64, usize)> = None;
-        let mut least = u64::MAX;
-        for _ in 0..20 {
-            let stream = self.stream(&self.quantised(step))?;
-            least = least.min(stream.len() as u64);
-            let length = stream.len() as f64;
-            if stream.len() as u64 <= bytes {
-                let near = length >= 0.998 * bytes as f64;
-                fits = Some((step, stream));
-                if near {
-                    break;
-                }
-            } else {
-                beyond = Some((step, stream.len()));
-            }
-            step = match (&fits, beyond) {
-                (Some((coarse, small)), Some((fine, large))) => {
-                    if coarse / fine < 1.0005 {
-                        break;
-                    }
-                    let (small, large) = ((small.len() as f64).ln(), (large as f64).ln());
-                    let share = (large - (0.9995 * bytes as f64).ln()) / (large - small);
-                    fine * (coarse / fine).powf(share.clamp(0.02, 0.98))
-                }
-                // Finer than this is more than lossless, or than reals have digits.
-                (Some((coarse, _)), None) if *coarse < 1e-3 => break,
-                (Some((coarse, small)), None) => coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9),
-                (None, _) if step > 1e9 => break,
-                (None, _) => step * (length / bytes.max(1) as f64).powf(1.2).clamp(1.1, 16.0),
-            };
-        }
-        fits.map(|(_, stream)| stream).ok_or(CodecError::TooSmall { bytes, least })
+        search::of_bytes(self.image, bytes, |step| self.stream(&self.quantised(step)))
     }
 
     /// What a decoder makes of it.

@@ -292,8 +292,11 @@ fn pictures_are_the_same_by_kernels() {
     is_the_same_on(&device, &wavelet("legall53"), &picture(45, 70, 3, 8, false));
     is_the_same_on(&device, &wavelet("legall53").passes(Passes::Three), &noise);
     is_the_same_on(&device, &wavelet("cdf97").quality(60.0), &picture(50, 40, 1, 12, true));
-    // Trials, which the processor makes, with blocks by kernels.
+    // Trials.
     is_the_same_on(&device, &wavelet("cdf97").psnr(35.0), &picture(40, 33, 1, 8, false));
+    is_the_same_on(&device, &wavelet("cdf97").bits_per_pixel(1.5), &picture(40, 33, 3, 8, false));
+    // Tables that the processor fits, with blocks by kernels.
+    is_the_same_on(&device, &wavelet("legall53").fitted(true), &picture(33, 40, 1, 8, false));
     // More planes than kernels have.
     let mut wild = picture(16, 16, 1, 16, false);
     wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });

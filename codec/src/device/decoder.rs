@@ -259,7 +259,7 @@ impl DeviceDecoder {
     }
 
     /// The picture of the only stream.
-    pub(crate) fn only(mut self, stream: &[u8]) -> Result<Picture, CodecError> {
+    pub(crate) fn decode_one(&mut self, stream: &[u8]) -> Result<Picture, CodecError> {
         self.upload(0, stream)?;
         self.decode()?;
         self.pictures()?.remove(0)

@@ -11,7 +11,7 @@ use crate::error::CodecError;
 use crate::header::CHECKSUM;
 use crate::image::{Format, Image, range};
 use crate::lane::{Lane, Transform};
-use crate::quantise::Quantiser;
+use crate::quantise::{Quantiser, Step};
 use crate::tables::Tables;
 use crate::weights::Weights;
 use lifting::kernels::{Arg, Array, Cell, Kernels};
@@ -51,6 +51,10 @@ struct Quantisation {
     quantisers: usize,
     /// Byte of a header that the first quantiser has.
     first: usize,
+    /// What steps of bands are made of: those of each component.
+    weights: Weights,
+    bands: Vec<(usize, Band)>,
+    tile: [usize; 2],
 }
 
 /// Codes pictures of one kind, some of them at once, from a device's memory to streams there; made by
@@ -191,10 +195,13 @@ impl DeviceEncoder {
         let places = groups.concat();
         let (blocks, packets) = (places.len(), groups.len());
         let stride = places.first().map_or(1, |place| place.stride);
-        let steps = step.map(|step| steps_of(codec, &tiles, format.components, step));
-        let quantisers = |step| Quantiser { step, offset: 0 };
-        let quantised = steps.as_ref().map(|steps| steps.iter().copied().map(quantisers).collect());
-        let header = codec.header(&format, tile, quantised).write()?;
+        let weights = Weights::new(codec.scheme(), if step.is_some() { codec.levels() } else { 0 }, colour);
+        let bands: Vec<(usize, Band)> = (0..format.components)
+            .flat_map(|component| tiles[0].iter().map(move |band| (component, band.clone())))
+            .collect();
+        let of = |step| bands.iter().map(|(component, band)| weights.step(step, *component, band)).collect::<Vec<_>>();
+        let steps = step.map(of);
+        let header = codec.header(&format, tile, steps.as_deref().map(quantisers_of)).write()?;
 
         let room: usize = places.iter().map(|place| raw_words(place.shape, MOST_PLANES)).sum();
         let capacity = header.len() + packets * packets::FRAME + blocks * ENTRY + 2 * room;
@@ -220,10 +227,10 @@ impl DeviceEncoder {
         }
         let quantisation = match steps {
             Some(steps) => {
-                let inverses: Vec<f32> = steps.iter().map(|step| step.inverse()).collect();
                 let places = places_in_bands(&tiles, &with_tiles(&groups, tiles.len()));
                 let all = pictures * format.components * each;
-                Some(Quantisation::new(&kernels, &places, &inverses, (pictures, all), header.len())?)
+                let own = (weights, bands, tile);
+                Some(Quantisation::new(&kernels, &places, &inverses_of(&steps), (pictures, all), header.len(), own)?)
             }
             None => None,
         };
@@ -303,6 +310,23 @@ impl DeviceEncoder {
     pub(crate) fn only(mut self, image: &Image) -> Result<Vec<u8>, CodecError> {
         self.upload(0, image)?;
         self.encode()?;
+        Ok(self.streams()?.remove(0))
+    }
+
+    /// The stream of the only picture, with bands quantised so that a step does to the picture what this one does in a
+    /// band of norm 1.
+    pub(crate) fn by_step(&mut self, step: f64) -> Result<Vec<u8>, CodecError> {
+        if let Some(q) = &mut self.quantisation {
+            let steps: Vec<Step> =
+                q.bands.iter().map(|(component, band)| q.weights.step(step, *component, band)).collect();
+            let header = self.codec.header(&self.format, q.tile, Some(quantisers_of(&steps))).write()?;
+            self.kernels.write(&mut self.headers, 0, &header)?;
+            self.kernels.write(&mut q.inverses, 0, &inverses_of(&steps))?;
+        }
+        self.encode()?;
+        if self.lengths()? == [0] {
+            return Err(CodecError::NotOnDevice { what: "a block of more than 16 bitplanes" });
+        }
         Ok(self.streams()?.remove(0))
     }
 
@@ -456,11 +480,13 @@ pub fn packets_of(groups: &[Vec<Place>]) -> (Vec<i32>, Vec<i32>) {
     (firsts, packet_of)
 }
 
-/// The quantiser steps of all bands of all components.
-fn steps_of(codec: &Codec, tiles: &[Vec<Band>], components: usize, step: f64) -> Vec<crate::quantise::Step> {
-    let weights = Weights::new(codec.scheme(), codec.levels(), codec.colour_of(components));
-    let of = |component| tiles[0].iter().map(move |band| (component, band));
-    (0..components).flat_map(of).map(|(component, band)| weights.step(step, component, band)).collect()
+/// Quantisers of these steps, whose offsets are not known yet.
+fn quantisers_of(steps: &[Step]) -> Vec<Quantiser> {
+    steps.iter().map(|&step| Quantiser { step, offset: 0 }).collect()
+}
+
+fn inverses_of(steps: &[Step]) -> Vec<f32> {
+    steps.iter().map(|step| step.inverse()).collect()
 }
 
 /// Samples into an array of them.
@@ -515,6 +541,7 @@ impl Quantisation {
         inverses: &[f32],
         (pictures, coefficients): (usize, usize),
         header: usize,
+        (weights, bands, tile): (Weights, Vec<(usize, Band)>, [usize; 2]),
     ) -> Result<Quantisation, CodecError> {
         let quantisers = inverses.len();
         let (mut members, mut begins) = (Vec::new(), vec![0]);
@@ -534,6 +561,9 @@ impl Quantisation {
             places: kernels.upload(places.as_flattened())?,
             quantisers,
             first: header - CHECKSUM - 3 * quantisers,
+            weights,
+            bands,
+            tile,
         })
     }
 }

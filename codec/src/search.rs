@@ -1,0 +1,119 @@
+//! Quantiser steps that reach a target, by trials.
+
+use crate::encode::Codec;
+use crate::error::CodecError;
+use crate::image::Image;
+use crate::quantise::{Quantiser, Step};
+use crate::weights::step_of_quality;
+
+/// What a step makes of a picture.
+pub struct Trial<R> {
+    /// In dB.
+    pub psnr: f64,
+    /// Whether no step is finer.
+    pub finest: bool,
+    pub result: R,
+}
+
+/// Whether no quantisers are finer than these.
+pub fn is_finest<'a>(mut quantisers: impl Iterator<Item = &'a Quantiser>) -> bool {
+    quantisers.all(|q| q.step == Step(0) || *q == Quantiser::NONE)
+}
+
+/// The bytes of a picture at so many bits a pixel.
+pub fn bytes_of(image: &Image, bits: f64) -> u64 {
+    (bits * image.height as f64 * image.width as f64 / 8.0) as u64
+}
+
+/// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
+///
+/// # Errors
+/// If there is none, or a trial fails.
+pub fn of_psnr<R>(
+    codec: &Codec,
+    bits: u32,
+    wanted: f64,
+    mut trial: impl FnMut(f64) -> Result<Trial<R>, CodecError>,
+) -> Result<R, CodecError> {
+    /// So near is near enough.
+    const NEAR: f64 = 0.01;
+    let peak = f64::from(bits).exp2() - 1.0;
+    let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
+    let mut good: Option<(f64, f64, R)> = None;
+    let mut bad: Option<(f64, f64)> = None;
+    let mut reached = 0.0;
+    for _ in 0..24 {
+        let Trial { psnr, finest, result } = trial(step)?;
+        reached = f64::max(reached, psnr);
+        if psnr >= wanted {
+            good = Some((step, psnr, result));
+            if psnr - wanted <= NEAR {
+                break;
+            }
+        } else if finest {
+            break;
+        } else {
+            bad = Some((step, psnr));
+        }
+        step = match (&good, bad) {
+            (Some((fine, high, _)), Some((coarse, low))) => {
+                if coarse / fine < 1.0005 {
+                    break;
+                }
+                // Where the curve is as a line, the middle of what would be good enough.
+                let share = if high.is_finite() { (high - wanted - NEAR / 2.0) / (high - low) } else { 0.5 };
+                fine * (coarse / fine).powf(share.clamp(0.05, 0.95))
+            }
+            (Some((fine, high, _)), None) => fine * (((high - wanted) / 5.0).min(3.0) + 0.02).exp2(),
+            (None, _) => step * (-((wanted - psnr) / 6.0).min(3.0) - 0.02).exp2(),
+        };
+    }
+    let wavelet = || codec.scheme.name().to_owned();
+    good.map(|(_, _, result)| result).ok_or_else(|| CodecError::TooGood { wanted, reached, wavelet: wavelet() })
+}
+
+/// The best stream of at most so many bytes, or nearly so.
+///
+/// # Errors
+/// If there is none, or a trial fails.
+pub fn of_bytes(
+    image: &Image,
+    bytes: u64,
+    mut trial: impl FnMut(f64) -> Result<Vec<u8>, CodecError>,
+) -> Result<Vec<u8>, CodecError> {
+    let pixels = image.samples.len() as f64;
+    let mut step = step_of_quality(100.0, image.bits) * (5.0 - 8.0 * bytes as f64 / pixels).clamp(-2.0, 12.0).exp2();
+    let mut fits: Option<(f64, Vec<u8>)> = None;
+    let mut beyond: Option<(f64, usize)> = None;
+    let mut least = u64::MAX;
+    for _ in 0..20 {
+        let stream = trial(step)?;
+        least = least.min(stream.len() as u64);
+        let length = stream.len() as f64;
+        if stream.len() as u64 <= bytes {
+            let near = length >= 0.998 * bytes as f64;
+            fits = Some((step, stream));
+            if near {
+                break;
+            }
+        } else {
+            beyond = Some((step, stream.len()));
+        }
+        step = match (&fits, beyond) {
+            (Some((coarse, small)), Some((fine, large))) => {
+                if coarse / fine < 1.0005 {
+                    break;
+                }
+                let (small, large) = ((small.len() as f64).ln(), (large as f64).ln());
+                let share = (large - (0.9995 * bytes as f64).ln()) / (large - small);
+                fine * (coarse / fine).powf(share.clamp(0.02, 0.98))
+            }
+            // Finer than this is more than lossless, or than reals have digits.
+            (Some((coarse, _)), None) if *coarse < 1e-3 => break,
+            (Some((coarse, small)), None) => coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9),
+            (None, _) if step > 1e9 => break,
+            (None, _) => step * (length / bytes.max(1) as f64).powf(1.2).clamp(1.1, 16.0),
+        };
+    }
+    fits.map(|(_, stream)| stream).ok_or(CodecError::TooSmall { bytes, least })
+}
