@@ -295,7 +295,8 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
             }
         }
         for direction in [Direction::Forward, Direction::Inverse] {
-            let options = Options { sample, boundary: request.boundary, direction, gain: request.gain };
+            let options =
+                Options { sample, boundary: request.boundary, direction, gain: request.gain, doubled_ends: false };
             for schedule in &args.schedule {
                 let kernels = match schedule {
                     Schedule::Horizontal => {

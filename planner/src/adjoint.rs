@@ -233,8 +233,10 @@ mod tests {
                     assert!(taken.contains(schedule), "{name} {boundary} {shape:?}: {taken:?}");
                 }
             }
-            for taken in schedules("db4", Boundary::Periodic, shape) {
-                assert!(!taken.is_empty() && !taken.contains("adjoint"), "{shape:?}: {taken:?}");
+            for (name, boundary) in [("cdf97", Boundary::WholeSymmetric), ("db4", Boundary::Periodic)] {
+                for taken in schedules(name, boundary, shape) {
+                    assert!(!taken.is_empty() && !taken.contains("adjoint"), "{name} {boundary} {shape:?}: {taken:?}");
+                }
             }
         }
         // A border cuts pairs, and what was read beyond returns.

@@ -143,6 +143,8 @@ pub(crate) struct Kernels<'a> {
     pub boundary: Boundary,
     /// Whether pass kernels take a gain.
     pub gain: bool,
+    /// Whether ends of lines are doubled, and halved.
+    pub doubled_ends: bool,
     pub tuning: &'a Tuning,
     keys: Vec<Key>,
     made: Vec<Made>,
@@ -150,7 +152,7 @@ pub(crate) struct Kernels<'a> {
 
 impl<'a> Kernels<'a> {
     pub fn new(scheme: &'a Scheme, boundary: Boundary, gain: bool, tuning: &'a Tuning) -> Kernels<'a> {
-        Kernels { scheme, boundary, gain, tuning, keys: Vec::new(), made: Vec::new() }
+        Kernels { scheme, boundary, gain, doubled_ends: false, tuning, keys: Vec::new(), made: Vec::new() }
     }
 
     /// The index of a kernel.
@@ -242,7 +244,7 @@ impl<'a> Kernels<'a> {
     fn options(&self, direction: Direction, sides: Sides) -> Options {
         // A wide type stands for its storage type's arithmetic as well.
         let sample = if sides.signal.bytes() < sides.bands.bytes() { sides.signal } else { sides.bands };
-        Options { sample, boundary: self.boundary, direction, gain: self.gain }
+        Options { sample, boundary: self.boundary, direction, gain: self.gain, doubled_ends: self.doubled_ends }
     }
 
     fn make(&self, key: Key) -> Result<(Kernel, Option<Arc<dyn Fit>>), ProgramError> {

@@ -28,6 +28,9 @@ pub struct Problem {
     pub gain_shift: u32,
     /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
     pub double_lone_odd: bool,
+    /// Whether along each axis of a level the first and the last sample of a line of several are doubled before its
+    /// steps, and halved after them, as adjoints ask for ([`adjoint::Border::DoubledEnds`]).
+    pub doubled_ends: bool,
     /// Lengths of tiles along each axis, if the transform is of tiles that know nothing of one another.
     pub tile: Option<Vec<usize>>,
 }
@@ -37,7 +40,17 @@ impl Problem {
     pub fn new(scheme: Scheme, geometry: Geometry) -> Problem {
         let source_shape = geometry.shape().to_vec();
         let (boundary, layout) = (scheme.boundary(), Layout::Mallat);
-        Problem { scheme, boundary, geometry, layout, source_shape, gain_shift: 0, double_lone_odd: false, tile: None }
+        Problem {
+            scheme,
+            boundary,
+            geometry,
+            layout,
+            source_shape,
+            gain_shift: 0,
+            double_lone_odd: false,
+            doubled_ends: false,
+            tile: None,
+        }
     }
 
     /// Whether there is an adjoint.
@@ -56,13 +69,18 @@ impl Problem {
     }
 
     /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis;
-    /// `None` if the adjoint is no transform of a wavelet, or there is none.
+    /// `None` if single taps remain at the borders, or there is no adjoint.
     pub fn adjoint(&self) -> Option<Problem> {
-        let same = adjoint::border(self.scheme.steps(), self.boundary) == Border::Same;
-        if self.pads() || !same && !self.reads_nothing_beyond() {
+        if self.pads() {
             return None;
         }
-        Some(Problem { scheme: self.scheme.adjoint()?, ..self.clone() })
+        let doubled_ends = match adjoint::border(self.scheme.steps(), self.boundary) {
+            Border::Same => false,
+            _ if self.reads_nothing_beyond() => false,
+            Border::DoubledEnds => true,
+            Border::Folded => return None,
+        };
+        Some(Problem { scheme: self.scheme.adjoint()?, doubled_ends, ..self.clone() })
     }
 
     /// Whether no step of any level reads beyond its line, so that there are no borders.

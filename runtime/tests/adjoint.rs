@@ -2,7 +2,9 @@
 //! and stride; and an adjoint it is.
 
 use crate::support::noise;
-use lifting::{Boundary, Device, Layout, Pad, Plan, PlanError, Sample, Scheme, bf16, catalogue, compile, f16};
+use lifting::{
+    Boundary, Device, Layout, Pad, Plan, PlanError, Sample, Schedule, Scheme, bf16, catalogue, compile, f16,
+};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 
@@ -87,6 +89,33 @@ fn adjoints_equal_the_oracle() {
             }
         }
     }
+}
+
+/// Whatever schedule was asked for, ends of lines are doubled and halved at every level: where blocks are inside and at
+/// borders, where rows are whole vectors and where they begin anywhere, in images and in volumes.
+#[test]
+fn every_schedule_doubles_ends() {
+    let scheme = catalogue::find("cdf97").unwrap();
+    let mut taken = 0;
+    for (shape, levels) in [(&[40, 320][..], 2), (&[37, 211], 3), (&[12, 20, 48], 1), (&[9, 13, 30], 2), (&[700], 3)] {
+        let n = shape.iter().product();
+        let builder = || Plan::builder(&scheme).shape(shape).levels(levels).sample::<f32>();
+        let cpu = builder().build(&Device::cpu_with_threads(1)).unwrap();
+        let y: Vec<f32> = noise(n, 7);
+        let [mut back, mut forth, mut got] = [(); 3].map(|()| vec![0.0; n]);
+        cpu.adjoint(&y, &mut back).unwrap();
+        cpu.inverse_adjoint(&y, &mut forth).unwrap();
+        for schedule in Schedule::all().filter(|schedule| schedule.has_lifting_bits()) {
+            let Ok(plan) = builder().schedule(schedule).build(&Device::Interpreter) else { continue };
+            let what = format!("{} of {shape:?}", schedule.name());
+            plan.adjoint(&y, &mut got).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(got == back, "{what}");
+            plan.inverse_adjoint(&y, &mut got).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(got == forth, "inverse, {what}");
+            taken += 1;
+        }
+    }
+    assert!(taken > 30, "{taken}");
 }
 
 /// ⟨T x, y⟩ = ⟨x, T* y⟩, through plans alone, with strides and threads.

@@ -63,9 +63,16 @@ impl Arithmetic {
     /// Zero, of type `work`.
     pub fn zero(self) -> Expr {
         match self.work {
-            Scalar::F32 => Expr::Lit(Literal::F32(0.0)),
-            Scalar::F64 => Expr::Lit(Literal::F64(0.0)),
+            Scalar::F32 | Scalar::F64 => self.number(0.0),
             s => Expr::int(0, s),
+        }
+    }
+
+    /// A number that `f32` has, of type `work`, of a real scheme.
+    pub(super) fn number(self, value: f64) -> Expr {
+        match self.work {
+            Scalar::F64 => Expr::Lit(Literal::F64(value)),
+            _ => Expr::Lit(Literal::F32(value as f32)),
         }
     }
 

@@ -99,6 +99,9 @@ pub struct Options {
     pub direction: Direction,
     /// Whether the kernel takes a `gain` parameter.
     pub gain: bool,
+    /// Whether along each axis the first and the last sample of a line are doubled as they are loaded, and those of the
+    /// results halved, as adjoints under `whole-symmetric` ask for ([`lifting_dsl::adjoint`]); of real samples.
+    pub doubled_ends: bool,
 }
 
 /// Types in memory of the two sides of a pass, where they differ: a level of `f16` or `bf16` samples goes through `f32` scratch from

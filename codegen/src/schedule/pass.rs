@@ -161,7 +161,7 @@ impl Pass {
     /// signal's sample; inverse: the sample of the band that the position's phase belongs to.
     pub fn load(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, place: Place) {
         let parity = Expr::from(self.parity);
-        self.load_with(b, place, |b, value| match self.options.direction {
+        self.load_with(b, place, &position.clone(), |b, value| match self.options.direction {
             Direction::Forward => self.fetch(b, self.signal, image.signal, line, position - parity, value),
             Direction::Inverse => b.if_else(
                 is_even(position.clone()),
@@ -173,7 +173,8 @@ impl Pass {
 
     /// The same for the n-th sample that the signal has of a phase.
     pub fn load_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, place: Place) {
-        self.load_with(b, place, |b, value| match (self.options.direction, phase) {
+        let position = self.place(phase, n.clone()) + Expr::from(self.parity);
+        self.load_with(b, place, &position, |b, value| match (self.options.direction, phase) {
             (Direction::Forward, _) => self.fetch(b, self.signal, image.signal, line, self.place(phase, n), value),
             (Direction::Inverse, Phase::Even) => self.fetch(b, self.low, image.low, line, n, value),
             (Direction::Inverse, Phase::Odd) => self.fetch(b, self.high, image.high, line, n, value),
@@ -193,20 +194,30 @@ impl Pass {
         b.load(Place::Local(value), Space::Global(array.pointer), index, 1, Cache::Default);
     }
 
-    fn load_with(&self, b: &mut Builder, place: Place, fetch: impl FnOnce(&mut Builder, LocalId)) {
+    fn load_with(&self, b: &mut Builder, place: Place, position: &Expr, fetch: impl FnOnce(&mut Builder, LocalId)) {
         let scalar = match self.options.direction {
             Direction::Forward => self.signal.scalar,
             Direction::Inverse => self.low.scalar,
         };
         let value = b.declare("value", scalar);
         fetch(b, value);
-        b.set(place, self.taken(value.into(), scalar));
+        b.set(place, self.of_end(self.taken(value.into(), scalar), position, 2.0));
+    }
+
+    /// A sample of type `work` at a position inside the signal, multiplied if it is the first or the last one.
+    fn of_end(&self, value: Expr, position: &Expr, factor: f64) -> Expr {
+        if !self.options.doubled_ends {
+            return value;
+        }
+        let is_first = position.clone().eq_(self.parity.into());
+        let is_end = is_first.or(position.clone().eq_(self.end() - 1));
+        value * is_end.select(self.arith.number(factor), self.arith.number(1.0))
     }
 
     /// Stores what the steps left, of type `work`, for a position inside the signal. Forward: to the position's band;
     /// inverse: to the signal.
     pub fn store(&self, b: &mut Builder, image: &Image, line: &Expr, position: Expr, value: Expr) {
-        let v = self.stored(value);
+        let v = self.stored(value, &position);
         let parity = Expr::from(self.parity);
         match self.options.direction {
             Direction::Forward => b.if_else(
@@ -220,7 +231,7 @@ impl Pass {
 
     /// The same for the n-th sample that the signal has of a phase.
     pub fn store_nth(&self, b: &mut Builder, image: &Image, line: &Expr, phase: Phase, n: Expr, value: Expr) {
-        let v = self.stored(value);
+        let v = self.stored(value, &(self.place(phase, n.clone()) + Expr::from(self.parity)));
         match (self.options.direction, phase) {
             (Direction::Forward, Phase::Even) => self.put(b, self.low, image.low, line, n, v),
             (Direction::Forward, Phase::Odd) => self.put(b, self.high, image.high, line, n, v),
@@ -234,12 +245,12 @@ impl Pass {
     }
 
     /// A result of type `work` as it goes to memory.
-    fn stored(&self, value: Expr) -> Expr {
+    fn stored(&self, value: Expr, position: &Expr) -> Expr {
         let scalar = match self.options.direction {
             Direction::Forward => self.low.scalar,
             Direction::Inverse => self.signal.scalar,
         };
-        self.given(value, scalar)
+        self.given(self.of_end(value, position, 0.5), scalar)
     }
 
     /// The position inside the signal that serves a read at `position` by reflection or repetition; other rules serve

@@ -15,7 +15,7 @@
 //!   others count twice; the factors 2 and 1/2, exact in floating point, change between that inner product and the plain one.)
 //! - everything else: run each step under the rule `zero` and then its [`folds`], a handful of single taps.
 //!
-//! [`crate::core::oracle::Transform::adjoint`] executes the first kind as it is, and the others as the last one.
+//! [`crate::core::oracle::Transform::adjoint`] executes all of them so; of a multi-level transform, axis by axis.
 //!
 //! ```
 //! use lifting_dsl::{adjoint, compile, Boundary};

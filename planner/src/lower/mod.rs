@@ -73,11 +73,13 @@ const SHORT: usize = 16;
 
 impl<'a> Lowering<'a> {
     pub fn new(problem: &'a Problem, sample: SampleType, tuning: &'a Tuning) -> Lowering<'a> {
+        let mut kernels = Kernels::new(&problem.scheme, problem.boundary, problem.gain_shift > 0, tuning);
+        kernels.doubled_ends = problem.doubled_ends;
         Lowering {
             problem,
             kind: sample,
             sample: scalar_of(sample),
-            kernels: Kernels::new(&problem.scheme, problem.boundary, problem.gain_shift > 0, tuning),
+            kernels,
             regions: Regions::default(),
             list: List::default(),
             beside: false,

@@ -225,6 +225,7 @@ impl<T: Sample> Cpu<T> {
                 parity: parity[axis],
                 direction,
                 gain: if step == if analysis { 0 } else { last } { self.problem.gain_shift } else { 0 },
+                doubled_ends: self.problem.doubled_ends,
                 double_lone_odd: self.problem.double_lone_odd,
             };
             // Storage types are rounded once a level: their inner passes stay in the buffer of work-type samples.

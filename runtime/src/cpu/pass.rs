@@ -33,6 +33,8 @@ pub(crate) struct Work<'a, W: Arithmetic> {
     pub direction: Direction,
     /// Bits that samples shift left at the load (analysis) or back at the store (synthesis).
     pub gain: u32,
+    /// Whether the first and the last sample of a line of several are doubled before the steps, and halved after them.
+    pub doubled_ends: bool,
     /// Whether a line of one sample at an odd origin is doubled (halved on synthesis).
     pub double_lone_odd: bool,
 }
@@ -227,10 +229,21 @@ unsafe fn one_bundle<S: Stored<W>, D: Stored<W>, W: Arithmetic, const L: usize>(
     }
 
     if n >= 2 {
+        let ends = |bundle: &mut [[W; L]], scale: fn(W) -> W| {
+            for end in [0, n - 1] {
+                bundle[end] = bundle[end].map(scale);
+            }
+        };
+        if work.doubled_ends {
+            ends(bundle, W::doubled);
+        }
         if work.folds.is_empty() {
             lift(work.steps, work.boundary, work.parity, bundle);
         } else {
             adjoint::lift(work.steps, &work.folds, work.parity, bundle);
+        }
+        if work.doubled_ends {
+            ends(bundle, W::halved);
         }
     } else if work.double_lone_odd && work.parity == 1 {
         bundle[0] = bundle[0].map(if analysis { W::doubled } else { W::halved });

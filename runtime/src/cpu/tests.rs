@@ -149,6 +149,7 @@ fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem
         source_shape: shape,
         gain_shift: if integer { random.of(&[0, 0, 1]) } else { 0 },
         double_lone_odd: integer && random.below(4) == 0,
+        doubled_ends: false,
         tile: None,
     }
 }
@@ -250,6 +251,7 @@ fn schedule<T: Sample>(wavelet: &str, shape: &[usize], boundary: Boundary, isa: 
         source_shape: shape.to_vec(),
         gain_shift: 0,
         double_lone_odd: false,
+        doubled_ends: false,
         tile: None,
     };
     Cpu::<T>::with(Arc::new(problem), 1, isa).unwrap().passes()[0].schedule

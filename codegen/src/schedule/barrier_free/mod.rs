@@ -140,6 +140,7 @@ impl Part {
             columns: 1,
             start: [0.into(), pass.parity.into(), 0.into()],
             length: [1.into(), pass.length.into(), 1.into()],
+            doubled_ends: false,
         }
     }
 

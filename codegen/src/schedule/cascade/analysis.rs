@@ -106,7 +106,8 @@ impl Analysis<'_> {
                     for phase in PHASES {
                         let i = 2 * pair + phase.parity() as i32;
                         let result = plan.rows(b, "result", 1, c);
-                        line.result(b, phase, upper.delay as i32, result);
+                        let done = front.clone() - upper.delay as i32;
+                        line.result(b, (phase, &done), upper.delay as i32, result);
                         plan.row(results, i, c).copy(b, &plan.row(result, 0, c), c);
                     }
                     line.shift(b);
@@ -131,7 +132,8 @@ impl Analysis<'_> {
                 self.store_second(b, step, [outs[1], outs[2]], |b| {
                     let results = PHASES.map(|phase| {
                         let result = plan.rows(b, "low_result", 1, c / 2);
-                        low_line.result(b, phase, lower.delay as i32, result);
+                        let done = pair.clone() - lower.delay as i32;
+                        low_line.result(b, (phase, &done), lower.delay as i32, result);
                         plan.row(result, 0, c / 2)
                     });
                     if !across_first {

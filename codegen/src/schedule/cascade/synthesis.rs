@@ -381,7 +381,8 @@ fn descend(
     line.lift(b, front);
     let results = PHASES.map(|phase| {
         let array = plan.rows(b, "result", 1, columns);
-        line.result(b, phase, descent.delay as i32, array);
+        let done = front.clone() - descent.delay as i32;
+        line.result(b, (phase, &done), descent.delay as i32, array);
         plan.row(array, 0, columns)
     });
     line.shift(b);

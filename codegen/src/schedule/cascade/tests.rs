@@ -8,7 +8,8 @@ use crate::testing::wavelets;
 fn limits() {
     let [dd137, legall53, _] = wavelets();
     let of = |scheme: &Scheme, boundary, shape| {
-        let options = Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false };
+        let options =
+            Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
         fit(scheme, options, shape).expect_err("a limit").to_string()
     };
     let shape = Shape::for_sample(Scalar::I32, Direction::Forward);

@@ -258,7 +258,7 @@ impl Params {
             None => [0.into(), 1.into()],
         };
         let (start, length) = ([of(0), of(1), z], [self.width.into(), self.height.into(), depth]);
-        Held { arith, boundary: options.boundary, border, columns, start, length }
+        Held { arith, boundary: options.boundary, border, columns, start, length, doubled_ends: options.doubled_ends }
     }
 
     /// Position of the first sample along an axis (0: x, 1: y).

@@ -140,10 +140,28 @@ impl<'a> Slab<'a> {
         }
     }
 
+    /// Multiplies the image's first and last row, and what stands for them, among row pairs `from` to `to`.
+    fn scale_ends(&self, b: &mut Builder, (from, to): (i32, i32), factor: f64) {
+        let held = self.held;
+        let position = |pair: Expr| (Expr::from(self.front) + pair) << 1;
+        b.if_(held.has_ends(1, position(from.into()), position(to.into())), |b| {
+            b.unrolled("row", from, to, 1, |b, k| {
+                for phase in PHASES {
+                    let row = self.row(phase, k.clone());
+                    let factor = held.end_factor(b, 1, position(k.clone()) + phase.parity() as i32, factor);
+                    row.multiply(b, held.columns(), |_| factor.clone());
+                }
+            });
+        });
+    }
+
     /// Each step where its results are still needed.
     fn lift_single(&self, b: &mut Builder) {
         let all = 0..=self.height() - 1;
         let (first, pairs) = (self.first(), self.pairs);
+        if self.held.doubled_ends {
+            self.scale_ends(b, (0, self.height()), 2.0);
+        }
         let zero = self.held.border == Border::Zero;
         if zero {
             // Rows beyond the border were loaded from within, and may have been lifted horizontally.
@@ -166,6 +184,9 @@ impl<'a> Slab<'a> {
         }
         for step in &self.axis.last {
             self.step(b, step, first..=first + pairs - 1);
+        }
+        if self.held.doubled_ends {
+            self.scale_ends(b, (first, first + pairs), 0.5);
         }
     }
 

@@ -34,6 +34,9 @@ impl Across<'_> {
                 rows.iter().for_each(|row| self.restore(b, phase, row));
             }
         }
+        if self.lanes.held.doubled_ends {
+            self.scale_ends(b, rows, 2.0);
+        }
         let step = |b: &mut Builder, step: &Step| rows.iter().for_each(|row| self.step(b, step, row));
         self.axis.first.iter().for_each(|s| step(b, s));
         for action in &self.axis.actions {
@@ -43,6 +46,21 @@ impl Across<'_> {
             }
         }
         self.axis.last.iter().for_each(|s| step(b, s));
+        if self.lanes.held.doubled_ends {
+            self.scale_ends(b, rows, 0.5);
+        }
+    }
+
+    /// Multiplies the first and the last column of the image, and what stands for them.
+    fn scale_ends(&self, b: &mut Builder, rows: &[Row], factor: f64) {
+        let (held, columns) = (&self.lanes.held, self.lanes.held.columns());
+        let base = Expr::from(self.lanes.base);
+        let to = base.clone() + b.warp() * columns;
+        b.if_(held.has_ends(0, base, to), |b| {
+            let x = |c: i32| Expr::from(self.lanes.x) + c;
+            let factors: Vec<Expr> = (0..columns).map(|c| held.end_factor(b, 0, x(c), factor)).collect();
+            rows.iter().for_each(|row| row.multiply(b, columns, |c| factors[c as usize].clone()));
+        });
     }
 
     /// Lifts rows of 16-bit integers that stand in pairs, by phase, with steps that are dot products and a border rule that asks for no more than steps.

@@ -129,6 +129,10 @@ impl<'a> DelayLine<'a> {
 
     /// The scalings that precede all lifting, on the pair at the front.
     pub fn scale_first(&self, b: &mut Builder, front: &Expr) {
+        if self.held.doubled_ends {
+            let rows = [Phase::Even, Phase::Odd].map(|phase| (phase, self.row(phase, 0)));
+            self.scale_ends(b, &rows, front, 2.0);
+        }
         for step in &self.axis.first {
             self.apply(b, step, 0);
         }
@@ -267,8 +271,19 @@ impl<'a> DelayLine<'a> {
         }
     }
 
-    /// Copies the finished row of a phase, with its last scaling, into an array of its own.
-    pub fn result(&self, b: &mut Builder, phase: Phase, slot: i32, into: LocalId) {
+    /// Multiplies the first and the last row, and what stands for them, among rows of pair k.
+    fn scale_ends(&self, b: &mut Builder, rows: &[(Phase, Row)], k: &Expr, factor: f64) {
+        let position = || k.clone() << 1;
+        b.if_(self.held.has_ends(self.along, position(), position() + 2), |b| {
+            for (phase, row) in rows {
+                let factor = self.held.end_factor(b, self.along, position() + phase.parity() as i32, factor);
+                row.multiply(b, self.held.columns(), |_| factor.clone());
+            }
+        });
+    }
+
+    /// Copies the finished row of a phase, that of pair k, with its last scaling, into an array of its own.
+    pub fn result(&self, b: &mut Builder, (phase, k): (Phase, &Expr), slot: i32, into: LocalId) {
         let scale = self.axis.last.iter().filter(|s| s.target() == phase);
         b.unrolled("c", 0, self.registers(), 1, |b, c| {
             let value = scale.fold(self.value(phase, slot, &c), |value, step| {
@@ -276,6 +291,9 @@ impl<'a> DelayLine<'a> {
             });
             b.set(Place::Elem(into, c), value);
         });
+        if self.held.doubled_ends {
+            self.scale_ends(b, &[(phase, Row::single(into, 0))], k, 0.5);
+        }
     }
 
     /// The front moves on: every row moves up one slot.

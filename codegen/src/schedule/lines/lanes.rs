@@ -18,6 +18,8 @@ pub(in crate::schedule) struct Held {
     pub(in crate::schedule) start: [Expr; 3],
     /// Samples along each axis.
     pub(in crate::schedule) length: [Expr; 3],
+    /// [`Options::doubled_ends`](crate::schedule::Options::doubled_ends), along every axis that is lifted.
+    pub(in crate::schedule) doubled_ends: bool,
 }
 
 impl Held {
@@ -29,6 +31,20 @@ impl Held {
 
     pub(in crate::schedule) fn columns(&self) -> i32 {
         self.columns as i32
+    }
+
+    /// Whether the first or the last sample along an axis stands at one of some positions.
+    pub(in crate::schedule) fn has_ends(&self, axis: usize, from: Expr, to: Expr) -> Expr {
+        from.le(self.start(axis)).or(to.ge(self.end(axis)))
+    }
+
+    /// The factor of the sample at a position, or of what stands for it: `factor` of the first and the last one along
+    /// an axis, 1 of all others.
+    pub(in crate::schedule) fn end_factor(&self, b: &mut Builder, axis: usize, position: Expr, factor: f64) -> Expr {
+        let index = b.let_("served", Scalar::I32, self.serve_position(axis, position));
+        let is_end = Expr::from(index).eq_(0.into()).or(Expr::from(index).eq_(self.length(axis) - 1));
+        let factor = is_end.select(self.arith.number(factor), self.arith.number(1.0));
+        b.let_("factor", self.arith.work, factor).into()
     }
 
     /// First position of the signal along an axis (0: x, 1: y, 2: z).

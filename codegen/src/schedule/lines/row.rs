@@ -111,6 +111,13 @@ impl Row {
         b.set(Place::Elem(self.array, self.first.clone() + register), word);
     }
 
+    /// Multiplies so many columns, each by its factor.
+    pub fn multiply(&self, b: &mut Builder, columns: i32, factor: impl Fn(i32) -> Expr) {
+        for c in 0..columns {
+            b.set(self.place(c), self.at(c) * factor(c));
+        }
+    }
+
     /// The register of a column that has one of its own.
     pub fn place(&self, column: i32) -> Place {
         debug_assert_eq!(self.form, Form::Single, "a place is of one sample");

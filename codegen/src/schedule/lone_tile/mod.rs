@@ -49,6 +49,10 @@ pub fn fit(scheme: &Scheme, options: Options, side: u32) -> Result<Fit, Schedule
     if bytes > MAX_SHARED as i64 {
         return Err(refuse("a tile, in bytes of shared memory,", bytes, MAX_SHARED as i64));
     }
+    if options.doubled_ends {
+        let what = "ends of lines are doubled as they are loaded".to_owned();
+        return Err(ScheduleError::Launch { schedule: "lone-tile", what });
+    }
     let actions = Action::all(scheme, options.direction, options.boundary);
     Ok(Fit { options, arith, side, actions })
 }

@@ -51,6 +51,7 @@ impl Pyramid<'_> {
                 columns: 1,
                 start: [zero(), zero(), zero()],
                 length: [lines.into(), length.into(), 1.into()],
+                doubled_ends: plan.options.doubled_ends,
             };
             let steps = [1, plan.pitch()];
             let low = b.let_("low", Scalar::I32, (Expr::from(length) + 1) >> 1);

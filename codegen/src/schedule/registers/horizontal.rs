@@ -131,6 +131,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 columns,
                 start: [start.clone(), 0.into(), 0.into()],
                 length: [pass.length.into(), 1.into(), 1.into()],
+                doubled_ends: options.doubled_ends,
             };
             Lanes { held, base, x, at_border, ends: None }
         };

@@ -144,6 +144,7 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
             columns,
             start: [0.into(), start.clone(), 0.into()],
             length: [pass.lines.into(), pass.length.into(), 1.into()],
+            doubled_ends: options.doubled_ends,
         };
         let cell = b.let_("cell", Scalar::I32, (warp() * (ring * 2 * 32) as i32 + lane()) * c);
         let from_pair = b.let_("from_pair", Scalar::I32, Expr::from(first) - descent.above as i32);
@@ -273,7 +274,7 @@ impl<'a> Strip<'a> {
         b.if_(Expr::from(pair).ge(first.into()), |b| {
             for phase in PHASES {
                 let row = b.array(&format!("{}_row", phase.name()), self.held.arith.work, self.held.columns);
-                line.result(b, phase, delay, row);
+                line.result(b, (phase, &pair.into()), delay, row);
                 let (array, pointer, y) = match (self.options.direction, phase) {
                     (Direction::Forward, Phase::Even) => {
                         (1, self.pass.low.pointer, Expr::from(pair) - self.held.start(1))

@@ -22,7 +22,7 @@ pub fn store(
         for phase in [Phase::Even, Phase::Odd] {
             let name = format!("{}_row", phase.name());
             let array = b.array(&name, strip.frame.lanes.held.arith.work, strip.shape.columns);
-            line.result(b, phase, delay, array);
+            line.result(b, (phase, &pair.into()), delay, array);
             let row = Row::single(array, 0);
             if let Some(across) = across {
                 across.lift(b, &row);

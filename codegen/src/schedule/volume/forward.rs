@@ -50,7 +50,7 @@ impl Walk<'_> {
                 for z in PHASES {
                     b.if_(self.deep.exists(2, z, done), |b| {
                         let result = b.array("result", frame.lanes.held.arith.work, 2 * plan.shape.pairs);
-                        line.result(b, z, delay, result);
+                        line.result(b, (z, &done.into()), delay, result);
                         self.store(b, &column, &out, z, result);
                     });
                 }

@@ -39,7 +39,7 @@ impl Walk<'_> {
             PHASES.into_iter().for_each(|z| next(b, z));
             let put = |b: &mut Builder, z: Phase, cells: &Cells| {
                 let result = b.array("result", frame.lanes.held.arith.work, self.deep.columns);
-                line.result(b, z, delay, result);
+                line.result(b, (z, &done.into()), delay, result);
                 for round in &ahead.rounds {
                     self.with_pair(b, round.warps, |b| {
                         for phase in PHASES {

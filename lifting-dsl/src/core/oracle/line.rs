@@ -96,6 +96,16 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
     }
 }
 
+/// Does something to the first and the last sample of `width` lines of two samples at least; laid out as for [`lift`].
+pub(super) fn scale_ends<T: Copy>(parity: i64, even: &mut [T], odd: &mut [T], width: usize, scale: fn(T) -> T) {
+    let n = (even.len() + odd.len()) / width;
+    let apply = |samples: &mut [T]| samples.iter_mut().for_each(|x| *x = scale(*x));
+    apply(if parity == 0 { &mut even[..width] } else { &mut odd[..width] });
+    let last = if (parity as usize + n - 1).is_multiple_of(2) { even } else { odd };
+    let start = last.len() - width;
+    apply(&mut last[start..]);
+}
+
 /// Runs `steps` on `width` lines at once, apart from each other: sample k of line c is `even[(k − parity)·width + c]`
 /// or `odd[k·width + c]`. `zeros` has at least `width` zeros.
 pub(super) fn lift<T: Arithmetic>(

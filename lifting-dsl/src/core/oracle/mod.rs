@@ -213,6 +213,8 @@ struct Executor<T: Sample> {
     boundary: Boundary,
     gain: u32,
     double_lone_odd: bool,
+    /// Whether the first and the last sample of a line of several are doubled before its steps, and halved after them.
+    doubled_ends: bool,
     /// Whether the steps are an adjoint's: a lone sample that was doubled is then doubled on the way back as well.
     adjoint: bool,
 }
@@ -292,6 +294,7 @@ impl<T: Sample> Executor<T> {
             boundary: *boundary,
             gain: *gain_shift,
             double_lone_odd: *double_lone_odd,
+            doubled_ends: false,
             adjoint: false,
         })
     }
@@ -303,7 +306,9 @@ impl<T: Sample> Executor<T> {
             return Executor::<T>::new(transform).and(Err(OracleError::IntegerAdjoint));
         };
         let mut executor = Executor::new(&Transform { scheme: adjoint, ..transform.clone() })?;
-        if adjoint::border(scheme.steps(), *boundary) != adjoint::Border::Same {
+        let border = adjoint::border(scheme.steps(), *boundary);
+        executor.doubled_ends = border == adjoint::Border::DoubledEnds;
+        if border == adjoint::Border::Folded {
             let prepare = |steps: &[Step]| line::prepare_adjoint(steps).map(Program::Steps);
             executor.synthesis = prepare(scheme.steps()).ok_or(OracleError::IntegerAdjoint)?;
             executor.analysis = prepare(&scheme.inverse_steps()).ok_or(OracleError::IntegerAdjoint)?;
@@ -468,7 +473,13 @@ impl<T: Sample> Executor<T> {
                 };
                 gather(lines, from.0, from.2, width, even);
                 gather(lines, from.1, from.2, width, odd);
+                if self.doubled_ends {
+                    line::scale_ends(parity, even, odd, width, T::Work::doubled);
+                }
                 program.run(self.boundary, parity, even, odd, width, zeros);
+                if self.doubled_ends {
+                    line::scale_ends(parity, even, odd, width, T::Work::halved);
+                }
                 scatter(even, width, lines, to.0, to.2);
                 scatter(odd, width, lines, to.1, to.2);
             }
@@ -512,7 +523,7 @@ pub fn analyse_line<T: Sample>(
         let domain = if T::KIND.domain() == Domain::Integer { Domain::Real } else { Domain::Integer };
         return Err(OracleError::Domain { domain, sample: T::KIND });
     };
-    run_line(&prepared, boundary, parity, line)
+    run_line(&prepared, boundary, false, parity, line)
 }
 
 /// The adjoint of [`analyse_line`] with the same steps and border rule, in place; of [`synthesise_line`] if `steps` are
@@ -523,16 +534,19 @@ pub fn adjoint_line<T: Sample>(
     parity: i64,
     line: &mut [T],
 ) -> Result<(), OracleError> {
-    let prepared = match adjoint::border(steps, boundary) {
-        adjoint::Border::Same => adjoint::steps(steps).and_then(|steps| line::prepare::<T::Work>(&steps)),
-        adjoint::Border::DoubledEnds | adjoint::Border::Folded => line::prepare_adjoint(steps),
+    let border = adjoint::border(steps, boundary);
+    let prepared = match border {
+        adjoint::Border::Folded => line::prepare_adjoint(steps),
+        _ => adjoint::steps(steps).and_then(|steps| line::prepare::<T::Work>(&steps)),
     };
-    run_line(&prepared.ok_or(OracleError::IntegerAdjoint)?, boundary, parity, line)
+    let prepared = prepared.ok_or(OracleError::IntegerAdjoint)?;
+    run_line(&prepared, boundary, border == adjoint::Border::DoubledEnds, parity, line)
 }
 
 fn run_line<T: Sample>(
     prepared: &[Prepared<T::Work>],
     boundary: Boundary,
+    doubled_ends: bool,
     parity: i64,
     line: &mut [T],
 ) -> Result<(), OracleError> {
@@ -547,7 +561,13 @@ fn run_line<T: Sample>(
     let samples = |first: usize| line[first..].iter().step_by(2).map(|x| x.to_work());
     let mut even: Vec<T::Work> = samples(parity as usize).collect();
     let mut odd: Vec<T::Work> = samples(1 - parity as usize).collect();
+    if doubled_ends {
+        line::scale_ends(parity, &mut even, &mut odd, 1, T::Work::doubled);
+    }
     line::lift(prepared, boundary, parity, &mut even, &mut odd, 1, &[T::Work::default()]);
+    if doubled_ends {
+        line::scale_ends(parity, &mut even, &mut odd, 1, T::Work::halved);
+    }
     for (phase, first) in [(even, parity as usize), (odd, 1 - parity as usize)] {
         line[first..].iter_mut().step_by(2).zip(phase).for_each(|(x, w)| *x = T::from_work(w));
     }

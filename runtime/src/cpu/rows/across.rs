@@ -116,8 +116,25 @@ impl<'a, W: Arithmetic> Copied<'a, W> {
         }
     }
 
+    /// Does something to the first and the last sample of the line, as far as they are in the copy.
+    fn ends(&mut self, axis: &Axis<W>, window: &Window, scale: fn(W) -> W) {
+        for i in [0, axis.n as isize - 1] {
+            if axis.doubled_ends && (window.first..window.end).contains(&i) {
+                let phase = axis.phase(i);
+                let sample = &mut self.phases[phase][((i - window.start[phase]) / 2) as usize];
+                *sample = scale(*sample);
+            }
+        }
+    }
+
     /// All steps.
     pub fn lift(&mut self, isa: Isa, axis: &Axis<W>, window: &Window) {
+        self.ends(axis, window, W::doubled);
+        self.steps(isa, axis, window);
+        self.ends(axis, window, W::halved);
+    }
+
+    fn steps(&mut self, isa: Isa, axis: &Axis<W>, window: &Window) {
         for step in &axis.steps {
             let (from, to) = axis.widen((window.from, window.to), step.spare);
             let first = axis.align(from, step.target);

@@ -8,7 +8,8 @@
 //! first and after its last one; all others resolve each read that leaves the line.
 
 use crate::sample::{Arithmetic, CompiledStep, GroupWeight, StepKind};
-use lifting_dsl::Boundary;
+use lifting_dsl::{Boundary, Weight};
+use lifting_planner::Problem;
 
 /// The most samples that a step may read.
 pub(super) const MAX_TAPS: usize = 24;
@@ -70,6 +71,8 @@ pub(super) struct Axis<W: Arithmetic> {
     /// Of the position of the first sample.
     pub parity: usize,
     pub boundary: Boundary,
+    /// Whether the first and the last sample are doubled before the first step, and halved after the last.
+    pub doubled_ends: bool,
     pub steps: Vec<Step<W>>,
     /// Factors of even and odd samples before the first step.
     pub before: [Option<W::Acc>; 2],
@@ -85,11 +88,12 @@ pub(super) struct Axis<W: Arithmetic> {
 
 impl<W: Arithmetic> Axis<W> {
     /// `None` if a step reads more than the loops are made for.
-    pub fn new(steps: &[CompiledStep<W>], boundary: Boundary, n: usize, parity: usize) -> Option<Axis<W>> {
+    pub fn new(steps: &[CompiledStep<W>], problem: &Problem, n: usize, parity: usize) -> Option<Axis<W>> {
         let mut axis = Axis {
             n,
             parity,
-            boundary,
+            boundary: problem.boundary,
+            doubled_ends: problem.doubled_ends && n > 1,
             steps: Vec::new(),
             before: [None; 2],
             after: [None; 2],
@@ -190,6 +194,25 @@ impl<W: Arithmetic> Axis<W> {
             spare: (0, 0),
         });
         Some(())
+    }
+
+    /// What sample i is multiplied by before the first step.
+    pub fn factor_before(&self, i: isize) -> Option<W::Acc> {
+        self.with_end(self.before[self.phase(i)], i, &Weight::integer(2))
+    }
+
+    /// What sample i is multiplied by after the last step.
+    pub fn factor_after(&self, i: isize) -> Option<W::Acc> {
+        self.with_end(self.after[self.phase(i)], i, &Weight::integer(2).recip())
+    }
+
+    /// A factor, and that of ends.
+    fn with_end(&self, factor: Option<W::Acc>, i: isize, end: &Weight) -> Option<W::Acc> {
+        if !self.doubled_ends || i != 0 && i != self.n as isize - 1 {
+            return factor;
+        }
+        let end = W::real(end);
+        Some(factor.map_or(end, |factor| W::mul(factor, end)))
     }
 
     /// Whether sample i stands at an odd position.

@@ -338,7 +338,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
             if level.analysis { (&self.from[0], source) } else { (&self.from[phase], down.index(source)) };
         let (from, to) = self.columns(block);
         let mut staging = self.staging(0);
-        let factor = down.before[phase];
+        let factor = down.factor_before(source);
         // SAFETY: rows that the chunk depends on, and slots of the ring.
         unsafe {
             match &level.across {
@@ -417,7 +417,7 @@ impl<W: Arithmetic, S: Stored<W>, D: Stored<W>> Work<'_, W, S, D> {
         let isa = level.isa;
         let (from, to) = self.columns(block);
         let (bands, index) = if level.analysis { (&self.to[phase], down.index(row)) } else { (&self.to[0], row) };
-        let factor = down.after[phase];
+        let factor = down.factor_after(row);
         let mut staging = self.staging(0);
         // SAFETY: slots of the ring, and rows of the results.
         unsafe {

@@ -131,7 +131,7 @@ impl<T: Sample> Program<T> {
             for analysis in [true, false] {
                 let steps = if analysis { &forward } else { &backward };
                 let axis = |place: &Place| match place.transformed {
-                    true => Axis::new(steps, problem.boundary, place.length, place.parity).map(Some),
+                    true => Axis::new(steps, problem, place.length, place.parity).map(Some),
                     false => Some(None),
                 };
                 let mut level = Level {

@@ -108,7 +108,7 @@ impl<T: Sample> Volume<T> {
                 tile: None,
                 ..*problem
             };
-            let axis = |steps| Axis::new(steps, problem.boundary, shape[0], parity[0] as usize);
+            let axis = |steps| Axis::new(steps, problem, shape[0], parity[0] as usize);
             let axis = [axis(&forward)?, axis(&backward)?];
             let along = |analysis: bool| Fused::along::<T, _>(isa, analysis, &axis[!analysis as usize], Along::Columns);
             let loops = [along(true)?, along(false)?];

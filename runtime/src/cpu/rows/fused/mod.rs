@@ -89,7 +89,7 @@ impl Fused {
             Boundary::WholeSymmetric => steps.iter().all(Weights::symmetric),
             Boundary::Zero | Boundary::Edge => false,
         };
-        if !alternate || !exact || steps.len() > MAX_STEPS {
+        if !alternate || !exact || across.doubled_ends || steps.len() > MAX_STEPS {
             return None;
         }
         // Results of the last step, and the others; or what the first step updates, and the others.
