@@ -157,7 +157,11 @@ impl Engine {
     /// told it; to decoders `symbol` says nothing.
     pub fn code(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: Expr, symbol: Expr) -> Expr {
         let p = b.let_("likely", Scalar::I32, wants.clone().select(p, CERTAIN.into()));
-        let ones = b.let_("ones", Scalar::Bool, symbol.and(wants.clone()));
+        let known = match self.way {
+            Way::Encode => symbol.and(wants.clone()),
+            Way::Decode => Expr::Lit(Literal::Bool(false)),
+        };
+        let ones = b.let_("ones", Scalar::Bool, known);
         let turns = || self.turns.clone();
         b.if_else(
             turns().eq_(1.into()),
@@ -166,35 +170,69 @@ impl Engine {
                 b.set(Place::Local(ones), found);
             },
             |b| {
-                // Lanes that share a coder all do what it does, each turn what the lane whose turn it is wants.
-                let symbols = Expr::from(p).or(Expr::from(ones).select((2 * CERTAIN).into(), 0.into()));
-                let symbols = b.let_("symbols", Scalar::I32, symbols);
-                let waiting = b.ballot("waiting", wants.clone());
-                for half in [16, 8, 4, 2, 1] {
-                    let both = Expr::from(waiting).or(Expr::from(waiting) >> half);
-                    let merged = turns().le(half.into()).select(both, waiting.into());
-                    b.set(Place::Local(waiting), merged);
-                }
-                b.set(Place::Local(waiting), Expr::from(waiting).and(self.group.clone()));
-                b.while_(is_any(waiting), |b| {
-                    let first = Expr::from(waiting).and(Expr::int(0, Scalar::U32) - Expr::from(waiting));
-                    let turn = Expr::from(31) - first.leading_zeros().cast(Scalar::I32);
-                    let of = Expr::from(b.let_("of", Scalar::I32, self.leader.clone() + turn));
-                    b.set(Place::Local(waiting), Expr::from(waiting).and(Expr::from(waiting) - one()));
-                    let symbol = Expr::from(b.shuffle("symbol", Scalar::I32, symbols, Lane::Index(of.clone())));
-                    let p = Expr::from(b.let_("p", Scalar::I32, symbol.clone().and((2 * CERTAIN - 1).into())));
-                    let is_one = symbol.ge((2 * CERTAIN).into());
-                    let leads = scene.lane.clone().eq_(self.leader.clone());
-                    let wants = p.clone().lt(CERTAIN.into());
-                    let found = self.step(b, scene, (wants, Some(leads)), p, is_one);
-                    if self.way == Way::Decode {
-                        let mine = scene.lane.clone().eq_(of);
-                        b.set(Place::Local(ones), mine.select(found, ones.into()));
+                let slow = b.let_("slow", Scalar::U32, one());
+                match self.way {
+                    Way::Encode => {
+                        b.push(Stmt::Ballot { dst: Place::Local(slow), cond: ones.into() });
+                        b.if_(!is_any(slow), |b| self.zeros(b, (&wants, p), slow));
                     }
-                });
+                    Way::Decode => self.zeros(b, (&wants, p), slow),
+                }
+                b.if_(is_any(slow), |b| self.turns(b, scene, wants.clone(), p, ones));
             },
         );
         ones.into()
+    }
+
+    /// Codes the symbols of lanes that share coders, if all are 0 and no coder is exhausted by them, as most are where
+    /// coders are shared; if not, nothing is done, and `slow` says so.
+    fn zeros(&self, b: &mut Builder, (wants, p): (&Expr, LocalId), slow: LocalId) {
+        let size = b.let_("left", Scalar::I32, self.size);
+        let of = |turn: Expr| Lane::Index(self.leader.clone() + turn);
+        let now = b.shuffle("now", Scalar::I32, p, of(0.into()));
+        b.for_("turn", 1, self.turns.clone() + 1, 1, |b, turn| {
+            // The next one is under way while this one is coded.
+            let next = b.shuffle("next", Scalar::I32, p, of(turn));
+            b.set(Place::Local(size), (Expr::from(size) * now) >> PROBABILITY_BITS);
+            b.set(Place::Local(now), next);
+        });
+        // It only becomes less: what fits at the end did so before.
+        let fails = Expr::from(size).eq_(0.into());
+        let fails = match self.way {
+            Way::Encode => fails,
+            Way::Decode => fails.or(Expr::from(self.low).gt(size.into())),
+        };
+        b.push(Stmt::Ballot { dst: Place::Local(slow), cond: wants.clone().and(fails) });
+        b.if_(!is_any(slow), |b| b.set(Place::Local(self.size), size));
+    }
+
+    /// Codes the symbols of lanes that share coders. These lanes all do what their coder does, each turn what the lane
+    /// whose turn it is wants.
+    fn turns(&self, b: &mut Builder, scene: &Scene, wants: Expr, p: LocalId, ones: LocalId) {
+        let symbols = Expr::from(p).or(Expr::from(ones).select((2 * CERTAIN).into(), 0.into()));
+        let symbols = b.let_("symbols", Scalar::I32, symbols);
+        let waiting = b.ballot("waiting", wants);
+        for half in [16, 8, 4, 2, 1] {
+            let both = Expr::from(waiting).or(Expr::from(waiting) >> half);
+            let merged = self.turns.clone().le(half.into()).select(both, waiting.into());
+            b.set(Place::Local(waiting), merged);
+        }
+        b.set(Place::Local(waiting), Expr::from(waiting).and(self.group.clone()));
+        b.while_(is_any(waiting), |b| {
+            let first = Expr::from(waiting).and(Expr::int(0, Scalar::U32) - Expr::from(waiting));
+            let turn = Expr::from(31) - first.leading_zeros().cast(Scalar::I32);
+            let of = Expr::from(b.let_("of", Scalar::I32, self.leader.clone() + turn));
+            b.set(Place::Local(waiting), Expr::from(waiting).and(Expr::from(waiting) - one()));
+            let symbol = Expr::from(b.shuffle("symbol", Scalar::I32, symbols, Lane::Index(of.clone())));
+            let p = Expr::from(b.let_("p", Scalar::I32, symbol.clone().and((2 * CERTAIN - 1).into())));
+            let is_one = symbol.ge((2 * CERTAIN).into());
+            let wants = p.clone().lt(CERTAIN.into());
+            let found = self.step(b, scene, (wants, Some(self.leads(scene))), p, is_one);
+            if self.way == Way::Decode {
+                let mine = scene.lane.clone().eq_(of);
+                b.set(Place::Local(ones), mine.select(found, ones.into()));
+            }
+        });
     }
 
     /// A symbol of each coder that wants one, and whether it is 1. Of several lanes that have a coder, one leads.
