@@ -124,6 +124,8 @@ class Plan:
         if dtype is None:
             dtype = "int32" if self.wavelet.domain == "integer" else "float32"
         self.dtype, self._kind = _dtype(dtype)
+        #: NumPy makes it anew each time.
+        self._name = self.dtype.name
         #: What Python's buffers call it: bfloat16 goes as bits.
         self._wire = np.dtype(np.uint16) if self._kind == "bf16" else None
         rank = len(shape)
@@ -292,7 +294,7 @@ class Plan:
         if isinstance(array, np.ndarray) and array.dtype == self.dtype:
             return
         found = library.dtype(array)
-        if found not in (None, self.dtype.name):
+        if found not in (None, self._name):
             raise LiftingError(f"the plan has samples {self.dtype}, and the array has {found}: convert it")
 
     def _outer(self, shape):

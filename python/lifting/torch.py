@@ -29,6 +29,7 @@ from ._lifting import LiftingError
 from ._linear import ADJOINT
 from ._plan import _DTYPES as _SAMPLES, Plan
 from ._torch_modes import wavedec, wavedec2, wavedecn, waverec, waverec2, waverecn
+from ._torch_queue import run
 from ._wavelet import key_of, of_text
 
 __all__ = [
@@ -58,7 +59,7 @@ _DTYPES = {getattr(torch, name): name for name in _SAMPLES}
 def _plan(key, shape, rank, levels, boundary, dtype, device):
     """The plan for tensors of that shape, of which the last axes are transformed."""
     axes = range(len(shape) - rank, len(shape))
-    return Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary or None, device, axes=axes)
+    return Plan(shape, of_text(key), levels, _DTYPES[dtype], boundary or None, str(device), axes=axes)
 
 
 _library = torch.library.Library("lifting", "DEF")
@@ -73,16 +74,11 @@ def _execute(x, name, wavelet, rank, levels, boundary):
     # Axes before those that are transformed are one, whatever their number; strides go on, where they can.
     shape = x.shape
     given = x.reshape(-1, *shape[len(shape) - rank :]) if len(shape) > rank + 1 else x
-    if x.is_cuda:
-        plan = _plan(wavelet, given.shape, rank, levels, boundary, x.dtype, f"cuda:{x.device.index}")
-        return getattr(plan, name)(given.contiguous()).reshape(shape)
-    plan = _plan(wavelet, given.shape, rank, levels, boundary, x.dtype, "cpu")
-    out = torch.empty(given.shape, dtype=x.dtype)
-    plan._native.run(name, _capsule(given), _capsule(out))
+    native = _plan(wavelet, given.shape, rank, levels, boundary, x.dtype, x.device)._native
+    given = given.contiguous() if x.is_cuda else given
+    out = torch.empty(given.shape, dtype=x.dtype, device=x.device)
+    run(native, name, given, out)
     return out.view(shape)
-
-
-_capsule = torch.utils.dlpack.to_dlpack
 
 
 def _fake(x, name, wavelet, rank, levels, boundary):
