@@ -115,11 +115,42 @@ fn silly_input() {
     fails("--shape 99999999999x99999999999", 2, "more samples than");
     fails("--shape 99999999999999999999", 2, "write the lengths");
     fails("--json b.svg --svg b.svg --shape 8", 2, "two outputs would have this name");
-    bench.run("bench --device gpu").fails(2, "write best, cpu, cuda or cuda:N");
+    bench.run("bench --device gpu").fails(2, "write best, cpu, cuda, cuda:N, opencl or opencl:N");
     bench.run("bench --device cuda:99 --shape 8x8").fails(1, "CUDA");
+    bench.run("bench --device opencl:99 --shape 8x8").fails(1, "OpenCL");
     // Nothing is measured if any of it cannot be.
     fails("--shape 8x8,15 --boundary periodic --json b.json", 2, "15");
     assert!(!bench.exists("b.json"));
+}
+
+/// Where there is an OpenCL device: what it takes, and what a transform leaves, which is what the CPU does.
+#[test]
+fn opencl_devices_are_measured() {
+    let bench = Bench::new();
+    let line = "bench --device opencl --repeats 3 -w cdf97,legall53 --shape 21x40 -l 2 --json o.json";
+    let run = bench.run(line);
+    if ["no OpenCL: the library", "OpenCL finds no device"].iter().any(|none| run.stderr.contains(none)) {
+        assert!(!std::env::var("LIFTING_REQUIRE_OPENCL").is_ok_and(|v| v == "1"), "{}", run.stderr);
+        println!("bench --device opencl: skipped: {}", run.stderr);
+        return;
+    }
+    let run = run.ok();
+    assert!(run.stdout.starts_with("OpenCL on "), "{}", run.stdout);
+    assert!(run.stdout.contains("verified: forward equals the CPU plan bit for bit"), "{}", run.stdout);
+    let json: Value = serde_json::from_slice(&bench.read("o.json")).unwrap();
+    assert_eq!(json["device"]["kind"], "opencl");
+    assert_eq!(json["results"].as_array().unwrap().len(), 4);
+    bench.run("bench --device opencl --shape 8x8 --pitch 64").fails(2, "arrays on OpenCL devices have no gaps");
+
+    bench.copy("camera.png");
+    for device in ["cpu", "opencl"] {
+        bench.run(&format!("transform camera.png -w dd137 -l 3 --device {device} -o {device}.npy")).ok();
+        bench.run(&format!("transform {device}.npy --inverse --device {device} -o {device}.png")).ok();
+    }
+    assert!(bench.read("cpu.npy") == bench.read("opencl.npy") && bench.read("cpu.png") == bench.read("opencl.png"));
+    bench
+        .run("transform camera.png -w dd137 --device opencl --threads 1 -o a.npy")
+        .fails(2, "--threads is for the CPU");
 }
 
 /// The codec's own table: a row for each way to code, and the pictures came back.

@@ -40,9 +40,33 @@ fn figures_of_papers_are_printed() {
     }
 }
 
+/// Coders' tables are of pictures that are given: fewer contexts take more room, and fewer codewords less.
+#[test]
+fn coders_code_pictures() {
+    let bench = Bench::new();
+    let text = bench.run("papers enfedaque-3.1").ok().stdout;
+    assert!(text.contains("mean, JPEG 2000") && text.contains("5.650"), "{text}");
+    bench.copy("camera.png").copy("chelsea.png");
+    // JPEG 2000 is measured where OpenJPEG is.
+    bench.run("papers enfedaque-3.1 --pictures camera.png chelsea.png --json coded.json");
+    let json: serde_json::Value = serde_json::from_slice(&bench.read("coded.json")).unwrap();
+    let rows = json["tables"][0]["rows"].as_array().unwrap();
+    let here = |label: &str| {
+        let row = rows.iter().find(|row| row["label"].as_str().is_some_and(|l| l.starts_with(label))).unwrap();
+        row["here"].as_f64().unwrap_or_else(|| panic!("{label}: {row}"))
+    };
+    for picture in ["mean", "camera.png", "chelsea.png"] {
+        let bits = |way: &str| here(&format!("{picture}, {way}"));
+        let (own, lanes, one) = (bits("BPC-PaCo"), bits("a codeword for each lane"), bits("one codeword"));
+        assert!(one < lanes && one > 0.97 * own && lanes < 1.02 * own, "{picture}: {own} {lanes} {one}");
+        let (fitted, merged) = (bits("a codeword for each lane, fitted"), bits("the same, one context"));
+        assert!(fitted < lanes && merged > 1.02 * fitted, "{picture}: {fitted} {merged}");
+    }
+}
+
 #[test]
 fn what_is_no_table_is_told() {
     let bench = Bench::new();
     bench.run("papers kucis-9").fails(2, "there is no table `kucis-9`");
-    bench.run("papers kucis-1 --device cpu").fails(2, "are a GPU's kernels");
+    bench.run("papers kucis-1 --device cpu").fails(2, "are measured on CUDA devices");
 }

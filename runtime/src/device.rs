@@ -64,7 +64,7 @@ impl Device {
         }
     }
 
-    /// OpenCL device number `ordinal` of all platforms' devices, counted from 0. Plans on it take host data.
+    /// OpenCL device number `ordinal` of all platforms' devices, counted from 0.
     ///
     /// # Errors
     /// If there is no library, no such device, or it refuses: what is missing, and what to do.
@@ -155,7 +155,7 @@ impl Device {
                 if tuning.schedule == Schedule::Auto {
                     tuning.schedule = Schedule::Shared;
                 }
-                Box::new(crate::opencl::OpenClPlan::new::<T>(device, problem, tuning)?)
+                Box::new(crate::opencl::OpenClPlan::<T>::new(device, problem, tuning)?)
             }
             Device::Interpreter => {
                 let tuning = tuning(Machine::default(), "interpreter".into());

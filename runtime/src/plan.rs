@@ -173,6 +173,16 @@ impl<T: Sample> Plan<T> {
         Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(not_cuda)?)
     }
 
+    /// The plan on device memory: buffers and queues of the OpenCL device that it was built for.
+    ///
+    /// # Errors
+    /// If it was built for another device.
+    #[cfg(feature = "opencl")]
+    pub fn opencl(&self) -> Result<&crate::opencl::OpenClPlan<T>, PlanError> {
+        let other = || crate::opencl::OpenClError::NotOpenCl { device: self.0.recipe.device.clone() };
+        Ok(self.0.executor.as_any().and_then(|executor| executor.downcast_ref()).ok_or_else(other)?)
+    }
+
     /// How long a transform takes, on a device whose time means something.
     pub(crate) fn microseconds(&self, direction: Direction) -> Option<Result<f64, PlanError>> {
         self.0.executor.microseconds(direction)

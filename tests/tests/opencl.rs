@@ -178,6 +178,62 @@ fn plans_equal_the_cpus() {
     agree(&device, "cdf97", shape, 3, border, |v| v as f64 * 1e-310);
 }
 
+/// On buffers of the device the results are those of host data; what does not suit is an error.
+#[test]
+fn plans_take_the_devices_memory() {
+    let Some(device) = device("the device's memory") else { return };
+    let Device::OpenCl(opened) = &device else { unreachable!("it is an OpenCL device") };
+    let wavelet = catalogue::find("cdf97").unwrap();
+    let plan = Plan::builder(&wavelet).shape(&[31, 70]).levels(3).sample::<f32>().build(&device).unwrap();
+    let data: Vec<f32> = noise(plan.len(), 1 << 20).into_iter().map(|v| v as f32 / 8.0).collect();
+    let mut expected = vec![0.0; plan.coefficient_len()];
+    plan.forward(&data[..], &mut expected[..]).unwrap();
+
+    let (on_device, queue) = (plan.opencl().unwrap(), opened.queue().unwrap());
+    let none = std::ptr::null_mut;
+    // SAFETY: the device's own memory; calls return when samples are where they should be.
+    let array = |context: &Context, len: usize| unsafe { Buffer::create(context, CL_MEM_READ_WRITE, len, none()) };
+    let made = |len| array(opened.context(), len).unwrap();
+    let download = |from: &Buffer<f32>, len: usize| {
+        let mut to = vec![f32::NAN; len];
+        // SAFETY: as above.
+        unsafe { queue.enqueue_read_buffer(from, CL_BLOCKING, 0, &mut to, &[]).unwrap() };
+        to
+    };
+    let (mut source, mut bands, mut back) = (made(data.len()), made(expected.len()), made(data.len()));
+    // SAFETY: as above.
+    unsafe { queue.enqueue_write_buffer(&mut source, CL_BLOCKING, 0, &data, &[]).unwrap() };
+    let mut workspace = on_device.workspace().unwrap();
+    assert_eq!(workspace.bytes(), on_device.workspace_bytes());
+    on_device.forward(&queue, &source, &mut bands, &mut workspace).unwrap();
+    assert_eq!(download(&bands, expected.len()), expected);
+    on_device.inverse(&queue, &bands, &mut back, &mut workspace).unwrap();
+    let mut host = vec![0.0; data.len()];
+    plan.inverse(&expected[..], &mut host[..]).unwrap();
+    assert_eq!(download(&back, data.len()), host);
+    let low = plan.level_shape(2).unwrap().iter().product();
+    on_device.inverse_to(2, &queue, &bands, &mut back, &mut workspace).unwrap();
+    let mut smaller = vec![0.0; low];
+    plan.inverse_to(2, &expected[..], &mut smaller[..]).unwrap();
+    assert_eq!(download(&back, low), smaller);
+
+    let refused = |result: Result<(), lifting::PlanError>, what: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    refused(on_device.forward(&queue, &made(data.len() - 1), &mut bands, &mut workspace), "the source");
+    refused(on_device.inverse_to(4, &queue, &bands, &mut back, &mut workspace), "4");
+    // The same device, opened once more.
+    let other = Context::from_device(&ClDevice::new(get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[0])).unwrap();
+    let foreign = array(&other, data.len()).unwrap();
+    refused(on_device.forward(&queue, &foreign, &mut bands, &mut workspace), "the source is of another context");
+    let small = Plan::builder(&wavelet).shape(&[8, 8]).sample::<f32>().build(&device).unwrap();
+    let mut short = small.opencl().unwrap().workspace().unwrap();
+    refused(on_device.forward(&queue, &source, &mut bands, &mut short), "workspace");
+    let cpu = Plan::builder(&wavelet).shape(&[8, 8]).sample::<f32>().build(&Device::cpu_with_threads(1)).unwrap();
+    assert!(cpu.opencl().unwrap_err().to_string().contains("build it with `Device::opencl(…)`"));
+}
+
 /// Every wavelet of the catalogue where `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
 #[test]
 fn the_catalogue_equals_the_cpus() {

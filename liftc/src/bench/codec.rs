@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// How a picture is coded, in the words of its row.
-const LOSSLESS: &str = "5/3, lossless";
+pub const LOSSLESS: &str = "5/3, lossless";
 const LOSSLESS_THREE: &str = "5/3, lossless, 3 passes";
 const LOSSY: &str = "9/7, quality 64";
 
@@ -107,14 +107,14 @@ fn measure(args: &BenchArgs, image: &Image, colour: bool, device: &Device) -> Ou
 }
 
 /// OpenJPEG's programs, which say how long they took without files.
-struct OpenJpeg {
+pub struct OpenJpeg {
     folder: tempfile::TempDir,
     threads: usize,
 }
 
 impl OpenJpeg {
     /// With the picture in a file of its own.
-    fn new(image: &Image, threads: usize) -> Result<OpenJpeg, String> {
+    pub fn new(image: &Image, threads: usize) -> Result<OpenJpeg, String> {
         let colour = match (image.components, image.signed) {
             (1, false) => Colour::Grey,
             (3, false) => Colour::Rgb,
@@ -144,7 +144,7 @@ impl OpenJpeg {
     }
 
     /// There and back: its name, milliseconds of both ways, and bytes; as small as so many bits, or lossless.
-    fn measure(&self, name: &str, image: &Image, bytes: Option<usize>) -> Outcome<(String, f64, f64, usize)> {
+    pub fn measure(&self, name: &str, image: &Image, bytes: Option<usize>) -> Outcome<(String, f64, f64, usize)> {
         let mut arguments = vec!["-i".to_owned(), "picture.pnm".into(), "-o".into(), "picture.j2k".into()];
         if let Some(bytes) = bytes {
             let raw = image.samples.len() * image.bits as usize;

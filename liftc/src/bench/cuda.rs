@@ -58,42 +58,91 @@ impl Runner {
 }
 
 impl Runner {
-    /// What copies from the host take, of so many bytes, of memory that is pinned or not; and a copy on the device.
-    pub fn transfer(&self, bytes: usize, pinned: bool, repeats: usize) -> Outcome<[Spread; 2]> {
+    /// What transfers between host and device take; and a copy of as many bytes on the device. Both go round arrays
+    /// that no cache holds together.
+    pub fn transfer(&self, transfer: Transfer, repeats: usize) -> Outcome<[Spread; 2]> {
         let Runner { device, stream, copy } = self;
-        let failed = cannot("copy from the host");
+        let Transfer { bytes, pinned, back } = transfer;
+        let failed = cannot("copy between host and device");
         device.synchronize().map_err(input)?;
-        let mut target = stream.alloc_zeros::<u8>(bytes).map_err(&failed)?;
-        let other = stream.alloc_zeros::<u8>(bytes).map_err(&failed)?;
-        let pageable = vec![1u8; bytes];
+        let (free, _) = device.context().mem_get_info().map_err(&failed)?;
+        let count = sets(2 * bytes, 2 * bytes, free / 20 * 19).ok_or_else(|| input("out of memory on the device"))?;
+        let allocate = || (0..count).map(|_| stream.alloc_zeros::<u8>(bytes)).collect::<Result<Vec<_>, _>>();
+        let (mut arrays, others) = (allocate().map_err(&failed)?, allocate().map_err(&failed)?);
+        let mut pageable = vec![1u8; bytes];
         // SAFETY: bytes have no invalid value, and all are written before they are read.
         let mut locked = unsafe { device.context().alloc_pinned::<u8>(bytes) }.map_err(&failed)?;
         locked.as_mut_slice().map_err(&failed)?.fill(1);
         let mut times = Vec::new();
         // The first two warm up.
         for turn in 0..repeats + 2 {
+            let array = &mut arrays[turn % count];
             stream.synchronize().map_err(&failed)?;
             let begin = std::time::Instant::now();
             match pinned {
-                true => stream.memcpy_htod(&locked, &mut target),
-                false => stream.memcpy_htod(&pageable[..], &mut target),
+                true => stream.memcpy_htod(&locked, array),
+                false => stream.memcpy_htod(&pageable[..], array),
             }
             .map_err(&failed)?;
+            if back {
+                match pinned {
+                    true => stream.memcpy_dtoh(array, &mut locked),
+                    false => stream.memcpy_dtoh(array, &mut pageable[..]),
+                }
+                .map_err(&failed)?;
+            }
             stream.synchronize().map_err(&failed)?;
             if turn >= 2 {
                 times.push(begin.elapsed().as_secs_f64() * 1e6);
             }
         }
         let mut chain = Chain::new(device).map_err(&failed)?;
-        let (from, to) = (target.device_ptr(stream).0, other.device_ptr(stream).0);
-        for _ in 0..CHAIN {
-            chain.add_copy(copy, from, to, bytes as u64).map_err(&failed)?;
+        for _ in 0..CHAIN.div_ceil(count) {
+            for (from, to) in arrays.iter().zip(&others) {
+                let (from, to) = (from.device_ptr(stream).0, to.device_ptr(stream).0);
+                chain.add_copy(copy, from, to, bytes as u64).map_err(&failed)?;
+            }
         }
         let chain = chain.finish(stream).map_err(&failed)?;
         chain.time(stream, 1).map_err(&failed)?;
         let copies = (0..repeats).map(|_| chain.time(stream, 4).map_err(&failed)).collect::<Outcome<Vec<_>>>()?;
         Ok([Spread::of(times), Spread::of(copies)])
     }
+
+    /// What the compiler gives a case's kernel of analysis: registers a thread, and the percentage of the threads that
+    /// a multiprocessor can hold which it then holds.
+    pub fn usage(&self, case: &Case) -> Outcome<[f64; 2]> {
+        with_sample!(case.sample, usage(self, case))
+    }
+}
+
+/// Data from the host to the device, and back if that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// One way.
+    pub bytes: usize,
+    /// Of the host's memory.
+    pub pinned: bool,
+    pub back: bool,
+}
+
+fn usage<T: Sample>(runner: &Runner, case: &Case) -> Outcome<[f64; 2]> {
+    let device = &runner.device;
+    let plan = case.plan::<T>(&Device::Cuda(device.clone()))?;
+    let source = plan.cuda().map_err(input)?.source();
+    let heads = source.lines().filter(|line| line.contains("__global__")).filter_map(|line| line.rsplit_once('('));
+    let mut names = heads.filter_map(|(head, _)| head.rsplit(' ').next());
+    let name =
+        names.find(|name| name.contains("_forward_")).ok_or_else(|| input("the plan has no kernel of analysis"))?;
+    let compiled = cuda::compile(source, device.properties().architecture).map_err(input)?;
+    let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
+    let failed = cannot("say what a kernel uses");
+    let kernel = module.and_then(|module| module.load_function(name)).map_err(&failed)?;
+    let registers = kernel.num_regs().map_err(&failed)?;
+    let threads = kernel.max_threads_per_block().map_err(&failed)? as u32;
+    let blocks = kernel.occupancy_max_active_blocks_per_multiprocessor(threads, 0, None).map_err(&failed)?;
+    let held = f64::from(blocks * threads) / f64::from(device.properties().threads_per_multiprocessor);
+    Ok([f64::from(registers), 100.0 * held])
 }
 
 impl super::Runner for Runner {

@@ -1,15 +1,17 @@
 //! `liftc bench`: how long transforms take, in units of a copy of the same data.
 //!
-//! Device by device: `cuda` times launches replayed as a graph, `cpu` times calls. Both go through plans as anybody
-//! makes them, so what is measured is what the planner chooses. `case` says what is transformed, `data` fills and
-//! compares it, `stats` condenses times, `report` is what comes out, `plot` draws it. `codec` times pictures to bytes.
+//! Device by device: `cuda` times launches replayed as a graph, `opencl` launches on a queue, and `cpu` calls. All go
+//! through plans as anybody makes them, so what is measured is what the planner chooses. `case` says what is
+//! transformed, `data` fills and compares it, `stats` condenses times, `report` is what comes out, `plot` draws it.
+//! `codec` times pictures to bytes.
 
 mod case;
-mod codec;
+pub(crate) mod codec;
 mod copies;
 mod cpu;
 pub(crate) mod cuda;
 mod data;
+mod opencl;
 mod plot;
 pub(crate) mod report;
 mod stats;
@@ -79,6 +81,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     let mut runner: Box<dyn Runner> = match &device {
         Device::Cuda(device) => Box::new(cuda::Runner::new(device)?),
+        Device::OpenCl(device) => Box::new(opencl::Runner::new(device)?),
         _ => Box::new(cpu::Runner::new(args.threads)?),
     };
     let mut report = report::Report::new(runner.device());
@@ -156,6 +159,7 @@ pub fn open(device: DeviceArg, quiet: bool, done: &str) -> Outcome<Device> {
         }
         DeviceArg::Cpu => Ok(Device::cpu()),
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal),
+        DeviceArg::OpenCl(ordinal) => Device::opencl(ordinal),
     }
     .map_err(|e| input(e.to_string().replace("use `Device::cpu()`", "say --device cpu")))
 }

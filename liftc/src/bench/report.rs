@@ -51,6 +51,8 @@ pub enum DeviceInfo {
         /// The driver's own version, where the system says it.
         driver_release: Option<String>,
     },
+    /// An OpenCL device.
+    OpenCl { name: String, compute_units: u32 },
 }
 
 /// What was compared before anything was timed.
@@ -244,6 +246,7 @@ impl Report {
             DeviceInfo::Cuda { name, architecture, driver, .. } => {
                 format!("{name}, {architecture}, driver for {driver}")
             }
+            DeviceInfo::OpenCl { name, compute_units } => format!("OpenCL on {name}, {compute_units} compute units"),
         }
     }
 

@@ -42,7 +42,7 @@ pub struct BenchArgs {
     /// Let rows begin at multiples of so many bytes [default: contiguous]
     #[arg(long, value_name = "BYTES", value_parser = positive)]
     pub pitch: Option<usize>,
-    /// Where to execute: best, cpu, cuda, or cuda:N for device number N
+    /// Where to execute: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
     #[arg(long, value_name = "DEVICE", default_value = "best", value_parser = device)]
     pub device: DeviceArg,
     /// Threads to use on the CPU [default: all]
@@ -90,6 +90,9 @@ pub struct PapersArgs {
     /// The tables, as --list names them [default: all]
     #[arg(value_name = "TABLE")]
     pub tables: Vec<String>,
+    /// Measure the tables of coders with these pictures
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub pictures: Vec<PathBuf>,
     /// Only say which tables there are
     #[arg(long)]
     pub list: bool,
@@ -130,16 +133,17 @@ pub enum DeviceArg {
     Cpu,
     /// A CUDA device, by its number.
     Cuda(usize),
+    /// An OpenCL device, by its number.
+    OpenCl(usize),
 }
 
 pub(super) fn device(text: &str) -> Result<DeviceArg, String> {
-    match text {
-        "best" => Ok(DeviceArg::Best),
-        "cpu" => Ok(DeviceArg::Cpu),
-        "cuda" => Ok(DeviceArg::Cuda(0)),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|n| n.parse().ok().map(DeviceArg::Cuda))
-            .ok_or_else(|| "write best, cpu, cuda or cuda:N".into()),
+    let (kind, number) = text.split_once(':').map_or((text, Ok(0)), |(kind, number)| (kind, number.parse()));
+    match (text, kind, number) {
+        ("best", ..) => Ok(DeviceArg::Best),
+        ("cpu", ..) => Ok(DeviceArg::Cpu),
+        (_, "cuda", Ok(ordinal)) => Ok(DeviceArg::Cuda(ordinal)),
+        (_, "opencl", Ok(ordinal)) => Ok(DeviceArg::OpenCl(ordinal)),
+        _ => Err("write best, cpu, cuda, cuda:N, opencl or opencl:N".into()),
     }
 }

@@ -80,7 +80,10 @@ pub struct TransformArgs {
     /// Which array of a .npz
     #[arg(long, value_name = "NAME", conflicts_with = "inverse")]
     pub array: Option<String>,
-    /// Threads to use [default: all]
+    /// Where to transform: best, cpu, cuda or opencl; cuda:N and opencl:N for device number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    pub device: DeviceArg,
+    /// Threads to use on the CPU [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// Say nothing but errors

@@ -1,6 +1,6 @@
 //! Enfedaque 2017: tables 2.1 to 2.4 and 2.6, figures 2.5 to 2.8, on a GeForce GTX TITAN Black.
 
-use super::table::{Claim, Counter, Row, Spec, Table, Unit, What};
+use super::table::{Claim, Counter, Row, Spec, Table, Unit, Usage, What};
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16};
 
@@ -113,6 +113,26 @@ fn instructions() -> Outcome<Table> {
     Ok(Table { id: "enfedaque-2.3-counts", title, device: TITAN, unit: Unit::Number, rows, claims })
 }
 
+/// Registers of a thread, and occupancy, by height of blocks: table 2.3.
+fn registers() -> Outcome<Table> {
+    let papers =
+        [(10, 34.0, 69.0), (20, 57.0, 45.0), (30, 78.0, 33.0), (40, 97.0, 22.0), (50, 121.0, 22.0), (60, 141.0, 16.0)];
+    let label = |height: u32, what: &str| format!("5/3, blocks of 64 × {height}, {what}");
+    let mut rows = Vec::new();
+    for (height, registers, occupancy) in papers.into_iter().chain([(70, 161.0, 16.0)]) {
+        let spec = Spec { blocks: blocks(height, SHUFFLES), ..wavelet(false, 7168) };
+        rows.push(spec.used(Usage::Registers, label(height, "registers"), registers)?);
+        rows.push(spec.used(Usage::Occupancy, label(height, "occupancy, %"), occupancy)?);
+    }
+    let claims = [20, 30, 40, 50, 60, 70].map(|height| {
+        let else_ = "blocks of four warps are compiled so that four of them fit a multiprocessor";
+        Claim::new(label(height - 10, "registers"), label(height, "registers"), else_)
+    });
+    let title = "Enfedaque 2017, table 2.3: registers of a thread, and occupancy, by heights of blocks";
+    let claims = claims.into();
+    Ok(Table { id: "enfedaque-2.3-registers", title, device: TITAN, unit: Unit::Number, rows, claims })
+}
+
 /// Instructions and sectors of the method, of van der Laan's, and of the method in shared memory: table 2.4.
 fn counts() -> Outcome<Table> {
     /// Instructions of the method, of [8] and in shared memory; accesses of the method and of [8].
@@ -221,5 +241,5 @@ fn six() -> Outcome<Table> {
 }
 
 pub fn tables() -> Outcome<Vec<Table>> {
-    Ok(vec![one(), two()?, heights()?, instructions()?, counts()?, variants()?, bound()?, six()?])
+    Ok(vec![one(), two()?, heights()?, registers()?, instructions()?, counts()?, variants()?, bound()?, six()?])
 }

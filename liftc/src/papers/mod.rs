@@ -5,6 +5,7 @@
 //! transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is predicted where
 //! there is no device, `report` is what comes out.
 
+mod coder;
 mod enfedaque;
 mod kucis;
 mod laan;
@@ -13,24 +14,26 @@ mod predict;
 mod report;
 mod table;
 
+use crate::bench::Runner as _;
 use crate::bench::cuda::Runner;
-use crate::bench::{Runner as _, Spread};
 use crate::cli::{DeviceArg, PapersArgs};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::figure;
 use crate::output::{check_distinct, print, why, write_file};
 use lifting::Device;
 use report::{Found, Report};
-use table::{Table, What};
+use std::path::PathBuf;
+use table::{Table, Usage, What};
 
-/// All tables, in the order of the papers.
-fn tables() -> Outcome<Vec<Table>> {
-    Ok([laan::tables()?, kucis::tables()?, enfedaque::tables()?, others::tables()?].into_iter().flatten().collect())
+/// All tables, in the order of the papers; those of coders are of these pictures.
+fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
+    let tables = [laan::tables()?, kucis::tables()?, enfedaque::tables()?, coder::tables(pictures)?, others::tables()?];
+    Ok(tables.into_iter().flatten().collect())
 }
 
 /// Measures the tables that were asked for.
 pub fn run(args: &PapersArgs) -> Outcome {
-    let all = tables()?;
+    let all = tables(&args.pictures)?;
     if args.list {
         let lines = all.iter().map(|table| format!("{:22}{}\n", table.id, table.title));
         return print(&lines.collect::<String>());
@@ -49,9 +52,20 @@ pub fn run(args: &PapersArgs) -> Outcome {
     let mut failures = Vec::new();
     let mut runner = runner;
     for (i, table) in wanted.iter().enumerate() {
-        let rows = table.rows.iter().map(|row| {
+        let say = |text: &str| {
+            if !args.quiet {
+                eprint_quietly(&format!("[{}/{}] {}{text}\n", i + 1, wanted.len(), table.id));
+            }
+        };
+        let rows = table.rows.iter().enumerate().map(|(n, row)| {
+            // A row takes seconds where kernels are compiled for it; what is counted or predicted does not.
+            if runner.is_some() && row.what.is_measured() {
+                say(&format!(", {} of {}: {}", n + 1, table.rows.len(), row.label));
+            }
             let found = match (&mut runner, &row.what) {
                 (_, What::Derived(number)) => Ok(Found::Derived(*number)),
+                (_, What::Coded { pictures, .. }) if pictures.is_empty() => Ok(Found::Predicted([None; 2])),
+                (_, What::Coded { pictures, coding }) => coder::bits(pictures, *coding).map(Found::Derived),
                 (_, What::Counted { case, levels, of }) => predict::thousands(case, *levels, *of).map(Found::Derived),
                 (Some(runner), what) => measure(runner, what, args.repeats.into()),
                 (None, what) => Ok(predict::predict(what)),
@@ -65,9 +79,7 @@ pub fn run(args: &PapersArgs) -> Outcome {
         let rows = rows.collect();
         let text = report.add(table, rows);
         print(&text)?;
-        if !args.quiet {
-            eprint_quietly(&format!("[{}/{}] {}\n", i + 1, wanted.len(), table.id));
-        }
+        say("");
         // After every table: what has been measured is there even if the rest takes too long.
         if let Some(path) = &args.json {
             write_file(path, |w| w.write_all(report.to_json().as_bytes()))?;
@@ -89,7 +101,9 @@ pub fn run(args: &PapersArgs) -> Outcome {
 /// The device, if there is one; a note where there is none and none was named.
 fn runner(args: &PapersArgs) -> Outcome<Option<Runner>> {
     let device = match args.device {
-        DeviceArg::Cpu => return Err(usage("papers' schedules are a GPU's kernels").help("leave --device out")),
+        DeviceArg::Cpu | DeviceArg::OpenCl(_) => {
+            return Err(usage("papers' tables are measured on CUDA devices").help("leave --device out"));
+        }
         DeviceArg::Cuda(ordinal) => Device::cuda(ordinal).map_err(input)?,
         DeviceArg::Best => match Device::cuda(0) {
             Ok(device) => device,
@@ -116,16 +130,20 @@ fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
             let row = rows.into_iter().next().ok_or_else(|| input("nothing was measured"))?;
             Ok(Found::measured(row.times().clone(), row.copies().clone(), row.schedules().to_vec()))
         }
-        What::Transfer { bytes, pinned } => {
-            let [times, copies]: [Spread; 2] = runner.transfer(*bytes, *pinned, repeats)?;
+        What::Transfer(transfer) => {
+            let [times, copies] = runner.transfer(*transfer, repeats)?;
             Ok(Found::measured(times, copies, Vec::new()))
+        }
+        What::Used { case, of } => {
+            let [registers, occupancy] = runner.usage(case)?;
+            Ok(Found::Derived(if *of == Usage::Registers { registers } else { occupancy }))
         }
         What::Copy(case) => {
             let rows = runner.measure(case, repeats)?;
             let copies = rows.first().ok_or_else(|| input("nothing was measured"))?.copies().clone();
             Ok(Found::measured(copies.clone(), copies, Vec::new()))
         }
-        What::Derived(_) | What::Counted { .. } => Err(input("nothing is measured for it")),
+        What::Derived(_) | What::Counted { .. } | What::Coded { .. } => Err(input("nothing is measured for it")),
     }
 }
 
@@ -138,7 +156,7 @@ mod tests {
     /// Tables have names of their own, rows of a table too, and claims are about rows that there are.
     #[test]
     fn tables_are_sound() {
-        let all = tables().expect("the catalogue has all wavelets");
+        let all = tables(&[]).expect("the catalogue has all wavelets");
         let ids: BTreeSet<&str> = all.iter().map(|table| table.id).collect();
         assert_eq!(ids.len(), all.len());
         for table in &all {
@@ -154,7 +172,7 @@ mod tests {
     /// What follows from shapes is what the paper prints.
     #[test]
     fn halos_move_what_the_paper_says() {
-        let all = tables().expect("the catalogue has all wavelets");
+        let all = tables(&[]).expect("the catalogue has all wavelets");
         let derived = all.iter().find(|table| table.id == "enfedaque-2.1").expect("it is there");
         for row in &derived.rows {
             let (What::Derived(found), Some(paper)) = (&row.what, row.paper) else { panic!("{}", row.label) };

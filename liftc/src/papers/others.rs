@@ -2,6 +2,7 @@
 //! table 1, on a GeForce GT 720M.
 
 use super::table::{Claim, Row, Spec, Table, Unit, What};
+use crate::bench::cuda::Transfer;
 use crate::failure::Outcome;
 use lifting::SampleType::{F32, I16};
 
@@ -13,7 +14,7 @@ const GT: (&str, f64) = ("GeForce GT 720M", 14.4);
 fn matela_1() -> Table {
     // A byte a sample would be 2.1 MB; 1.9 · 10⁹ bytes a second is what 0.40 ms and 4.7 GB/s make.
     let bytes = 1920 * 1080;
-    let row = |label, paper, pinned| Row::new(label, paper, What::Transfer { bytes, pinned });
+    let row = |label, paper, pinned| Row::new(label, paper, What::Transfer(Transfer { bytes, pinned, back: false }));
     let rows = vec![row("malloc()", 0.40, false), row("cudaMallocHost()", 0.33, true)];
     let claims =
         vec![Claim::new("cudaMallocHost()", "malloc()", "the driver's own copy to pinned memory costs little")];
@@ -75,7 +76,7 @@ fn lattice(id: &'static str, title: &'static str, wavelet: &'static str) -> Outc
 fn lattice_1() -> Table {
     let papers = [1.41632, 4.51503, 16.3888, 64.7688, 256.102];
     let rows = SIDES.into_iter().zip(papers).map(|(side, paper)| {
-        let what = What::Transfer { bytes: 2 * 4 * side * side, pinned: false };
+        let what = What::Transfer(Transfer { bytes: 4 * side * side, pinned: false, back: true });
         Row::new(format!("{side}², there and back"), paper, what)
     });
     let title = "Yatsymirskyy 2015, table 1: transfers of N × N samples of four bytes in both directions";

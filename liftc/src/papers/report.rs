@@ -86,8 +86,8 @@ fn size(row: &Row) -> [usize; 2] {
         What::Transform(case) | What::Copy(case) => {
             [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())]
         }
-        What::Transfer { bytes, .. } => [*bytes, 2 * bytes],
-        What::Derived(_) | What::Counted { .. } => [1, 0],
+        What::Transfer(transfer) => [transfer.bytes, 2 * transfer.bytes],
+        What::Derived(_) | What::Counted { .. } | What::Used { .. } | What::Coded { .. } => [1, 0],
     }
 }
 

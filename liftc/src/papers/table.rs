@@ -1,10 +1,13 @@
 //! What a table of a paper is: rows, each with the paper's figure and what is done here for it.
 
+use super::coder::Coding;
+use crate::bench::cuda::Transfer;
 use crate::bench::{Case, Way};
 use crate::failure::Outcome;
 use crate::wavelet;
 use lifting::{BlockShape, SampleType, Schedule, Scheme};
 use lifting_codegen::ir::interp::{Counts, SharedTraffic};
+use std::path::PathBuf;
 
 /// A table, or a figure.
 pub struct Table {
@@ -84,14 +87,25 @@ impl Row {
 pub enum What {
     /// A transform that is timed.
     Transform(Box<Case>),
-    /// A copy from the host to the device, of so many bytes, of memory that is pinned or not.
-    Transfer { bytes: usize, pinned: bool },
+    /// Data that goes from the host to the device, and perhaps back.
+    Transfer(Transfer),
     /// A copy of what a transform reads, as it stands beside it.
     Copy(Box<Case>),
     /// What the interpreter counts of a transform of one level, over so many levels, in thousands.
     Counted { case: Box<Case>, levels: u32, of: Counter },
+    /// What the device's compiler gives its kernel of analysis.
+    Used { case: Box<Case>, of: Usage },
+    /// Bits a sample of pictures.
+    Coded { pictures: Vec<PathBuf>, coding: Coding },
     /// A number that follows from shapes.
     Derived(f64),
+}
+
+impl What {
+    /// Whether a device is needed for it.
+    pub fn is_measured(&self) -> bool {
+        !matches!(self, What::Derived(_) | What::Counted { .. } | What::Coded { .. })
+    }
 }
 
 /// What is counted.
@@ -101,6 +115,15 @@ pub enum Counter {
     Instructions,
     /// 32-byte sectors that requests to global memory touch.
     Transactions,
+}
+
+/// What compilers give kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage {
+    /// Registers a thread.
+    Registers,
+    /// The percentage of the threads that a multiprocessor can hold which it then holds.
+    Occupancy,
 }
 
 impl Counter {
@@ -215,6 +238,11 @@ impl Spec {
     pub fn copy(&self, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
         let what = What::Copy(self.case()?);
         Ok(Row { stored: self.stored, ..Row::new(label, paper, what) })
+    }
+
+    /// What is used of a device.
+    pub fn used(&self, of: Usage, label: impl Into<String>, paper: impl Into<Option<f64>>) -> Outcome<Row> {
+        Ok(Row::new(label, paper, What::Used { case: self.case()?, of }))
     }
 
     /// Of one level, counted over so many.

@@ -8,7 +8,7 @@ use crate::failure::{Outcome, input, usage};
 use crate::media::{self, Array, ArrayFormat, image, shape_text};
 use crate::output::{Files, input_name, is_standard, is_stream, output_name, write_file};
 use crate::{warn, wavelet};
-use lifting::{Boundary, Format, Layout, Pad, Plan, SampleType, Scheme};
+use lifting::{Boundary, Device, Format, Layout, Pad, Plan, SampleType, Scheme};
 use std::path::PathBuf;
 
 /// What is asked of every input.
@@ -26,7 +26,7 @@ pub struct Request {
     array: Option<String>,
     format: Option<OutputFormat>,
     sidecar: Option<PathBuf>,
-    threads: Option<u16>,
+    device: Device,
     quiet: bool,
 }
 
@@ -54,7 +54,7 @@ impl Request {
             array: args.array.clone(),
             format: args.format,
             sidecar: args.sidecar.clone(),
-            threads: args.threads,
+            device: super::device(args)?,
             quiet: args.quiet,
         })
     }
@@ -166,7 +166,7 @@ fn transform<T: Stored>(
     let place = input_name(&job.input);
     let say = |text: &str| note(request.quiet, &format!("{place}: {text}"));
     let at = |f: crate::failure::Failure| f.at(&place);
-    let plan = settings.plan::<T>(request.threads).map_err(|e| at(no_plan(&e)))?;
+    let plan = settings.plan::<T>(&request.device).map_err(|e| at(no_plan(&e)))?;
     let Array { data, origin, .. } = array;
     if let Some(text) = other_rule(settings) {
         say(&text);

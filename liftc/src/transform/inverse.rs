@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome, input, usage};
 use crate::media::image::{self, Picture};
 use crate::media::{self, Array, ArrayFormat, Data, Origin, shape_text};
 use crate::output::{Files, input_name, is_stream, output_name};
-use lifting::Plan;
+use lifting::{Device, Plan};
 use std::path::Path;
 
 /// The extension of the file that coefficients came from, where a sidecar tells before they are read.
@@ -27,7 +27,7 @@ pub fn extension(args: &TransformArgs, coefficients: &Path) -> Option<String> {
 }
 
 /// Transforms one file of coefficients back; what it has done, in a line.
-pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
+pub fn run(args: &TransformArgs, device: &Device, job: &Job) -> Outcome<String> {
     // A stream is told what it is when that is known.
     Formats::of(args, job, ".npy")?;
     let (array, behind) = media::read_with_rest(&job.input, None, sidecar::MAX_BYTES).map_err(|f| {
@@ -47,7 +47,7 @@ pub fn run(args: &TransformArgs, job: &Job) -> Outcome<String> {
     let formats = Formats::of(args, job, sidecar.source.origin.extension())?;
     let settings = sidecar.settings().map_err(|f| f.at(&place))?;
     sidecar.check(&array, settings.sample).map_err(|f| f.at(input_name(&job.input)))?;
-    dispatch!(settings.sample, transform(args, &settings, &sidecar, &place, array, job, &formats))
+    dispatch!(settings.sample, transform(args, device, &settings, &sidecar, &place, array, job, &formats))
 }
 
 /// What the names of outputs ask for, found out before anything is read.
@@ -77,6 +77,7 @@ impl Formats {
 #[allow(clippy::too_many_arguments)]
 fn transform<T: Stored>(
     args: &TransformArgs,
+    device: &Device,
     settings: &Settings,
     sidecar: &Sidecar,
     place: &str,
@@ -85,7 +86,7 @@ fn transform<T: Stored>(
     formats: &Formats,
 ) -> Outcome<String> {
     let at = |f: Failure| f.at(input_name(&job.input));
-    let plan = settings.plan::<T>(args.threads).map_err(|e| no_plan(&e).at(place))?;
+    let plan = settings.plan::<T>(device).map_err(|e| no_plan(&e).at(place))?;
     if plan.coefficient_shape() != sidecar.coefficient_shape {
         return Err(input("contradicts itself: its shape, padding and coefficients do not fit").at(place));
     }

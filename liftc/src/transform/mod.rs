@@ -6,11 +6,11 @@ mod inverse;
 mod picture;
 mod sidecar;
 
-use crate::cli::{OutputFormat, TransformArgs};
+use crate::cli::{DeviceArg, OutputFormat, TransformArgs};
 use crate::failure::{Failure, Outcome, eprint_quietly, input, usage};
 use crate::output::{check_distinct, create_folder, input_name, is_standard, is_stream, print};
 use indicatif::{ProgressBar, ProgressStyle};
-use lifting::{GeometryError, PlanError};
+use lifting::{Device, GeometryError, PlanError};
 use sidecar::Sidecar;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,10 @@ struct Job {
 pub fn run(args: &TransformArgs) -> Outcome {
     check(args)?;
     let jobs = jobs(args)?;
-    let task = if args.inverse { Task::Inverse } else { Task::Forward(Box::new(forward::Request::new(args)?)) };
+    let task = match args.inverse {
+        true => Task::Inverse(device(args)?),
+        false => Task::Forward(Box::new(forward::Request::new(args)?)),
+    };
     // Where results go to the standard output, perhaps by another name, what was done is told elsewhere.
     let taken = jobs.iter().any(|job| is_stream(&job.output) || job.picture.as_deref().is_some_and(is_stream));
     let progress = Progress::new(jobs.len(), args.quiet);
@@ -37,7 +40,7 @@ pub fn run(args: &TransformArgs) -> Outcome {
         progress.start(&job.input);
         let result = match &task {
             Task::Forward(request) => forward::run(request, job),
-            Task::Inverse => inverse::run(args, job),
+            Task::Inverse(device) => inverse::run(args, device, job),
         };
         match result {
             Ok(said) if taken => note_quietly(args.quiet, &said),
@@ -57,7 +60,16 @@ pub fn run(args: &TransformArgs) -> Outcome {
 
 enum Task {
     Forward(Box<forward::Request>),
-    Inverse,
+    Inverse(Device),
+}
+
+/// Where plans are executed.
+fn device(args: &TransformArgs) -> Outcome<Device> {
+    match (args.device, args.threads) {
+        (DeviceArg::Cpu, Some(threads)) => Ok(Device::cpu_with_threads(threads.into())),
+        (device, None) => crate::bench::open(device, args.quiet, "transformed"),
+        _ => Err(usage("--threads is for the CPU").help("leave --device out")),
+    }
 }
 
 /// What goes with what; clap's `requires` does not look at flags that are merely off.

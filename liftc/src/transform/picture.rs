@@ -104,7 +104,7 @@ fn draw<T: Stored>(
 
     // Bands are drawn apart, wherever they are in the array.
     let places = Settings { layout: Layout::Mallat, ..settings.clone() };
-    let places = places.plan::<T>(Some(1)).map_err(usage)?;
+    let places = places.plan::<T>(&lifting::Device::cpu_with_threads(1)).map_err(usage)?;
     let bands = |plan: &Plan<T>| plan.tiles().flat_map(|tile| tile.subbands).collect::<Vec<_>>();
     let (bands, places) = (bands(plan), bands(&places));
     // A band has one scale, whichever tiles it is of.

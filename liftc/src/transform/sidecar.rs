@@ -164,9 +164,8 @@ impl Settings {
     }
 
     /// A plan of these settings.
-    pub fn plan<T: lifting::Sample>(&self, threads: Option<u16>) -> Result<Plan<T>, lifting::PlanError> {
-        let device = threads.map_or_else(Device::cpu, |n| Device::cpu_with_threads(n.into()));
-        self.builder().sample::<T>().build(&device)
+    pub fn plan<T: lifting::Sample>(&self, device: &Device) -> Result<Plan<T>, lifting::PlanError> {
+        self.builder().sample::<T>().build(device)
     }
 }
 

@@ -24,6 +24,7 @@ struct Inner {
     ordinal: usize,
     name: String,
     compute_units: u32,
+    memory_bytes: usize,
     /// `CL_DEVICE_SINGLE_FP_CONFIG` and `CL_DEVICE_DOUBLE_FP_CONFIG`.
     float_config: [u64; 2],
     /// What its compiler needs to be told whatever the kernels.
@@ -59,6 +60,7 @@ impl OpenClDevice {
         let inner = Inner {
             ordinal,
             compute_units: device.max_compute_units().map_err(refused)?,
+            memory_bytes: device.global_mem_size().map_err(refused)? as usize,
             // A device without double precision may not know the question.
             float_config: [device.single_fp_config().map_err(refused)?, device.double_fp_config().unwrap_or(0)],
             options: match device.version() {
@@ -95,11 +97,21 @@ impl OpenClDevice {
         self.0.compute_units
     }
 
-    pub(super) fn context(&self) -> &Context {
+    /// Its memory in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes
+    }
+
+    /// Its context, which buffers and queues for plans are made in.
+    pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    pub(super) fn queue(&self) -> Result<CommandQueue, OpenClError> {
+    /// A new queue, which executes in order.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn queue(&self) -> Result<CommandQueue, OpenClError> {
         // SAFETY: the device is the context's.
         let queue = unsafe { CommandQueue::create(self.context(), self.context().default_device(), 0) };
         queue.map_err(|e| self.refused("make a queue", e))

@@ -62,4 +62,19 @@ pub enum OpenClError {
         /// What it says.
         cause: String,
     },
+    /// Something of another context was given.
+    #[error("{what} is of another context than the plan's device: make it with `OpenClDevice::context()`")]
+    WrongContext {
+        /// What it is.
+        what: &'static str,
+    },
+    /// Launches of a plan wait for those before them by their order alone.
+    #[error("the queue executes out of order, and launches of a plan need their order: make a queue without that")]
+    OutOfOrder,
+    /// The plan is not for an OpenCL device.
+    #[error("the plan is for {device}: build it with `Device::opencl(…)` to execute on device memory")]
+    NotOpenCl {
+        /// What it is for.
+        device: String,
+    },
 }

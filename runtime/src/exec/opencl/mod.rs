@@ -5,6 +5,8 @@
 //! barriers, as sub-groups cannot be counted on. Their results are those of all other devices, to the bit: devices
 //! that flush denormal numbers or round otherwise are refused for real samples.
 //!
+//! Plans take host data, and buffers of the device by [`Plan::opencl`](crate::Plan::opencl).
+//!
 //! File by file: `device` opens a device, `plan` executes.
 
 mod error;
@@ -17,7 +19,8 @@ mod plan;
 pub use error::OpenClError;
 
 #[cfg(feature = "opencl")]
-pub use device::OpenClDevice;
-
-#[cfg(feature = "opencl")]
-pub(crate) use plan::OpenClPlan;
+pub use {
+    device::OpenClDevice,
+    opencl3,
+    plan::{OpenClPlan, OpenClWorkspace},
+};

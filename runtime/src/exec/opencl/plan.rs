@@ -1,4 +1,4 @@
-//! A plan's launches on an OpenCL device, for host data.
+//! Plans on an OpenCL device's memory, and on host memory by way of it.
 
 use super::device::OpenClDevice;
 use super::error::OpenClError;
@@ -10,39 +10,74 @@ use crate::sample::Sample;
 use lifting_codegen::back::{Dialect, OpenCl};
 use lifting_codegen::ir::{ParamKind, Scalar};
 use lifting_codegen::schedule::Direction;
-use lifting_planner::{Arg, Array, Choice, List, Pass, Problem, Program, Region, Tuning};
-use opencl3::command_queue::CommandQueue;
+use lifting_planner::{Arg, Array, Choice, Launch, List, Pass, Problem, Program, Region, Tuning};
+use opencl3::command_queue::{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CommandQueue};
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program as Compiled;
-use opencl3::types::CL_BLOCKING;
+use opencl3::types::{CL_BLOCKING, cl_mem};
+use std::any::Any;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Executes a plan's launches on an OpenCL device. Data lies there without gaps.
+/// A plan's view of device memory: from [`Plan::opencl`](crate::Plan::opencl).
+///
+/// Data and coefficients lie in buffers without gaps, whatever the strides of host data. What is executed goes to the
+/// caller's queue, allocates nothing and waits for nothing.
 #[derive(Debug)]
-pub(crate) struct OpenClPlan {
+pub struct OpenClPlan<T> {
     device: OpenClDevice,
     problem: Arc<Problem>,
     tuning: Tuning,
     loaded: Loaded,
     /// Made when it is asked for.
     adjoint: OnceLock<Result<Loaded, PlanError>>,
+    sample: PhantomData<fn(T) -> T>,
+}
+
+/// Device memory that a plan needs besides source and target, for one execution at a time: one for each queue.
+#[derive(Debug)]
+pub struct OpenClWorkspace {
+    regions: Vec<Option<Buffer<u8>>>,
+    /// The plan's device, and the bytes of each region.
+    device: OpenClDevice,
+    bytes: Vec<usize>,
+}
+
+impl OpenClWorkspace {
+    fn new(device: &OpenClDevice, program: &Program) -> Result<OpenClWorkspace, OpenClError> {
+        let bytes: Vec<usize> = region_bytes(program).collect();
+        let regions = bytes.iter().map(|&bytes| (bytes > 0).then(|| memory(device, bytes)).transpose());
+        Ok(OpenClWorkspace { regions: regions.collect::<Result<_, _>>()?, device: device.clone(), bytes })
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.iter().sum()
+    }
+}
+
+/// Bytes of each region of a program; 0 of what it does not need.
+fn region_bytes(program: &Program) -> impl Iterator<Item = usize> + '_ {
+    program.regions.0.iter().map(|region| region.map_or(0, |(scalar, len)| scalar.bytes() * len))
 }
 
 /// A program with its kernels compiled.
 struct Loaded {
     program: Program,
-    /// Arguments belong to kernels, so one execution has them at a time.
-    live: Mutex<Live>,
+    /// Arguments belong to kernels, so one caller at a time gives them.
+    kernels: Mutex<Vec<Kernel>>,
+    /// For host data; made when there is some.
+    host: Mutex<Option<Host>>,
 }
 
-struct Live {
+/// What host data goes through.
+struct Host {
     queue: CommandQueue,
-    kernels: Vec<Kernel>,
-    /// Source and target, of so many bytes, then the regions.
+    workspace: OpenClWorkspace,
+    /// Source and target, of so many bytes.
     arrays: [Option<(usize, Buffer<u8>)>; 2],
-    scratch: Vec<Option<Buffer<u8>>>,
 }
 
 impl fmt::Debug for Loaded {
@@ -64,14 +99,75 @@ impl Loaded {
         let kernels = (names.iter())
             .map(|name| Kernel::create(&compiled, name).map_err(|e| device.refused("make a kernel", e)))
             .collect::<Result<_, _>>()?;
-        let scratch = (program.regions.0.iter())
-            .map(|region| region.map(|(scalar, len)| memory(device, scalar.bytes() * len)).transpose())
-            .collect::<Result<_, _>>()?;
-        let live = Live { queue: device.queue()?, kernels, arrays: [None, None], scratch };
-        Ok(Loaded { program, live: Mutex::new(live) })
+        Ok(Loaded { program, kernels: Mutex::new(kernels), host: Mutex::new(None) })
     }
 
-    /// Runs a list, from `source`, or where the target is; the target is filled from its values only then.
+    /// Enqueues a list's launches.
+    ///
+    /// # Safety
+    /// Source and target are of the list's sizes, on the queue's device, and do not overlap.
+    unsafe fn launch(
+        &self,
+        device: &OpenClDevice,
+        queue: &CommandQueue,
+        list: &List,
+        arrays: (Option<cl_mem>, cl_mem),
+        workspace: &OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        let kernels = self.kernels.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        for launch in &list.at(0, 0).launches {
+            let kernel = &kernels[launch.kernel];
+            self.arguments(device, kernel, launch, arrays, workspace)?;
+            let local = self.program.kernels[launch.kernel].kernel.launch.block.map(|n| n as usize);
+            let global = [0, 1, 2].map(|axis| launch.grid[axis] as usize * local[axis]);
+            // SAFETY: grid, block and arguments are the kernel's, and buffers hold what it reads and writes.
+            unsafe {
+                queue
+                    .enqueue_nd_range_kernel(kernel.get(), 3, std::ptr::null(), global.as_ptr(), local.as_ptr(), &[])
+                    .map_err(|e| device.refused("launch a kernel", e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a kernel what a launch passes it. Buffers begin where the largest of vectors may.
+    fn arguments(
+        &self,
+        device: &OpenClDevice,
+        kernel: &Kernel,
+        launch: &Launch,
+        (source, target): (Option<cl_mem>, cl_mem),
+        workspace: &OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        let made = &self.program.kernels[launch.kernel];
+        let failed = |reason: &str| PlanError::Kernel { kernel: made.kernel.name.clone(), reason: reason.into() };
+        let mut args = launch.args.clone();
+        if let (Some(placed), Some(fit)) = (&launch.placed, &made.fit) {
+            let values = placed.arguments(&**fit, |_| 0);
+            let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays"))?;
+            args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = Arg::Int(v));
+        }
+        let mut index = 0;
+        for (arg, param) in args.iter().zip(&made.kernel.params) {
+            match (*arg, param.kind) {
+                (Arg::Int(v), ParamKind::Scalar(Scalar::I64 | Scalar::U64)) => set(device, kernel, &mut index, &v)?,
+                (Arg::Int(v), _) => set(device, kernel, &mut index, &(v as i32))?,
+                (Arg::Pointer(array, offset), _) => {
+                    let buffer = match array {
+                        Array::Source => source,
+                        Array::Target => Some(target),
+                        Array::Scratch(region) => workspace.regions[Region::index(region)].as_ref().map(ClMem::get),
+                    };
+                    let buffer = buffer.ok_or_else(|| failed("it takes an array that is not there"))?;
+                    set(device, kernel, &mut index, &buffer)?;
+                    set(device, kernel, &mut index, &offset)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a list on host data, from `source`, or where the target is; the target is filled from its values only then.
     fn run<T: Sample>(
         &self,
         device: &OpenClDevice,
@@ -79,63 +175,30 @@ impl Loaded {
         source: Option<&[T]>,
         target: &mut [T],
     ) -> Result<(), PlanError> {
-        let live = &mut *self.live.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let [from, to] = &mut live.arrays;
+        let mut held = self.host.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if held.is_none() {
+            let workspace = OpenClWorkspace::new(device, &self.program)?;
+            *held = Some(Host { queue: device.queue()?, workspace, arrays: [None, None] });
+        }
+        let Host { queue, workspace, arrays: [from, to] } = held.as_mut().expect("it was made");
         let to = array(device, to, size_of_val(target))?;
         let from = match source {
             Some(values) => {
                 let from = array(device, from, size_of_val(values))?;
-                write(device, &live.queue, from, values)?;
-                Some(&*from)
+                write(device, queue, from, values)?;
+                Some(from.get())
             }
             None => {
-                write(device, &live.queue, to, target)?;
+                write(device, queue, to, target)?;
                 None
             }
         };
-        // Buffers begin where the largest of vectors may.
-        for launch in &list.at(0, 0).launches {
-            let made = &self.program.kernels[launch.kernel];
-            let (kernel, block) = (&live.kernels[launch.kernel], made.kernel.launch.block);
-            let failed = |reason: &str| PlanError::Kernel { kernel: made.kernel.name.clone(), reason: reason.into() };
-            let mut args = launch.args.clone();
-            if let (Some(placed), Some(fit)) = (&launch.placed, &made.fit) {
-                let values = placed.arguments(&**fit, |_| 0);
-                let values = values.ok_or_else(|| failed("it does not suit the addresses of its arrays"))?;
-                args[placed.at..].iter_mut().zip(values).for_each(|(arg, v)| *arg = Arg::Int(v));
-            }
-            let mut index = 0;
-            for (arg, param) in args.iter().zip(&made.kernel.params) {
-                match (*arg, param.kind) {
-                    (Arg::Int(v), ParamKind::Scalar(Scalar::I64 | Scalar::U64)) => {
-                        set(device, kernel, &mut index, &v)?;
-                    }
-                    (Arg::Int(v), _) => set(device, kernel, &mut index, &(v as i32))?,
-                    (Arg::Pointer(array, offset), _) => {
-                        let buffer = match array {
-                            Array::Source => from,
-                            Array::Target => Some(&*to),
-                            Array::Scratch(region) => live.scratch[Region::index(region)].as_ref(),
-                        };
-                        let buffer = buffer.ok_or_else(|| failed("it takes an array that is not there"))?;
-                        set(device, kernel, &mut index, &buffer.get())?;
-                        set(device, kernel, &mut index, &offset)?;
-                    }
-                }
-            }
-            let local = block.map(|n| n as usize);
-            let global = [0, 1, 2].map(|axis| launch.grid[axis] as usize * local[axis]);
-            // SAFETY: grid, block and arguments are the kernel's, and buffers hold what it reads and writes.
-            unsafe {
-                (live.queue)
-                    .enqueue_nd_range_kernel(kernel.get(), 3, std::ptr::null(), global.as_ptr(), local.as_ptr(), &[])
-                    .map_err(|e| device.refused("launch a kernel", e))?;
-            }
-        }
+        // SAFETY: both have the list's sizes, and are this call's alone.
+        unsafe { self.launch(device, queue, list, (from, to.get()), workspace)? };
         // SAFETY: the buffer has as many bytes, and the call returns when they are here.
         unsafe {
             let bytes = std::slice::from_raw_parts_mut(target.as_mut_ptr().cast::<u8>(), size_of_val(target));
-            live.queue.enqueue_read_buffer(to, CL_BLOCKING, 0, bytes, &[])
+            queue.enqueue_read_buffer(to, CL_BLOCKING, 0, bytes, &[])
         }
         .map_err(|e| device.refused("copy to the host", e))?;
         Ok(())
@@ -183,21 +246,139 @@ fn write<T: Sample>(
     Ok(())
 }
 
-impl OpenClPlan {
-    pub fn new<T: Sample>(
+impl<T: Sample> OpenClPlan<T> {
+    pub(crate) fn new(
         device: &OpenClDevice,
         problem: Arc<Problem>,
         tuning: Tuning,
-    ) -> Result<OpenClPlan, PlanError> {
+    ) -> Result<OpenClPlan<T>, PlanError> {
         let (data, coefficients) = (contiguous(&problem.source_shape), contiguous(problem.geometry.shape()));
         let program = Program::new(&problem, T::KIND, &data, &coefficients, &tuning)?;
         let loaded = Loaded::new::<T>(device, program)?;
-        Ok(OpenClPlan { device: device.clone(), problem, tuning, loaded, adjoint: OnceLock::new() })
+        let (device, adjoint, sample) = (device.clone(), OnceLock::new(), PhantomData);
+        Ok(OpenClPlan { device, problem, tuning, loaded, adjoint, sample })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &OpenClDevice {
+        &self.device
+    }
+
+    /// Bytes of device memory that [`OpenClPlan::workspace`] will take.
+    pub fn workspace_bytes(&self) -> usize {
+        region_bytes(&self.loaded.program).sum()
+    }
+
+    /// Allocates a workspace.
+    ///
+    /// # Errors
+    /// If the device has not so much memory; the plan stays usable.
+    pub fn workspace(&self) -> Result<OpenClWorkspace, PlanError> {
+        Ok(OpenClWorkspace::new(&self.device, &self.loaded.program)?)
+    }
+
+    /// Data to coefficients in the device's memory. Buffers and workspace are in use until the queue has executed it.
+    ///
+    /// ```no_run
+    /// use lifting::opencl::{OpenClDevice, opencl3};
+    /// use lifting::{Device, Plan, catalogue};
+    /// use opencl3::memory::{Buffer, CL_MEM_READ_WRITE};
+    ///
+    /// let device = OpenClDevice::open(0)?;
+    /// let wavelet = catalogue::find("cdf97")?;
+    /// let builder = Plan::builder(&wavelet).shape(&[1080, 1920]).levels(5).sample::<f32>();
+    /// let plan = builder.build(&Device::OpenCl(device.clone()))?;
+    /// let (on_device, queue) = (plan.opencl()?, device.queue()?);
+    /// let buffer = |len| unsafe { Buffer::create(device.context(), CL_MEM_READ_WRITE, len, std::ptr::null_mut()) };
+    /// let (data, mut coefficients) = (buffer(plan.len())?, buffer(plan.coefficient_len())?);
+    /// let mut workspace = on_device.workspace()?;
+    /// on_device.forward(&queue, &data, &mut coefficients, &mut workspace)?;
+    /// queue.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a buffer is too short, queue, buffers or workspace are not the device's, the queue does not execute in order,
+    /// or the device refuses.
+    pub fn forward(
+        &self,
+        queue: &CommandQueue,
+        source: &Buffer<T>,
+        target: &mut Buffer<T>,
+        workspace: &mut OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        let needed = [&self.problem.source_shape[..], self.problem.geometry.shape()];
+        self.enqueue(&self.loaded.program.forward, queue, (source, target), needed, workspace)
+    }
+
+    /// Coefficients to data in the device's memory.
+    ///
+    /// # Errors
+    /// As for [`OpenClPlan::forward`].
+    pub fn inverse(
+        &self,
+        queue: &CommandQueue,
+        source: &Buffer<T>,
+        target: &mut Buffer<T>,
+        workspace: &mut OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        self.inverse_to(0, queue, source, target, workspace)
+    }
+
+    /// Coefficients to the low band of a level; level 0 is the data.
+    ///
+    /// # Errors
+    /// As for [`OpenClPlan::forward`], and if there is no such level.
+    pub fn inverse_to(
+        &self,
+        level: u32,
+        queue: &CommandQueue,
+        source: &Buffer<T>,
+        target: &mut Buffer<T>,
+        workspace: &mut OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        let geometry = &self.problem.geometry;
+        let missing = PlanError::NoSuchLevel { level, depth: geometry.depth() };
+        let list = self.loaded.program.inverse.get(level as usize).ok_or(missing)?;
+        let low = if level == 0 { self.problem.source_shape.clone() } else { geometry.level_shape(level) };
+        self.enqueue(list, queue, (source, target), [geometry.shape(), &low], workspace)
+    }
+
+    fn enqueue(
+        &self,
+        list: &List,
+        queue: &CommandQueue,
+        (source, target): (&Buffer<T>, &mut Buffer<T>),
+        needed: [&[usize]; 2],
+        workspace: &OpenClWorkspace,
+    ) -> Result<(), PlanError> {
+        let unknown = |e| self.device.refused("say what it was given", e);
+        let own = |context| context == self.device.context().get();
+        if !own(queue.context().map_err(unknown)?) {
+            return Err(OpenClError::WrongContext { what: "the queue" }.into());
+        }
+        if queue.properties().map_err(unknown)? & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0 {
+            return Err(OpenClError::OutOfOrder.into());
+        }
+        for (what, buffer, shape) in [("the source", source, needed[0]), ("the target", &*target, needed[1])] {
+            if !own(buffer.context().map_err(unknown)?) {
+                return Err(OpenClError::WrongContext { what }.into());
+            }
+            let (needed, got) = (shape.iter().product(), buffer.size().map_err(unknown)? / size_of::<T>());
+            if got < needed {
+                return Err(PlanError::TooShort { what, shape: shape.to_vec(), needed, got });
+            }
+        }
+        if workspace.device != self.device || !region_bytes(&self.loaded.program).eq(workspace.bytes.iter().copied()) {
+            return Err(PlanError::ForeignWorkspace);
+        }
+        // SAFETY: they have been checked, and a target that is borrowed exclusively is not the source.
+        unsafe { self.loaded.launch(&self.device, queue, list, (Some(source.get()), target.get()), workspace) }
     }
 
     /// # Safety
     /// The views must be valid and not overlap.
-    unsafe fn execute<T: Sample>(
+    unsafe fn execute(
         &self,
         loaded: &Loaded,
         list: &List,
@@ -216,7 +397,7 @@ impl OpenClPlan {
 
     /// # Safety
     /// The view must be valid.
-    unsafe fn in_place<T: Sample>(&self, list: &Option<List>, data: RawViewMut<T>) -> Result<(), PlanError> {
+    unsafe fn in_place(&self, list: &Option<List>, data: RawViewMut<T>) -> Result<(), PlanError> {
         let list = list.as_ref().expect("a plan that pads is not run in place");
         // SAFETY: passed on from the caller.
         unsafe {
@@ -228,13 +409,17 @@ impl OpenClPlan {
     }
 }
 
-impl<T: Sample> Executor<T> for OpenClPlan {
+impl<T: Sample> Executor<T> for OpenClPlan<T> {
     fn workspace_size(&self) -> WorkspaceSize {
         WorkspaceSize::default()
     }
 
     fn workspace_bytes(&self) -> usize {
-        self.loaded.program.regions.layout().map_or(0, |(_, bytes)| bytes)
+        self.workspace_bytes()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn passes(&self) -> Vec<Pass> {
