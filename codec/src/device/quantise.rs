@@ -97,34 +97,50 @@ struct Row {
 }
 
 impl Rows<'_> {
-    fn load(&self, b: &mut Builder, y: Expr) -> Row {
+    /// A lane's two columns of a row, and of the first and the last lane the one beyond; 0 where the band has none.
+    fn fetch(&self, b: &mut Builder, y: Expr) -> [Expr; 3] {
         let Block { lane, place: [first_row, first_column, rows, columns, _], .. } = self.block;
         let y = Expr::from(b.let_("row", Scalar::I32, y));
         let row = Expr::from(b.let_("row_of_band", Scalar::I32, first_row.clone() + y.clone()));
         let is_row = Expr::from(b.let_("is_row", Scalar::Bool, row.clone().ge(0.into()).and(row.lt(rows.clone()))));
-        let value = |b: &mut Builder, x: Expr, is_wanted: Expr| {
+        let zero = || if self.kind == Scalar::F32 { single(0.0) } else { 0.into() };
+        let fetched = |b: &mut Builder, x: Expr, is_wanted: Expr| {
             let column = Expr::from(b.let_("column", Scalar::I32, first_column.clone() + x.clone()));
             let is_column = column.clone().ge(0.into()).and(column.lt(columns.clone()));
-            let value = b.let_("there", Scalar::F32, single(0.0));
+            let c = b.let_("c", self.kind, zero());
             b.if_(is_row.clone().and(is_column).and(is_wanted), |b| {
-                let c = Expr::from(b.load_new("c", self.kind, self.coefficients, self.block.at(y.clone(), x)));
-                b.set(Place::Local(value), c.cast(Scalar::F32) * self.inverse.clone());
+                let at = self.block.at(y.clone(), x);
+                b.load(Place::Local(c), self.coefficients, at, 1, Cache::Default);
             });
-            Expr::from(value)
+            Expr::from(c)
         };
-        let yes = || Expr::Lit(Literal::Bool(true));
-        let values = [0, 1].map(|side| value(b, lane.clone() * 2 + side, yes()));
-        let (is_first, is_last) = (lane.clone().eq_(0.into()), lane.clone().eq_((LANES - 1).into()));
-        let beyond = is_first.clone().select((-1).into(), (2 * LANES).into());
-        let beyond = value(b, beyond, is_first.clone().or(is_last.clone()));
+        let [left, right] = [0, 1].map(|side| fetched(b, lane.clone() * 2 + side, Expr::Lit(Literal::Bool(true))));
+        let beyond = self.is_first().select((-1).into(), (2 * LANES).into());
+        let beyond = fetched(b, beyond, self.is_first().or(self.is_last()));
+        [left, right, beyond]
+    }
+
+    fn is_first(&self) -> Expr {
+        self.block.lane.clone().eq_(0.into())
+    }
+
+    fn is_last(&self) -> Expr {
+        self.block.lane.clone().eq_((LANES - 1).into())
+    }
+
+    /// What is made of a row that was fetched.
+    fn row(&self, b: &mut Builder, fetched: [Expr; 3]) -> Row {
+        let mut value = |c: Expr| b.let_("value", Scalar::F32, c.cast(Scalar::F32) * self.inverse.clone()).into();
+        let [first, second, beyond]: [Expr; 3] = fetched.map(&mut value);
         let [left, right, beyond] =
-            [&values[0], &values[1], &beyond].map(|value| Expr::from(b.let_("small", Scalar::F32, small(value))));
+            [&first, &second, &beyond].map(|value| Expr::from(b.let_("small", Scalar::F32, small(value))));
         let before = b.shuffle("before", Scalar::F32, right.clone(), Lane::Up(1));
         let behind = b.shuffle("behind", Scalar::F32, left.clone(), Lane::Down(1));
-        let before = is_first.select(beyond.clone(), before.into());
-        let behind = is_last.select(beyond, behind.into());
+        let before = self.is_first().select(beyond.clone(), before.into());
+        let behind = self.is_last().select(beyond, behind.into());
         let sums = [before + left.clone() + right.clone(), left + right + behind];
-        Row { values, sums: sums.map(|sum| b.let_("sum_of_row", Scalar::F32, sum).into()) }
+        let sums = sums.map(|sum| b.let_("sum_of_row", Scalar::F32, sum).into());
+        Row { values: [first, second], sums }
     }
 }
 
@@ -152,12 +168,18 @@ pub fn quantiser(kind: Scalar) -> Kernel {
             block.lane.clone().eq_(i.into()).select(single(value), others)
         });
         let first = b.let_("first", Scalar::F32, first);
-        let (above, here) = (rows.load(b, (-1).into()), rows.load(b, 0.into()));
+        let [above, here] = [-1, 0].map(|y| {
+            let fetched = rows.fetch(b, y.into());
+            rows.row(b, fetched)
+        });
+        // What the next row has is under way while this one is quantised.
+        let ahead = rows.fetch(b, 1.into()).map(|c| b.let_("ahead", kind, c));
         let mut variables = |name: &str, row: [Expr; 2]| row.map(|value| b.let_(name, Scalar::F32, value));
         let (above, own) = (variables("above", above.sums), variables("own", here.sums));
         let values = variables("value", here.values);
         b.for_("y", 0, block.height.clone(), 1, |b, y| {
-            let next = rows.load(b, y.clone() + 1);
+            let fetched = rows.fetch(b, y.clone() + 2);
+            let next = rows.row(b, ahead.map(Expr::from));
             for side in [0, 1] {
                 let value = Expr::from(values[side]);
                 let size = Expr::from(b.let_("size", Scalar::F32, absolute(&value)));
@@ -185,6 +207,9 @@ pub fn quantiser(kind: Scalar) -> Kernel {
                         b.set(Place::Local(count), Expr::from(count) + 1);
                     });
                 });
+            }
+            for (ahead, fetched) in ahead.into_iter().zip(fetched) {
+                b.set(Place::Local(ahead), fetched);
             }
             for side in [0, 1] {
                 b.set(Place::Local(above[side]), own[side]);

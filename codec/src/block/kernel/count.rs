@@ -157,33 +157,28 @@ impl Count<'_> {
         let there = [0, 1].map(|row| (site.lane.clone() * 2 + row).lt(height()));
         let valid = rows(b, "valid", |row, side| there[row].clone().select(columns[side].clone(), word(NONE)));
         let negative = variables(b, "minus");
-        b.for_("pair", 0, (height() + 1) >> 1, 1, |b, pair| {
-            let mine = Expr::from(b.let_("mine", Scalar::Bool, site.lane.clone().eq_(pair.clone())));
-            let mut magnitudes = Vec::new();
-            for (at, id) in (0..).zip(negative.as_flattened()) {
-                let (row, side) = (at >> 1, at & 1);
-                let size = b.let_("magnitude", Scalar::I32, 0);
-                let is_negative = b.let_("is_negative", Scalar::Bool, Expr::Lit(Literal::Bool(false)));
-                let y = Expr::from(b.let_("y", Scalar::I32, pair.clone() * 2 + row));
-                b.if_(site.valid[side as usize].clone().and(y.clone().lt(height())), |b| {
-                    let (magnitude, negative) = site.coefficient(b, &y, side);
-                    b.set(Place::Local(size), magnitude);
-                    b.set(Place::Local(is_negative), negative);
+        b.for_("first", 0, height(), AT_ONCE, |b, first| {
+            let loaded = site.rows::<{ AT_ONCE as usize }>(b, &first);
+            for (i, pair) in (0..).zip(loaded.as_chunks::<2>().0) {
+                let mine = site.lane.clone().eq_((first.clone() >> 1) + i);
+                let mine = Expr::from(b.let_("mine", Scalar::Bool, mine));
+                let mut magnitudes = Vec::new();
+                for (id, c) in negative.as_flattened().iter().zip(pair.as_flattened()) {
+                    let all = b.ballot("all", c.clone().lt(0.into()));
+                    b.set(Place::Local(*id), mine.clone().select(all.into(), (*id).into()));
+                    magnitudes.push(Expr::from(b.let_("magnitude", Scalar::I32, magnitude(c))));
+                }
+                b.for_("plane", 0, planes.clone(), 1, |b, plane| {
+                    let bit = Expr::from(b.let_("bit", Scalar::I32, Expr::from(1) << plane.clone()));
+                    let all = magnitudes.iter().map(|m| b.ballot("all", m.clone().and(bit.clone()).ne_(0.into())));
+                    let all: Vec<LocalId> = all.collect();
+                    b.if_(mine, |b| {
+                        for (at, all) in (0..).zip(all) {
+                            b.set(Place::Elem(sets, plane.clone() * 4 + at), all);
+                        }
+                    });
                 });
-                let all = b.ballot("all", is_negative);
-                b.set(Place::Local(*id), mine.clone().select(all.into(), (*id).into()));
-                magnitudes.push(Expr::from(size));
             }
-            b.for_("plane", 0, planes.clone(), 1, |b, plane| {
-                let bit = Expr::from(b.let_("bit", Scalar::I32, Expr::from(1) << plane.clone()));
-                let all = magnitudes.iter().map(|m| b.ballot("all", m.clone().and(bit.clone()).ne_(0.into())));
-                let all: Vec<LocalId> = all.collect();
-                b.if_(mine, |b| {
-                    for (at, all) in (0..).zip(all) {
-                        b.set(Place::Elem(sets, plane.clone() * 4 + at), all);
-                    }
-                });
-            });
         });
         let negative = values(negative);
         let negative_above = Count::above(b, site, &negative[1]);

@@ -44,21 +44,16 @@ pub fn encoder(passes: Passes) -> Kernel {
 fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
     scene.clear(b, planes.clone());
     b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(scene.bits, i + SIGNS * PLANE_WORDS), 0));
-    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
-        let parts = [0, 1].map(|side| {
-            let (m, n) = (b.let_("magnitude", Scalar::I32, 0), b.let_("negative", Scalar::I32, 0));
-            b.if_(scene.valid[side as usize].clone(), |b| {
-                let (magnitude, negative) = scene.coefficient(b, &y, side);
-                b.set(Place::Local(m), magnitude);
-                b.set(Place::Local(n), negative.cast(Scalar::I32));
+    b.for_("first", 0, scene.block.height.clone(), AT_ONCE, |b, first| {
+        for (i, row) in (0..).zip(scene.rows::<{ AT_ONCE as usize }>(b, &first)) {
+            let y = Expr::from(b.let_("y", Scalar::I32, first.clone() + i));
+            let [left, right] = row.each_ref().map(|c| Expr::from(b.let_("magnitude", Scalar::I32, magnitude(c))));
+            let [left_negative, right_negative] = row.map(|c| c.lt(0.into()).cast(Scalar::I32));
+            scene.add(b, SIGNS, &y, left_negative.or(right_negative << 1));
+            b.for_("plane", 0, planes.clone(), 1, |b, plane| {
+                let bit = |m: &Expr| (m.clone() >> plane.clone()).and(1.into());
+                scene.add(b, plane.clone(), &y, bit(&left).or(bit(&right) << 1));
             });
-            (Expr::from(m), Expr::from(n))
-        });
-        let [(left, left_negative), (right, right_negative)] = parts;
-        scene.add(b, SIGNS, &y, left_negative.or(right_negative << 1));
-        b.for_("plane", 0, planes.clone(), 1, |b, plane| {
-            let bit = |m: &Expr| (m.clone() >> plane.clone()).and(1.into());
-            scene.add(b, plane.clone(), &y, bit(&left).or(bit(&right) << 1));
-        });
+        }
     });
 }

@@ -155,22 +155,27 @@ impl Site {
         self.block.start.clone() + y * self.stride.clone() + self.lane.clone() * 2 + side
     }
 
-    /// A coefficient's magnitude, and whether it is negative.
-    fn coefficient(&self, b: &mut Builder, y: &Expr, side: i32) -> (Expr, Expr) {
-        let c = Expr::from(b.load_new("c", Scalar::I32, self.coefficients, self.index(y.clone(), side)));
-        let negative = c.clone().lt(0.into());
-        (negative.clone().select(-c.clone(), c), negative)
+    /// The coefficients of a lane in `N` rows from one on; 0 where the block has none. All are under way at once.
+    fn rows<const N: usize>(&self, b: &mut Builder, y: &Expr) -> [[Expr; 2]; N] {
+        std::array::from_fn(|i| {
+            let row = Expr::from(b.let_("row", Scalar::I32, y.clone() + i as i32));
+            [0, 1].map(|side| {
+                let c = b.let_("c", Scalar::I32, 0);
+                b.if_(self.valid[side as usize].clone().and(row.clone().lt(self.block.height.clone())), |b| {
+                    let index = self.index(row.clone(), side);
+                    b.load(Place::Local(c), self.coefficients, index, 1, Cache::Default);
+                });
+                c.into()
+            })
+        })
     }
 
     /// Planes of the block.
     fn survey(&self, b: &mut Builder) -> Expr {
         let most = b.let_("most", Scalar::I32, 0);
-        b.for_("y", 0, self.block.height.clone(), 1, |b, y| {
-            for side in [0, 1] {
-                b.if_(self.valid[side as usize].clone(), |b| {
-                    let (magnitude, _) = self.coefficient(b, &y, side);
-                    b.set(Place::Local(most), Expr::from(most).or(magnitude));
-                });
+        b.for_("y", 0, self.block.height.clone(), AT_ONCE, |b, y| {
+            for c in self.rows::<{ AT_ONCE as usize }>(b, &y).into_iter().flatten() {
+                b.set(Place::Local(most), Expr::from(most).or(magnitude(&c)));
             }
         });
         let most = Expr::from(most).cast(Scalar::U32);
@@ -183,6 +188,13 @@ impl Site {
         }
         planes.into()
     }
+}
+
+/// Rows whose coefficients are loaded at once.
+const AT_ONCE: i32 = 4;
+
+fn magnitude(c: &Expr) -> Expr {
+    c.clone().lt(0.into()).select(-c.clone(), c.clone())
 }
 
 /// What a kernel has at hand that goes through a block in the order of its symbols.
