@@ -125,7 +125,7 @@ fn registers() -> Outcome<Table> {
         rows.push(spec.used(Usage::Occupancy, label(height, "occupancy, %"), occupancy)?);
     }
     let claims = [20, 30, 40, 50, 60, 70].map(|height| {
-        let else_ = "blocks of four warps are compiled so that four of them fit a multiprocessor";
+        let else_ = "blocks are compiled for so many at once, and the compiler takes what registers these leave";
         Claim::new(label(height - 10, "registers"), label(height, "registers"), else_)
     });
     let title = "Enfedaque 2017, table 2.3: registers of a thread, and occupancy, by heights of blocks";

@@ -35,7 +35,7 @@ fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
 pub fn run(args: &PapersArgs) -> Outcome {
     let all = tables(&args.pictures)?;
     if args.list {
-        let lines = all.iter().map(|table| format!("{:22}{}\n", table.id, table.title));
+        let lines = all.iter().map(|table| format!("{:25}{}\n", table.id, table.title));
         return print(&lines.collect::<String>());
     }
     if let Some(unknown) = args.tables.iter().find(|id| all.iter().all(|table| table.id != **id)) {
