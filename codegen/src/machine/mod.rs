@@ -32,6 +32,8 @@ pub struct Facts<'a> {
     pub warp: u32,
     /// 32-bit registers of a multiprocessor.
     pub registers: u32,
+    /// Bytes of shared memory that a block can have.
+    pub shared: u32,
     /// Bytes of the second-level cache.
     pub l2: u64,
     /// Bytes that the memory could move in a microsecond, if every cycle of its bus did; `None` where the driver does
@@ -48,6 +50,10 @@ pub struct Machine {
     pub warp: u32,
     /// 32-bit registers of a multiprocessor.
     pub registers: u32,
+    /// Warps of a multiprocessor that issue in one cycle.
+    pub schedulers: u32,
+    /// Bytes of shared memory that a block can have.
+    pub shared: u32,
     /// Bytes of the second-level cache.
     pub l2: u64,
     /// Bytes that the memory moves in a microsecond, for each multiprocessor.
@@ -72,14 +78,14 @@ impl Machine {
     /// its own driver says; of what its memory could move, it is taken to move as large a part, and instructions to be
     /// as fast for each multiprocessor. Where the driver does not say how fast the memory is, that is as well.
     pub fn of(facts: &Facts) -> Machine {
-        let Facts { name, multiprocessors, warp, registers, l2, peak_bandwidth } = *facts;
+        let Facts { name, multiprocessors, warp, registers, shared, l2, peak_bandwidth } = *facts;
         if let Some(device) = DEVICES.iter().find(|d| &*d.name == name && d.multiprocessors == multiprocessors) {
             return device.clone();
         }
         let usual = Machine::default().with_multiprocessors(multiprocessors);
         let moves = |peak: f64| peak * usual.bandwidth_share / f64::from(usual.multiprocessors);
         let bandwidth = peak_bandwidth.map_or(usual.bandwidth, moves);
-        Machine { warp, registers, l2, bandwidth, ..usual }
+        Machine { warp, registers, shared, l2, bandwidth, ..usual }
     }
 
     /// The same with another number of multiprocessors, at least 1.
@@ -107,6 +113,8 @@ impl Machine {
             multiprocessors,
             warp: u32::of(device.take("warp")?)?,
             registers: u32::of(device.take("registers")?)?,
+            schedulers: u32::of(device.take("schedulers")?)?,
+            shared: u32::of(device.take("shared")?)?,
             l2: u64::of(device.take("l2")?)?,
             bandwidth: bandwidth / f64::from(multiprocessors),
             bandwidth_share: bandwidth / peak_bandwidth,
@@ -114,10 +122,12 @@ impl Machine {
             constants: Arc::new(Constants::read(&mut section)?),
         };
         device.finish()?;
+        let counts = [machine.multiprocessors, machine.warp, machine.schedulers];
         let is_possible = bandwidth > 0.0 && bandwidth <= peak_bandwidth && machine.issue > 0.0;
         match () {
-            _ if machine.multiprocessors == 0 || machine.warp == 0 || !is_possible => {
-                Err("multiprocessors, warp, bandwidth and issue must be more than 0, and bandwidth at most its peak"
+            _ if counts.contains(&0) || !is_possible => {
+                Err("multiprocessors, warp, schedulers, bandwidth and issue must be more than 0, and bandwidth at most its \
+                     peak"
                     .into())
             }
             _ => Ok(machine),
@@ -163,12 +173,13 @@ mod tests {
 
     #[test]
     fn what_a_file_says_goes_first() {
-        let (warp, registers, l2) = (32, 1 << 16, 2 << 20);
+        let (warp, registers, shared, l2) = (32, 1 << 16, 100 << 10, 2 << 20);
         let facts = |name, multiprocessors, peak_bandwidth| Facts {
             name,
             multiprocessors,
             warp,
             registers,
+            shared,
             l2,
             peak_bandwidth,
         };

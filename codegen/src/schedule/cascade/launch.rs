@@ -6,14 +6,9 @@ use crate::schedule::level::{Array, BANDS_ALIGNED, Job, MAX_CHUNKS, SIGNAL_ALIGN
 use crate::schedule::{Direction, Options, ScheduleError};
 use lifting_dsl::Boundary;
 
-/// Warps of a multiprocessor that have schedulers to themselves.
-const SCHEDULERS: i64 = 4;
-/// Bytes of shared memory of a multiprocessor of compute capability 9.0, and what a block takes besides its ring.
-const SHARED: i64 = 227 << 10;
+/// Bytes of shared memory that a block takes besides its ring.
 const BESIDES: i64 = 1 << 10;
-/// Registers of a thread that a scheduler has, for each of its lanes; and those of a thread besides its delay lines, in
-/// analysis and in synthesis.
-const REGISTERS: i64 = 512;
+/// Registers of a thread besides its delay lines, in analysis and in synthesis.
 const BESIDES_LINES: [i64; 2] = [80, 50];
 
 impl Fit {
@@ -101,8 +96,8 @@ impl Fit {
     fn at_once(&self, job: &Job, chunk: i64, machine: &Machine) -> Option<usize> {
         let small = self.direction() == 0 && self.bytes(job) <= machine.constants().cascade_steps.small_image;
         let warps = ceil(self.warps(job, chunk), machine.multiprocessors.into());
-        let shared = ceil(warps, SCHEDULERS);
-        (small && shared <= 2 && warps <= self.resident()).then_some(shared as usize)
+        let shared = ceil(warps, machine.schedulers.into());
+        (small && shared <= 2 && warps <= self.resident(machine)).then_some(shared as usize)
     }
 
     /// What a launch takes, in steps of a warp that has a scheduler to itself, where chunks have this height, of row
@@ -131,8 +126,8 @@ impl Fit {
         if bytes > c.pairs_small_image {
             return self.in_many_waves(job, chunk, machine);
         }
-        let mean = (warps as f64 / SCHEDULERS as f64).max(1.0);
-        let shared = mean + c.pairs_uneven[direction] * (ceil(warps, SCHEDULERS) as f64 - mean);
+        let mean = (warps as f64 / f64::from(machine.schedulers)).max(1.0);
+        let shared = mean + c.pairs_uneven[direction] * (ceil(warps, machine.schedulers.into()) as f64 - mean);
         let table = [&c.pairs_shared, &c.pairs_shared_inverse][direction];
         let below = (shared as usize).min(table.len() - 1);
         let longer = table[below - 1] + (shared - below as f64) * (table[below] - table[below - 1]);
@@ -145,13 +140,13 @@ impl Fit {
     fn in_busy_pairs(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let CascadeSteps { fill, busy_shared, busy_wave, busy_at_borders, .. } = &machine.constants().cascade_steps;
         let warps = ceil(self.warps(job, chunk.into()), machine.multiprocessors.into());
-        let resident = self.resident();
+        let resident = self.resident(machine);
         let waves = ceil(warps, resident) - 1;
         // Of the last wave, which share a scheduler.
-        let shared = ceil(warps - waves * resident, SCHEDULERS) as usize;
+        let shared = ceil(warps - waves * resident, machine.schedulers.into()) as usize;
         let [.., most] = busy_shared;
         let last = busy_shared.get(shared - 1).copied().unwrap_or(most * shared as f64 / busy_shared.len() as f64);
-        let full = resident as f64 / (SCHEDULERS as usize * busy_shared.len()) as f64;
+        let full = resident as f64 / (machine.schedulers as usize * busy_shared.len()) as f64;
         let steps = f64::from(chunk) + self.halo_pairs() as f64 + fill * self.asked_ahead();
         let inner = [self.strips(job), ceil(pairs(job), chunk.into())].map(|n| (1.0 - 2.0 / n as f64).max(0.0));
         let at_borders = 1.0 + busy_at_borders * (1.0 - inner[0] * inner[1]);
@@ -162,7 +157,7 @@ impl Fit {
     /// ring is full included.
     fn in_waves(&self, job: &Job, chunk: i32, machine: &Machine, filled: f64) -> f64 {
         let c = &machine.constants().cascade_steps;
-        let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident() as f64);
+        let (direction, wide, resident) = (self.direction(), self.is_wide(), self.resident(machine) as f64);
         let all = self.warps(job, chunk.into()) as f64 / f64::from(machine.multiprocessors);
         let waves = all / resident;
         if waves >= c.many_waves {
@@ -171,7 +166,7 @@ impl Fit {
         let each = match self.options.direction {
             Direction::Forward => resident * c.followed[wide],
             Direction::Inverse => {
-                let more = (resident.min(all.ceil()) - SCHEDULERS as f64).max(0.0);
+                let more = (resident.min(all.ceil()) - f64::from(machine.schedulers)).max(0.0);
                 1.0 + more * c.shared[wide]
             }
         };
@@ -182,7 +177,7 @@ impl Fit {
     /// The same of many waves.
     fn in_many_waves(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let (c, direction) = (&machine.constants().cascade_steps, self.direction());
-        let resident = self.resident() as f64;
+        let resident = self.resident(machine) as f64;
         let waves = self.warps(job, chunk.into()) as f64 / (f64::from(machine.multiprocessors) * resident);
         let walk = f64::from(chunk) + c.many_halo_step[direction] * (self.halo_pairs() as f64).powi(2);
         let steps = [&c.many_step, &c.many_step_inverse][direction];
@@ -203,7 +198,7 @@ impl Fit {
     /// Bytes of the image that all resident warps walk down.
     fn in_flight(&self, job: &Job, chunk: i32, machine: &Machine) -> f64 {
         let columns = f64::from(job.width) / self.strips(job) as f64;
-        let warps = self.resident() as f64 * f64::from(machine.multiprocessors);
+        let warps = self.resident(machine) as f64 * f64::from(machine.multiprocessors);
         4.0 * columns * self.options.sample.bytes() as f64 * f64::from(chunk) * warps
     }
 
@@ -228,14 +223,17 @@ impl Fit {
     }
 
     /// Blocks resident on a multiprocessor.
-    fn resident(&self) -> i64 {
+    fn resident(&self, machine: &Machine) -> i64 {
+        let Machine { warp, registers, schedulers, shared, .. } = *machine;
         let ring = i64::from(self.shape.ring * self.slot_len() as u32) * self.options.sample.bytes() as i64;
-        let registers = if self.is_busy() && self.copies() == 1 {
+        let most = if self.is_busy() && self.copies() == 1 {
             RESIDENT_IN_PAIRS.into()
         } else {
-            SCHEDULERS * (REGISTERS / (BESIDES_LINES[self.direction()] + self.registers)).max(1)
+            // Of a thread, that a scheduler has for each of its lanes.
+            let has = i64::from(registers / (schedulers * warp).max(1));
+            i64::from(schedulers) * (has / (BESIDES_LINES[self.direction()] + self.registers)).max(1)
         };
-        (SHARED / (ring + BESIDES)).clamp(1, registers)
+        (i64::from(shared) / (ring + BESIDES)).clamp(1, most)
     }
 
     /// Strips of an image.

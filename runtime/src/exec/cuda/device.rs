@@ -51,6 +51,7 @@ impl Properties {
             multiprocessors: self.multiprocessors,
             warp: self.warp,
             registers: self.registers_per_multiprocessor,
+            shared: self.shared_bytes_per_block as u32,
             l2: self.l2_bytes as u64,
             peak_bandwidth: self.memory_clock.zip(self.memory_bus).map(moved),
         }
