@@ -619,6 +619,7 @@ proptest! {
             boundary: scheme.boundary(),
             direction: Direction::Forward,
             gain: false,
+            doubled_ends: false,
         };
         let pairs = length % 2 == 0 && parity == 0;
         let takes = length > 1 && (pairs || !registers::needs_pairs(&scheme, options));

@@ -188,6 +188,7 @@ mod tests {
             boundary: Boundary::WholeSymmetric,
             direction: Direction::Forward,
             gain: false,
+            doubled_ends: false,
         };
         let scheme = testing::wavelet("cdf97", testing::cdf97());
         let walk = fit(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(RowAlignment::Whole)).unwrap();
