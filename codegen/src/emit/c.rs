@@ -170,7 +170,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     out.push('\n');
     out += &Dialect::prelude(&C, &kernels);
     if sweeps.is_some() {
-        out += "#ifdef __SSE2__\n#include <emmintrin.h>\n#endif\n";
+        out += "#ifdef __SSE2__\n#include <immintrin.h>\n#endif\n";
     }
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
