@@ -132,7 +132,7 @@ fn lattice_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Sche
     made
 }
 
-/// Those that plans take only where they are asked for them by a paper's name: one border rule and a type stand for all.
+/// Those that plans take only where a paper's name asks for them: one border rule and a type stand for all.
 fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all =
         options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
