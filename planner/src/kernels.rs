@@ -10,12 +10,14 @@ use lifting_codegen::machine::Machine;
 use lifting_codegen::opt;
 use lifting_codegen::schedule::baseline::transpose;
 use lifting_codegen::schedule::copy::{self, Change};
+use lifting_codegen::schedule::extend;
 use lifting_codegen::schedule::level::{Arguments, Job, Order, RowAlignment};
 use lifting_codegen::schedule::{
     self, Along, AxisSchedule, Direction, Fit, Options, SCHEDULES, ScheduleError, Shape, Sides, adjoint, horizontal,
     lattice, registers, vertical,
 };
 use lifting_codegen::window::Window;
+use lifting_dsl::extension::Extension;
 use lifting_dsl::{Boundary, Scheme};
 use std::sync::Arc;
 
@@ -102,6 +104,8 @@ pub(crate) enum Key {
     Launch(Direction, Scalar, Order, Shape, RowAlignment, bool),
     /// Of the adjoint of a direction; on samples of the type of the arithmetic.
     Adjoint(Direction, Scalar),
+    /// Of lines that go on beyond their ends.
+    Extend(Extension, extend::Way, Scalar),
     Copy {
         from: Scalar,
         to: Scalar,
@@ -279,6 +283,7 @@ impl<'a> Kernels<'a> {
             Key::Adjoint(direction, work) => {
                 Ok((adjoint::kernel(self.scheme, self.options(direction, Sides::both(work)))?, None))
             }
+            Key::Extend(rule, way, sample) => Ok((extend::kernel(rule, way, sample), None)),
             Key::Copy { from, to, change } => match copy::kernel(from, to, change) {
                 Some(kernel) => Ok((kernel, None)),
                 None => Err(ProgramError::Kernel {

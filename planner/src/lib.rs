@@ -14,7 +14,8 @@
 //! by what was measured before (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into
 //! launches (`registers` says whether the layout lets it stay in registers), `pair` one over two axes or three, `copy`
 //! a copy; `view` are the strided boxes that they go through. `overlap` settles which launches begin before others have
-//! ended, and `cluster` which blocks run side by side. `adjoint` makes programs of gradients, where it can by `lower`.
+//! ended, and `cluster` which blocks run side by side. `extend` brings data into longer arrays. `adjoint` makes
+//! programs of gradients, where it can by `lower`.
 //! `schedule` and `recipe` are what people read of all this, and `range` follows intervals through a problem.
 
 #![warn(missing_docs)]
@@ -27,6 +28,7 @@ mod cluster;
 mod copy;
 pub mod emit;
 mod error;
+mod extend;
 #[cfg(test)]
 mod huge;
 mod kernels;
@@ -53,7 +55,7 @@ pub use lifting_codegen::machine::Machine;
 pub use list::{Arg, Array, Launch, List, MOST_LAUNCHES, Placed, Region, Regions, VECTOR};
 pub use lower::{sample_of, scalar_of};
 pub use overlap::Extent;
-pub use problem::{Dims, MAX_RANK, Problem, contiguous};
+pub use problem::{Dims, Extended, MAX_RANK, Problem, contiguous};
 pub use program::Program;
 pub use range::{Exactness, exactness};
 pub use recipe::{Candidate, Choice, Pass, Reason, Recipe, Refused, Together};

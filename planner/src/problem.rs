@@ -2,6 +2,7 @@
 
 use crate::error::ProgramError;
 use lifting_dsl::adjoint::Border;
+use lifting_dsl::extension::Extension;
 use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Scheme, adjoint};
 
@@ -10,6 +11,17 @@ pub const MAX_RANK: usize = 8;
 
 /// Axis lengths or strides, without an allocation.
 pub type Dims<V> = [V; MAX_RANK];
+
+/// How an axis of data goes on beyond its ends, where coefficients are those of a longer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extended {
+    /// Samples before the data.
+    pub first: usize,
+    /// What stands there, and behind the data.
+    pub rule: Extension,
+    /// Whether it is the adjoint of that: zeros stand there, and what synthesis makes there goes back to the data.
+    pub is_adjoint: bool,
+}
 
 /// A transform: a scheme on arrays of one shape, with all conventions settled.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +36,8 @@ pub struct Problem {
     pub layout: Layout,
     /// Shape of the data; smaller than the geometry's where the plan pads.
     pub source_shape: Vec<usize>,
+    /// For each axis, how data goes on where the plan pads; none says that the last sample is repeated.
+    pub extended: Vec<Option<Extended>>,
     /// Bits that samples are shifted by at each level.
     pub gain_shift: u32,
     /// Whether analysis doubles a lone sample at an odd position, as reversible JPEG 2000 does.
@@ -46,6 +60,7 @@ impl Problem {
             geometry,
             layout,
             source_shape,
+            extended: Vec::new(),
             gain_shift: 0,
             double_lone_odd: false,
             doubled_ends: false,
@@ -56,12 +71,12 @@ impl Problem {
     /// Whether there is an adjoint.
     ///
     /// # Errors
-    /// If the scheme is not linear, or the transform pads.
+    /// If the scheme is not linear, or the transform pads by repeating samples.
     pub fn check_adjoint(&self) -> Result<(), ProgramError> {
         if self.scheme.domain() == Domain::Integer {
             return Err(ProgramError::IntegerAdjoint { wavelet: self.scheme.name().to_owned() });
         }
-        if self.pads() {
+        if self.pads() && self.extended.is_empty() {
             let (shape, padded) = (self.source_shape.clone(), self.geometry.shape().to_vec());
             return Err(ProgramError::PaddedAdjoint { shape, padded });
         }
@@ -71,7 +86,7 @@ impl Problem {
     /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis;
     /// `None` if single taps remain at the borders, or there is no adjoint.
     pub fn adjoint(&self) -> Option<Problem> {
-        if self.pads() {
+        if self.pads() && self.extended.is_empty() {
             return None;
         }
         let doubled_ends = match adjoint::border(self.scheme.steps(), self.boundary) {
@@ -80,7 +95,9 @@ impl Problem {
             Border::DoubledEnds => true,
             Border::Folded => return None,
         };
-        Some(Problem { scheme: self.scheme.adjoint()?, doubled_ends, ..self.clone() })
+        let back = |axis: &Option<Extended>| axis.map(|axis| Extended { is_adjoint: true, ..axis });
+        let extended = self.extended.iter().map(back).collect();
+        Some(Problem { scheme: self.scheme.adjoint()?, extended, doubled_ends, ..self.clone() })
     }
 
     /// Whether no step of any level reads beyond its line, so that there are no borders.
@@ -92,6 +109,11 @@ impl Problem {
                 shape[axis] < 2 || self.scheme.steps().iter().all(|step| folds(step).is_empty())
             })
         })
+    }
+
+    /// How an axis goes on, if that is said.
+    pub(crate) fn extended(&self, axis: usize) -> Option<Extended> {
+        self.extended.get(axis).copied().flatten()
     }
 
     /// Whether coefficients have another shape than the data.

@@ -45,8 +45,8 @@ def as_samples(data):
     """Data as an array of one of those types."""
     if hasattr(data, "__cuda_array_interface__"):
         raise LiftingError(
-            "PyWavelets' modes have no GPU version yet: copy the array to this machine's memory, "
-            "or take a `lifting.Plan` with a border rule on device='cuda'"
+            "PyWavelets' functions are for arrays in this machine's memory: copy it there; on a GPU, `lifting.torch` "
+            "and `lifting.jax` have the modes, and `lifting.Plan` has border rules"
         )
     array = np.asarray(data)
     if array.dtype == np.dtype("object") and array.ndim:
@@ -92,7 +92,17 @@ def normal_axes(axes, ndim, what="data"):
 class _Prepared:
     """A native level with what Python needs to know of it."""
 
-    __slots__ = ("adjoint", "band_shape", "crop", "extended", "forward", "inverse", "inverse_adjoint", "windows")
+    __slots__ = (
+        "adjoint",
+        "band_shape",
+        "crop",
+        "extended",
+        "forward",
+        "inverse",
+        "inverse_adjoint",
+        "restored_shape",
+        "windows",
+    )
 
     def __init__(self, scheme, shape, modes, samples, of_bands, threads):
         level = _lifting.Level(scheme, shape, modes, samples, of_bands, threads)
@@ -101,7 +111,8 @@ class _Prepared:
         self.extended = tuple(level.extended_shape)
         self.band_shape = tuple(level.band_shape)
         self.windows = [_window(offset, self.band_shape) for offset in level.offsets]
-        self.crop = _window(level.first, level.restored_shape)
+        self.restored_shape = tuple(level.restored_shape)
+        self.crop = _window(level.first, self.restored_shape)
 
 
 def _window(offset, shape):

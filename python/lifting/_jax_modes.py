@@ -1,10 +1,11 @@
 """PyWavelets' transforms of JAX's arrays, in all nine modes, with derivatives: `lifting.jax` has them.
 
-XLA calls levels as foreign functions, on the CPU. A level is linear, and so is its adjoint, which the native half has
-as well: each is the derivative of the other.
+XLA calls levels as foreign functions, on CPUs and on CUDA devices. A level is linear, and so is its adjoint, which the
+native half has as well: each is the derivative of the other.
 """
 
 import functools
+import math
 
 import jax
 from jax.extend.core import Primitive
@@ -18,7 +19,8 @@ from ._plan import _DTYPES
 from ._wavelet import key_of
 
 _TARGET = "lifting_level"
-jax.ffi.register_ffi_target(_TARGET, _lifting.xla_handlers("cpu, levels"), platform="cpu")
+for _platform in ("cpu", "CUDA"):
+    jax.ffi.register_ffi_target(_TARGET, _lifting.xla_handlers(f"{_platform}, levels"), platform=_platform)
 
 _NAMES = {name: short for name, short in _DTYPES.items() if short in ("f16", "bf16", "f32", "f64")}
 
@@ -43,13 +45,38 @@ def _result(x, *, transform, wavelet, modes, shape):
 def _call(*arrays, transform, wavelet, modes, shape):
     """The foreign call."""
     made = _result(arrays[0], transform=transform, wavelet=wavelet, modes=modes, shape=shape)
-    attributes = {"transform": transform, "wavelet": wavelet, "modes": ",".join(modes)}
     results = jax.ShapeDtypeStruct(made, arrays[0].dtype)
+    return _queued(results, *arrays, transform=transform, wavelet=wavelet, modes=modes, shape=shape)
+
+
+def _queued(results, *arrays, transform, wavelet, modes, shape):
+    attributes = {"transform": transform, "wavelet": wavelet, "modes": ",".join(modes)}
     return jax.ffi.ffi_call(_TARGET, results)(*arrays, **attributes, shape=",".join(map(str, shape)))
 
 
-def _elsewhere(*_, **__):
-    raise LiftingError("modes are computed on the CPU: move arrays there, or take `lifting.jax.forward`")
+def _call_on_cuda(*arrays, transform, wavelet, modes, shape):
+    """The foreign call on a GPU, where what is given is one array, and what is restored is all of the result."""
+    of = {"transform": transform, "wavelet": wavelet, "modes": modes, "shape": shape}
+    batch = arrays[0].shape[: arrays[0].ndim - len(modes)]
+    prepared = _prepared(transform, wavelet, modes, shape, arrays[0].dtype)
+    given = arrays[0]
+    if transform in ("inverse", "adjoint"):
+        given = jax.numpy.zeros((*batch, *prepared.extended[1:]), given.dtype)
+        for band, window in zip(arrays, prepared.windows, strict=True):
+            given = given.at[(..., *window[1:])].set(band)
+    made = _result(arrays[0], **of)
+    target = (*batch, *prepared.restored_shape[1:]) if transform == "inverse" else made
+    # As for plans: made here, and scratch memory is a result.
+    gpu = jax.local_devices(backend="cuda")[0].local_hardware_id
+    whole, size = (math.prod(batch), *shape), 0
+    if math.prod(whole):
+        told = (transform, wavelet, ",".join(modes), whole, _NAMES[given.dtype.name], gpu)
+        size = _lifting.xla_level_scratch_bytes(*told)
+    results = [jax.ShapeDtypeStruct(target, given.dtype), jax.ShapeDtypeStruct((size,), jax.numpy.uint8)]
+    out = _queued(results, given, **of)[0]
+    if transform != "inverse":
+        return out
+    return jax.numpy.zeros(made, out.dtype).at[(..., *prepared.crop[1:])].set(out)
 
 
 _STATIC = ["transform", "wavelet", "modes", "shape"]
@@ -60,7 +87,7 @@ for _run in (_split, _join):
     _run.def_impl(jax.jit(_run.bind, static_argnames=_STATIC))
     _run.def_abstract_eval(lambda *x, **rest: x[0].update(shape=_result(x[0], **rest), weak_type=False))
     mlir.register_lowering(_run, mlir.lower_fun(_call, multiple_results=False), platform="cpu")
-    mlir.register_lowering(_run, mlir.lower_fun(_elsewhere, multiple_results=False))
+    mlir.register_lowering(_run, mlir.lower_fun(_call_on_cuda, multiple_results=False), platform="cuda")
 
 
 def _bands(whole, *, transform, wavelet, modes, shape):
@@ -169,7 +196,7 @@ def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):
     ``[cAn, {details of level n}, …, {details of level 1}]``; all other axes are batch.
 
     Wavelets are real ones; ``mode`` is one of PyWavelets' nine, or one for each axis; types are float16, bfloat16,
-    float32, float64, complex64, complex128. There are derivatives of every order. On the CPU.
+    float32, float64, complex64, complex128. There are derivatives of every order.
 
     >>> x = jax.random.normal(jax.random.key(1), (3, 9, 12))
     >>> coeffs = wavedecn(x, "db2", level=2)

@@ -4,14 +4,17 @@ A level is linear: the data is extended, transformed, and what is kept is bands.
 the native half has as well, with the same bits each time, and the gradient of that is the level again.
 """
 
+import functools
+
 import torch
 from torch.autograd import forward_ad
 
-from . import _dwt
+from . import _dwt, _lifting
 from ._lifting import LiftingError
 from ._linear import ADJOINT, analysis, check_lengths, keys, modes_of, synthesis, wavelet_of
 from ._multilevel import _levels, _sequence
 from ._plan import _DTYPES as _SAMPLES
+from ._torch_queue import run
 from ._wavelet import key_of
 
 _NAMES = {getattr(torch, name): short for name, short in _SAMPLES.items() if short in ("f16", "bf16", "f32", "f64")}
@@ -22,6 +25,17 @@ def _level(key, shape, modes, dtype, of_bands):
     """The native level of tensors of that shape, or whose bands have it; the last axes have a mode each."""
     along = (*(None for _ in shape[: len(shape) - len(modes)]), *modes)
     return _dwt._prepare(wavelet_of(key)._scheme, tuple(shape), along, _NAMES[dtype], of_bands, _dwt._threads)
+
+
+@functools.lru_cache(maxsize=512)
+def _plan(key, shape, modes, dtype, of_bands, device):
+    """The same as a plan of a device, which takes bands where they are among zeros."""
+    return _lifting.level_plan(wavelet_of(key)._scheme, shape, (None, *modes), _NAMES[dtype], of_bands, device)
+
+
+def _device(tensor):
+    """The device that has a plan for the tensor; None for this machine's memory, where there are levels."""
+    return str(tensor.device) if tensor.is_cuda else None
 
 
 def _batched(shape, rank):
@@ -65,13 +79,17 @@ def _split_shape(x, name, wavelet, modes):
 def _execute_split(x, name, wavelet, modes):
     """Bands as windows of the result: by analysis, or by the adjoint of synthesis."""
     modes = tuple(modes)
-    out = torch.empty(_split_shape(x, name, wavelet, modes), dtype=x.dtype)
+    out = torch.empty(_split_shape(x, name, wavelet, modes), dtype=x.dtype, device=x.device)
     if x.numel() == 0:
         return out
     given = x.reshape(-1, *_batched(x.shape, len(modes))[1])
     shape = given.shape
     if name == "inverse_adjoint":
         shape = (len(given), *_places(wavelet, shape[1:], modes, x.dtype, name).band_shape[1:])
+    if device := _device(x):
+        plan = _plan(wavelet, tuple(shape), modes, x.dtype, name == "inverse_adjoint", device)
+        run(plan, name, given.contiguous(), out.view(len(given), *out.shape[out.ndim - len(modes) :]))
+        return out
     level = _level(wavelet, shape, modes, x.dtype, name == "inverse_adjoint")
     getattr(level, name)(_capsule(given), _capsule(out.view(level.extended)))
     return out
@@ -81,21 +99,32 @@ def _join_shape(bands, name, wavelet, modes, shape):
     band = next(band for band in bands if band is not None)
     batch, of_band = _batched(band.shape, len(modes))
     if name == "inverse":
-        shape = _places(wavelet, of_band, tuple(modes), band.dtype, name).extended[1:]
+        places = _places(wavelet, of_band, tuple(modes), band.dtype, name)
+        shape = places.restored_shape[1:] if _device(band) else places.extended[1:]
     return (*batch, *shape)
 
 
 def _execute_join(bands, name, wavelet, modes, shape):
-    """An array of bands: by synthesis, a window of the result, or by the adjoint of analysis."""
+    """An array of bands: by synthesis, a window of the result on the CPU, or by the adjoint of analysis."""
     modes = tuple(modes)
     band = next(band for band in bands if band is not None)
-    out = torch.empty(_join_shape(bands, name, wavelet, modes, shape), dtype=band.dtype)
+    out = torch.empty(_join_shape(bands, name, wavelet, modes, shape), dtype=band.dtype, device=band.device)
     if band.numel() == 0:
         return out.zero_()
     of_band = _batched(band.shape, len(modes))[1]
     given = [None if band is None else band.reshape(-1, *of_band) for band in bands]
     count = len(next(band for band in given if band is not None))
     inverse = name == "inverse"
+    if device := _device(band):
+        of = of_band if inverse else tuple(shape)
+        places = _places(wavelet, of, modes, band.dtype, name)
+        whole = band.new_zeros((count, *places.extended[1:]))
+        for band, window in zip(given, places.windows, strict=True):
+            if band is not None:
+                whole[(slice(None), *window[1:])] = band
+        plan = _plan(wavelet, (count, *of), modes, whole.dtype, inverse, device)
+        run(plan, name, whole, out.view(count, *out.shape[out.ndim - len(modes) :]))
+        return out
     level = _level(wavelet, (count, *(of_band if inverse else shape)), modes, band.dtype, inverse)
     target = out.view(count, *out.shape[out.ndim - len(modes) :])
     getattr(level, name)([None if band is None else _capsule(band) for band in given], _capsule(target))
@@ -111,8 +140,9 @@ def _fake_join(bands, name, wavelet, modes, shape):
     return band.new_empty(_join_shape(bands, name, wavelet, modes, shape))
 
 
-_library.impl("split", _execute_split, "CPU")
-_library.impl("join", _execute_join, "CPU")
+for _key in ("CPU", "CUDA"):
+    _library.impl("split", _execute_split, _key)
+    _library.impl("join", _execute_join, _key)
 torch.library.register_fake("lifting::split", _fake_split, lib=_library)
 torch.library.register_fake("lifting::join", _fake_join, lib=_library)
 
@@ -151,9 +181,9 @@ class _Join(torch.autograd.Function):
     @staticmethod
     def forward(name, wavelet, modes, shape, *bands):
         out = torch.ops.lifting.join.default(list(bands), name, wavelet, modes, shape)
-        if name == "adjoint":
-            return out
         band = next(band for band in bands if band is not None)
+        if name == "adjoint" or _device(band):
+            return out
         (window,) = _windows(wavelet, _batched(band.shape, len(modes))[1], modes, band.dtype, name)
         return _window(out, window)
 
@@ -207,17 +237,18 @@ def _join(bands, name, wavelet, modes, shape):
 
 
 def _checked(tensors):
-    """Tensors that can be taken: on this machine, of one type."""
+    """Tensors that can be taken: of one type, in this machine's memory or on one CUDA device."""
     for tensor in tensors:
         if not isinstance(tensor, torch.Tensor):
             raise LiftingError(f"data and bands are tensors, not of {type(tensor).__name__}")
         if tensor.dtype not in _NAMES:
             raise LiftingError(f"samples cannot be {tensor.dtype}: choose one of {', '.join(map(str, _NAMES))}")
-        if tensor.device.type != "cpu":
+        if tensor.device.type not in ("cpu", "cuda"):
             raise LiftingError(
-                f"modes are for tensors in this machine's memory, and one is on {tensor.device}: "
-                "copy it by `.cpu()`, or take `lifting.torch.forward` with a border rule"
+                f"modes are for tensors in this machine's memory or on a CUDA device, and one is on {tensor.device}"
             )
+        if tensor.device != tensors[0].device:
+            raise LiftingError(f"bands are on one device, and not on {tensors[0].device} and {tensor.device}")
         if tensor.dtype != tensors[0].dtype:
             raise LiftingError(f"bands have one type, and not {tensors[0].dtype} and {tensor.dtype}")
 

@@ -45,16 +45,20 @@ impl<T: Sample> Array<T> {
 
     /// The array, wherever it is: on a GPU it is ready for `stream`.
     pub fn anywhere(object: &Bound<'_, PyAny>, what: &str, stream: Option<usize>) -> PyResult<Array<T>> {
-        let array = match PyUntypedBuffer::get(object) {
-            Ok(buffer) => Array::of_buffer(buffer, what)?,
-            Err(error) => match dlpack::view(object, stream)? {
-                Some(view) => Array::of_view(view, what)?,
-                None => {
-                    let kind = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
-                    let message = format!("{what} must be an array by the buffer protocol or DLPack, not a {kind}");
-                    return Err(PyTypeError::new_err(format!("{message} ({error})")));
-                }
-            },
+        let array = if dlpack::is_capsule(object) {
+            Array::of_view(dlpack::read(object.clone())?, what)?
+        } else {
+            match PyUntypedBuffer::get(object) {
+                Ok(buffer) => Array::of_buffer(buffer, what)?,
+                Err(error) => match dlpack::view(object, stream)? {
+                    Some(view) => Array::of_view(view, what)?,
+                    None => {
+                        let kind = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+                        let message = format!("{what} must be an array by the buffer protocol or DLPack, not a {kind}");
+                        return Err(PyTypeError::new_err(format!("{message} ({error})")));
+                    }
+                },
+            }
         };
         if !array.address.is_multiple_of(align_of::<T>()) {
             return Err(not_aligned(what));

@@ -86,12 +86,14 @@ fn is(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
     unsafe { PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) != 0 }
 }
 
-/// The array of a capsule, or of an object that makes one; `None` if it is neither. Memory of a GPU is ready for what
+/// Whether it is a capsule that has not been used.
+pub fn is_capsule(object: &Bound<'_, PyAny>) -> bool {
+    is(object, OLD) || is(object, NEW)
+}
+
+/// The array of an object that makes capsules; `None` if it makes none. Memory of a GPU is ready for what
 /// is queued on `stream`, numbered as DLPack does.
 pub fn view(object: &Bound<'_, PyAny>, stream: Option<usize>) -> PyResult<Option<View>> {
-    if is(object, OLD) || is(object, NEW) {
-        return read(object.clone()).map(Some);
-    }
     let py = object.py();
     let Ok(export) = object.getattr("__dlpack__") else { return Ok(None) };
     let options = PyDict::new(py);
@@ -111,7 +113,11 @@ pub fn view(object: &Bound<'_, PyAny>, stream: Option<usize>) -> PyResult<Option
     read(capsule).map(Some)
 }
 
-fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
+/// The array of a capsule.
+///
+/// # Errors
+/// If it is none, or its array cannot be read.
+pub fn read(capsule: Bound<'_, PyAny>) -> PyResult<View> {
     let refused = |why: String| Err(PyBufferError::new_err(why));
     // SAFETY: a capsule of that name holds that structure, for as long as it lives.
     let (tensor, flags) = unsafe {

@@ -1,10 +1,11 @@
 //! One level as PyWavelets has it: extended data, and every coefficient that depends on it.
 
 use crate::array::Array;
+use crate::plan::{self, Plan};
 use crate::scheme::Scheme;
 use crate::{LiftingError, plan_error};
 use half::{bf16, f16};
-use lifting::{Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
+use lifting::{Device, Direction, Expansive, Extension, PlanError, Sample, SampleType, Strided, Workspace};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -134,14 +135,14 @@ impl Any {
         modes: &[Option<String>],
         kind: SampleType,
         of_bands: bool,
-        threads: usize,
+        device: &Device,
     ) -> Result<Any, String> {
         let rule = |mode: &Option<String>| mode.as_ref().map(|name| name.parse::<Extension>()).transpose();
         let rules: Vec<Option<Extension>> = modes.iter().map(rule).collect::<Result<_, _>>()?;
         macro_rules! build {
             ($variant:ident) => {{
                 let make = if of_bands { Expansive::of_bands } else { Expansive::new };
-                let level = make(&scheme.inner, scheme.filter_length(), shape, &rules, threads);
+                let level = make(&scheme.inner, scheme.filter_length(), shape, &rules, device);
                 let level = level.map_err(|error| error.to_string())?;
                 Any::$variant(Typed { level, spare: Mutex::default() })
             }};
@@ -153,6 +154,25 @@ impl Any {
             SampleType::F64 => build!(F64),
             _ => return Err(format!("levels have samples f16, bf16, f32 or f64, not {kind}")),
         })
+    }
+}
+
+impl Any {
+    /// The plan of a level that is for a device.
+    pub fn device_plan(&self, of_bands: bool) -> Result<plan::Any, String> {
+        let direction = if of_bands { Direction::Inverse } else { Direction::Forward };
+        macro_rules! plan {
+            ($typed:ident, $variant:ident) => {
+                $typed.level.device_plan(direction).map(|plan| plan::Any::$variant(plan.clone().into()))
+            };
+        }
+        let plan = match self {
+            Any::F16(typed) => plan!(typed, F16),
+            Any::Bf16(typed) => plan!(typed, Bf16),
+            Any::F32(typed) => plan!(typed, F32),
+            Any::F64(typed) => plan!(typed, F64),
+        };
+        plan.ok_or_else(|| "a level on the CPU is no plan: name another device".into())
     }
 }
 
@@ -176,7 +196,8 @@ impl Level {
         threads: usize,
     ) -> PyResult<Level> {
         let kind = dtype.parse::<SampleType>().map_err(LiftingError::new_err)?;
-        let any = Any::new(scheme, &shape, &modes, kind, of_bands, threads).map_err(LiftingError::new_err)?;
+        let device = Device::cpu_with_threads(threads);
+        let any = Any::new(scheme, &shape, &modes, kind, of_bands, &device).map_err(LiftingError::new_err)?;
         Ok(Level { any })
     }
 
@@ -227,4 +248,23 @@ impl Level {
     fn inverse_adjoint(&self, py: Python<'_>, data: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         each!(&self.any, typed => typed.split(py, true, data, target))
     }
+}
+
+/// A level as a plan of a device that is no CPU, for arrays in its memory: of analysis, which takes data to an array of
+/// which bands are windows, or, if `of_bands`, of synthesis, which takes such an array, with zeros around the bands.
+/// Arguments are those of `Level`, and windows those that it says.
+#[pyfunction]
+pub fn level_plan(
+    py: Python<'_>,
+    scheme: &Scheme,
+    shape: Vec<usize>,
+    modes: Vec<Option<String>>,
+    dtype: &str,
+    of_bands: bool,
+    device: &str,
+) -> PyResult<Plan> {
+    let device = plan::device(device, None)?;
+    let kind = dtype.parse::<SampleType>().map_err(LiftingError::new_err)?;
+    let any = py.detach(|| Any::new(scheme, &shape, &modes, kind, of_bands, &device)).map_err(LiftingError::new_err)?;
+    any.device_plan(of_bands).map(Plan::from).map_err(LiftingError::new_err)
 }

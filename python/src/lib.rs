@@ -63,8 +63,10 @@ fn _lifting(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_function(wrap_pyfunction!(codec::encode, module)?)?;
     module.add_function(wrap_pyfunction!(codec::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(level::level_plan, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handlers, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_scratch_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::level::xla_level_scratch_bytes, module)?)?;
     module.add_class::<scheme::Scheme>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<level::Level>()

@@ -27,6 +27,12 @@ pub enum Operation {
     InverseAdjoint,
 }
 
+impl<T: Sample> From<lifting::Plan<T>> for Typed<T> {
+    fn from(plan: lifting::Plan<T>) -> Typed<T> {
+        Typed { plan, spare: Mutex::default() }
+    }
+}
+
 impl<T: Sample> Typed<T> {
     pub fn execute(
         &self,
@@ -101,7 +107,11 @@ impl<T: Sample> Typed<T> {
                 return Err(wrong(format!("an array on the GPU must have shape {shape:?}, but has {found:?}")));
             }
             if !array.is_contiguous() {
-                return Err(wrong("arrays on a GPU must be contiguous: copy it first, with `.contiguous()`".into()));
+                return Err(wrong(
+                    "arrays on a GPU must be contiguous: copy it first, with `.contiguous()` or \
+                     `cupy.ascontiguousarray`"
+                        .into(),
+                ));
             }
         }
         if scratch == 0 && plan.scratch_bytes(transform).map_err(plan_error)? != 0 {
@@ -186,7 +196,7 @@ impl Any {
     pub fn build(builder: PlanBuilder<'_>, kind: SampleType, device: &Device) -> Result<Any, PlanError> {
         macro_rules! build {
             ($variant:ident) => {
-                Any::$variant(Typed { plan: builder.sample().build(device)?, spare: Mutex::default() })
+                Any::$variant(Typed::from(builder.sample().build(device)?))
             };
         }
         Ok(match kind {
@@ -207,6 +217,12 @@ pub struct Plan {
     any: Any,
 }
 
+impl From<Any> for Plan {
+    fn from(any: Any) -> Plan {
+        Plan { any }
+    }
+}
+
 /// Name, level, high along which axes, offset, shape, step of a sub-band.
 type Band = (String, u32, Vec<bool>, Vec<usize>, Vec<usize>, Vec<usize>);
 
@@ -219,7 +235,7 @@ fn wrong(message: String) -> PyErr {
 }
 
 /// A device by name: `cpu`, `cuda`, `cuda:1`, `best`, `interpreter`.
-fn device(name: &str, threads: Option<usize>) -> PyResult<Device> {
+pub fn device(name: &str, threads: Option<usize>) -> PyResult<Device> {
     match (name, name.strip_prefix("cuda:").map(str::parse)) {
         ("cpu", _) => Ok(threads.map_or_else(Device::cpu, Device::cpu_with_threads)),
         ("best", _) => Device::best().map_err(plan_error),

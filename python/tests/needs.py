@@ -23,3 +23,13 @@ def need_gpu(torch):
         if os.environ.get("LIFTING_REQUIRE_GPU") == "1":
             raise RuntimeError("LIFTING_REQUIRE_GPU=1, and PyTorch has no GPU")
         pytest.skip("there is no GPU")
+
+
+def need_jax_gpu(jax):
+    """JAX's first GPU; skips where there is none."""
+    try:
+        return jax.devices("cuda")[0]
+    except RuntimeError as error:
+        if os.environ.get("LIFTING_REQUIRE_GPU") == "1":
+            raise RuntimeError("LIFTING_REQUIRE_GPU=1, and JAX has no GPU") from error
+        pytest.skip("there is no GPU, or JAX has no plugin for it")

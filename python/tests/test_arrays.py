@@ -209,6 +209,8 @@ def test_cupy_on_a_gpu():
     plan, expected = lifting.Plan(x.shape, "cdf97", 2, device="cuda"), lifting.Plan(x.shape, "cdf97", 2).forward(x)
     got = plan.forward(cupy.asarray(x))
     assert isinstance(got, cupy.ndarray) and bits(cupy.asnumpy(got)) == bits(expected)
+    with pytest.raises(lifting.LiftingError, match="contiguous"):
+        plan.forward(cupy.asarray(x.T.copy()).T)
     stream = cupy.cuda.Stream(non_blocking=True)
     out = cupy.empty_like(got)
     plan.forward(cupy.asarray(x), out=out, stream=stream)

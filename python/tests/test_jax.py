@@ -1,11 +1,10 @@
 """`lifting.jax`: the plans' bits, compiled or not, batches, derivatives of every order, and errors that XLA tells."""
 
-import os
 
 import lifting
 import numpy as np
 import pytest
-from needs import need
+from needs import need, need_jax_gpu
 
 jax = need("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -207,20 +206,10 @@ def test_errors_that_xla_tells(changed, message):
     assert same(foreign(), jnp.zeros((4, 4), "float32"))
 
 
-def need_jax_gpu():
-    """JAX's first GPU; skips where there is none."""
-    try:
-        return jax.devices("cuda")[0]
-    except RuntimeError as error:
-        if os.environ.get("LIFTING_REQUIRE_GPU") == "1":
-            raise RuntimeError("LIFTING_REQUIRE_GPU=1, and JAX has no GPU") from error
-        pytest.skip("there is no GPU, or JAX has no plugin for it")
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [*REALS, "int16", "int32", "int64"])
 def test_a_gpu_has_the_same_bits(dtype):
-    gpu = need_jax_gpu()
+    gpu = need_jax_gpu(jax)
     integer = dtype.startswith("int")
     wavelet, x = "dd137" if integer else "cdf97", sample((3, 65, 130), dtype)
     plan, given = lifting.Plan(x.shape, wavelet, 3, dtype, axes=(1, 2)), jax.device_put(x, gpu)
@@ -241,7 +230,7 @@ def test_a_gpu_has_the_same_bits(dtype):
 
 @pytest.mark.gpu
 def test_work_on_a_gpu_is_captured():
-    gpu = need_jax_gpu()
+    gpu = need_jax_gpu(jax)
     x = sample((64, 128))
 
     def run(x):
@@ -258,6 +247,6 @@ def test_work_on_a_gpu_is_captured():
 
 @pytest.mark.gpu
 def test_errors_on_a_gpu():
-    gpu = need_jax_gpu()
+    gpu = need_jax_gpu(jax)
     with jax.default_device(gpu), pytest.raises(jax.errors.JaxRuntimeError, match="there cannot be -1 levels"):
         foreign(levels=np.int32(-1)).block_until_ready()

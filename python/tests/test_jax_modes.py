@@ -3,7 +3,7 @@
 import lifting
 import numpy as np
 import pytest
-from needs import need
+from needs import need, need_jax_gpu
 
 jax = need("jax")
 import lifting.jax as lj  # noqa: E402
@@ -63,3 +63,21 @@ def test_types_missing_bands_and_errors():
         lj.wavedec2(np.ones((4, 4), "int32"), "haar")
     with pytest.raises(lifting.LiftingError, match="2 axes cannot be transformed"):
         lj.wavedec2(np.ones(4), "haar")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", lifting.Modes.modes)
+def test_a_gpu_has_the_same_bits(mode):
+    gpu = need_jax_gpu(jax)
+
+    def run(x):
+        bands = lj.wavedec2(x, "bior2.2", mode, 2)
+        back, gradient = jax.vjp(lambda bands: lj.waverec2(bands, "bior2.2", mode), bands)
+        return bands, back, gradient(back)[0], jax.vjp(lambda x: lj.wavedec2(x, "bior2.2", mode, 2), x)[1](bands)[0]
+
+    for dtype in ("float32", "float64", "float16"):
+        x = np.random.default_rng(3).normal(size=(2, 3, 33, 70)).astype(dtype)
+        expected = jax.tree.leaves(run(jax.device_put(x, jax.devices("cpu")[0])))
+        for function in (run, jax.jit(run)):
+            got = jax.tree.leaves(function(jax.device_put(x, gpu)))
+            assert all(a.devices() == {gpu} and same(a, np.asarray(b)) for a, b in zip(got, expected, strict=True))

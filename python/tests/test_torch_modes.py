@@ -3,10 +3,11 @@
 import lifting
 import numpy as np
 import pytest
-from needs import need
+from needs import need, need_gpu
 
 torch = need("torch")
 import lifting.torch as lt  # noqa: E402
+from lifting import _torch_modes  # noqa: E402
 
 MODES = lifting.Modes.modes
 WAVELETS = ["haar", "db3", "sym4", "coif1", "bior2.2", "rbio3.1", "bior4.4"]
@@ -59,6 +60,46 @@ def test_gradients(wavelet, mode):
 
     assert torch.autograd.gradcheck(inverse, bands, fast_mode=True)
     assert torch.autograd.gradgradcheck(inverse, bands, fast_mode=True)
+
+
+def everything(x, wavelet, mode, dims):
+    """Bands, what they make, and gradients of both."""
+    x = x.clone().requires_grad_()
+    bands = flat(lt.wavedecn(x, wavelet, mode, 2, dims=dims))
+    (gradient,) = torch.autograd.grad(sum(band.square().sum() for band in bands), x)
+    low, *details = lt.wavedecn(x.detach(), wavelet, mode, 2, dims=dims)
+    low.requires_grad_()
+    back = lt.waverecn([low, *details], wavelet, mode, dims=dims)
+    some = lt.waverecn([low, {}, details[-1]], wavelet, mode, dims=dims)
+    return *bands, gradient, back, some, torch.autograd.grad(back.square().sum(), low)[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_plans_of_devices_have_the_same_bits(mode, monkeypatch):
+    for shape, dims, dtype in [((2, 5), 1, torch.float64), ((2, 3, 5, 4), 2, torch.float16)]:
+        x = torch.randn(shape).to(dtype)
+        expected = everything(x, "db2", mode, dims)
+        with monkeypatch.context() as context:
+            # What interprets a GPU's kernels takes tensors of this machine's memory.
+            context.setattr(_torch_modes, "_device", lambda tensor: "interpreter")
+            got = everything(x, "db2", mode, dims)
+        assert all(torch.equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("wavelet", ["haar", "db4", "bior4.4"])
+def test_a_gpu_has_the_same_bits(wavelet, mode):
+    need_gpu(torch)
+    for shape, dims in [((3, 101), 1), ((2, 3, 61, 130), 2), ((2, 17, 20, 33), 3)]:
+        for dtype in (torch.float32, torch.float64, torch.float16):
+            x = torch.randn(shape).to(dtype)
+            expected, got = everything(x, wavelet, mode, dims), everything(x.cuda(), wavelet, mode, dims)
+            assert all(torch.equal(a, b.cpu()) for a, b in zip(expected, got, strict=True))
+    x = torch.randn(2, 9, 12, dtype=torch.float64, device="cuda").requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: tuple(flat(lt.wavedecn(x, wavelet, mode, 1))), x, fast_mode=True)
+    run = torch.compile(lambda x: lt.wavedec2(x, wavelet, mode, 1)[0] * 2, fullgraph=True, backend="aot_eager")
+    assert torch.equal(run(x.detach()), lt.wavedec2(x.detach(), wavelet, mode, 1)[0] * 2)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -10,7 +10,7 @@ use lifting_dsl::geometry::{Geometry, Layout};
 use lifting_dsl::{Boundary, Domain, Format, Scheme};
 use lifting_planner::emit::Fixed;
 use lifting_planner::{
-    Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning, exactness, source,
+    Extended, Machine, Only, Problem, Program, Recipe, Schedule, Tuning, Way, Wisdom, WisdomWarning, exactness, source,
 };
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -39,6 +39,7 @@ pub struct PlanBuilder<'a, T = Unsampled> {
     layout: Layout,
     range: Option<(i64, i64)>,
     pad: Option<Pad>,
+    extended: Option<(Vec<usize>, Vec<Option<Extended>>)>,
     tile: Option<Vec<usize>>,
     strides: Option<Vec<isize>>,
     coefficient_strides: Option<Vec<isize>>,
@@ -82,6 +83,7 @@ impl<'a> PlanBuilder<'a> {
             layout: Layout::Mallat,
             range: None,
             pad: None,
+            extended: None,
             tile: None,
             strides: None,
             coefficient_strides: None,
@@ -168,6 +170,7 @@ impl<'a, T> PlanBuilder<'a, T> {
             layout: self.layout,
             range: self.range,
             pad: self.pad,
+            extended: self.extended,
             tile: self.tile,
             strides: self.strides,
             coefficient_strides: self.coefficient_strides,
@@ -212,6 +215,12 @@ impl<'a, T> PlanBuilder<'a, T> {
     /// would multiply the data, and are refused where that makes more than 65536 samples.
     pub fn pad(mut self, pad: Pad) -> Self {
         self.pad = Some(pad);
+        self
+    }
+
+    /// Data of that shape in the middle of the plan's, where it goes on by rules: not for CPUs.
+    pub(crate) fn extended(mut self, data: &[usize], axes: Vec<Option<Extended>>) -> Self {
+        self.extended = Some((data.to_vec(), axes));
         self
     }
 
@@ -392,11 +401,13 @@ impl<'a, T> PlanBuilder<'a, T> {
         let geometry = if padded == shape { geometry } else { Geometry::new(&padded, &origins, &levels, &order)? };
         let boundary = self.boundary.or_else(|| profile.and_then(|p| p.boundary)).unwrap_or_else(|| scheme.boundary());
         geometry.check_boundary(boundary)?;
+        let (source_shape, extended) = self.extended.clone().unwrap_or((shape, Vec::new()));
         let problem = Problem {
             boundary,
             geometry,
             layout: self.layout,
-            source_shape: shape,
+            source_shape,
+            extended,
             gain_shift: profile.map_or(0, |p| p.gain_shift),
             double_lone_odd: self.profile == Some(Format::Jpeg2000) && scheme.domain() == Domain::Integer,
             doubled_ends: false,

@@ -1,6 +1,6 @@
 //! Levels that keep all that depends on the data: the bits of the oracle, and reconstruction.
 
-use lifting::{Expansive, Extension, Sample, SampleType, Scheme, Strided, catalogue, f16};
+use lifting::{Device, Expansive, Extension, Sample, SampleType, Scheme, Strided, catalogue, f16};
 use lifting_dsl::oracle;
 
 fn samples<T: Sample>(n: usize) -> Vec<T> {
@@ -25,7 +25,7 @@ fn window<T: Sample>(array: &[T], extended: &[usize], at: &[usize], shape: &[usi
         .collect()
 }
 
-fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>], threads: usize) {
+fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>], device: &Device) {
     let what = || format!("{} {shape:?} {rules:?} {}", scheme.name(), T::KIND);
     let definition = oracle::Expansive {
         scheme: scheme.clone(),
@@ -35,7 +35,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     };
     let data = samples::<T>(shape.iter().product());
     let expected = definition.forward(&data).unwrap();
-    let ours = Expansive::<T>::new(scheme, scheme.filter_length(), shape, rules, threads).unwrap();
+    let ours = Expansive::<T>::new(scheme, scheme.filter_length(), shape, rules, device).unwrap();
     let len = ours.extended_len();
     // Scratch and results hold what was there before.
     let (mut coefficients, mut scratch) = (samples::<T>(len), samples::<T>(len));
@@ -52,7 +52,7 @@ fn check<T: Sample>(scheme: &Scheme, shape: &[usize], rules: &[Option<Extension>
     }
 
     // Of the bands alone, as synthesis has them.
-    let back = Expansive::<T>::of_bands(scheme, scheme.filter_length(), &n, rules, threads).unwrap();
+    let back = Expansive::<T>::of_bands(scheme, scheme.filter_length(), &n, rules, device).unwrap();
     let strides = strides(&n);
     // SAFETY: the bands are contiguous arrays of that shape.
     let views: Vec<Strided<T>> = bands.iter().map(|b| unsafe { Strided::new(b.as_ptr(), &n, &strides) }).collect();
@@ -104,6 +104,10 @@ fn strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
+/// CPUs with so many threads.
+const ONE: Device = Device::Cpu { threads: 1 };
+const TWO: Device = Device::Cpu { threads: 2 };
+
 const WAVELETS: [&str; 8] = ["haar", "db2", "db5", "sym8", "bior2.2", "bior4.4", "rbio3.1", "coif2"];
 
 #[test]
@@ -113,10 +117,10 @@ fn lines_have_the_oracles_bits_and_reconstruct() {
         for rule in Extension::ALL {
             for n in [1, 2, 3, 4, 7, 16, 33] {
                 // An odd line of the periodized modes is another line, of one sample more.
-                check::<f64>(&scheme, &[n], &[Some(rule)], 1);
+                check::<f64>(&scheme, &[n], &[Some(rule)], &ONE);
             }
-            check::<f32>(&scheme, &[50], &[Some(rule)], 1);
-            check::<f16>(&scheme, &[21], &[Some(rule)], 1);
+            check::<f32>(&scheme, &[50], &[Some(rule)], &ONE);
+            check::<f16>(&scheme, &[21], &[Some(rule)], &ONE);
         }
     }
 }
@@ -127,17 +131,38 @@ fn arrays_have_the_oracles_bits_and_reconstruct() {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
             let other = Extension::ALL[(rule as usize + 4) % 9];
-            check::<f32>(&scheme, &[6, 9], &[Some(rule), Some(rule)], 1);
-            check::<f64>(&scheme, &[5, 12], &[Some(rule), Some(other)], 1);
-            check::<f64>(&scheme, &[5, 12], &[None, Some(rule)], 2);
-            check::<f32>(&scheme, &[11, 4], &[Some(rule), None], 1);
-            check::<f64>(&scheme, &[3, 8, 5], &[Some(rule), None, Some(other)], 1);
-            check::<f32>(&scheme, &[4, 6, 5], &[Some(rule); 3], 1);
+            check::<f32>(&scheme, &[6, 9], &[Some(rule), Some(rule)], &ONE);
+            check::<f64>(&scheme, &[5, 12], &[Some(rule), Some(other)], &ONE);
+            check::<f64>(&scheme, &[5, 12], &[None, Some(rule)], &TWO);
+            check::<f32>(&scheme, &[11, 4], &[Some(rule), None], &ONE);
+            check::<f64>(&scheme, &[3, 8, 5], &[Some(rule), None, Some(other)], &ONE);
+            check::<f32>(&scheme, &[4, 6, 5], &[Some(rule); 3], &ONE);
             // Rows so long that their margins are longer.
-            check::<f32>(&scheme, &[3, 701], &[Some(rule); 2], 1);
-            check::<f64>(&scheme, &[2, 300], &[None, Some(rule)], 1);
+            check::<f32>(&scheme, &[3, 701], &[Some(rule); 2], &ONE);
+            check::<f64>(&scheme, &[2, 300], &[None, Some(rule)], &ONE);
         }
-        check::<f32>(&scheme, &[200, 300], &[Some(Extension::Symmetric); 2], 2);
+        check::<f32>(&scheme, &[200, 300], &[Some(Extension::Symmetric); 2], &TWO);
+    }
+}
+
+/// The kernels that GPUs run extend the data themselves.
+#[test]
+fn kernels_have_the_oracles_bits() {
+    let scheme = catalogue::find("bior2.2").unwrap();
+    for rule in Extension::ALL {
+        let other = Extension::ALL[(rule as usize + 4) % 9];
+        for n in [1, 2, 3, 8] {
+            check::<f64>(&scheme, &[n], &[Some(rule)], &Device::Interpreter);
+        }
+        check::<f16>(&scheme, &[21], &[Some(rule)], &Device::Interpreter);
+        check::<f32>(&scheme, &[7, 9], &[Some(rule), Some(other)], &Device::Interpreter);
+        check::<f32>(&scheme, &[3, 5, 4], &[Some(rule), None, Some(other)], &Device::Interpreter);
+    }
+    // Rows so long that their margins are longer; filters that go round a short line.
+    check::<f32>(&scheme, &[2, 600], &[None, Some(Extension::Antireflect)], &Device::Interpreter);
+    let db10 = catalogue::find("db10").unwrap();
+    for rule in [Extension::Symmetric, Extension::Periodic, Extension::Antireflect] {
+        check::<f64>(&db10, &[3], &[Some(rule)], &Device::Interpreter);
     }
 }
 
@@ -173,7 +198,7 @@ fn long_filters_go_round_short_lines() {
     for name in ["db38", "coif17", "sym20", "bior6.8", "dmey"] {
         let scheme = catalogue::find(name).unwrap();
         for rule in Extension::ALL {
-            check::<f64>(&scheme, &[5, 2], &[Some(rule), Some(rule)], 1);
+            check::<f64>(&scheme, &[5, 2], &[Some(rule), Some(rule)], &ONE);
         }
     }
 }
@@ -207,13 +232,13 @@ fn what_cannot_be_is_said() {
     let said = |result: Result<Expansive<f32>, lifting::PlanError>| result.unwrap_err().to_string();
     let (db4, legall) = (catalogue::find("db4").unwrap(), catalogue::find("legall53").unwrap());
     let rule = Some(Extension::Smooth);
-    assert!(said(Expansive::new(&legall, 6, &[8], &[rule], 1)).contains("`legall53` is an integer wavelet"));
-    assert!(said(Expansive::new(&db4, 8, &[8, 0], &[rule, None], 1)).contains("axis 1 has length 0"));
-    assert!(said(Expansive::new(&db4, 8, &[8, 8], &[rule], 1)).contains("1 extensions for 2 axes"));
-    let short = said(Expansive::of_bands(&db4, 8, &[3], &[rule], 1));
+    assert!(said(Expansive::new(&legall, 6, &[8], &[rule], &ONE)).contains("`legall53` is an integer wavelet"));
+    assert!(said(Expansive::new(&db4, 8, &[8, 0], &[rule, None], &ONE)).contains("axis 1 has length 0"));
+    assert!(said(Expansive::new(&db4, 8, &[8, 8], &[rule], &ONE)).contains("1 extensions for 2 axes"));
+    let short = said(Expansive::of_bands(&db4, 8, &[3], &[rule], &ONE));
     assert_eq!(short, "bands of 3 coefficients along axis 0: whatever the data, `db4` makes at least 4");
-    assert!(said(Expansive::new(&db4, 8, &[1, usize::MAX / 2], &[None, rule], 1)).contains("more samples than"));
-    let dwt = Expansive::<f32>::new(&db4, 8, &[8], &[rule], 1).unwrap();
+    assert!(said(Expansive::new(&db4, 8, &[1, usize::MAX / 2], &[None, rule], &ONE)).contains("more samples than"));
+    let dwt = Expansive::<f32>::new(&db4, 8, &[8], &[rule], &ONE).unwrap();
     let error = dwt.forward(&[0.0; 8], &mut [0.0; 9], &mut [0.0; 9]).unwrap_err().to_string();
     assert!(error.starts_with("the scratch needs"), "{error}");
     let error = dwt.inverse::<[f32]>(&[None], &mut [], &mut []).unwrap_err().to_string();

@@ -18,6 +18,7 @@ pub mod baseline;
 pub mod cascade;
 pub mod copy;
 pub mod demand;
+pub mod extend;
 pub mod horizontal;
 pub mod lattice;
 pub mod lone_tile;

@@ -44,7 +44,7 @@ impl Lowering<'_> {
             if chosen[0].is_single() || chosen[0].begins_with_both() {
                 low = self.scratch(Region::Packed, self.sample, shape, &order, parity);
             }
-            self.copy(source, low, shape, &problem.source_shape)?;
+            self.pad(source, low)?;
         }
         let mut level = 0;
         for chosen in chosen {

@@ -60,7 +60,10 @@ impl Lowering<'_> {
         self.list.choices = chosen.into_iter().map(|c| c.choice).collect();
         if staged {
             self.after();
-            self.copy(result, target, &wanted, &shape)?;
+            match pads {
+                true => self.crop(result, target)?,
+                false => self.copy(result, target, &wanted, &shape)?,
+            }
         }
         Ok(std::mem::take(&mut self.list))
     }

@@ -1,15 +1,19 @@
-//! Levels as PyWavelets has them, as XLA calls them on a CPU.
+//! Levels as PyWavelets has them, as XLA calls them on a CPU and on CUDA devices.
 //!
 //! Attributes say which level is wanted: `transform` (`forward` and `inverse_adjoint` take an array to bands, `inverse`
 //! and `adjoint` bands to an array), `wavelet`, `modes` (names for the last axes, with commas), and `shape`, the
 //! lengths of these axes, of bands for `inverse` and `inverse_adjoint`, else of the data. Bands are
-//! windows of the one result.
+//! windows of the one result. On a GPU they are windows of what is given as well, which has zeros around them; and what
+//! is restored is all of the result.
 
-use super::{Call, Failure, aligned, api, sample, scheme_of, shape, text};
+use super::{Buffer, Call, Failure, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
+use crate::LiftingError;
 use crate::dlpack::contiguous;
 use crate::level::{Any, each};
+use crate::plan::{self, Operation};
 use crate::scheme::Scheme;
-use lifting::{SampleType, Strided};
+use lifting::{Device, SampleType, Strided};
+use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,28 +26,66 @@ struct Key {
     shape: Vec<usize>,
     sample: SampleType,
     of_bands: bool,
+    gpu: Option<usize>,
 }
 
 static LEVELS: Mutex<Option<HashMap<Key, Arc<Any>>>> = Mutex::new(None);
+static PLANS: Mutex<Option<HashMap<Key, Arc<plan::Any>>>> = Mutex::new(None);
 
 impl Key {
+    /// For what a call's attributes say of an array of that shape.
+    fn of(call: &Call<'_>, found: &[usize], sample: SampleType, gpu: Option<usize>) -> Result<Key, Failure> {
+        let lengths: Vec<usize> =
+            call.string("shape")?.split(',').map(str::parse).collect::<Result<_, _>>().map_err(text)?;
+        let Some(batch) = found.len().checked_sub(lengths.len()).map(|axes| found[..axes].iter().product()) else {
+            return Err(text(format!("{} axes of an array that has {}", lengths.len(), found.len())));
+        };
+        Ok(Key {
+            wavelet: call.string("wavelet")?.to_owned(),
+            modes: call.string("modes")?.to_owned(),
+            shape: [&[batch], &lengths[..]].concat(),
+            sample,
+            of_bands: of_bands(call.operation()?),
+            gpu,
+        })
+    }
+
+    fn make(&self) -> Result<Any, String> {
+        let scheme = Scheme::from(scheme_of(&self.wavelet)?);
+        let modes: Vec<Option<String>> =
+            std::iter::once(None).chain(self.modes.split(',').map(|mode| Some(mode.to_owned()))).collect();
+        let device = self.gpu.map_or(Ok(Device::cpu()), Device::cuda).map_err(|error| error.to_string())?;
+        Any::new(&scheme, &self.shape, &modes, self.sample, self.of_bands, &device)
+    }
+
     /// The level, made at the first call.
     fn level(self) -> Result<Arc<Any>, String> {
         let lock = || LEVELS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(level) = lock().get_or_insert_default().get(&self) {
             return Ok(level.clone());
         }
-        let scheme = Scheme::from(scheme_of(&self.wavelet)?);
-        let modes: Vec<Option<String>> =
-            std::iter::once(None).chain(self.modes.split(',').map(|mode| Some(mode.to_owned()))).collect();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let level = Arc::new(Any::new(&scheme, &self.shape, &modes, self.sample, self.of_bands, threads)?);
+        let level = Arc::new(self.make()?);
         Ok(lock().get_or_insert_default().entry(self).or_insert(level).clone())
+    }
+
+    /// The plan of a level on a GPU, made at the first call.
+    fn plan(self) -> Result<Arc<plan::Any>, String> {
+        let lock = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = lock().get_or_insert_default().get(&self) {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(self.make()?.device_plan(self.of_bands)?);
+        Ok(lock().get_or_insert_default().entry(self).or_insert(plan).clone())
     }
 }
 
-/// Runs a call.
-pub fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
+/// Whether lengths are those of bands.
+fn of_bands(operation: Operation) -> bool {
+    matches!(operation, Operation::Inverse(_) | Operation::InverseAdjoint)
+}
+
+/// Runs a call on a CPU.
+pub(super) fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
     let (given, results) = call.buffers()?;
     let ([first, ..], [result]) = (&given[..], &results[..]) else {
         return Err(text("a level takes an array, or bands, and makes one array"));
@@ -57,27 +99,15 @@ pub fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
     if samples == 0 || given.iter().any(|buffer| buffer.data == result.data) {
         return if samples == 0 { Ok(()) } else { Err(text("what is given and the result share memory")) };
     }
-    let lengths: Vec<usize> =
-        call.string("shape")?.split(',').map(str::parse).collect::<Result<_, _>>().map_err(text)?;
-    let Some(batch) = found.len().checked_sub(lengths.len()).map(|axes| found[..axes].iter().product()) else {
-        return Err(text(format!("{} axes of an array that has {}", lengths.len(), found.len())));
+    let operation = call.operation()?;
+    let (split, adjoint) = match operation {
+        Operation::Forward => (true, false),
+        Operation::InverseAdjoint => (true, true),
+        Operation::Inverse(_) => (false, false),
+        Operation::Adjoint => (false, true),
     };
-    let transform = call.string("transform")?;
-    let (split, adjoint, of_bands) = match transform {
-        "forward" => (true, false, false),
-        "inverse_adjoint" => (true, true, true),
-        "inverse" => (false, false, true),
-        "adjoint" => (false, true, false),
-        _ => return Err(text(format!("no transform of a level is called `{transform}`"))),
-    };
-    let key = Key {
-        wavelet: call.string("wavelet")?.to_owned(),
-        modes: call.string("modes")?.to_owned(),
-        shape: [&[batch], &lengths[..]].concat(),
-        sample: of.0,
-        of_bands,
-    };
-    let given_shape = [&[batch], &found[found.len() - lengths.len()..]].concat();
+    let key = Key::of(call, &found, of.0, None)?;
+    let given_shape = [&[key.shape[0]], &found[found.len() + 1 - key.shape.len()..]].concat();
     let strides = contiguous(&given_shape);
     each!(&*key.level()?, typed => {
         // SAFETY: XLA owns all arrays, dense and of these shapes, and what is written is none of the others.
@@ -91,4 +121,73 @@ pub fn on_cpu(call: &Call<'_>) -> Result<(), Failure> {
             typed.join_to(adjoint, &views.iter().map(Some).collect::<Vec<_>>(), target).map_err(text)
         }
     })
+}
+
+/// The plan for the arrays of a call on a GPU; `None` if there is nothing in them.
+fn planned(call: &Call<'_>, given: &Buffer, result: &Buffer) -> Result<Option<Arc<plan::Any>>, Failure> {
+    let (found, (sample, complex)) = (shape(given), sample(given)?);
+    if complex || result.sample != given.sample || !aligned(given) || !aligned(result) {
+        return Err(text("arrays of a level have one type of real samples"));
+    }
+    if found.contains(&0) || shape(result).contains(&0) {
+        return Ok(None);
+    }
+    let operation = call.operation()?;
+    let plan = Key::of(call, &found, sample, Some(call.ordinal()?))?.plan()?;
+    let [data, coefficients] = plan::each!(&*plan, typed => [typed.plan.shape(), typed.plan.coefficient_shape()]);
+    let expected = match operation {
+        Operation::Forward | Operation::InverseAdjoint => [data, coefficients],
+        Operation::Inverse(_) | Operation::Adjoint => [coefficients, data],
+    };
+    for (buffer, expected) in [given, result].into_iter().zip(expected) {
+        let axes = shape(buffer);
+        let last = axes.len().checked_sub(expected.len() - 1).map(|batch| axes.split_at(batch));
+        if last.is_none_or(|(batch, last)| batch.iter().product::<usize>() != expected[0] || last != &expected[1..]) {
+            return Err(text(format!("an array of a level must have shape {expected:?}, and has {axes:?}")));
+        }
+    }
+    if given.data == result.data {
+        return Err(text("what is given and the result share memory"));
+    }
+    Ok(Some(plan))
+}
+
+/// Makes the plan, before work is captured.
+pub(super) fn prepare_on_gpu(call: &Call<'_>) -> Result<(), Failure> {
+    let (given, results) = call.arrays()?;
+    match planned(call, given, results[0])? {
+        Some(plan) => scratch_bytes(&plan, call.operation()?).map(drop).map_err(Failure::from),
+        None => Ok(()),
+    }
+}
+
+/// Queues a level on the call's stream.
+pub(super) fn on_gpu(call: &Call<'_>) -> Result<(), Failure> {
+    let (given, results) = call.arrays()?;
+    match planned(call, given, results[0])? {
+        // SAFETY: arrays of that device, dense and of the plan's shapes, and two.
+        Some(plan) => unsafe { call.queue(&plan, given, &results) },
+        None => Ok(()),
+    }
+}
+
+/// Makes the plan of a level on a CUDA device, for an array of that shape in which all axes that are not transformed
+/// are one, and says how many bytes of scratch memory the call's second result has.
+#[pyfunction]
+pub fn xla_level_scratch_bytes(
+    py: Python<'_>,
+    transform: &str,
+    wavelet: &str,
+    modes: &str,
+    shape: Vec<usize>,
+    sample: &str,
+    gpu: usize,
+) -> PyResult<usize> {
+    py.detach(|| {
+        let (sample, operation) = (sample.parse::<SampleType>()?, Operation::named(transform, 0)?);
+        let (wavelet, modes, of_bands) = (wavelet.to_owned(), modes.to_owned(), of_bands(operation));
+        let key = Key { wavelet, modes, shape, sample, of_bands, gpu: Some(gpu) };
+        scratch_bytes(&*key.plan()?, operation)
+    })
+    .map_err(LiftingError::new_err)
 }

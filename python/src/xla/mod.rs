@@ -9,7 +9,7 @@
 //! Plans are kept for as long as the process lives, as JAX keeps what it compiled: captured graphs refer to kernels.
 
 mod api;
-mod level;
+pub mod level;
 
 use crate::LiftingError;
 use crate::dlpack::contiguous;
@@ -224,8 +224,18 @@ impl Call<'_> {
         if same(given, results[0])? {
             return Ok(());
         }
-        let (operation, plan) = (self.operation()?, self.plan(given, Some(self.ordinal()?))?);
-        let needed = scratch_bytes(&plan, operation)?;
+        let plan = self.plan(given, Some(self.ordinal()?))?;
+        // SAFETY: arrays of that device, dense and of the plan's shape, which `same` checked.
+        unsafe { self.queue(&plan, given, &results) }
+    }
+
+    /// Queues a plan of a CUDA device on the call's stream; scratch memory is the second result.
+    ///
+    /// # Safety
+    /// The arrays must be those of the plan's device, dense, of its shapes, and two.
+    unsafe fn queue(&self, plan: &Any, given: &Buffer, results: &[&Buffer]) -> Result<(), Failure> {
+        let operation = self.operation()?;
+        let needed = scratch_bytes(plan, operation)?;
         let scratch = match results.get(1) {
             Some(memory) if memory.sample == api::sample::U8 && shape(memory).iter().product::<usize>() >= needed => {
                 memory.data
@@ -234,10 +244,10 @@ impl Call<'_> {
             _ => return Err(text(format!("the second result must be {needed} bytes of scratch memory"))),
         };
         let (stream, transform) = (self.stream()?, operation.transform(false));
-        each!(&*plan, typed => {
+        each!(plan, typed => {
             let on_device = typed.plan.cuda().map_err(text)?;
             let [source, target, scratch] = [given.data, results[0].data, scratch].map(|at| at as u64);
-            // SAFETY: arrays of that device, dense and of the plan's shape, which `same` checked; XLA orders their use.
+            // SAFETY: passed on from the caller; XLA orders the use of arrays.
             unsafe { on_device.execute_with_scratch(transform, stream.cast(), source, target, scratch) }.map_err(text)
         })
     }
@@ -395,8 +405,18 @@ unsafe extern "C" fn execute_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
     unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, |call| call.on_gpu()) }
 }
 
-/// Handlers for one of JAX's platforms, `cpu` or `CUDA`, or for levels on the CPU, `cpu, levels`: stages of execution,
-/// and pointers to what to call.
+unsafe extern "C" fn initialize_level_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, level::prepare_on_gpu) }
+}
+
+unsafe extern "C" fn level_on_gpu(frame: *mut CallFrame) -> *mut api::Error {
+    // SAFETY: XLA is who calls.
+    unsafe { handle(frame, api::GPU_API_SIZE, api::COMMAND_BUFFER_COMPATIBLE, level::on_gpu) }
+}
+
+/// Handlers for one of JAX's platforms, `cpu` or `CUDA`, or for levels there, `cpu, levels` and `CUDA, levels`: stages
+/// of execution, and pointers to what to call.
 #[pyfunction]
 pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py, PyDict>> {
     type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut api::Error;
@@ -404,6 +424,7 @@ pub fn xla_handlers<'py>(py: Python<'py>, platform: &str) -> PyResult<Bound<'py,
         "cpu" => &[("execute", execute_on_cpu)],
         "cpu, levels" => &[("execute", level_on_cpu)],
         "CUDA" => &[("initialize", initialize_on_gpu), ("execute", execute_on_gpu)],
+        "CUDA, levels" => &[("initialize", initialize_level_on_gpu), ("execute", level_on_gpu)],
         _ => return Err(LiftingError::new_err(format!("there are no handlers for {platform}"))),
     };
     let stages = PyDict::new(py);

@@ -151,6 +151,7 @@ fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem
         double_lone_odd: integer && random.below(4) == 0,
         doubled_ends: false,
         tile: None,
+        extended: Vec::new(),
     }
 }
 
@@ -253,6 +254,7 @@ fn schedule<T: Sample>(wavelet: &str, shape: &[usize], boundary: Boundary, isa: 
         double_lone_odd: false,
         doubled_ends: false,
         tile: None,
+        extended: Vec::new(),
     };
     Cpu::<T>::with(Arc::new(problem), 1, isa).unwrap().passes()[0].schedule
 }

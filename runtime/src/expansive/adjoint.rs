@@ -4,13 +4,12 @@
 //! into these windows and zeros elsewhere, takes the adjoint of the transform, and gives what the array was extended by
 //! back to the samples that it was made of.
 
-use super::{Beyond, Expansive, Factor, Margin, place};
+use super::{Expansive, place};
 use crate::data::{Expected, RawView, Source, Target};
 use crate::error::PlanError;
 use crate::exec::Workspace;
 use crate::sample::Sample;
 use lifting_codegen::schedule::Direction;
-use lifting_dsl::sample::Arithmetic;
 
 impl<T: Sample> Expansive<T> {
     /// The adjoint of [`Expansive::forward`]: takes the gradient of a function of the bands, of which missing ones
@@ -28,7 +27,14 @@ impl<T: Sample> Expansive<T> {
     ) -> Result<(), PlanError> {
         let views = self.views(bands)?;
         let to = Expected::contiguous("the data", &self.shape)?;
-        data.target(&to)?;
+        let target = data.target(&to)?;
+        if !self.hosted {
+            let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
+            self.gather(&views, &self.windows, &self.extended, scratch);
+            let src = scratch.source(&Expected::contiguous("the scratch", &self.extended)?)?;
+            // SAFETY: checked views of exclusive borrows.
+            return unsafe { self.analysis.executor().adjoint(Direction::Forward, src, target, workspace) };
+        }
         let scratch = self.scratch(scratch, 2 * self.extended_len(), &self.extended, workspace)?;
         let (coefficients, extended) = scratch.split_at_mut(self.extended_len());
         self.gather(&views, &self.windows, &self.extended, coefficients);
@@ -36,7 +42,7 @@ impl<T: Sample> Expansive<T> {
         let (src, dst) = (coefficients.source(&whole)?, extended.target(&whole)?);
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
         unsafe { self.analysis.executor().adjoint(Direction::Forward, src, dst, workspace)? };
-        (0..self.shape.len()).for_each(|axis| self.fold_axis(0, axis, extended));
+        (0..self.shape.len()).for_each(|axis| self.fold_axis(axis, extended));
         let from = RawView::new(extended[self.start_of_data()..].as_ptr(), &self.shape, &self.strides);
         // SAFETY: the part of the extended array where the data is.
         unsafe { place(0, &from, from.ptr, 0, &to.strides, data) };
@@ -57,37 +63,18 @@ impl<T: Sample> Expansive<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         let view = data.source(&Expected::contiguous("the data", &self.restored)?)?;
+        let whole = Expected::contiguous("the coefficients", &self.extended)?;
+        if !self.hosted {
+            let dst = coefficients.target(&whole)?;
+            // SAFETY: checked views, one of an exclusive borrow.
+            return unsafe { self.synthesis.executor().adjoint(Direction::Inverse, view, dst, workspace) };
+        }
         let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
         scratch.fill(T::default());
         // SAFETY: a checked view of a shared borrow, as large as the window at that place.
         unsafe { place(0, &view, view.ptr, self.start_of_data(), &self.strides, scratch) };
-        let whole = Expected::contiguous("the coefficients", &self.extended)?;
         let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
         unsafe { self.analysis.executor().adjoint(Direction::Inverse, src, dst, workspace) }
-    }
-
-    /// The adjoint of [`extend_axis`](Expansive::extend_axis): what stands beyond goes back to what it was made of.
-    fn fold_axis(&self, outer: usize, axis: usize, array: &mut [T]) {
-        let stride = self.strides[outer] as usize;
-        if outer < axis {
-            let lines = array[self.start(outer)..].chunks_exact_mut(stride).take(self.shape[outer]);
-            lines.for_each(|line| self.fold_axis(outer + 1, axis, line));
-            return;
-        }
-        let mut add = |at: usize, index: usize, factor: Factor<T>| {
-            for k in 0..stride {
-                let product = T::Work::mul(factor, array[at * stride + k].to_work().widen());
-                let sample = &mut array[index * stride + k];
-                *sample = T::from_work(sample.to_work().updated(false, product));
-            }
-        };
-        for Margin { at, is } in &self.margins[axis] {
-            match is {
-                Beyond::Zero => {}
-                Beyond::Sample(index) => add(*at, *index, T::Work::ONE),
-                Beyond::Sum(terms) => terms.iter().for_each(|&(factor, index)| add(*at, index, factor)),
-            }
-        }
     }
 }

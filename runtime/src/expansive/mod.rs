@@ -1,6 +1,10 @@
 //! One level that keeps every coefficient that depends on the data, as PyWavelets' modes do.
+//!
+//! On CPUs what is here extends the array, and gives it to a plan that knows nothing of it. On other devices plans do
+//! both, and [`Expansive::cuda`] executes them on a device's memory.
 
 mod adjoint;
+mod extend;
 
 use crate::data::{Expected, RawView, RawViewMut, Source, Target, contiguous};
 use crate::device::Device;
@@ -8,10 +12,12 @@ use crate::error::PlanError;
 use crate::exec::{Joins, Workspace, WorkspaceSize};
 use crate::plan::Plan;
 use crate::sample::Sample;
+use extend::{Margin, margins};
+use lifting_codegen::schedule::Direction;
 use lifting_dsl::extension::{Extension, Window};
 use lifting_dsl::geometry::GeometryError;
-use lifting_dsl::sample::Arithmetic;
-use lifting_dsl::{Boundary, Domain, Scheme, Weight};
+use lifting_dsl::{Boundary, Domain, Scheme};
+use lifting_planner::Extended;
 
 /// One level of a real wavelet along some axes of arrays of one shape, which go on beyond their ends by an
 /// [`Extension`].
@@ -22,10 +28,11 @@ use lifting_dsl::{Boundary, Domain, Scheme, Weight};
 /// plan, and what is kept is a window of the result.
 ///
 /// ```
-/// use lifting::{Expansive, Extension, catalogue};
+/// use lifting::{Device, Expansive, Extension, catalogue};
 ///
 /// let wavelet = catalogue::find("db2")?;
-/// let dwt = Expansive::<f64>::new(&wavelet, wavelet.filter_length(), &[6], &[Some(Extension::Symmetric)], 1)?;
+/// let (length, modes) = (wavelet.filter_length(), [Some(Extension::Symmetric)]);
+/// let dwt = Expansive::<f64>::new(&wavelet, length, &[6], &modes, &Device::cpu())?;
 /// let mut scratch = vec![0.0; dwt.extended_len()];
 /// let mut coefficients = vec![0.0; dwt.extended_len()];
 /// dwt.forward(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut coefficients, &mut scratch)?;
@@ -40,8 +47,11 @@ use lifting_dsl::{Boundary, Domain, Scheme, Weight};
 /// ```
 #[derive(Debug)]
 pub struct Expansive<T: Sample> {
+    /// On the CPU of the extended array, elsewhere of the data.
     analysis: Plan<T>,
     synthesis: Plan<T>,
+    /// Whether it is for the CPU.
+    hosted: bool,
     /// Of a workspace for both.
     size: WorkspaceSize,
     /// For each axis, what stands before and behind the data.
@@ -54,12 +64,13 @@ pub struct Expansive<T: Sample> {
     band_shape: Vec<usize>,
     extended: Vec<usize>,
     strides: Vec<isize>,
+    /// A line of a band of zeros.
+    zeros: Vec<T>,
 }
 
 impl<T: Sample> Expansive<T> {
     /// For data of that shape. `filter_length` is the wavelet's [`Scheme::filter_length`], which takes longer to find
-    /// than all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed. On the CPU,
-    /// with at most so many threads.
+    /// than all the rest. `extensions` has an entry for each axis, `None` for one that is not transformed.
     ///
     /// # Errors
     /// An integer wavelet, integer samples, an empty axis, too few or too many axes, or more samples than the machine
@@ -69,11 +80,11 @@ impl<T: Sample> Expansive<T> {
         filter_length: usize,
         shape: &[usize],
         extensions: &[Option<Extension>],
-        threads: usize,
+        device: &Device,
     ) -> Result<Expansive<T>, PlanError> {
         check(scheme, shape, extensions)?;
         let window = |n: usize, rule| Window::new(scheme, rule, filter_length, n);
-        Expansive::with(scheme, shape, extensions, threads, window)
+        Expansive::with(scheme, shape, extensions, device, window)
     }
 
     /// For bands of that shape, where the data's is not known: it is then the largest that has such bands.
@@ -85,7 +96,7 @@ impl<T: Sample> Expansive<T> {
         filter_length: usize,
         band_shape: &[usize],
         extensions: &[Option<Extension>],
-        threads: usize,
+        device: &Device,
     ) -> Result<Expansive<T>, PlanError> {
         check(scheme, band_shape, extensions)?;
         for (axis, (&n, rule)) in band_shape.iter().zip(extensions).enumerate() {
@@ -95,14 +106,14 @@ impl<T: Sample> Expansive<T> {
             }
         }
         let window = |n: usize, rule| Window::of_coefficients(scheme, rule, filter_length, n);
-        Expansive::with(scheme, band_shape, extensions, threads, window)
+        Expansive::with(scheme, band_shape, extensions, device, window)
     }
 
     fn with(
         scheme: &Scheme,
         given: &[usize],
         extensions: &[Option<Extension>],
-        threads: usize,
+        device: &Device,
         window: impl Fn(usize, Extension) -> Option<Window>,
     ) -> Result<Expansive<T>, PlanError> {
         let too_large = || PlanError::TooLarge { shape: given.to_vec() };
@@ -121,23 +132,36 @@ impl<T: Sample> Expansive<T> {
         let shapes = |of: fn(&Window) -> usize| lengths(&windows, given, of);
         let (extended, whole) = (shapes(Window::length), lengths(&inner, given, Window::length));
         let levels: Vec<u32> = windows.iter().map(|window| u32::from(window.is_some())).collect();
-        let plan = |shape: &[usize]| {
-            Plan::builder(scheme)
-                .shape(shape)
-                .levels_per_axis(&levels)
-                .boundary(Boundary::Periodic)
-                .sample::<T>()
-                .build(&Device::cpu_with_threads(threads))
+        let [shape, restored] = [shapes(|window| window.samples), shapes(|window| window.restored)];
+        let band_shape = shapes(|window| window.coefficients);
+        let hosted = matches!(device, Device::Cpu { .. });
+        let plan = |shape: &[usize], data: &[usize]| {
+            let builder = Plan::builder(scheme).shape(shape).levels_per_axis(&levels).boundary(Boundary::Periodic);
+            let within = |(window, rule): (&Option<Window>, &Option<Extension>)| {
+                window.zip(*rule).map(|(window, rule)| Extended { first: window.first(), rule, is_adjoint: false })
+            };
+            let builder = match hosted {
+                true => builder,
+                false => builder.extended(data, windows.iter().zip(extensions).map(within).collect()),
+            };
+            builder.sample::<T>().build(device)
         };
-        let analysis = plan(&extended)?;
-        let synthesis = if whole == extended { analysis.clone() } else { plan(&whole)? };
+        let analysis = plan(&extended, &shape)?;
+        let synthesis = match hosted {
+            true if whole == extended => analysis.clone(),
+            true => plan(&whole, &whole)?,
+            false if restored == shape => analysis.clone(),
+            false => plan(&extended, &restored)?,
+        };
         Ok(Expansive {
             size: analysis.executor().workspace_size().max(synthesis.executor().workspace_size()),
             analysis,
             synthesis,
-            shape: shapes(|window| window.samples),
-            restored: shapes(|window| window.restored),
-            band_shape: shapes(|window| window.coefficients),
+            hosted,
+            shape,
+            restored,
+            zeros: vec![T::default(); if hosted { band_shape.last().copied().unwrap_or(0) } else { 0 }],
+            band_shape,
             strides: contiguous(&extended),
             extended,
             margins: windows.iter().zip(extensions).map(|(window, &rule)| margins(window.as_ref(), rule)).collect(),
@@ -204,7 +228,11 @@ impl<T: Sample> Expansive<T> {
 
     /// Samples of scratch that synthesis needs: none, if it reads bands where they are.
     pub fn synthesis_scratch_len(&self) -> usize {
-        if self.joins().is_some() { 0 } else { self.synthesis.len() }
+        match self.hosted {
+            true if self.joins().is_some() => 0,
+            true => self.synthesis.len(),
+            false => self.extended_len(),
+        }
     }
 
     /// Analysis. `coefficients` has [`Expansive::extended_len`] samples, of which the windows of bands are meant, and
@@ -234,11 +262,15 @@ impl<T: Sample> Expansive<T> {
     ) -> Result<(), PlanError> {
         let expected = Expected::contiguous("the data", &self.shape)?;
         let view = data.source(&expected)?;
+        let whole = Expected::contiguous("the coefficients", &self.extended)?;
+        if !self.hosted {
+            // SAFETY: checked views, one of an exclusive borrow, and a workspace of the plan.
+            return unsafe { self.analysis.executor().forward(view, coefficients.target(&whole)?, workspace) };
+        }
         let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
         // SAFETY: a checked view of a shared borrow.
         unsafe { self.fill(0, &view, 0, scratch) };
         self.extend(scratch);
-        let whole = Expected::contiguous("the coefficients", &self.extended)?;
         let (src, dst) = (scratch.source(&whole)?, coefficients.target(&whole)?);
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
         unsafe { self.analysis.executor().forward(src, dst, workspace) }
@@ -271,6 +303,9 @@ impl<T: Sample> Expansive<T> {
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
         let views = self.views(bands)?;
+        if !self.hosted {
+            return self.inverse_on_device(&views, data, scratch, workspace);
+        }
         let whole = self.synthesis.shape();
         let array = data.target(&Expected::contiguous("the data", &self.extended)?)?;
         let left = |window: &Option<Window>| window.map_or(0, |window| window.left);
@@ -280,10 +315,9 @@ impl<T: Sample> Expansive<T> {
         if let Some(joins) = self.joins() {
             self.scratch(scratch, 0, whole, workspace)?;
             // A band of zeros is one line of them.
-            let zeros = vec![T::default(); self.band_shape.last().copied().unwrap_or(0)];
             let mut strides = vec![0; whole.len()];
             strides[whole.len() - 1] = 1;
-            let zeros = RawView::new(zeros.as_ptr(), &self.band_shape, &strides);
+            let zeros = RawView::new(self.zeros.as_ptr(), &self.band_shape, &strides);
             let views: Vec<RawView<T>> = views.into_iter().map(|view| view.unwrap_or(zeros)).collect();
             // SAFETY: checked views of shared borrows, and of a part of an exclusive one.
             unsafe { joins.join(&views, dst, workspace) };
@@ -293,6 +327,36 @@ impl<T: Sample> Expansive<T> {
         self.gather(&views, &self.inner, whole, scratch);
         let src = scratch.source(&Expected::contiguous("the scratch", whole)?)?;
         // SAFETY: checked views of exclusive borrows, and a workspace that is large enough.
+        unsafe { self.synthesis.executor().inverse(0, src, dst, workspace) }
+    }
+
+    /// The level as a plan of the device, unless that is a CPU: analysis takes data of [`Expansive::shape`] to an array
+    /// of [`Expansive::extended_shape`], of which bands are windows ([`Expansive::offsets`]), and synthesis takes such
+    /// an array, with zeros around the bands, to [`Expansive::restored_shape`]. It is for arrays in a device's memory.
+    pub fn device_plan(&self, direction: Direction) -> Option<&Plan<T>> {
+        let plan = if direction == Direction::Forward { &self.analysis } else { &self.synthesis };
+        (!self.hosted).then_some(plan)
+    }
+
+    /// Where in an array of extended shape what synthesis makes begins.
+    fn restored_view(&self, array: RawViewMut<T>) -> RawViewMut<T> {
+        RawViewMut::new(array.ptr.wrapping_add(self.start_of_data()), &self.restored, &self.strides)
+    }
+
+    /// [`Expansive::inverse_with`] by the device's plan.
+    fn inverse_on_device(
+        &self,
+        views: &[Option<RawView<T>>],
+        data: &mut [T],
+        scratch: &mut [T],
+        workspace: &mut Workspace<T>,
+    ) -> Result<(), PlanError> {
+        let whole = Expected::contiguous("the data", &self.extended)?;
+        let array = data.target(&whole)?;
+        let scratch = self.scratch(scratch, self.extended_len(), &self.extended, workspace)?;
+        self.gather(views, &self.windows, &self.extended, scratch);
+        let (src, dst) = (scratch.source(&whole)?, self.restored_view(array));
+        // SAFETY: checked views of exclusive borrows, one of them of a part.
         unsafe { self.synthesis.executor().inverse(0, src, dst, workspace) }
     }
 
@@ -395,36 +459,6 @@ impl<T: Sample> Expansive<T> {
             lines.for_each(|(_, line)| self.clear(axis + 1, windows, strides, line));
         }
     }
-
-    /// Extends the array, the rows of which are extended, along all other axes: the inner ones first.
-    fn extend(&self, array: &mut [T]) {
-        for axis in (0..self.shape.len() - 1).rev().filter(|axis| !self.margins[*axis].is_empty()) {
-            self.extend_axis(0, axis, array);
-        }
-    }
-
-    /// Axes before `axis` are only filled where data is; those behind it are whole.
-    fn extend_axis(&self, outer: usize, axis: usize, array: &mut [T]) {
-        let stride = self.strides[outer] as usize;
-        if outer < axis {
-            let lines = array[self.start(outer)..].chunks_exact_mut(stride).take(self.shape[outer]);
-            lines.for_each(|line| self.extend_axis(outer + 1, axis, line));
-            return;
-        }
-        for Margin { at, is } in &self.margins[axis] {
-            let to = at * stride;
-            match is {
-                Beyond::Zero => array[to..][..stride].fill(T::default()),
-                Beyond::Sample(index) if stride == 1 => array[to] = array[*index],
-                Beyond::Sample(index) => array.copy_within(index * stride..(index + 1) * stride, to),
-                Beyond::Sum(terms) => {
-                    for k in 0..stride {
-                        array[to + k] = sum(terms, |index| array[index * stride + k]);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Rows that are long get longer margins, so that both halves of each, and what is kept of them, begin where vectors
@@ -444,45 +478,6 @@ fn widen<T>(window: &mut Window) {
 /// An array's lengths: `of` the windows along axes that have one.
 fn lengths(windows: &[Option<Window>], given: &[usize], of: fn(&Window) -> usize) -> Vec<usize> {
     windows.iter().zip(given).map(|(window, &n)| window.as_ref().map_or(n, of)).collect()
-}
-
-/// A position of an extended axis where there is no data.
-#[derive(Debug)]
-struct Margin<T: Sample> {
-    at: usize,
-    is: Beyond<T>,
-}
-
-/// What stands there; indices are of the extended axis.
-#[derive(Debug)]
-enum Beyond<T: Sample> {
-    Zero,
-    Sample(usize),
-    Sum(Vec<(Factor<T>, usize)>),
-}
-
-fn margins<T: Sample>(window: Option<&Window>, rule: Option<Extension>) -> Vec<Margin<T>> {
-    let Some((window, rule)) = window.zip(rule) else { return Vec::new() };
-    let (first, n) = (window.first(), window.samples);
-    let beyond = |at: usize| match *rule.terms(n, at as i64 - first as i64).as_slice() {
-        [] => Beyond::Zero,
-        [(1, index)] => Beyond::Sample(first + index),
-        ref terms => {
-            let factor = |&(c, index): &(i64, usize)| (T::Work::real(&Weight::integer(c)), first + index);
-            Beyond::Sum(terms.iter().map(factor).collect())
-        }
-    };
-    (0..first).chain(first + n..window.length()).map(|at| Margin { at, is: beyond(at) }).collect()
-}
-
-/// What weights of samples `T` are held in.
-type Factor<T> = <<T as lifting_dsl::sample::Sample>::Work as Arithmetic>::Acc;
-
-/// Σ factor·sample, from left to right, every operation rounded once.
-fn sum<T: Sample>(terms: &[(Factor<T>, usize)], read: impl Fn(usize) -> T) -> T {
-    let mut products = terms.iter().map(|&(factor, index)| T::Work::mul(factor, read(index).to_work().widen()));
-    let first = products.next().unwrap_or_default();
-    T::from_work(T::Work::default().updated(false, products.fold(first, T::Work::add)))
 }
 
 /// Copies an array into another one, from `at` on.

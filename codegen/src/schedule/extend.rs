@@ -1,0 +1,180 @@
+//! rewrite: lines in the middle of longer ones → the longer ones, which go on by a rule; and the adjoint of that
+//!
+//! Where every coefficient that depends on the data is kept ([`Extension`]), lines are lifted with what stands beyond
+//! them. A sample there is a sum of samples of the line: a thread computes one, and where it is a sample itself, moves
+//! it. Back, a thread has a line, and takes what stands beyond from the first position to the last, as the oracle does,
+//! so that all executors agree bit for bit.
+
+use super::Arithmetic;
+use crate::ir::build::Builder;
+use crate::ir::{Access, Builtin, Expr, Kernel, Launch, Literal, ParamId, Place, Scalar, Space};
+use lifting_dsl::extension::Extension;
+
+/// Which way samples go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// From the line to what is beyond it.
+    Out,
+    /// The adjoint: from there back to the line, where they are added.
+    Back,
+}
+
+/// Threads of a block.
+const BLOCK: u32 = 128;
+
+/// A sample of the line, and what it is multiplied by.
+struct Term {
+    /// Of type `i32`.
+    factor: Expr,
+    /// Of the line.
+    index: Expr,
+}
+
+/// What stands at index `i`, beyond a line of `n` samples: at least 2, but for rules that only move samples.
+fn terms(rule: Extension, n: ParamId, i: Expr) -> Vec<Term> {
+    let n = || Expr::from(n);
+    let last = || n() - 1;
+    let wrap = |i: Expr, n: Expr| Expr::Wrap(Box::new(i), Box::new(n));
+    let term = |factor: Expr, index: Expr| Term { factor, index };
+    let one = |index: Expr| vec![term(Expr::i32(1), index)];
+    let nearest = || i.clone().max(0.into()).min(last());
+    let before = || i.clone().lt(0.into());
+    match rule {
+        Extension::Zero => Vec::new(),
+        Extension::Constant => one(nearest()),
+        Extension::Periodic => one(wrap(i, n())),
+        Extension::Periodization => one(wrap(i, n() + n() % 2).min(last())),
+        Extension::Symmetric | Extension::Antisymmetric => {
+            let there = wrap(i, n() * 2);
+            let index = there.clone().min(n() * 2 - 1 - there.clone());
+            let turned = rule == Extension::Antisymmetric;
+            let factor = if turned { there.lt(n()).select(1.into(), Expr::i32(-1)) } else { 1.into() };
+            vec![term(factor, index)]
+        }
+        Extension::Reflect => one(Expr::Mirror(Box::new(i), Box::new(n()))),
+        Extension::Smooth => {
+            let beyond = before().select(-i.clone(), i.clone() - last());
+            let inner = before().select(1.into(), last() - 1);
+            vec![term(beyond.clone() + 1, nearest()), term(-beyond, inner)]
+        }
+        Extension::Antireflect => {
+            // There and back again the line has risen by twice the difference of its ends.
+            let there = wrap(i.clone(), last() * 2);
+            let times = (i - there.clone()) / (last() * 2);
+            let back = || there.clone().gt(last());
+            let at_end = times.clone() * 2 + back().select(2.into(), 0.into());
+            let index = there.clone().min(last() * 2 - there.clone());
+            let own = back().select(Expr::i32(-1), 1.into());
+            vec![term(at_end, last()), term(times * -2, 0.into()), term(own, index)]
+        }
+    }
+}
+
+/// The kernel. Parameters: `data`, the long lines; `first`, index in them of the line's first sample; `samples` of the
+/// line, `length` of a long one; `lines`; `step`, samples from one to the next of a line; `pitch`, from one line to the
+/// next; `stride`, from one batch of lines to the next; `batch`.
+///
+/// Lines of one sample have no neighbours to be continued from: [`Extension::Smooth`] and [`Extension::Antireflect`]
+/// are not for them.
+pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
+    let work = if sample.is_storage() { Scalar::F32 } else { sample };
+    let arith = Arithmetic { storage: sample, work, sum: work };
+    let verb = if way == Way::Out { "extend" } else { "fold" };
+    let mut builder = Builder::new(format!("{verb}_{rule}_{}", sample.name()));
+    let b = &mut builder;
+    b.doc(match way {
+        Way::Out => "Extends lines in the middle of longer ones, a sample a thread.",
+        Way::Back => "Adds what stands beyond lines to what it was made of, a line a thread.",
+    });
+    let data = b.pointer("data", sample, Access::ReadWrite, "the long lines");
+    let first = b.scalar("first", Scalar::I32, "samples before the line");
+    let samples = b.scalar("samples", Scalar::I32, "samples of the line");
+    let length = b.scalar("length", Scalar::I32, "samples of a long line");
+    let lines = b.scalar("lines", Scalar::I32, "number of lines");
+    let step = b.scalar("step", Scalar::I64, "samples from one to the next of a line");
+    let pitch = b.scalar("pitch", Scalar::I64, "samples from one line to the next");
+    let stride = b.scalar("stride", Scalar::I64, "samples from one batch of lines to the next");
+    let batch = b.scalar("batch", Scalar::I32, "number of batches");
+
+    let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
+    let x = b.let_("line", Scalar::I32, x);
+    let beyond = || Expr::from(length) - Expr::from(samples);
+    // At most so many, however long a line is: blocks take several.
+    let rows = if way == Way::Out { beyond().min(Expr::i32(65535)) } else { 1.into() };
+    b.if_(Expr::from(x).lt(lines.into()), |b| {
+        b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
+            let wide = |e: Expr| e.cast(Scalar::I64);
+            let base = wide(x.into()) * Expr::from(pitch) + wide(image) * Expr::from(stride);
+            let base: Expr = b.let_("base", Scalar::I64, base).into();
+            let place = |at: Expr| base.clone() + wide(at) * Expr::from(step);
+            let line = |i: Expr| place(i + Expr::from(first));
+            let (from, by): (Expr, Expr) = match way {
+                Way::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
+                Way::Back => (0.into(), 1.into()),
+            };
+            b.for_("m", from, beyond(), by, |b, m: Expr| {
+                // Those before the line come first, then those behind it.
+                let behind = m.clone() + Expr::from(samples);
+                let at = m.clone().lt(first.into()).select(m, behind);
+                let at: Expr = b.let_("at", Scalar::I32, at).into();
+                let i: Expr = b.let_("i", Scalar::I32, at.clone() - Expr::from(first)).into();
+                let terms = terms(rule, samples, i);
+                match way {
+                    Way::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
+                    Way::Back => back(b, arith, Space::Global(data), place(at), terms, &line),
+                }
+            });
+        });
+    });
+    let blocks = (Expr::from(lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
+    builder.finish(Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, Expr::from(batch).min(Expr::i32(65535))] })
+}
+
+/// `factor`, of type `i32`, times a sample.
+fn product(arith: Arithmetic, factor: Expr, sample: Expr) -> Expr {
+    factor.cast(arith.work) * arith.widen(sample)
+}
+
+fn out(b: &mut Builder, arith: Arithmetic, data: Space, to: Expr, terms: Vec<Term>, line: &impl Fn(Expr) -> Expr) {
+    let one = |factor: &Expr| matches!(factor, Expr::Lit(Literal::Int(1, _)));
+    if let [Term { factor, index }] = &terms[..] {
+        let x = b.load_new("x", arith.storage, data, line(index.clone()));
+        if one(factor) {
+            b.store(data, to, x);
+            return;
+        }
+        let turned = arith.zero() + product(arith, factor.clone(), x.into());
+        b.if_else(
+            factor.clone().eq_(1.into()),
+            |b| b.store(data, to.clone(), x),
+            |b| b.store(data, to.clone(), arith.narrow(turned)),
+        );
+        return;
+    }
+    let sum = b.let_("sum", arith.work, arith.zero());
+    for Term { factor, index } in terms {
+        let factor: Expr = b.let_("factor", Scalar::I32, factor).into();
+        // What is not there is not read: it may be no number.
+        b.if_(factor.clone().ne_(0.into()), |b| {
+            let x = b.load_new("x", arith.storage, data, line(index));
+            b.set(Place::Local(sum), Expr::from(sum) + product(arith, factor, x.into()));
+        });
+    }
+    b.store(data, to, arith.narrow(sum.into()));
+}
+
+fn back(b: &mut Builder, arith: Arithmetic, data: Space, from: Expr, terms: Vec<Term>, line: &impl Fn(Expr) -> Expr) {
+    if terms.is_empty() {
+        return;
+    }
+    let given = b.load_new("given", arith.storage, data, from);
+    for Term { factor, index } in terms {
+        let factor: Expr = b.let_("factor", Scalar::I32, factor).into();
+        b.if_(factor.clone().ne_(0.into()), |b| {
+            let index = line(index);
+            let old = b.load_new("old", arith.storage, data, index.clone());
+            let value = arith.widen(old.into()) + product(arith, factor, given.into());
+            b.store(data, index, arith.narrow(value));
+        });
+    }
+}
