@@ -61,6 +61,8 @@ fn batches_volumes_pitches_and_types() {
     let table = |rest: &str| bench.run(&format!("{QUICK} {rest}")).ok().stdout;
     assert!(table("-w dd137 --shape 9x31 --batch 5").contains("dd137 i16 5 of 9x31, 1 level "));
     assert!(table("-w haar --shape 8x9x10 --direction inverse").contains("inverse"));
+    let gradients = table("-w cdf97,db4 --boundary periodic --shape 8x10 --direction adjoint");
+    assert_eq!(gradients.matches("inverse adjoint").count(), 2, "{gradients}");
     let pitched = table("-w legall53 --shape 11x21 --pitch 32 -l 3 --direction forward");
     assert!(pitched.contains("legall53 i16 11x21, 3 levels, rows at multiples of 32 bytes"), "{pitched}");
     assert!(!pitched.contains("inverse  "));

@@ -76,6 +76,7 @@ pub fn all(args: &BenchArgs) -> Outcome<Vec<Case>> {
         DirectionArg::Forward => vec![Way::Forward],
         DirectionArg::Inverse => vec![Way::Inverse],
         DirectionArg::Both => vec![Way::Forward, Way::Inverse],
+        DirectionArg::Adjoint => vec![Way::Adjoint, Way::InverseAdjoint],
     };
     for word in &args.wavelet {
         let named = wavelet::resolve_one(word)?;

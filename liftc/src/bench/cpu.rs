@@ -45,6 +45,7 @@ impl super::Runner for Runner {
 }
 
 /// One set of arrays.
+#[derive(Clone)]
 struct Set<T> {
     data: Vec<T>,
     coefficients: Vec<T>,
@@ -77,6 +78,12 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
     let inverse = |set: &mut Set<T>, workspace: &mut Workspace<T>| {
         plan.inverse_with(&set.coefficients[..], &mut set.back[..], workspace).map_err(input)
     };
+    let adjoint = |set: &mut Set<T>, workspace: &mut Workspace<T>| {
+        plan.adjoint_with(&set.coefficients[..], &mut set.back[..], workspace).map_err(input)
+    };
+    let inverse_adjoint = |set: &mut Set<T>, workspace: &mut Workspace<T>| {
+        plan.inverse_adjoint_with(&set.data[..], &mut set.coefficients[..], workspace).map_err(input)
+    };
 
     for set in &mut arrays {
         forward(set, &mut workspace)?;
@@ -88,6 +95,14 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         forward_shape: data::equals_oracle::<T>(case, &Device::cpu_with_threads(threads))?,
         inverse_error: data::reconstruction(&last.back, &last.data, rows)?,
     };
+    if case.ways.iter().any(|way| way.is_adjoint()) {
+        let mut set = last.clone();
+        adjoint(&mut set, &mut workspace)?;
+        let (c, d) = (&last.coefficients[..], &last.data[..]);
+        data::transposed("the adjoint", [d, c], [c, &set.back], rows)?;
+        inverse_adjoint(&mut set, &mut workspace)?;
+        data::transposed("the adjoint of the inverse", [c, &last.back], [d, &set.coefficients], rows)?;
+    }
 
     // Copies are of the samples, whatever the gaps between rows; they are timed in turns with the calls.
     let image = case.samples();
@@ -105,6 +120,8 @@ fn measure<T: Sample>(case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> 
         let calls = |at: usize| match way {
             Way::Forward => forward(&mut arrays.borrow_mut()[at], &mut workspace),
             Way::Inverse => inverse(&mut arrays.borrow_mut()[at], &mut workspace),
+            Way::Adjoint => adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
+            Way::InverseAdjoint => inverse_adjoint(&mut arrays.borrow_mut()[at], &mut workspace),
         };
         let mut copy = Stopwatch::new(count, copies(copies::copy))?;
         let mut call = Stopwatch::new(count, calls)?;

@@ -189,6 +189,11 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
             .help("give a smaller --shape or --batch")
     })?;
     let mut workspace = on_device.workspace(stream).map_err(input)?;
+    let has_adjoints = case.ways.iter().any(|way| way.is_adjoint());
+    let mut of_adjoints = match has_adjoints {
+        true => Some(on_device.adjoint_workspace(stream).map_err(input)?),
+        false => None,
+    };
     let original: Vec<T> = data::random(plan.len(), rows);
     let allocate = |bytes: usize| {
         // SAFETY: bytes have no invalid value, and all are written before they are read.
@@ -210,11 +215,15 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         let mut parts = Vec::new();
         for at in &at {
             let (source, target) = match transform {
-                Transform::Forward => (at.data, at.coefficients),
+                Transform::Forward | Transform::InverseAdjoint => (at.data, at.coefficients),
                 _ => (at.coefficients, at.back),
             };
+            let workspace = match (transform, &mut of_adjoints) {
+                (Transform::Adjoint | Transform::InverseAdjoint, Some(workspace)) => workspace,
+                _ => &mut workspace,
+            };
             // SAFETY: the arrays have the plan's sizes and outlive the chain; nothing else uses them while it runs.
-            parts.push(unsafe { on_device.graph(transform, stream, source, target, &mut workspace) }.map_err(input)?);
+            parts.push(unsafe { on_device.graph(transform, stream, source, target, workspace) }.map_err(input)?);
         }
         for part in (0..rounds).flat_map(|_| &parts) {
             chain.add_graph(part.handle()).map_err(&replayed)?;
@@ -223,6 +232,10 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     };
     let forward = chain(Transform::Forward)?;
     let inverse = chain(Transform::Inverse { level: 0 })?;
+    let adjoints = match has_adjoints {
+        true => Some([chain(Transform::Adjoint)?, chain(Transform::InverseAdjoint)?]),
+        false => None,
+    };
     let mut copy = Chain::new(device).map_err(&replayed)?;
     for at in (0..rounds).flat_map(|_| &at) {
         copy.add_copy(&runner.copy, at.data, at.back, case.bytes() as u64).map_err(&replayed)?;
@@ -246,9 +259,16 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     };
     let verified = if case.transforms() {
         let forward_shape = data::forward(case, &original, &got, smaller)?;
-        drop(got);
         let back = download(&arrays.back[count - 1], plan.len())?;
         let inverse_error = data::reconstruction(&back, &original, rows)?;
+        if let Some([adjoint, inverse_adjoint]) = &adjoints {
+            adjoint.time(stream, 1).map_err(&failed)?;
+            let gradient = download(&arrays.back[count - 1], plan.len())?;
+            data::transposed("the adjoint", [&original, &got], [&got, &gradient], rows)?;
+            inverse_adjoint.time(stream, 1).map_err(&failed)?;
+            let gradient = download(&arrays.coefficients[count - 1], plan.coefficient_len())?;
+            data::transposed("the adjoint of the inverse", [&got, &back], [&original, &gradient], rows)?;
+        }
         let forward_equals = if case.schedule.has_lifting_bits() { "the CPU plan" } else { WITHIN_ROUNDING };
         Verified { forward_equals, forward_shape, inverse_error }
     } else {
@@ -257,7 +277,12 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
 
     let chains: Vec<(Option<Way>, &Chain)> = std::iter::once((None, &copy))
         .chain(case.ways.iter().map(|&way| {
-            let chain = if way == Way::Forward { &forward } else { &inverse };
+            let chain = match (way, &adjoints) {
+                (Way::Forward, _) => &forward,
+                (Way::Adjoint, Some([adjoint, _])) => adjoint,
+                (Way::InverseAdjoint, Some([_, adjoint])) => adjoint,
+                _ => &inverse,
+            };
             (Some(way), chain)
         }))
         .collect();

@@ -111,6 +111,22 @@ pub fn reconstruction<T: Sample>(back: &[T], data: &[T], rows: Rows) -> Outcome<
     Ok(relative)
 }
 
+/// Holds an adjoint against its map: ⟨Tx, y⟩ = ⟨x, T*y⟩ up to rounding.
+pub fn transposed<T: Sample>(what: &str, [x, tx]: [&[T]; 2], [y, ty]: [&[T]; 2], rows: Rows) -> Outcome {
+    let dot = |a: &[T], b: &[T]| -> f64 {
+        let pieces = a.par_chunks(rows.pitch).zip(b.par_chunks(rows.pitch));
+        pieces.map(|(a, b)| a.iter().zip(b).take(rows.length).map(|(a, b)| a.to_f64() * b.to_f64()).sum::<f64>()).sum()
+    };
+    let off = (dot(tx, y) - dot(x, ty)).abs() / (dot(tx, tx) * dot(y, y)).sqrt();
+    let allowed = match T::KIND.bytes() {
+        2 => 0.05,
+        4 => 1e-4,
+        _ => 1e-12,
+    };
+    // A NaN is as far off as can be.
+    if off <= allowed { Ok(()) } else { Err(input(format!("{what} is wrong: inner products are off by {off:.1e}"))) }
+}
+
 /// Holds the forward transform against a plan on the CPU: `got` is what was measured, of `data`. Where that would take
 /// too long, `smaller` transforms an array of the shape that it is given, and that is compared. Gives the shape that
 /// was compared.

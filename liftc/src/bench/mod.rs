@@ -33,13 +33,23 @@ use std::path::Path;
 pub enum Way {
     Forward,
     Inverse,
+    /// The adjoint of analysis: coefficients to data.
+    Adjoint,
+    /// The adjoint of synthesis: data to coefficients.
+    InverseAdjoint,
 }
 
 impl Way {
+    fn is_adjoint(self) -> bool {
+        matches!(self, Way::Adjoint | Way::InverseAdjoint)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Way::Forward => "forward",
             Way::Inverse => "inverse",
+            Way::Adjoint => "adjoint",
+            Way::InverseAdjoint => "inverse adjoint",
         }
     }
 }

@@ -16,7 +16,7 @@ const BELOW: f64 = 28.0;
 const NUMBERS: f64 = 24.0;
 
 fn colour(direction: &str) -> Colour {
-    if direction == "forward" { LOW } else { HIGH }
+    if matches!(direction, "forward" | "inverse adjoint") { LOW } else { HIGH }
 }
 
 /// A bar for each measurement, one colour for each direction.
@@ -42,7 +42,10 @@ pub fn draw(report: &Report) -> Scene {
     let mut scene = Scene::new(width, bottom + BELOW, "Times of wavelet transforms in units of a copy");
     scene.text(&title, Point { x: width / 2.0, y: 3.0 + TITLE }, TITLE, Anchor::Middle, INK);
     let mut key = left;
-    for direction in ["forward", "inverse"] {
+    let mut directions: Vec<&str> = results.iter().map(|m| m.direction).collect();
+    directions.sort_unstable();
+    directions.dedup();
+    for direction in directions {
         scene.rectangle(Point { x: key + 4.0, y: TOP - 8.0 }, 8.0, BAR - 1.0, colour(direction), None);
         let at = Point { x: key + 11.0, y: TOP - 8.0 + 0.35 * NUMBER };
         scene.text(direction, at, NUMBER, Anchor::Start, INK);

@@ -129,7 +129,7 @@ pub struct Measurement {
     /// What the planner was told: auto, or the schedule to take.
     schedule: &'static str,
     /// On a GPU the schedule of every level, finest first, and its blocks; on the CPU the schedules of the passes, each
-    /// once.
+    /// once; of adjoints none.
     schedules: Vec<String>,
     /// The only launch, where the transform is one of a schedule for several axes: what `cargo xtask fit` reads.
     launch: Option<Launch>,
@@ -150,13 +150,15 @@ impl Measurement {
         workspace_bytes: usize,
         verified: &Verified,
     ) -> Measurement {
+        // A recipe says nothing of adjoints.
         let direction = match way {
-            Way::Forward => Direction::Forward,
-            Way::Inverse => Direction::Inverse,
+            Way::Forward => Some(Direction::Forward),
+            Way::Inverse => Some(Direction::Inverse),
+            Way::Adjoint | Way::InverseAdjoint => None,
         };
-        let chosen = recipe.choices.iter().filter(|choice| choice.direction == direction);
+        let chosen = recipe.choices.iter().filter(|choice| Some(choice.direction) == direction);
         let mut schedules: Vec<String> = chosen.map(|choice| choice.taken.way.to_string()).collect();
-        for pass in recipe.passes.iter().filter(|_| recipe.choices.is_empty()) {
+        for pass in recipe.passes.iter().filter(|_| recipe.choices.is_empty() && !way.is_adjoint()) {
             if !schedules.iter().any(|s| s == pass.schedule) {
                 schedules.push(pass.schedule.to_owned());
             }
@@ -182,7 +184,7 @@ impl Measurement {
             workspace_bytes,
             schedule: case.schedule.name(),
             schedules,
-            launch: Launch::of(recipe, direction),
+            launch: direction.and_then(|direction| Launch::of(recipe, direction)),
             recipe: recipe.to_string(),
             verified: verified.clone(),
             label: case.to_string(),

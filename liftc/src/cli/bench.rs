@@ -30,7 +30,7 @@ pub struct BenchArgs {
         value_parser = clap::value_parser!(u32).range(1..=32)
     )]
     pub levels: Vec<u32>,
-    /// Analysis, synthesis, or both
+    /// Analysis, synthesis, both, or their adjoints
     #[arg(long, value_enum, default_value = "both")]
     pub direction: DirectionArg,
     /// What steps read beyond the border [default: the wavelet's own]
@@ -122,6 +122,8 @@ pub enum DirectionArg {
     Inverse,
     /// One after the other
     Both,
+    /// Gradients: the adjoint of analysis, coefficients to data, and that of synthesis, data to coefficients
+    Adjoint,
 }
 
 /// `--device`.
