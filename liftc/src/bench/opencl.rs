@@ -138,6 +138,10 @@ impl<T: Sample> Measuring<'_, T> {
             None => runner.copy(data, back, *bytes),
             Some(Way::Forward) => on_device.forward(&runner.queue, data, coefficients, workspace).map_err(input),
             Some(Way::Inverse) => on_device.inverse(&runner.queue, coefficients, back, workspace).map_err(input),
+            Some(Way::Adjoint | Way::InverseAdjoint) => {
+                Err(usage("--direction adjoint: OpenCL plans have none on arrays")
+                    .help("add --device cpu, or a CUDA device"))
+            }
         }
     }
 
