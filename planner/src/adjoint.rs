@@ -10,13 +10,13 @@
 use crate::error::ProgramError;
 use crate::kernels::Key;
 use crate::kernels::Tuning;
-use crate::list::{Arg, Array, List, Region};
+use crate::list::{Array, List, Region};
 use crate::lower::{Lowering, Place, scalar_of, work_of};
 use crate::problem::Problem;
 use crate::program::Program;
 use crate::recipe;
 use crate::tiles::Places;
-use crate::view::{Dim, MOST, View, joined, positions};
+use crate::view::{MOST, View};
 use lifting_codegen::schedule::Direction;
 use lifting_dsl::geometry::Band;
 use lifting_dsl::sample::SampleType;
@@ -174,28 +174,10 @@ impl Lowering<'_> {
             return Err(ProgramError::AxisTooLong { axis, length: shape[axis], most: MOST as usize });
         }
         let parity = self.problem.geometry.level_origins(level)[axis] & 1;
-        let others = (0..shape.len()).filter(|&a| a != axis);
-        let dims = others.clone().map(|a| Dim { len: shape[a] as i64, steps: [view.strides[a]], joins: true });
-        let mut dims = joined(dims.collect());
-        let mut take = |choose: &dyn Fn(&[Dim<1>]) -> Option<usize>| {
-            choose(&dims).map_or(Dim { len: 1, steps: [0], joins: false }, |i| dims.remove(i))
-        };
-        // Threads run along what is nearest in memory.
-        let lines = take(&|dims| (0..dims.len()).min_by_key(|&i| dims[i].steps[0].abs()));
-        let batch = take(&|dims| (0..dims.len()).max_by_key(|&i| dims[i].len));
-        let kernel = self.kernels.get(Key::Adjoint(direction, view.scalar))?;
-        let count = others.map(|a| shape[a]).product();
+        let count = (0..shape.len()).filter(|&a| a != axis).map(|a| shape[a]).product();
         let (axes, lengths) = (vec![axis], vec![length]);
         self.list.passes.push(recipe::Pass { level: level + 1, axes, lengths, count, schedule: "adjoint" });
-        self.after();
-        for [at] in positions(&dims) {
-            let mut args = vec![Arg::Pointer(view.array, view.offset + at)];
-            args.extend([length as i64, parity, lines.len, view.strides[axis]].map(Arg::Int));
-            args.extend([lines.steps[0], batch.steps[0], batch.len].map(Arg::Int));
-            let grid = self.grid(kernel, &args);
-            self.push(kernel, args, grid)?;
-        }
-        Ok(())
+        self.each_line(Key::Adjoint(direction, view.scalar), view, axis, &shape, &[length as i64, parity])
     }
 }
 

@@ -2,9 +2,8 @@
 
 use crate::error::ProgramError;
 use crate::kernels::Key;
-use crate::list::Arg;
 use crate::lower::Lowering;
-use crate::view::{Dim, MOST, View, joined, positions};
+use crate::view::{MOST, View};
 use lifting_codegen::schedule::extend::Way;
 use lifting_dsl::extension::Extension;
 
@@ -17,7 +16,7 @@ impl Lowering<'_> {
         if problem.extended.is_empty() {
             return self.copy(source, to, problem.geometry.shape(), data);
         }
-        self.copy(source, self.inside(to), data, data)?;
+        self.copy(source, self.inside(to, data.len()), data, data)?;
         for axis in (0..data.len()).rev() {
             self.beyond(axis, to, Way::Out)?;
         }
@@ -33,12 +32,13 @@ impl Lowering<'_> {
             self.beyond(axis, from, Way::Back)?;
         }
         self.after();
-        self.copy(self.inside(from), target, data, data)
+        self.copy(self.inside(from, data.len()), target, data, data)
     }
 
-    /// Where the data is in a box of the coefficients' shape: at its beginning, unless something stands before it.
-    fn inside(&self, mut view: View) -> View {
-        for axis in 0..self.problem.source_shape.len() {
+    /// Where the data is in a box of the coefficients' shape, along the first axes: at its beginning, unless something
+    /// stands before it.
+    fn inside(&self, mut view: View, axes: usize) -> View {
+        for axis in 0..axes {
             view = view.at(axis, self.problem.extended(axis).map_or(0, |extended| extended.first));
         }
         view
@@ -54,36 +54,12 @@ impl Lowering<'_> {
         if whole[axis] as i64 > MOST / 2 {
             return Err(ProgramError::AxisTooLong { axis, length: whole[axis], most: MOST as usize / 2 });
         }
-        let rule = match extended.rule {
-            _ if extended.is_adjoint && way == Way::Out => Extension::Zero,
-            // A line of one sample has no neighbour to be continued from.
-            Extension::Reflect | Extension::Smooth | Extension::Antireflect if data[axis] == 1 => Extension::Constant,
-            rule => rule,
-        };
-        let mut at = view;
-        for outer in 0..axis {
-            at = at.at(outer, self.problem.extended(outer).map_or(0, |extended| extended.first));
-        }
-        let others = (0..data.len()).filter(|&a| a != axis);
-        let lines_of = |a: usize| if a < axis { data[a] } else { whole[a] };
-        let dims = others.map(|a| Dim { len: lines_of(a) as i64, steps: [view.strides[a]], joins: true });
-        let mut dims = joined(dims.collect());
-        let mut take = |choose: &dyn Fn(&[Dim<1>]) -> Option<usize>| {
-            choose(&dims).map_or(Dim { len: 1, steps: [0], joins: false }, |i| dims.remove(i))
-        };
-        // Threads run along what is nearest in memory.
-        let lines = take(&|dims| (0..dims.len()).min_by_key(|&i| dims[i].steps[0].abs()));
-        let batch = take(&|dims| (0..dims.len()).max_by_key(|&i| dims[i].len));
-        let kernel = self.kernels.get(Key::Extend(rule, way, view.scalar))?;
-        self.after();
+        let is_zero = extended.is_adjoint && way == Way::Out;
+        let rule = if is_zero { Extension::Zero } else { extended.rule.of_length(data[axis]) };
+        let lengths = [&data[..axis], &whole[axis..]].concat();
+        let own = [extended.first, data[axis], whole[axis]].map(|n| n as i64);
         let before = self.list.launches.len();
-        for [start] in positions(&dims) {
-            let mut args = vec![Arg::Pointer(at.array, at.offset + start)];
-            args.extend([extended.first, data[axis], whole[axis]].map(|n| Arg::Int(n as i64)));
-            args.extend([lines.len, view.strides[axis], lines.steps[0], batch.steps[0], batch.len].map(Arg::Int));
-            let grid = self.grid(kernel, &args);
-            self.push(kernel, args, grid)?;
-        }
+        self.each_line(Key::Extend(rule, way, view.scalar), self.inside(view, axis), axis, &lengths, &own)?;
         self.list.launches[before..].iter_mut().for_each(|launch| launch.pass = None);
         Ok(())
     }

@@ -13,7 +13,7 @@
 //! them `lower` goes through the levels; `choose` settles the schedule of each, by the times that `model` predicts or
 //! by what was measured before (`wisdom`). `kernels` makes each kernel once. `pass` turns a pass over one axis into
 //! launches (`registers` says whether the layout lets it stay in registers), `pair` one over two axes or three, `copy`
-//! a copy; `view` are the strided boxes that they go through. `overlap` settles which launches begin before others have
+//! a copy, `lines` what has a line a thread; `view` are the strided boxes that they go through. `overlap` settles which launches begin before others have
 //! ended, and `cluster` which blocks run side by side. `extend` brings data into longer arrays. `adjoint` makes
 //! programs of gradients, where it can by `lower`.
 //! `schedule` and `recipe` are what people read of all this, and `range` follows intervals through a problem.
@@ -32,6 +32,7 @@ mod extend;
 #[cfg(test)]
 mod huge;
 mod kernels;
+mod lines;
 mod list;
 mod lower;
 mod model;

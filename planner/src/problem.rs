@@ -86,9 +86,7 @@ impl Problem {
     /// The problem whose synthesis is the adjoint of this one's analysis, and whose analysis is that of its synthesis;
     /// `None` if single taps remain at the borders, or there is no adjoint.
     pub fn adjoint(&self) -> Option<Problem> {
-        if self.pads() && self.extended.is_empty() {
-            return None;
-        }
+        self.check_adjoint().ok()?;
         let doubled_ends = match adjoint::border(self.scheme.steps(), self.boundary) {
             Border::Same => false,
             _ if self.reads_nothing_beyond() => false,

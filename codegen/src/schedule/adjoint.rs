@@ -8,13 +8,12 @@
 //! lines lie beside each other in memory, slower where they do not.
 
 use super::lift::{Arithmetic, step_value};
+use super::lines::EachLine;
 use super::{Direction, Options, ScheduleError};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Cache, Expr, Kernel, Launch, ParamId, Place, Scalar, Space};
+use crate::ir::{Access, Cache, Expr, Kernel, ParamId, Place, Scalar, Space};
 use lifting_dsl::{Boundary, Group, Phase, RealStep, Scheme, Step, adjoint};
 
-/// Threads of a block.
-const BLOCK: u32 = 128;
 /// Resident blocks to ask for: left alone, nvcc spills registers to have twice as many.
 const RESIDENT: u32 = 8;
 
@@ -154,31 +153,17 @@ pub fn kernel(scheme: &Scheme, options: Options) -> Result<Kernel, ScheduleError
     let data = b.pointer("data", arith.work, Access::ReadWrite, "the lines, both phases side by side");
     let length = b.scalar("length", Scalar::I32, "samples of a line, at least 2");
     let parity = b.scalar("parity", Scalar::I32, "position of the first sample: 0 if even, 1 if odd");
-    let lines = b.scalar("lines", Scalar::I32, "number of lines");
-    let step = b.scalar("step", Scalar::I64, "samples from one to the next of a line");
-    let pitch = b.scalar("pitch", Scalar::I64, "samples from one line to the next");
-    let stride = b.scalar("stride", Scalar::I64, "samples from one batch of lines to the next");
-    let batch = b.scalar("batch", Scalar::I32, "number of batches");
-    let line = Line { data, length, parity, step, boundary: options.boundary, arith };
-
-    let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
-    let x = b.let_("line", Scalar::I32, x);
-    b.if_(Expr::from(x).lt(lines.into()), |b| {
-        b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
-            let wide = |e: Expr| e.cast(Scalar::I64);
-            let base = wide(x.into()) * Expr::from(pitch) + wide(image) * Expr::from(stride);
-            let base: Expr = b.let_("base", Scalar::I64, base).into();
-            for (step, back) in steps.iter().rev().zip(&adjoint) {
-                line.lift(b, &base, back);
-                if let Step::Real(step) = step {
-                    line.fold(b, &base, step);
-                }
+    let lines = EachLine::declare(b);
+    let line = Line { data, length, parity, step: lines.step, boundary: options.boundary, arith };
+    lines.run(b, |b, base| {
+        for (step, back) in steps.iter().rev().zip(&adjoint) {
+            line.lift(b, base, back);
+            if let Step::Real(step) = step {
+                line.fold(b, base, step);
             }
-        });
+        }
     });
-    let blocks = (Expr::from(lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
-    let grid = [blocks, 1.into(), Expr::from(batch).min(Expr::i32(65535))];
-    let mut kernel = builder.finish(Launch { block: [BLOCK, 1, 1], grid });
+    let mut kernel = builder.finish(lines.launch(1.into()));
     kernel.min_blocks = RESIDENT;
     Ok(kernel)
 }

@@ -6,8 +6,9 @@
 //! so that all executors agree bit for bit.
 
 use super::Arithmetic;
+use super::lines::EachLine;
 use crate::ir::build::Builder;
-use crate::ir::{Access, Builtin, Expr, Kernel, Launch, Literal, ParamId, Place, Scalar, Space};
+use crate::ir::{Access, Builtin, Expr, Kernel, Literal, ParamId, Place, Scalar, Space};
 use lifting_dsl::extension::Extension;
 
 /// Which way samples go.
@@ -18,9 +19,6 @@ pub enum Way {
     /// The adjoint: from there back to the line, where they are added.
     Back,
 }
-
-/// Threads of a block.
-const BLOCK: u32 = 128;
 
 /// A sample of the line, and what it is multiplied by.
 struct Term {
@@ -90,44 +88,31 @@ pub fn kernel(rule: Extension, way: Way, sample: Scalar) -> Kernel {
     let first = b.scalar("first", Scalar::I32, "samples before the line");
     let samples = b.scalar("samples", Scalar::I32, "samples of the line");
     let length = b.scalar("length", Scalar::I32, "samples of a long line");
-    let lines = b.scalar("lines", Scalar::I32, "number of lines");
-    let step = b.scalar("step", Scalar::I64, "samples from one to the next of a line");
-    let pitch = b.scalar("pitch", Scalar::I64, "samples from one line to the next");
-    let stride = b.scalar("stride", Scalar::I64, "samples from one batch of lines to the next");
-    let batch = b.scalar("batch", Scalar::I32, "number of batches");
-
-    let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
-    let x = b.let_("line", Scalar::I32, x);
+    let lines = EachLine::declare(b);
     let beyond = || Expr::from(length) - Expr::from(samples);
     // At most so many, however long a line is: blocks take several.
     let rows = if way == Way::Out { beyond().min(Expr::i32(65535)) } else { 1.into() };
-    b.if_(Expr::from(x).lt(lines.into()), |b| {
-        b.for_("image", Builtin::BlockZ, batch, Builtin::GridZ, |b, image| {
-            let wide = |e: Expr| e.cast(Scalar::I64);
-            let base = wide(x.into()) * Expr::from(pitch) + wide(image) * Expr::from(stride);
-            let base: Expr = b.let_("base", Scalar::I64, base).into();
-            let place = |at: Expr| base.clone() + wide(at) * Expr::from(step);
-            let line = |i: Expr| place(i + Expr::from(first));
-            let (from, by): (Expr, Expr) = match way {
-                Way::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
-                Way::Back => (0.into(), 1.into()),
-            };
-            b.for_("m", from, beyond(), by, |b, m: Expr| {
-                // Those before the line come first, then those behind it.
-                let behind = m.clone() + Expr::from(samples);
-                let at = m.clone().lt(first.into()).select(m, behind);
-                let at: Expr = b.let_("at", Scalar::I32, at).into();
-                let i: Expr = b.let_("i", Scalar::I32, at.clone() - Expr::from(first)).into();
-                let terms = terms(rule, samples, i);
-                match way {
-                    Way::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
-                    Way::Back => back(b, arith, Space::Global(data), place(at), terms, &line),
-                }
-            });
+    lines.run(b, |b, base| {
+        let place = |at: Expr| base.clone() + at.cast(Scalar::I64) * Expr::from(lines.step);
+        let line = |i: Expr| place(i + Expr::from(first));
+        let (from, by): (Expr, Expr) = match way {
+            Way::Out => (Builtin::BlockY.into(), Builtin::GridY.into()),
+            Way::Back => (0.into(), 1.into()),
+        };
+        b.for_("m", from, beyond(), by, |b, m: Expr| {
+            // Those before the line come first, then those behind it.
+            let behind = m.clone() + Expr::from(samples);
+            let at = m.clone().lt(first.into()).select(m, behind);
+            let at: Expr = b.let_("at", Scalar::I32, at).into();
+            let i: Expr = b.let_("i", Scalar::I32, at.clone() - Expr::from(first)).into();
+            let terms = terms(rule, samples, i);
+            match way {
+                Way::Out => out(b, arith, Space::Global(data), place(at), terms, &line),
+                Way::Back => back(b, arith, Space::Global(data), place(at), terms, &line),
+            }
         });
     });
-    let blocks = (Expr::from(lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
-    builder.finish(Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, Expr::from(batch).min(Expr::i32(65535))] })
+    builder.finish(lines.launch(rows))
 }
 
 /// `factor`, of type `i32`, times a sample.

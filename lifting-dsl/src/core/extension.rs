@@ -92,6 +92,14 @@ impl Extension {
         }
     }
 
+    /// The rule that this one is for a line of `n` ≥ 1: one sample has no neighbour to be continued from.
+    pub fn of_length(self, n: usize) -> Extension {
+        match self {
+            Extension::Reflect | Extension::Smooth | Extension::Antireflect if n == 1 => Extension::Constant,
+            rule => rule,
+        }
+    }
+
     /// Sample `i`, perhaps before the first or behind the last, of a line of `n` ≥ 1.
     pub fn terms(self, n: usize, i: i64) -> Terms {
         let (length, last) = (n as i64, n as i64 - 1);
@@ -100,7 +108,7 @@ impl Extension {
             return one(i);
         }
         let nearest = i.clamp(0, last);
-        match self {
+        match self.of_length(n) {
             Extension::Zero => Terms::default(),
             Extension::Constant => one(nearest),
             Extension::Periodic => one(i.rem_euclid(length)),
@@ -111,8 +119,6 @@ impl Extension {
                 let turned = self == Extension::Antisymmetric && there >= length;
                 Terms::of(&[(if turned { -1 } else { 1 }, index as usize)])
             }
-            // A line of one sample has no neighbour to be continued from.
-            Extension::Reflect | Extension::Smooth | Extension::Antireflect if n == 1 => one(0),
             Extension::Reflect => {
                 let there = i.rem_euclid(2 * last);
                 one(there.min(2 * last - there))

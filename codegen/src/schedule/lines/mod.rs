@@ -6,6 +6,7 @@ mod across;
 mod descent;
 mod dots;
 mod down;
+mod each;
 mod extend;
 mod lanes;
 mod row;
@@ -14,6 +15,7 @@ pub(super) use across::{Across, reflects};
 pub(super) use descent::{Descent, MAX_CHUNKS, MAX_REGISTERS, WALKS, walk_down};
 pub(super) use dots::{Dots, Wanted};
 pub(super) use down::DelayLine;
+pub(super) use each::EachLine;
 pub(super) use lanes::{Held, Lanes};
 pub(super) use row::{Form, Row, word, zeros};
 

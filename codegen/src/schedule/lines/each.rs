@@ -1,0 +1,50 @@
+//! Kernels that have a line a thread, wherever lines lie.
+
+use crate::ir::build::Builder;
+use crate::ir::{Builtin, Expr, Launch, ParamId, Scalar};
+
+/// Threads of a block.
+const BLOCK: u32 = 128;
+
+/// Parameters that say where lines are.
+pub(in crate::schedule) struct EachLine {
+    lines: ParamId,
+    /// Samples from one to the next of a line.
+    pub(in crate::schedule) step: ParamId,
+    pitch: ParamId,
+    stride: ParamId,
+    batch: ParamId,
+}
+
+impl EachLine {
+    /// Declares them, in this order: `lines, step, pitch, stride, batch`.
+    pub(in crate::schedule) fn declare(b: &mut Builder) -> EachLine {
+        EachLine {
+            lines: b.scalar("lines", Scalar::I32, "number of lines"),
+            step: b.scalar("step", Scalar::I64, "samples from one to the next of a line"),
+            pitch: b.scalar("pitch", Scalar::I64, "samples from one line to the next"),
+            stride: b.scalar("stride", Scalar::I64, "samples from one batch of lines to the next"),
+            batch: b.scalar("batch", Scalar::I32, "number of batches"),
+        }
+    }
+
+    /// What each thread does with its lines, of which it is told where the first sample is.
+    pub(in crate::schedule) fn run(&self, b: &mut Builder, body: impl FnOnce(&mut Builder, &Expr)) {
+        let x = Expr::from(Builtin::BlockX) * BLOCK as i32 + Expr::from(Builtin::ThreadX);
+        let x = b.let_("line", Scalar::I32, x);
+        b.if_(Expr::from(x).lt(self.lines.into()), |b| {
+            b.for_("image", Builtin::BlockZ, self.batch, Builtin::GridZ, |b, image| {
+                let wide = |e: Expr| e.cast(Scalar::I64);
+                let base = wide(x.into()) * Expr::from(self.pitch) + wide(image) * Expr::from(self.stride);
+                let base: Expr = b.let_("base", Scalar::I64, base).into();
+                body(b, &base);
+            });
+        });
+    }
+
+    /// So many rows of blocks, each of which has all lines.
+    pub(in crate::schedule) fn launch(&self, rows: Expr) -> Launch {
+        let blocks = (Expr::from(self.lines) + (BLOCK as i32 - 1)) / BLOCK as i32;
+        Launch { block: [BLOCK, 1, 1], grid: [blocks, rows, Expr::from(self.batch).min(Expr::i32(65535))] }
+    }
+}
