@@ -96,8 +96,25 @@ fn turn<T: Arithmetic>(stage: &Pair<T>, parity: i64, even: &mut [T], odd: &mut [
     }
 }
 
-/// Does something to the first and the last sample of `width` lines of two samples at least; laid out as for [`lift`].
-pub(super) fn scale_ends<T: Copy>(parity: i64, even: &mut [T], odd: &mut [T], width: usize, scale: fn(T) -> T) {
+/// Runs something on `width` lines of two samples at least, laid out as for [`lift`], the first and the last sample of
+/// which, if that is asked for, are doubled before it and halved after it.
+pub(super) fn between_ends<T: Arithmetic>(
+    doubled_ends: bool,
+    parity: i64,
+    [even, odd]: [&mut [T]; 2],
+    width: usize,
+    run: impl FnOnce(&mut [T], &mut [T]),
+) {
+    if doubled_ends {
+        scale_ends(parity, even, odd, width, T::doubled);
+    }
+    run(even, odd);
+    if doubled_ends {
+        scale_ends(parity, even, odd, width, T::halved);
+    }
+}
+
+fn scale_ends<T: Copy>(parity: i64, even: &mut [T], odd: &mut [T], width: usize, scale: fn(T) -> T) {
     let n = (even.len() + odd.len()) / width;
     let apply = |samples: &mut [T]| samples.iter_mut().for_each(|x| *x = scale(*x));
     apply(if parity == 0 { &mut even[..width] } else { &mut odd[..width] });

@@ -473,13 +473,9 @@ impl<T: Sample> Executor<T> {
                 };
                 gather(lines, from.0, from.2, width, even);
                 gather(lines, from.1, from.2, width, odd);
-                if self.doubled_ends {
-                    line::scale_ends(parity, even, odd, width, T::Work::doubled);
-                }
-                program.run(self.boundary, parity, even, odd, width, zeros);
-                if self.doubled_ends {
-                    line::scale_ends(parity, even, odd, width, T::Work::halved);
-                }
+                line::between_ends(self.doubled_ends, parity, [even, odd], width, |even, odd| {
+                    program.run(self.boundary, parity, even, odd, width, zeros);
+                });
                 scatter(even, width, lines, to.0, to.2);
                 scatter(odd, width, lines, to.1, to.2);
             }
@@ -561,13 +557,9 @@ fn run_line<T: Sample>(
     let samples = |first: usize| line[first..].iter().step_by(2).map(|x| x.to_work());
     let mut even: Vec<T::Work> = samples(parity as usize).collect();
     let mut odd: Vec<T::Work> = samples(1 - parity as usize).collect();
-    if doubled_ends {
-        line::scale_ends(parity, &mut even, &mut odd, 1, T::Work::doubled);
-    }
-    line::lift(prepared, boundary, parity, &mut even, &mut odd, 1, &[T::Work::default()]);
-    if doubled_ends {
-        line::scale_ends(parity, &mut even, &mut odd, 1, T::Work::halved);
-    }
+    line::between_ends(doubled_ends, parity, [&mut even, &mut odd], 1, |even, odd| {
+        line::lift(prepared, boundary, parity, even, odd, 1, &[T::Work::default()]);
+    });
     for (phase, first) in [(even, parity as usize), (odd, 1 - parity as usize)] {
         line[first..].iter_mut().step_by(2).zip(phase).for_each(|(x, w)| *x = T::from_work(w));
     }
