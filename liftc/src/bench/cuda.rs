@@ -7,8 +7,8 @@
 
 use super::case::Case;
 use super::data;
-use super::report::{DeviceInfo, Measurement, Timed, Verified, WITHIN_ROUNDING};
-use super::stats::Spread;
+use super::report::{DeviceInfo, Measurement, Verified, WITHIN_ROUNDING};
+use super::stats::{Spread, in_turns};
 use super::{Way, sets, with_sample};
 use crate::failure::{Failure, Outcome, input};
 use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, sys};
@@ -275,37 +275,22 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         Verified { forward_equals: "nothing: it is no transform", forward_shape: Vec::new(), inverse_error: 0.0 }
     };
 
-    let chains: Vec<(Option<Way>, &Chain)> = std::iter::once((None, &copy))
-        .chain(case.ways.iter().map(|&way| {
-            let chain = match (way, &adjoints) {
-                (Way::Forward, _) => &forward,
-                (Way::Adjoint, Some([adjoint, _])) => adjoint,
-                (Way::InverseAdjoint, Some([_, adjoint])) => adjoint,
-                _ => &inverse,
-            };
-            (Some(way), chain)
+    let chains: Vec<&Chain> = std::iter::once(&copy)
+        .chain(case.ways.iter().map(|&way| match (way, &adjoints) {
+            (Way::Forward, _) => &forward,
+            (Way::Adjoint, Some([adjoint, _])) => adjoint,
+            (Way::InverseAdjoint, Some([_, adjoint])) => adjoint,
+            _ => &inverse,
         }))
         .collect();
     let mut replays = Vec::new();
-    for (_, chain) in &chains {
+    for chain in &chains {
         chain.time(stream, 1).map_err(&failed)?;
         let one = chain.time(stream, 1).map_err(&failed)? * chain.length as f64;
         replays.push((SHORTEST / one.max(1.0)).ceil().clamp(1.0, 1000.0) as u32);
     }
-    let mut times = vec![Vec::new(); chains.len()];
-    // In turn, so that whatever drifts drifts for all.
-    for _ in 0..repeats {
-        for (((_, chain), &replays), times) in chains.iter().zip(&replays).zip(&mut times) {
-            times.push(chain.time(stream, replays).map_err(&failed)?);
-        }
-    }
-    let mut spreads = times.into_iter().map(Spread::of);
-    let unit = spreads.next().expect("the copy is timed first");
-    let measurement = |(&way, time): (&Way, Spread)| {
-        let timed = Timed { time, copy: unit.clone(), streaming: None, sets: count, rotating: count * pair };
-        Measurement::new(case, way, timed, plan.recipe(), on_device.workspace_bytes(), &verified)
-    };
-    Ok(case.ways.iter().zip(spreads).map(measurement).collect())
+    let times = in_turns(repeats, &replays, |which, replays| chains[which].time(stream, replays).map_err(&failed))?;
+    Ok(Measurement::all(case, times, (count, pair), plan.recipe(), on_device.workspace_bytes(), &verified))
 }
 
 /// A forward transform of host data on device memory; gaps hold the poison.

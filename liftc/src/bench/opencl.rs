@@ -6,8 +6,8 @@
 
 use super::case::Case;
 use super::data::{self, Rows};
-use super::report::{DeviceInfo, Measurement, Timed, Verified, WITHIN_ROUNDING};
-use super::stats::Spread;
+use super::report::{DeviceInfo, Measurement, Verified, WITHIN_ROUNDING};
+use super::stats::in_turns;
 use super::{Way, sets, with_sample};
 use crate::failure::{Failure, Outcome, input, usage};
 use lifting::opencl::opencl3::command_queue::CommandQueue;
@@ -205,18 +205,6 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
         let one = all.time(timing, 2)?;
         calls.push((SHORTEST / one.max(1.0)).ceil().clamp(1.0, 10_000.0) as usize);
     }
-    let mut times = vec![Vec::new(); timed.len()];
-    // In turn, so that whatever drifts drifts for all.
-    for _ in 0..repeats {
-        for ((&timing, &calls), times) in timed.iter().zip(&calls).zip(&mut times) {
-            times.push(all.time(timing, calls)?);
-        }
-    }
-    let mut spreads = times.into_iter().map(Spread::of);
-    let copy = spreads.next().expect("the copy is timed first");
-    let measurement = |(&way, time): (&Way, Spread)| {
-        let timed = Timed { time, copy: copy.clone(), streaming: None, sets: count, rotating: count * pair };
-        Measurement::new(case, way, timed, plan.recipe(), on_device.workspace_bytes(), &verified)
-    };
-    Ok(case.ways.iter().zip(spreads).map(measurement).collect())
+    let times = in_turns(repeats, &calls, |which, calls| all.time(timed[which], calls))?;
+    Ok(Measurement::all(case, times, (count, pair), plan.recipe(), on_device.workspace_bytes(), &verified))
 }

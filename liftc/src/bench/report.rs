@@ -142,6 +142,25 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// Those of a case's ways on a device, from the copy's times and theirs, in order, over so many sets of arrays, of
+    /// which sources and targets of one direction are `pair` bytes.
+    pub fn all(
+        case: &Case,
+        times: Vec<Spread>,
+        (sets, pair): (usize, usize),
+        recipe: &Recipe,
+        workspace_bytes: usize,
+        verified: &Verified,
+    ) -> Vec<Measurement> {
+        let mut times = times.into_iter();
+        let copy = times.next().expect("the copy is timed first");
+        let measurement = |(&way, time): (&Way, Spread)| {
+            let timed = Timed { time, copy: copy.clone(), streaming: None, sets, rotating: sets * pair };
+            Measurement::new(case, way, timed, recipe, workspace_bytes, verified)
+        };
+        case.ways.iter().zip(times).map(measurement).collect()
+    }
+
     pub fn new(
         case: &Case,
         way: Way,

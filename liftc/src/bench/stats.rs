@@ -1,5 +1,6 @@
 //! Times, condensed.
 
+use crate::failure::Outcome;
 use serde::Serialize;
 
 /// The distribution of repeated times, in microseconds.
@@ -17,6 +18,21 @@ pub struct Spread {
     pub max: f64,
     /// How many times there are.
     pub runs: usize,
+}
+
+/// Times of several things, each taken over so many calls, in turns: whatever drifts drifts for all.
+pub fn in_turns<C: Copy>(
+    repeats: usize,
+    calls: &[C],
+    mut time: impl FnMut(usize, C) -> Outcome<f64>,
+) -> Outcome<Vec<Spread>> {
+    let mut times = vec![Vec::new(); calls.len()];
+    for _ in 0..repeats {
+        for (which, (&calls, times)) in calls.iter().zip(&mut times).enumerate() {
+            times.push(time(which, calls)?);
+        }
+    }
+    Ok(times.into_iter().map(Spread::of).collect())
 }
 
 impl Spread {
