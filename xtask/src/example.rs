@@ -3,7 +3,7 @@
 //! readers build it.
 
 use crate::nvcc;
-use crate::toolchain::{Toolchain, cuda, root, run, target};
+use crate::toolchain::{Toolchain, cuda, has, root, run, target};
 use std::path::Path;
 use std::process::Command;
 
@@ -24,22 +24,11 @@ pub fn build() -> Result<(), String> {
     program.args(["-arch=sm_90", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror", "-I"]).arg(&folder);
     run(program.arg("-c").arg(root().join("examples/cuda/main.cu")).arg("-o").arg(folder.join("main.o")))?;
     println!("examples/cuda: {kernels} kernels of {} files and the program, by nvcc", FILES.len());
-    if has_cmake()? {
+    if has("cmake", "examples/cuda: not by CMake")? {
         by_cmake(&toolchain, &folder.join("build"))?;
         println!("examples/cuda: by CMake, up to the program");
     }
     Ok(())
-}
-
-fn has_cmake() -> Result<bool, String> {
-    let found = Command::new("cmake").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !found && std::env::var("LIFTING_REQUIRE_CMAKE").is_ok_and(|v| v == "1") {
-        return Err("LIFTING_REQUIRE_CMAKE=1, and cmake is not installed".into());
-    }
-    if !found {
-        println!("examples/cuda: not by CMake, which is not installed");
-    }
-    Ok(found)
 }
 
 /// Builds the folder as its README says, with this toolchain and the `liftc` that was built beside this.

@@ -12,6 +12,19 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-runtime==13.0.96",
 ];
 
+/// Whether a program is installed. If not, it is said what goes `without` it, or with `LIFTING_REQUIRE_…=1` is an error.
+pub fn has(program: &str, without: &str) -> Result<bool, String> {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
+    let variable = format!("LIFTING_REQUIRE_{}", program.to_uppercase());
+    if !found && std::env::var(&variable).is_ok_and(|v| v == "1") {
+        return Err(format!("{variable}=1, and {program} is not installed"));
+    }
+    if !found {
+        println!("{without}, which is not installed");
+    }
+    Ok(found)
+}
+
 /// An installation of the CUDA compilers.
 pub struct Toolchain {
     home: PathBuf,

@@ -5,7 +5,7 @@ use crate::nvcc::{self, ARCHITECTURES};
 use crate::nvrtc::Nvrtc;
 use crate::record::{self, Record};
 use crate::registers::{self, Usage};
-use crate::toolchain::{Toolchain, cuda, root, run as run_command, target};
+use crate::toolchain::{Toolchain, cuda, has, root, run as run_command, target};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let toolchain = cuda()?;
     let nvrtc = Nvrtc::new(&toolchain)?;
-    let clang = has_clang()?;
+    let clang = has("clang", "without clang")?;
     let known = if options.afresh || options.full {
         Vec::new()
     } else {
@@ -85,17 +85,6 @@ pub fn run(options: &Options) -> Result<(), String> {
         start.elapsed().as_secs_f64()
     );
     Ok(())
-}
-
-fn has_clang() -> Result<bool, String> {
-    let found = Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success());
-    if !found && std::env::var("LIFTING_REQUIRE_CLANG").is_ok_and(|v| v == "1") {
-        return Err("LIFTING_REQUIRE_CLANG=1, and clang is not installed".into());
-    }
-    if !found {
-        println!("without clang, which is not installed");
-    }
-    Ok(found)
 }
 
 fn compile(
