@@ -50,6 +50,14 @@ class Library:
         raise LiftingError("arrays on a GPU are those of torch or CuPy: of this library, there is no memory to be had")
 
 
+def torch_stream(device):
+    """PyTorch's current stream on a GPU, as DLPack numbers it."""
+    import torch
+
+    # The default stream has the handle 0, which DLPack calls 1. The stream as an object takes longer to make.
+    return torch._C._cuda_getCurrentRawStream(device.index) or 1
+
+
 class _Torch(Library):
     def dtype(self, array):
         return str(array.dtype).removeprefix("torch.")
@@ -75,10 +83,7 @@ class _Torch(Library):
         return array.is_cuda
 
     def stream(self, array):
-        import torch
-
-        # Torch's default stream has the handle 0, which DLPack calls 1. The stream as an object takes longer to make.
-        return torch._C._cuda_getCurrentRawStream(array.device.index) or 1
+        return torch_stream(array.device)
 
     def on(self, array, stream):
         import torch

@@ -4,6 +4,8 @@ import functools
 
 import torch
 
+from ._arrays import torch_stream
+
 _capsule = torch.utils.dlpack.to_dlpack
 
 
@@ -20,6 +22,5 @@ def run(native, name, given, out):
         return
     size = _scratch_bytes(native, name)
     scratch = torch.empty(size, dtype=torch.uint8, device=given.device) if size else None
-    # Torch's default stream has the handle 0, which DLPack calls 1.
-    stream = torch._C._cuda_getCurrentRawStream(given.device.index) or 1
-    native.run(name, _capsule(given), _capsule(out), 0, stream, scratch.data_ptr() if size else 0)
+    at = scratch.data_ptr() if size else 0
+    native.run(name, _capsule(given), _capsule(out), 0, torch_stream(given.device), at)

@@ -155,9 +155,7 @@ impl Any {
             _ => return Err(format!("levels have samples f16, bf16, f32 or f64, not {kind}")),
         })
     }
-}
 
-impl Any {
     /// The plan of a level that is for a device.
     pub fn device_plan(&self, of_bands: bool) -> Result<plan::Any, String> {
         let direction = if of_bands { Direction::Inverse } else { Direction::Forward };

@@ -6,7 +6,7 @@
 //! windows of the one result. On a GPU they are windows of what is given as well, which has zeros around them; and what
 //! is restored is all of the result.
 
-use super::{Buffer, Call, Failure, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
+use super::{Buffer, Call, Failure, Kept, aligned, api, sample, scheme_of, scratch_bytes, shape, text};
 use crate::LiftingError;
 use crate::dlpack::contiguous;
 use crate::level::{Any, each};
@@ -14,8 +14,7 @@ use crate::plan::{self, Operation};
 use crate::scheme::Scheme;
 use lifting::{Device, SampleType, Strided};
 use pyo3::prelude::*;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What tells a level from others.
 #[derive(PartialEq, Eq, Hash)]
@@ -29,8 +28,8 @@ struct Key {
     gpu: Option<usize>,
 }
 
-static LEVELS: Mutex<Option<HashMap<Key, Arc<Any>>>> = Mutex::new(None);
-static PLANS: Mutex<Option<HashMap<Key, Arc<plan::Any>>>> = Mutex::new(None);
+static LEVELS: Kept<Key, Any> = Kept::new();
+static PLANS: Kept<Key, plan::Any> = Kept::new();
 
 impl Key {
     /// For what a call's attributes say of an array of that shape.
@@ -60,22 +59,12 @@ impl Key {
 
     /// The level, made at the first call.
     fn level(self) -> Result<Arc<Any>, String> {
-        let lock = || LEVELS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(level) = lock().get_or_insert_default().get(&self) {
-            return Ok(level.clone());
-        }
-        let level = Arc::new(self.make()?);
-        Ok(lock().get_or_insert_default().entry(self).or_insert(level).clone())
+        LEVELS.get(self, Key::make)
     }
 
     /// The plan of a level on a GPU, made at the first call.
     fn plan(self) -> Result<Arc<plan::Any>, String> {
-        let lock = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = lock().get_or_insert_default().get(&self) {
-            return Ok(plan.clone());
-        }
-        let plan = Arc::new(self.make()?.device_plan(self.of_bands)?);
-        Ok(lock().get_or_insert_default().entry(self).or_insert(plan).clone())
+        PLANS.get(self, |key| key.make()?.device_plan(key.of_bands))
     }
 }
 

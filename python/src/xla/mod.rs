@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +38,26 @@ struct Key {
     gpu: Option<usize>,
 }
 
-static PLANS: Mutex<Option<HashMap<Key, Arc<Any>>>> = Mutex::new(None);
+static PLANS: Kept<Key, Any> = Kept::new();
+
+/// What is made at the first call that needs it.
+struct Kept<K, V>(Mutex<Option<HashMap<K, Arc<V>>>>);
+
+impl<K: Eq + Hash, V> Kept<K, V> {
+    const fn new() -> Kept<K, V> {
+        Kept(Mutex::new(None))
+    }
+
+    /// That of a key. It is made unlocked: of what several callers make at once, one is kept.
+    fn get(&self, key: K, make: impl FnOnce(&K) -> Result<V, String>) -> Result<Arc<V>, String> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = lock().get_or_insert_default().get(&key) {
+            return Ok(kept.clone());
+        }
+        let made = Arc::new(make(&key)?);
+        Ok(lock().get_or_insert_default().entry(key).or_insert(made).clone())
+    }
+}
 
 impl Key {
     /// For arrays of that shape, of which the last `rank` axes are transformed.
@@ -62,19 +82,17 @@ impl Key {
 
     /// The plan, made at the first call.
     fn plan(self) -> Result<Arc<Any>, String> {
-        let lock = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = lock().get_or_insert_default().get(&self) {
-            return Ok(plan.clone());
-        }
+        PLANS.get(self, Key::make)
+    }
+
+    fn make(&self) -> Result<Any, String> {
         let scheme = scheme_of(&self.wavelet)?;
         let mut builder = lifting::Plan::builder(&scheme).shape(&self.shape).levels_per_axis(&self.levels);
         if !self.boundary.is_empty() {
             builder = builder.boundary(self.boundary.parse::<Boundary>()?);
         }
         let made = self.gpu.map_or(Ok(Device::cpu()), Device::cuda);
-        let made = made.and_then(|device| Any::build(builder, self.sample, &device));
-        let made = Arc::new(made.map_err(|error| error.to_string())?);
-        Ok(lock().get_or_insert_default().entry(self).or_insert(made).clone())
+        made.and_then(|device| Any::build(builder, self.sample, &device)).map_err(|error| error.to_string())
     }
 }
 
