@@ -51,10 +51,21 @@ struct Quantisation {
     quantisers: usize,
     /// Byte of a header that the first quantiser has.
     first: usize,
-    /// What steps of bands are made of: those of each component.
+    bands: WeighedBands,
+    tile: [usize; 2],
+}
+
+/// The bands of each component of a tile, with what their quantiser steps are made of.
+struct WeighedBands {
     weights: Weights,
     bands: Vec<(usize, Band)>,
-    tile: [usize; 2],
+}
+
+impl WeighedBands {
+    /// Steps that do to the picture what `step` does in a band of norm 1.
+    fn steps(&self, step: f64) -> Vec<Step> {
+        self.bands.iter().map(|(component, band)| self.weights.step(step, *component, band)).collect()
+    }
 }
 
 /// Codes pictures of one kind, some of them at once, from a device's memory to streams there; made by
@@ -196,11 +207,9 @@ impl DeviceEncoder {
         let (blocks, packets) = (places.len(), groups.len());
         let stride = places.first().map_or(1, |place| place.stride);
         let weights = Weights::new(codec.scheme(), if step.is_some() { codec.levels() } else { 0 }, colour);
-        let bands: Vec<(usize, Band)> = (0..format.components)
-            .flat_map(|component| tiles[0].iter().map(move |band| (component, band.clone())))
-            .collect();
-        let of = |step| bands.iter().map(|(component, band)| weights.step(step, *component, band)).collect::<Vec<_>>();
-        let steps = step.map(of);
+        let of_component = |component| tiles[0].iter().map(move |band| (component, band.clone()));
+        let bands = WeighedBands { weights, bands: (0..format.components).flat_map(of_component).collect() };
+        let steps = step.map(|step| bands.steps(step));
         let header = codec.header(&format, tile, steps.as_deref().map(quantisers_of)).write()?;
 
         let room: usize = places.iter().map(|place| raw_words(place.shape, MOST_PLANES)).sum();
@@ -229,8 +238,8 @@ impl DeviceEncoder {
             Some(steps) => {
                 let places = places_in_bands(&tiles, &with_tiles(&groups, tiles.len()));
                 let all = pictures * format.components * each;
-                let own = (weights, bands, tile);
-                Some(Quantisation::new(&kernels, &places, &inverses_of(&steps), (pictures, all), header.len(), own)?)
+                let of = (bands, tile);
+                Some(Quantisation::new(&kernels, &places, &inverses_of(&steps), (pictures, all), header.len(), of)?)
             }
             None => None,
         };
@@ -317,8 +326,7 @@ impl DeviceEncoder {
     /// band of norm 1.
     pub(crate) fn by_step(&mut self, step: f64) -> Result<Vec<u8>, CodecError> {
         if let Some(q) = &mut self.quantisation {
-            let steps: Vec<Step> =
-                q.bands.iter().map(|(component, band)| q.weights.step(step, *component, band)).collect();
+            let steps = q.bands.steps(step);
             let header = self.codec.header(&self.format, q.tile, Some(quantisers_of(&steps))).write()?;
             self.kernels.write(&mut self.headers, 0, &header)?;
             self.kernels.write(&mut q.inverses, 0, &inverses_of(&steps))?;
@@ -541,7 +549,7 @@ impl Quantisation {
         inverses: &[f32],
         (pictures, coefficients): (usize, usize),
         header: usize,
-        (weights, bands, tile): (Weights, Vec<(usize, Band)>, [usize; 2]),
+        (bands, tile): (WeighedBands, [usize; 2]),
     ) -> Result<Quantisation, CodecError> {
         let quantisers = inverses.len();
         let (mut members, mut begins) = (Vec::new(), vec![0]);
@@ -561,7 +569,6 @@ impl Quantisation {
             places: kernels.upload(places.as_flattened())?,
             quantisers,
             first: header - CHECKSUM - 3 * quantisers,
-            weights,
             bands,
             tile,
         })
