@@ -4,8 +4,8 @@
 //! cargo run --release -p lifting-codec --example coder -- mosaic4096.raw 4096 16
 //! ```
 //!
-//! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at 40 dB,
-//! with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
+//! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at
+//! 40 dB, with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
 //! gather, and decode (medians of rounds of launches, by events of the device); and gigasamples a second of coding and
 //! of decoding alone. Then whole streams, from pictures in the device's memory to streams there: one picture, and as
 //! many at once as the last argument says, and back; `waited` is what the processor sees of it. Then the whole codec,

@@ -40,9 +40,10 @@
 //! A stream may come from anyone. One that has been cut decodes to what it holds, a broken one is an error, and no
 //! memory is taken that its length does not vouch for.
 //!
-//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take pictures to a CUDA device, or where layers, fitted tables,
-//! levels or regions need the processor, the transform and the codeblocks. The bytes, and the samples, are the same. Where pictures are on the device, [`Codec::on_device`] makes whole streams
-//! there, of several pictures at once, and [`Decoder::on_device`] pictures of streams.
+//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take pictures to a CUDA device. Where layers, fitted tables,
+//! levels or regions need the processor, they take only the transform and the codeblocks there. The bytes, and the
+//! samples, are the same. Where pictures are on the device, [`Codec::on_device`] makes whole streams there, of several
+//! pictures at once, and [`Decoder::on_device`] pictures of streams.
 //!
 //! # Features
 //!

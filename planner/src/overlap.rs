@@ -52,8 +52,9 @@ impl Extent {
 
 impl Program {
     /// Settles how launches follow one another on a device: which of them begin before those before them have ended,
-    /// and which blocks run in clusters. Kernels of launches that may begin early then have the statements for that; those
-    /// that are needed in several ways stand there as often, under one name. Once, of a program that was just made.
+    /// and which blocks run in clusters. Kernels of launches that may begin early then have the statements for that;
+    /// those that are needed in several ways stand there as often, under one name. Once, of a program that was just
+    /// made.
     ///
     /// # Errors
     /// If a kernel breaks the rules with these statements in it: an error of this crate.

@@ -21,8 +21,8 @@ use crate::error::CodecError;
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Checks that threads' numbers, of 32 bits, hold so many of a thing each, and those of the last block of threads, which
-/// may be beyond; `None` is more than this machine counts.
+/// Checks that threads' numbers, of 32 bits, count so many of each thing, with what the last block of threads has
+/// beyond; `None` is more than this machine counts.
 fn check_numbers(counts: &[Option<usize>]) -> Result<(), CodecError> {
     let most = i32::MAX as usize - Threads::BLOCK as usize;
     if counts.iter().any(|n| n.is_none_or(|n| n > most)) {

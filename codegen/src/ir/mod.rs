@@ -15,8 +15,8 @@
 //! of a binary operation have one type (shift counts are `i32`); comparisons give `bool`. [`Expr::Select`] evaluates
 //! both arms. A [`Expr::Cast`] between integers wraps or extends (by the sign of the source type), to a float it
 //! rounds to nearest even, from a float to an integer it truncates and the value must fit; a `bool` casts to an
-//! integer, as 0 or 1; `f16`, `bf16` and `u8` are storage types: the only operation on them is the cast from and to `f32`, and
-//! of `u8` that from and to other integers.
+//! integer, as 0 or 1. `f16`, `bf16` and `u8` are storage types: the only operation on them is the cast from and to
+//! `f32`, and of `u8` that from and to other integers.
 //!
 //! # Effects are statements
 //! Threads of a block run in step, statement by statement, under an active mask: `If`, `For` and `While` narrow

@@ -124,14 +124,11 @@ impl Machine {
         device.finish()?;
         let counts = [machine.multiprocessors, machine.warp, machine.schedulers];
         let is_possible = bandwidth > 0.0 && bandwidth <= peak_bandwidth && machine.issue > 0.0;
-        match () {
-            _ if counts.contains(&0) || !is_possible => {
-                Err("multiprocessors, warp, schedulers, bandwidth and issue must be more than 0, and bandwidth at most its \
-                     peak"
-                    .into())
-            }
-            _ => Ok(machine),
+        if counts.contains(&0) || !is_possible {
+            let positive = "multiprocessors, warp, schedulers, bandwidth and issue must be more than 0";
+            return Err(format!("{positive}, and bandwidth at most its peak"));
         }
+        Ok(machine)
     }
 
     /// The device's name, as its driver has it; of one that there is no file of, the name of the one it is taken for.
