@@ -100,7 +100,7 @@ pub const MAX_SAMPLES: usize = 1 << 26;
 /// let haar = "wavelet haar { domain real; odd -= even[0]; even += 0.5 * odd[0]; }";
 /// let haar = lifting_dsl::compile(haar).unwrap().schemes.remove(0);
 /// let (sample, direction) = (Scalar::F32, Direction::Forward);
-/// let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+/// let options = Options::new(sample, Boundary::WholeSymmetric, direction);
 /// let row = horizontal::kernel(&haar, options, Default::default()).unwrap();
 /// let column = vertical::kernel(&haar, options).unwrap();
 /// let cost = cost::separable(&Geometry::uniform(&[64, 64], 2).unwrap(), direction, &row, &column).unwrap();

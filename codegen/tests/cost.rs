@@ -16,7 +16,7 @@ fn scheme(name: &str) -> Scheme {
 
 fn cost(name: &str, sample: Scalar, direction: Direction, geometry: &Geometry) -> Cost {
     let scheme = scheme(name);
-    let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+    let options = Options::new(sample, Boundary::WholeSymmetric, direction);
     let row = horizontal::kernel(&scheme, options, Default::default()).expect("a kernel");
     let column = vertical::kernel(&scheme, options).expect("a kernel");
     separable(geometry, direction, &row, &column).expect("the kernels are sound")
@@ -68,13 +68,7 @@ fn passes_in_registers_move_little() {
     let geometry = Geometry::uniform(&[240, 896], 1).expect("a geometry");
     let (scheme, sides) = (scheme("cdf97"), Sides::both(Scalar::F32));
     for direction in DIRECTIONS {
-        let options = Options {
-            sample: Scalar::F32,
-            boundary: Boundary::WholeSymmetric,
-            direction,
-            gain: false,
-            doubled_ends: false,
-        };
+        let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, direction);
         let row = registers::horizontal::Shape::of(sides, true, 896);
         let row = registers::horizontal::kernel(&scheme, options, sides, row).expect("a kernel");
         let column = registers::vertical::kernel(&scheme, options, sides, registers::vertical::Shape::of(4, 1));
@@ -128,7 +122,7 @@ fn table() {
 #[test]
 fn refusals() {
     let (sample, direction) = (Scalar::F32, Direction::Forward);
-    let options = Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+    let options = Options::new(sample, Boundary::WholeSymmetric, direction);
     let good = vertical::kernel(&scheme("cdf97"), options).expect("a kernel");
     let mut b = Builder::new("other");
     b.pointer("src", Scalar::F32, Access::Read, "input");

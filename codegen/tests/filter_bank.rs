@@ -115,7 +115,7 @@ fn the_catalogue_is_filtered_or_refused_by_name() {
         }
         for boundary in Boundary::ALL {
             let sample = types(&scheme)[i % types(&scheme).len()];
-            let options = Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+            let options = Options::new(sample, boundary, Direction::Forward);
             match schedule.kernel(&scheme, options, Sides::both(sample), Along::Row) {
                 Ok(_) => {
                     ran[0] += 1;
@@ -148,7 +148,7 @@ fn text() {
     let [_, _, cdf97] = crate::testing::wavelets();
     let schedule = AXIS_SCHEDULES.iter().find(|schedule| schedule.name() == "convolution").expect("it is there");
     let (sample, boundary) = (Scalar::F32, Boundary::WholeSymmetric);
-    let options = Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+    let options = Options::new(sample, boundary, Direction::Forward);
     let kernel = schedule.kernel(&cdf97, options, Sides::both(sample), Along::Row).expect("it fits");
     insta::assert_snapshot!("convolution", print::kernel(&kernel));
 }

@@ -128,8 +128,7 @@ fn check<T: Sample + Element>(
     (oracle.boundary, oracle.layout) = (boundary, Layout::Interleaved);
 
     for direction in [Direction::Forward, Direction::Inverse] {
-        let options =
-            Options { sample: T::SCALAR, boundary, direction, gain: case.gain.is_some(), doubled_ends: false };
+        let options = Options { gain: case.gain.is_some(), ..Options::new(T::SCALAR, boundary, direction) };
         let kernel = kernel(scheme, schedule, options).unwrap_or_else(|e| panic!("{}: {e}", what()));
         let info = validate(&kernel).unwrap_or_else(|e| panic!("{}: {e:?}", what()));
         let program = Program::new(&kernel, &info);
@@ -419,13 +418,7 @@ fn registers_equal_the_oracle() {
                     };
                     let gain = (scheme.domain() == Domain::Integer && i % 3 == 0).then_some(i as u32 % 2);
                     let case = Case { lines, gap, batch: 1 + i % 2, gain, ..Case::line(length, parity) };
-                    let options = Options {
-                        sample: scalar,
-                        boundary,
-                        direction: Direction::Forward,
-                        gain: false,
-                        doubled_ends: false,
-                    };
+                    let options = Options::new(scalar, boundary, Direction::Forward);
                     let pairs = length % 2 == 0 && parity == 0;
                     if !is_legal(boundary, &case) || registers::needs_pairs(&scheme, options) && !pairs {
                         continue;
@@ -448,13 +441,7 @@ fn registers_equal_the_oracle() {
 /// Steps that are not symmetric are for the shared-memory pass along columns, whose windows serve each read.
 #[test]
 fn registers_refuse_in_words() {
-    let options = |boundary| Options {
-        sample: Scalar::F32,
-        boundary,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |boundary| Options::new(Scalar::F32, boundary, Direction::Forward);
     let refused = |name: &str, boundary, schedule| {
         let scheme = compiled(lifting_filters::find(name).expect("in the catalogue"));
         kernel(&scheme, schedule, options(boundary)).expect_err("it is refused").to_string()
@@ -543,8 +530,7 @@ fn whole_vectors_are_lattices_that_fit() {
     }
     let shape = lattice::Shape { vectors: 1, threads: 32, pairs: 4 };
     let refused = |scheme: &Scheme, boundary, shape| {
-        let options =
-            Options { sample: Scalar::F32, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::F32, boundary, Direction::Forward);
         let error = lattice::kernel(scheme, options, Sides::both(Scalar::F32), Along::Row, shape);
         error.expect_err("it is refused").to_string()
     };
@@ -585,8 +571,7 @@ fn the_catalogue() {
                         continue;
                     }
                     let sample = types(scheme)[i % types(scheme).len()];
-                    let options =
-                        Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+                    let options = Options::new(sample, boundary, Direction::Forward);
                     if ran_or_names_a_limit(scheme, kernel(scheme, schedule, options).map(|_| true)) {
                         check_type(scheme, schedule, boundary, case, sample, i as u64);
                     } else {
@@ -614,13 +599,7 @@ proptest! {
         let case = Case { lines: 1, ..Case::line(length, parity) };
         let types = types(&scheme);
         let case = Case { lines: 2, ..case };
-        let options = Options {
-            sample: types[which % types.len()],
-            boundary: scheme.boundary(),
-            direction: Direction::Forward,
-            gain: false,
-            doubled_ends: false,
-        };
+        let options = Options::new(types[which % types.len()], scheme.boundary(), Direction::Forward);
         let pairs = length % 2 == 0 && parity == 0;
         let takes = length > 1 && (pairs || !registers::needs_pairs(&scheme, options));
         let in_registers = if takes { in_registers(&case, options.sample) } else { Vec::new() };

@@ -295,8 +295,7 @@ fn kernels(args: &CompileArgs, request: &Request) -> Result<Vec<Kernel>, Schedul
             }
         }
         for direction in [Direction::Forward, Direction::Inverse] {
-            let options =
-                Options { sample, boundary: request.boundary, direction, gain: request.gain, doubled_ends: false };
+            let options = Options { gain: request.gain, ..Options::new(sample, request.boundary, direction) };
             for schedule in &args.schedule {
                 let kernels = match schedule {
                     Schedule::Horizontal => {

@@ -188,7 +188,7 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
     for &sample in request.samples {
         for direction in [Direction::Forward, Direction::Inverse] {
             let boundary = if full { request.boundary } else { border_rule(request) };
-            let options = Options { sample, boundary, direction, gain: false, doubled_ends: false };
+            let options = Options::new(sample, boundary, direction);
             let mut made = kernels_of(WARP, request.scheme, options);
             if request.gain {
                 // Few plans have gains.

@@ -167,7 +167,7 @@ impl Request<'_> {
     }
 
     fn options(&self, sample: Scalar, direction: Direction) -> Options {
-        Options { sample, boundary: self.boundary, direction, gain: self.gain, doubled_ends: false }
+        Options { gain: self.gain, ..Options::new(sample, self.boundary, direction) }
     }
 
     /// Placeholders with the wavelet's name.

@@ -105,6 +105,13 @@ pub struct Options {
     pub doubled_ends: bool,
 }
 
+impl Options {
+    /// Without gain, and with ends as they are.
+    pub fn new(sample: Scalar, boundary: Boundary, direction: Direction) -> Options {
+        Options { sample, boundary, direction, gain: false, doubled_ends: false }
+    }
+}
+
 /// Types in memory of the two sides of a pass, where they differ: a level of `f16` or `bf16` samples goes through `f32` scratch from
 /// one axis to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -204,8 +204,7 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     for (i, one) in tries.iter().enumerate() {
         let Try { shape, boundary, scalar, case, .. } = *one;
         for direction in [Direction::Forward, Direction::Inverse] {
-            let options =
-                Options { sample: scalar, boundary, direction, gain: case.gain.is_some(), doubled_ends: false };
+            let options = Options { gain: case.gain.is_some(), ..Options::new(scalar, boundary, direction) };
             let takes = |&rows: &RowAlignment| {
                 let fit = shape.schedule().fit(scheme, options, shape, rows);
                 fit.is_ok_and(|fit| Launch::new(&fit, one).is_some())

@@ -21,7 +21,7 @@ type Of = &'static dyn Schedule;
 const ORDERS: [Order; 2] = [Order::HorizontalFirst, Order::VerticalFirst];
 
 fn options(sample: Scalar, boundary: Boundary) -> Options {
-    Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false }
+    Options::new(sample, boundary, Direction::Forward)
 }
 
 /// Its name, in a column.

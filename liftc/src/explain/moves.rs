@@ -18,7 +18,7 @@ pub fn table(scheme: &Scheme, boundary: Boundary, sample: Scalar, geometry: &Geo
     );
     for direction in [Direction::Forward, Direction::Inverse] {
         let name = if direction == Direction::Forward { "forward" } else { "inverse" };
-        let options = Options { sample, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(sample, boundary, direction);
         let mut line = |what: &str, counts: Result<Counts, String>| {
             let label = format!("{name}, {what}");
             text += &match counts {

@@ -151,8 +151,7 @@ impl Case {
         let job = job(measured, sample);
         let schedule =
             schedule::schedule(&measured.schedule).ok_or_else(|| wrong("there is no such schedule".into()))?;
-        let options =
-            Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+        let options = Options::new(sample, Boundary::WholeSymmetric, direction);
         let proposed = schedule.proposed(scheme, options, &job, machine);
         let is_it = |shape: &Shape| {
             let mut numbers = measured.shape.iter().filter(|(name, _)| name.as_str() != "chunk");

@@ -142,16 +142,11 @@ fn problem(scheme: &Scheme, random: &mut Random, shapes: &[&[usize]]) -> Problem
     let geometry = Geometry::new(&shape, &origins, &levels, &order).unwrap();
     let integer = scheme.domain() == crate::Domain::Integer;
     Problem {
-        scheme: scheme.clone(),
         boundary,
-        geometry,
         layout: random.of(&[Layout::Mallat, Layout::Mallat, Layout::Interleaved]),
-        source_shape: shape,
         gain_shift: if integer { random.of(&[0, 0, 1]) } else { 0 },
         double_lone_odd: integer && random.below(4) == 0,
-        doubled_ends: false,
-        tile: None,
-        extended: Vec::new(),
+        ..Problem::new(scheme.clone(), geometry)
     }
 }
 
@@ -238,24 +233,8 @@ fn reals_are_the_oracles() {
 
 /// The schedule of the first level of an image.
 fn schedule<T: Sample>(wavelet: &str, shape: &[usize], boundary: Boundary, isa: Isa) -> &'static str {
-    let problem = Problem {
-        scheme: catalogue::find(wavelet).unwrap(),
-        boundary,
-        geometry: Geometry::new(
-            shape,
-            &vec![0; shape.len()],
-            &vec![1; shape.len()],
-            &(0..shape.len()).rev().collect::<Vec<_>>(),
-        )
-        .unwrap(),
-        layout: Layout::Mallat,
-        source_shape: shape.to_vec(),
-        gain_shift: 0,
-        double_lone_odd: false,
-        doubled_ends: false,
-        tile: None,
-        extended: Vec::new(),
-    };
+    let geometry = Geometry::uniform(shape, 1).unwrap();
+    let problem = Problem { boundary, ..Problem::new(catalogue::find(wavelet).unwrap(), geometry) };
     Cpu::<T>::with(Arc::new(problem), 1, isa).unwrap().passes()[0].schedule
 }
 

@@ -30,13 +30,7 @@ fn asynchronous_copies() {
 /// one; other stores are as they were.
 #[test]
 fn kept_results() {
-    let options = |sample| Options {
-        sample,
-        boundary: Boundary::WholeSymmetric,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |sample| Options::new(sample, Boundary::WholeSymmetric, Direction::Forward);
     let scheme = testing::wavelet("legall53", testing::legall53());
     let shape = warp::Shape { columns: 4, takes: level::RowAlignment::Whole, ..warp::Shape::paper() };
     for (sample, store) in [
@@ -66,7 +60,7 @@ fn overlapping_kernels_wait_first() {
     let walk = {
         let scheme = testing::wavelet("legall53", testing::legall53());
         let (sample, boundary, direction) = (Scalar::I16, Boundary::WholeSymmetric, Direction::Forward);
-        let options = Options { sample, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(sample, boundary, direction);
         let shape = stream::Shape::for_sample(sample).for_rows(stream::RowAlignment::Whole);
         let walk = stream::fit(&scheme, options, shape).expect("it is held");
         walk.kernel(&scheme, level::Order::HorizontalFirst).expect("it is held")
@@ -145,13 +139,7 @@ fn settled_arrays_are_not_waited_for() {
     for (scheme, sample) in &schemes {
         for boundary in [Boundary::WholeSymmetric, Boundary::Periodic, Boundary::Edge, Boundary::Zero] {
             for takes in level::RowAlignment::ALL {
-                let options = Options {
-                    sample: *sample,
-                    boundary,
-                    direction: Direction::Inverse,
-                    gain: false,
-                    doubled_ends: false,
-                };
+                let options = Options::new(*sample, boundary, Direction::Inverse);
                 let shape = warp::Shape { columns: 4, rows: 12, takes, ..warp::Shape::paper() };
                 let block = warp::fit(scheme, options, shape).expect("it is held");
                 let kernel = block.kernel(scheme, level::Order::HorizontalFirst).expect("it is held");

@@ -8,8 +8,7 @@ use crate::testing::wavelets;
 fn limits() {
     let [dd137, legall53, _] = wavelets();
     let of = |scheme: &Scheme, boundary, shape| {
-        let options =
-            Options { sample: Scalar::I32, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::I32, boundary, Direction::Forward);
         fit(scheme, options, shape).expect_err("a limit").to_string()
     };
     let shape = Shape::for_sample(Scalar::I32, Direction::Forward);

@@ -13,7 +13,7 @@ use lifting_dsl::Boundary;
 fn the_text() {
     let [_, legall53, _] = wavelets();
     let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
-    let options = Options { sample: Scalar::I32, boundary, direction, gain: false, doubled_ends: false };
+    let options = Options::new(Scalar::I32, boundary, direction);
     let block = fit(&legall53, options, Shape { side: 16, pairs: [2, 2] }).expect("it fits");
     let kernel = prepare(write(&block, &legall53, Order::HorizontalFirst));
     let info = validate(&kernel).expect("it is valid");
@@ -24,13 +24,7 @@ fn the_text() {
 #[test]
 fn limits() {
     let [_, legall53, _] = wavelets();
-    let options = |sample, boundary| Options {
-        sample,
-        boundary,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |sample, boundary| Options::new(sample, boundary, Direction::Forward);
     let of = |sample, shape| {
         let block = fit(&legall53, options(sample, Boundary::Edge), shape);
         block.expect_err("a limit").to_string()

@@ -136,20 +136,20 @@ mod tests {
     use lifting_dsl::testing;
 
     fn legall(direction: Direction, boundary: Boundary) -> Fit {
-        let options = Options { sample: Scalar::I16, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::I16, boundary, direction);
         fit(&testing::wavelet("legall53", testing::legall53()), options, Shape::for_sample(Scalar::I16)).unwrap()
     }
 
     fn aligned_legall() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
-        let options = Options { sample: Scalar::I16, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::I16, boundary, direction);
         let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Aligned);
         fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
 
     fn haar() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
-        let options = Options { sample: Scalar::I32, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::I32, boundary, direction);
         let text = "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }";
         let scheme = lifting_dsl::compile(text).unwrap().schemes.remove(0);
         fit(&scheme, options, Shape::for_sample(Scalar::I32)).unwrap()
@@ -157,7 +157,7 @@ mod tests {
 
     fn whole_legall() -> Fit {
         let (boundary, direction) = (Boundary::WholeSymmetric, Direction::Forward);
-        let options = Options { sample: Scalar::I16, boundary, direction, gain: false, doubled_ends: false };
+        let options = Options::new(Scalar::I16, boundary, direction);
         let shape = Shape::for_sample(Scalar::I16).for_rows(RowAlignment::Whole);
         fit(&testing::wavelet("legall53", testing::legall53()), options, shape).unwrap()
     }
@@ -183,13 +183,7 @@ mod tests {
 
     #[test]
     fn blocks_have_as_many_warps_as_strips_fill() {
-        let options = Options {
-            sample: Scalar::F32,
-            boundary: Boundary::WholeSymmetric,
-            direction: Direction::Forward,
-            gain: false,
-            doubled_ends: false,
-        };
+        let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, Direction::Forward);
         let scheme = testing::wavelet("cdf97", testing::cdf97());
         let walk = fit(&scheme, options, Shape::for_sample(Scalar::F32).for_rows(RowAlignment::Whole)).unwrap();
         let (widths, warps): (Vec<i32>, Vec<u32>) =

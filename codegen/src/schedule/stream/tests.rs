@@ -8,7 +8,7 @@ fn refusals_name_the_limit() {
     let [_, lopsided, long, far] = extremes();
     let mut text = String::new();
     let mut refuse = |scheme: &Scheme, boundary: Boundary, sample: Scalar, shape: Shape| {
-        let options = Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+        let options = Options::new(sample, boundary, Direction::Forward);
         let made = fit(scheme, options, shape).and_then(|plan| write(&plan, scheme, Order::HorizontalFirst));
         let error = made.expect_err("a limit");
         text += &format!("{error}\n");

@@ -18,13 +18,7 @@ fn small(scalar: Scalar) -> Shape {
 fn refusals_name_the_limit() {
     let [short, _, long, far] = extremes();
     let mut text = String::new();
-    let options = |sample| Options {
-        sample,
-        boundary: Boundary::Zero,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |sample| Options::new(sample, Boundary::Zero, Direction::Forward);
     let usual = small(Scalar::I32);
     let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
         let error = fit(scheme, options(sample), shape).expect_err("a limit");
@@ -52,8 +46,7 @@ fn proposals() {
     for scheme in wavelets() {
         for &sample in types(&scheme) {
             for direction in [Direction::Forward, Direction::Inverse] {
-                let options =
-                    Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+                let options = Options::new(sample, Boundary::WholeSymmetric, direction);
                 for shape in Shape::proposed(&scheme, options).expect("a tile") {
                     let block = fit(&scheme, options, shape).expect("it was proposed");
                     let Shape { columns, rows, pairs, warps, .. } = shape;
@@ -77,13 +70,7 @@ fn proposals() {
 #[test]
 fn launches() {
     let [_, legall53, _] = wavelets();
-    let options = |boundary| Options {
-        sample: Scalar::I32,
-        boundary,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |boundary| Options::new(Scalar::I32, boundary, Direction::Forward);
     let block = |boundary| fit(&legall53, options(boundary), small(Scalar::I32)).expect("a tile");
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };

@@ -42,7 +42,7 @@ fn refusals_name_the_limit() {
     let schemes = compiled.expect("it compiles").schemes;
     let usual = Shape { columns: 4, pairs: 3, warps: 8, min_blocks: 0, aligned: false, whole_sectors: false };
     let mut refuse = |scheme: &Scheme, sample: Scalar, boundary: Boundary, shape: Shape| {
-        let options = Options { sample, boundary, direction: Direction::Forward, gain: false, doubled_ends: false };
+        let options = Options::new(sample, boundary, Direction::Forward);
         let error = fit(scheme, options, shape).expect_err("a limit");
         text += &format!("{error}\n");
     };
@@ -70,13 +70,7 @@ fn refusals_name_the_limit() {
 #[test]
 fn launches() {
     let [_, legall53, cdf97] = wavelets();
-    let options = |sample, boundary| Options {
-        sample,
-        boundary,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |sample, boundary| Options::new(sample, boundary, Direction::Forward);
     let block = |boundary, aligned| {
         let shape = Shape { aligned, ..small(options(Scalar::I32, boundary)) };
         fit(&legall53, options(Scalar::I32, boundary), shape).expect("a tile")
@@ -135,13 +129,7 @@ fn launches() {
 #[test]
 fn durations() {
     let [.., cdf97] = wavelets();
-    let options = Options {
-        sample: Scalar::F32,
-        boundary: Boundary::WholeSymmetric,
-        direction: Direction::Inverse,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = Options::new(Scalar::F32, Boundary::WholeSymmetric, Direction::Inverse);
     let shape = Shape::proposed(&cdf97, options).expect("a tile")[0];
     let block = fit(&cdf97, options, shape).expect("a tile");
     for (sides, batch, multiprocessors) in

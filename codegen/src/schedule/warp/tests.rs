@@ -12,13 +12,7 @@ use lifting_dsl::geometry::Geometry;
 fn refusals_name_the_limit() {
     let [short, _, long, far] = extremes();
     let mut text = String::new();
-    let options = |sample| Options {
-        sample,
-        boundary: Boundary::Zero,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |sample| Options::new(sample, Boundary::Zero, Direction::Forward);
     let usual = Shape::paper();
     let mut refuse = |scheme: &Scheme, sample: Scalar, shape: Shape| {
         let error = fit(scheme, options(sample), shape).expect_err("a limit");
@@ -57,8 +51,7 @@ fn the_papers_figures() {
     {
         let shape = Shape { takes: RowAlignment::Whole, ..Shape::paper() };
         for direction in [Direction::Forward, Direction::Inverse] {
-            let options =
-                Options { sample, boundary: Boundary::WholeSymmetric, direction, gain: false, doubled_ends: false };
+            let options = Options::new(sample, Boundary::WholeSymmetric, direction);
             let whole = Geometry::uniform(&[rows * 4, columns * 3], 1).expect("a geometry");
             let moved = fused(&scheme, options, shape, &whole);
             assert!((moved - 1.0 - (64 * 20) as f64 / (columns * rows) as f64).abs() < 1e-9, "{moved}");
@@ -76,13 +69,7 @@ fn the_papers_figures() {
 #[test]
 fn launches() {
     let [_, legall53, _] = wavelets();
-    let options = |boundary| Options {
-        sample: Scalar::I32,
-        boundary,
-        direction: Direction::Forward,
-        gain: false,
-        doubled_ends: false,
-    };
+    let options = |boundary| Options::new(Scalar::I32, boundary, Direction::Forward);
     let block = |boundary| fit(&legall53, options(boundary), Shape::paper()).expect("a block");
     let job = |width: i32, height: i32| {
         let array = |pitch: i32| Array { address: 0, pitch: pitch.into(), stride: 0 };
@@ -129,13 +116,7 @@ fn proposed_shapes() {
     for name in ["legall53", "cdf97", "dd137", "haar_vc2_0", "sym8"] {
         let scheme = &compiled(lifting_filters::find(name).expect("it is in the catalogue"));
         for &sample in types(scheme) {
-            let options = Options {
-                sample,
-                boundary: scheme.boundary(),
-                direction: Direction::Forward,
-                gain: false,
-                doubled_ends: false,
-            };
+            let options = Options::new(sample, scheme.boundary(), Direction::Forward);
             for shape in Shape::proposed(scheme, options).expect("a shape") {
                 let block = fit(scheme, options, Shape { takes: RowAlignment::Whole, ..shape }).expect("a block");
                 text += &format!(
