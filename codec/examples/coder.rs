@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The file has 8-bit grey samples, row by row, as many rows as columns. Printed are, for 5/3 lossless and 9/7 at
-//! 40 dB, with two passes and three: bits for a sample; milliseconds that the kernels take that choose tables, code,
+//! 40 dB, with two passes and three, and with the lowest planes gone through once: bits for a sample; milliseconds that the kernels take that choose tables, code,
 //! gather, and decode (medians of rounds of launches, by events of the device); and gigasamples a second of coding and
 //! of decoding alone. Then whole streams, from pictures in the device's memory to streams there: one picture, and as
 //! many at once as the last argument says, and back; `waited` is what the processor sees of it. Then the whole codec,
@@ -17,7 +17,7 @@ use lifting::{Device, Plan, Sample, catalogue};
 use lifting_codec::block::kernel::{
     AS_IT_IS, FIELDS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
-use lifting_codec::block::{Direction, Passes, Shape, encode, raw_words};
+use lifting_codec::block::{Direction, Order, Passes, Shape, encode, raw_words};
 use lifting_codec::tables::Tables;
 use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image, decode};
 use lifting_codegen::ir::Scalar;
@@ -28,6 +28,15 @@ type Failure = Box<dyn std::error::Error>;
 /// Rounds of launches, and launches in each.
 const ROUNDS: usize = 7;
 const LAUNCHES: usize = 5;
+
+/// What is measured.
+const ORDERS: [Order; 5] = [
+    Order { passes: Passes::Two, fast: 0 },
+    Order { passes: Passes::Three, fast: 0 },
+    Order { passes: Passes::Two, fast: 2 },
+    Order { passes: Passes::Two, fast: 4 },
+    Order { passes: Passes::Two, fast: MOST_PLANES },
+];
 
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,23 +53,23 @@ fn main() -> Result<(), Failure> {
     let lossy = at_decibels(Codec::builder(&catalogue::find("cdf97")?), &image, 40.0)?;
     let stream = lossy.clone().device(device.clone()).build()?.encode(&image)?;
     let header = Decoder::new(&stream)?.header().clone();
-    for passes in [Passes::Two, Passes::Three] {
+    for order in ORDERS {
         let integers = coefficients::<i32>(&device, "legall53", &image, |_, c| c)?;
-        coder(&device, "5/3", passes, side, &integers)?;
+        coder(&device, "5/3", order, side, &integers)?;
         // What becomes 1 must be a little larger than half a step, as the codec has it.
         let index = |band, c: f32| {
             let size = f64::from(c.abs()) / header.quantiser(0, band).step.value();
             let magnitude = if size < 0.75 { 0 } else { (size + 0.42) as i32 };
             if c < 0.0 { -magnitude } else { magnitude }
         };
-        coder(&device, "9/7 lossy", passes, side, &coefficients::<f32>(&device, "cdf97", &image, index)?)?;
+        coder(&device, "9/7 lossy", order, side, &coefficients::<f32>(&device, "cdf97", &image, index)?)?;
     }
     let lossless = Codec::builder(&catalogue::find("legall53")?);
     println!("device to device       bits   pictures  encode ms  Gs/s   waited ms  Gs/s   decode ms  Gs/s");
     for count in if pictures > 1 { vec![1, pictures] } else { vec![1] } {
         for (what, codec) in [("5/3 lossless", &lossless), ("9/7 lossy", &lossy)] {
-            for passes in [Passes::Two, Passes::Three] {
-                resident(&device, what, &image, count, passes, codec)?;
+            for order in ORDERS {
+                resident(&device, what, &image, count, order, codec)?;
             }
         }
     }
@@ -141,13 +150,19 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// Passes over planes, and those that are gone through once.
+fn order_text(Order { passes, fast }: Order) -> String {
+    let passes = if passes == Passes::Two { 2 } else { 3 };
+    if fast == 0 { passes.to_string() } else { format!("{passes}, {fast}") }
+}
+
 /// The coder alone.
-fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Blocks) -> Result<(), Failure> {
+fn coder(device: &Device, what: &str, order: Order, side: usize, blocks: &Blocks) -> Result<(), Failure> {
     let tables = Tables::built_in();
     // SAFETY: tasks stay within the arrays below.
-    let kernels = unsafe { Kernels::new(device, vec![chooser(passes), encoder(passes), gatherer(), decoder(passes)]) }?;
-    let shape = |&(_, height, width, direction): &_| Shape { height, width, direction, passes };
-    let room = raw_words(Shape { height: 64, width: 64, direction: Direction::Vertical, passes }, MOST_PLANES);
+    let kernels = unsafe { Kernels::new(device, vec![chooser(order), encoder(order), gatherer(), decoder(order)]) }?;
+    let shape = |&(_, height, width, direction): &_| Shape { height, width, direction, order };
+    let room = raw_words(Shape { height: 64, width: 64, direction: Direction::Vertical, order }, MOST_PLANES);
     let count = blocks.places.len();
     let task = |(i, place): (usize, &(usize, usize, usize, Direction)), first, words, planes| {
         Task { start: place.0, shape: shape(place), first, words, planes }.fields().ok_or_else(|| format!("block {i}"))
@@ -209,7 +224,7 @@ fn coder(device: &Device, what: &str, passes: Passes, side: usize, blocks: &Bloc
     let samples = (side * side) as f64;
     println!(
         "{what:<10} {:>6}  {:<6.3}  {choose:<7.3}  {code:<7.3}  {gather:<7.3}  {decode:<7.3}  {:<9.1}  {:<9.1}",
-        if passes == Passes::Two { 2 } else { 3 },
+        order_text(order),
         16.0 * total as f64 / samples,
         samples / code / 1e6,
         samples / decode / 1e6,
@@ -254,10 +269,10 @@ fn resident(
     what: &str,
     image: &Image,
     count: usize,
-    passes: Passes,
+    order: Order,
     codec: &CodecBuilder,
 ) -> Result<(), Failure> {
-    let codec = codec.clone().passes(passes);
+    let codec = codec.clone().passes(order.passes).fast(order.fast);
     let on_device = codec.clone().device(device.clone()).build()?;
     let mut encoder = on_device.on_device(image.format(), count)?;
     // Each picture is another one: rows further down.
@@ -299,11 +314,11 @@ fn resident(
         assert!(found?.image == decode(&streams[place])?, "samples are those of the processor");
     }
     let samples = (count * image.samples.len()) as f64;
-    let passes = if passes == Passes::Two { 2 } else { 3 };
+    let order = order_text(order);
     let bits = 8.0 * streams.iter().map(Vec::len).sum::<usize>() as f64 / samples;
     let speed = |milliseconds: f64| format!("{milliseconds:<10.3} {:<6.1}", samples / milliseconds / 1e6);
     let [milliseconds, wait, back] = [milliseconds, wait, back].map(speed);
-    println!("{what:<12} {passes} passes  {bits:<6.3} {count:<9} {milliseconds} {wait} {back}");
+    println!("{what:<12} {order:<7} {bits:<6.3} {count:<9} {milliseconds} {wait} {back}");
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Where the bands of a picture's components are, and the codeblocks in them, in the order of the stream.
 
-use crate::block::{Direction, Passes, Shape};
+use crate::block::{Direction, Order, Shape};
 use lifting::{Plan, Sample, Subband};
 
 /// A band of a component, in a tile.
@@ -54,7 +54,7 @@ pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Vec<Band>> {
 }
 
 /// The codeblocks of a resolution of a tile: component by component, band by band, row by row.
-pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], passes: Passes) -> Vec<Place> {
+pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], order: Order) -> Vec<Place> {
     let mut places = Vec::new();
     for component in 0..components {
         for (index, band) in bands.iter().enumerate().filter(|(_, band)| band.resolution == resolution) {
@@ -67,7 +67,7 @@ pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize;
                         band: index,
                         start: band.start + y * band.stride + x,
                         stride: band.stride,
-                        shape: Shape { height, width, direction, passes },
+                        shape: Shape { height, width, direction, order },
                     });
                 }
             }

@@ -136,7 +136,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// If the device runs no kernels.
     pub fn on(mut self, device: &Device) -> Result<Self, CodecError> {
-        self.coder = BlockCoder::new(device, self.header.passes)?;
+        self.coder = BlockCoder::new(device, self.header.order)?;
         self.device = device.clone();
         Ok(self)
     }
@@ -229,7 +229,7 @@ impl<'a> Decoder<'a> {
         layers: u32,
         mut each: impl FnMut(PacketId, usize, packet::Packet),
     ) -> Result<(Vec<Part<'a>>, bool), CodecError> {
-        let Header { components, block, passes, levels, .. } = self.header;
+        let Header { components, block, order, levels, .. } = self.header;
         let mut parts: Vec<Part<'a>> = Vec::new();
         let mut rest = self.packets;
         let tiles = self.header.tiles().iter().product();
@@ -243,7 +243,7 @@ impl<'a> Decoder<'a> {
             let length = match window.tile(id.tile).filter(|_| id.resolution <= resolution) {
                 Some(tile) => {
                     if id.layer == 0 {
-                        let places = places(&transform.tiles[tile], components, id.resolution, block, passes);
+                        let places = places(&transform.tiles[tile], components, id.resolution, block, order);
                         parts.push(Part { tile, places, blocks: Vec::new() });
                     }
                     let Part { places, blocks, .. } = &mut parts[at];

@@ -1,7 +1,7 @@
 //! Pictures to bytes.
 
 use crate::bands::{Band, Place, places};
-use crate::block::{self, Passes};
+use crate::block::{self, Order, Passes};
 use crate::colour::Colour;
 use crate::decode::Decoder;
 use crate::device::{BlockCoder, DeviceEncoder};
@@ -37,7 +37,7 @@ pub struct Codec {
     pub(crate) layers: u32,
     tile: Option<[usize; 2]>,
     pub(crate) target: Target,
-    passes: Passes,
+    order: Order,
     block: [usize; 2],
     colour: bool,
     pub(crate) fitted: bool,
@@ -73,7 +73,7 @@ impl Codec {
             layers: 1,
             tile: None,
             target: Target::Lossless,
-            passes: Passes::Two,
+            order: Passes::Two.into(),
             block: [block::MAX_SIDE; 2],
             colour: true,
             fitted: false,
@@ -134,7 +134,15 @@ impl CodecBuilder {
 
     /// How often a bitplane is gone through: three passes take a little less room and more time.
     pub fn passes(mut self, passes: Passes) -> Self {
-        self.0.passes = passes;
+        self.0.order.passes = passes;
+        self
+    }
+
+    /// Complexity: so many of each block's lowest bitplanes, 0 to [`block::MAX_PLANES`], are gone through once, and
+    /// their signs and refinements stand as they are. More of them take less time and a little more room, and cannot be
+    /// cut: quality layers end above them. None, if nothing is said.
+    pub fn fast(mut self, planes: u32) -> Self {
+        self.0.order.fast = planes;
         self
     }
 
@@ -177,6 +185,9 @@ impl CodecBuilder {
         if !(1..=MAX_LAYERS).contains(&codec.layers) {
             return Err(CodecError::Layers { layers: codec.layers, most: MAX_LAYERS });
         }
+        if codec.order.fast > block::MAX_PLANES {
+            return Err(CodecError::Fast { planes: codec.order.fast, most: block::MAX_PLANES });
+        }
         if codec.block.iter().any(|side| !BLOCK_SIDES.contains(side)) {
             return Err(CodecError::Codeblock { height: codec.block[0], width: codec.block[1] });
         }
@@ -189,7 +200,7 @@ impl CodecBuilder {
             Target::BitsPerPixel(x) if !(x > 0.0 && x.is_finite()) => wrong("a rate", x, "of bits above 0"),
             Target::Quality(x) if !(1.0..=100.0).contains(&x) => wrong("a quality", x, "from 1 to 100"),
             _ => {
-                codec.coder = BlockCoder::new(&codec.device, codec.passes)?;
+                codec.coder = BlockCoder::new(&codec.device, codec.order)?;
                 Ok(codec)
             }
         }
@@ -281,8 +292,8 @@ impl Codec {
         self.levels
     }
 
-    pub(crate) fn passes(&self) -> Passes {
-        self.passes
+    pub(crate) fn order(&self) -> Order {
+        self.order
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -325,12 +336,12 @@ impl Codec {
 
     /// The codeblocks of each packet of a layer.
     pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<Place>> {
-        places_of_packets(tiles, components, self.levels, self.block, self.passes)
+        places_of_packets(tiles, components, self.levels, self.block, self.order)
     }
 
     pub(crate) fn header(&self, format: &Format, tile: [usize; 2], quantisers: Option<Vec<Quantiser>>) -> Header {
         let Format { height, width, components, bits, signed } = *format;
-        let Codec { levels, layers, passes, block, .. } = *self;
+        let Codec { levels, layers, order, block, .. } = *self;
         let (colour, scheme) = (self.colour_of(components), self.scheme.clone());
         Header {
             height,
@@ -343,7 +354,7 @@ impl Codec {
             layers,
             tile,
             block,
-            passes,
+            order,
             scheme,
             quantisers,
             tables: None,
@@ -357,8 +368,8 @@ pub(crate) fn places_of_packets(
     components: usize,
     levels: u32,
     block: [usize; 2],
-    passes: Passes,
+    order: Order,
 ) -> Vec<Vec<Place>> {
-    let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, block, passes);
+    let of = |id: PacketId| places(&tiles[id.tile], components, id.resolution, block, order);
     PacketId::all(1, levels, tiles.len()).map(of).collect()
 }

@@ -69,6 +69,14 @@ pub enum CodecError {
         /// [`MAX_LAYERS`](crate::MAX_LAYERS).
         most: u32,
     },
+    /// More fast planes than a block can have; or none, in a header that says that there are some.
+    #[error("{planes} planes that are gone through once: at most {most} can be, and 0 is not said")]
+    Fast {
+        /// What was asked for.
+        planes: u32,
+        /// [`MAX_PLANES`](crate::block::MAX_PLANES).
+        most: u32,
+    },
     /// Tiles that are too small, or whose levels would not meet.
     #[error(
         "tiles of {height} × {width}: each side must be the picture's, or a multiple of {multiple} and 64 at least"

@@ -1,6 +1,6 @@
 //! The head of a stream: what it says of the picture and of how it is coded. `docs/format.md` is its definition.
 
-use crate::block::Passes;
+use crate::block::{MAX_PLANES, Order, Passes};
 use crate::colour::Colour;
 use crate::error::CodecError;
 use crate::quantise::{Quantiser, Step};
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// Most quality layers that a stream can have.
 pub const MAX_LAYERS: u32 = 255;
@@ -35,7 +35,8 @@ const SIGNED: u8 = 2;
 const TEXT: u8 = 4;
 const QUANTISED: u8 = 8;
 const TABLES: u8 = 16;
-const ALL_FLAGS: u8 = 31;
+const FAST: u8 = 32;
+const ALL_FLAGS: u8 = 63;
 
 /// What the head of a stream says.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +61,8 @@ pub struct Header {
     pub tile: [usize; 2],
     /// Rows and columns of a codeblock.
     pub block: [usize; 2],
-    /// Passes over a plane.
-    pub passes: Passes,
+    /// How planes are gone through.
+    pub order: Order,
     /// The wavelet.
     pub scheme: Scheme,
     /// For each component and band; `None` if integers stay as they are.
@@ -107,11 +108,12 @@ impl Header {
         bytes.push(VERSION);
         bytes.extend([0; 4]);
         bytes.push(
-            flag(THREE_PASSES, self.passes == Passes::Three)
+            flag(THREE_PASSES, self.order.passes == Passes::Three)
                 | flag(SIGNED, self.signed)
                 | flag(TEXT, !named)
                 | flag(QUANTISED, self.quantisers.is_some())
-                | flag(TABLES, self.tables.is_some()),
+                | flag(TABLES, self.tables.is_some())
+                | flag(FAST, self.order.fast > 0),
         );
         bytes.push(match self.colour {
             Colour::None => 0,
@@ -131,6 +133,7 @@ impl Header {
         if named {
             bytes.extend(fingerprint(text.as_bytes()).to_le_bytes());
         }
+        bytes.extend((self.order.fast > 0).then_some(self.order.fast as u8));
         for Quantiser { step, offset } in self.quantisers.iter().flatten() {
             bytes.extend(step.0.to_le_bytes());
             bytes.push(*offset);
@@ -221,6 +224,10 @@ impl Header {
         if colour != Colour::None && real != (colour == Colour::Irreversible) {
             return Err(broken("the colour transform is not of the wavelet's numbers".into()));
         }
+        let fast = if flags & FAST != 0 { u32::from(fields.byte()?) } else { 0 };
+        if fast > MAX_PLANES || flags & FAST != 0 && fast == 0 {
+            return Err(CodecError::Fast { planes: fast, most: MAX_PLANES });
+        }
         let quantisers = if flags & QUANTISED != 0 {
             let one = |fields: &mut Fields<'_>| Ok(Quantiser { step: Step(fields.u16()?), offset: fields.byte()? });
             let all = (0..components * band_count(levels)).map(|_| one(fields));
@@ -254,7 +261,7 @@ impl Header {
             layers,
             tile,
             block,
-            passes,
+            order: Order { passes, fast },
             scheme,
             quantisers,
             tables,

@@ -79,7 +79,7 @@ impl PartialEq for Tables {
 
 impl Eq for Tables {}
 
-/// The tables of format version 3.
+/// The tables of format version 4.
 static BUILT_IN: LazyLock<Tables> =
     LazyLock::new(|| Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables::of(vec![Table::EVEN])));
 

@@ -1,7 +1,7 @@
 //! Blocks come back as they were, whatever is in them, and no words make the decoder panic or go on for ever.
 
 use lifting_codec::block::{
-    Counts, Direction, Encoded, MAX_SIDE, Mode, Passes, Prefix, Shape, decode, decode_sequentially, encode,
+    Counts, Direction, Encoded, MAX_SIDE, Mode, Order, Passes, Prefix, Shape, decode, decode_sequentially, encode,
     encode_sequentially, encode_with, encode_with_prefixes,
 };
 use lifting_codec::tables::{TABLE_BYTES, Table, Tables};
@@ -11,11 +11,12 @@ fn shapes() -> impl Strategy<Value = Shape> {
     let passes = prop_oneof![Just(Passes::Two), Just(Passes::Three)];
     let direction = prop_oneof![Just(Direction::Vertical), Just(Direction::Horizontal)];
     let sides = prop_oneof![Just((64, 64)), (1..=MAX_SIDE, 1..=MAX_SIDE)];
-    (sides, direction, passes).prop_map(|((height, width), direction, passes)| Shape {
+    let fast = prop_oneof![Just(0), 0..=32u32];
+    (sides, direction, passes, fast).prop_map(|((height, width), direction, passes, fast)| Shape {
         height,
         width,
         direction,
-        passes,
+        order: Order { passes, fast },
     })
 }
 
@@ -25,7 +26,7 @@ fn zeros_take_no_words() {
     let tables = Tables::built_in();
     for (height, width) in [(1, 1), (3, 5), (64, 64)] {
         for passes in [Passes::Two, Passes::Three] {
-            let shape = Shape { height, width, direction: Direction::Vertical, passes };
+            let shape = Shape { height, width, direction: Direction::Vertical, order: passes.into() };
             let zeros = vec![0; shape.samples()];
             for sharing in 0..=5 {
                 let encoded = encode_with(shape, &zeros, 1, sharing, &tables[1]);
@@ -166,7 +167,7 @@ fn every_size_comes_back() {
     for height in 1..=MAX_SIDE {
         for width in 1..=MAX_SIDE {
             let passes = if (height + width) % 2 == 0 { Passes::Two } else { Passes::Three };
-            let shape = Shape { height, width, direction: Direction::Horizontal, passes };
+            let shape = Shape { height, width, direction: Direction::Horizontal, order: passes.into() };
             let value = |i: usize| ((i * i * 7919 + i * 31) % 61) as i32 - 30;
             let coefficients: Vec<i32> = (0..shape.samples()).map(|i| value(i) / (1 + (i % 13) as i32)).collect();
             assert_eq!(decoded(shape, &encode(shape, &coefficients, tables), tables), coefficients, "{height}×{width}");
@@ -176,7 +177,7 @@ fn every_size_comes_back() {
 
 #[test]
 fn nothing_takes_no_words() {
-    let shape = Shape { height: 64, width: 64, direction: Direction::Vertical, passes: Passes::Two };
+    let shape = Shape { height: 64, width: 64, direction: Direction::Vertical, order: Passes::Two.into() };
     let encoded = encode(shape, &[0; 4096], Tables::built_in());
     assert_eq!((encoded.planes, encoded.words.len()), (0, 0));
     assert_eq!(decoded(shape, &encoded, Tables::built_in()), vec![0; 4096]);
@@ -186,7 +187,7 @@ fn nothing_takes_no_words() {
 #[test]
 fn even_symbols_take_a_bit_each() {
     let tables = Tables::new(vec![Table::EVEN]).unwrap();
-    let shape = Shape { height: 64, width: 2, direction: Direction::Vertical, passes: Passes::Two };
+    let shape = Shape { height: 64, width: 2, direction: Direction::Vertical, order: Passes::Two.into() };
     // Three planes of 128 symbols for significance at most: 7 is significant in the first, and then refined.
     let coefficients = vec![7; 128];
     let encoded = encode_with(shape, &coefficients, 0, 0, &tables[0]);
@@ -203,7 +204,7 @@ fn even_symbols_take_a_bit_each() {
 fn prefixes_have_the_errors_that_they_say() {
     let tables = Tables::built_in();
     for (passes, scale) in [(Passes::Two, 300.0), (Passes::Three, 40.0), (Passes::Three, 4.0)] {
-        let shape = Shape { height: 64, width: 61, direction: Direction::Vertical, passes };
+        let shape = Shape { height: 64, width: 61, direction: Direction::Vertical, order: passes.into() };
         let value = |i: usize| ((i * 7919 + i * i * 31) % 1009) as f64 / 504.0 - 1.0;
         let coefficients: Vec<i32> = (0..shape.samples()).map(|i| (value(i).powi(5) * scale) as i32).collect();
         let (encoded, prefixes) = encode_with_prefixes(shape, &coefficients, tables);

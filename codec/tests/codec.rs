@@ -2,7 +2,7 @@
 //! Broken streams are errors.
 
 use lifting::{Scheme, catalogue, compile};
-use lifting_codec::block::Passes;
+use lifting_codec::block::{Order, Passes};
 use lifting_codec::{Codec, CodecBuilder, CodecError, Decoder, Image, decode};
 use proptest::prelude::*;
 
@@ -47,6 +47,33 @@ fn integers_come_back_to_the_bit() {
             assert_eq!(there_and_back(codec, &image), image, "{name}");
         }
     }
+}
+
+/// Fast planes take a little more room, and as much as the block has planes changes nothing more.
+#[test]
+fn fast_planes_come_back() {
+    let image = picture(200, 256, 1, 8, false);
+    for passes in [Passes::Two, Passes::Three] {
+        let codec = Codec::builder(&wavelet("legall53")).levels(3).passes(passes);
+        let mut last = 0;
+        for fast in [0, 1, 2, 4, 16, 32] {
+            let stream = codec.clone().fast(fast).build().unwrap().encode(&image).unwrap();
+            assert_eq!(decode(&stream).unwrap(), image, "{fast}");
+            assert_eq!(Decoder::new(&stream).unwrap().header().order, Order { passes, fast });
+            assert!(stream.len() * 200 > last * 199, "{fast}: {} bytes, {last} before", stream.len());
+            last = stream.len();
+        }
+        let none = codec.build().unwrap().encode(&image).unwrap().len();
+        assert!(none < last && last < none * 106 / 100, "{none} and {last} bytes");
+    }
+    let lossy = Codec::builder(&wavelet("cdf97")).psnr(45.0).fast(2);
+    assert!(there_and_back(lossy, &image).psnr(&image) >= 45.0);
+    // Blocks of more planes than vectors have.
+    let mut wild = picture(16, 16, 1, 16, false);
+    wild.samples.iter_mut().enumerate().for_each(|(i, s)| *s = if (i / 16 + i) % 2 == 0 { 0 } else { 65535 });
+    assert_eq!(there_and_back(Codec::builder(&wavelet("legall53")).levels(2).block(8, 8).fast(17), &wild), wild);
+    let error = Codec::builder(&wavelet("legall53")).fast(33).build().unwrap_err();
+    assert!(matches!(error, CodecError::Fast { planes: 33, most: 32 }), "{error}");
 }
 
 #[test]
@@ -248,8 +275,19 @@ fn headers_are_not_believed() {
         Err(CodecError::TooLarge { samples: 64, .. })
     ));
     let mut newer = stream.clone();
-    newer[8] = 4;
-    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 4, known: 3 })));
+    newer[8] = 5;
+    assert!(matches!(decode(&newer), Err(CodecError::Version { version: 5, known: 4 })));
+    // Fast planes stand behind the wavelet's name and its checksum.
+    let fast = Codec::builder(&wavelet("legall53")).levels(1).fast(3).build().unwrap().encode(&image).unwrap();
+    for planes in [0, 33] {
+        let mut fast = fast.clone();
+        assert_eq!(fast[51], 3);
+        fast[51] = planes;
+        let end = Decoder::new(&stream).unwrap().header_length() + 1 - 4;
+        let sum = xxhash_rust::xxh3::xxh3_64(&fast[..end]).to_le_bytes();
+        fast[end..end + 4].copy_from_slice(&sum[..4]);
+        assert_eq!(decode(&fast), Err(CodecError::Fast { planes: planes.into(), most: 32 }));
+    }
     assert!(matches!(decode(b"P5 1 1 255 x"), Err(CodecError::NotAStream)));
     assert!(matches!(decode(b""), Err(CodecError::NotAStream)));
 }

@@ -71,6 +71,8 @@ fn streams_are_the_processors_on_cuda() {
         let some = [picture(700, 901, 1, 8, false), noise(700, 901, 1, 8), picture(700, 901, 1, 8, false)];
         is_the_same_on(&device, &named("legall53"), &some);
         is_the_same_on(&device, &named("cdf97").quality(77.0), &some);
+        is_the_same_on(&device, &named("legall53").fast(3), &some);
+        is_the_same_on(&device, &named("legall53").fast(32), &some);
         is_the_same_on(&device, &named("legall53").levels(3).tile(128, 128), &[picture(333, 257, 4, 12, true)]);
         is_the_same_on(&device, &named("cdf97").quality(40.0).block(16, 32), &[picture(300, 400, 3, 8, false)]);
     }
@@ -130,6 +132,7 @@ fn streams_are_the_processors() {
     is_the_same_on(&device, &small("legall53"), &pair);
     is_the_same_on(&device, &small("legall53").levels(1), &[picture(20, 33, 4, 12, true)]);
     is_the_same_on(&device, &small("legall53").passes(Passes::Three).levels(0), &[picture(9, 70, 1, 8, true)]);
+    is_the_same_on(&device, &small("legall53").fast(3), &pair);
     // Payloads of several pieces.
     is_the_same_on(&device, &small("legall53").levels(1).block(64, 64), &[noise(96, 128, 1, 16)]);
     // Tiles, some of them without coefficients in a band.

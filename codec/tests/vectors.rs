@@ -33,6 +33,7 @@ fn vectors() -> Vec<(&'static str, Codec, Image)> {
             two.clone().passes(Passes::Three).block(16, 64).build().unwrap(),
             picture(65, 70, 1, 12, true),
         ),
+        ("fast", two.clone().levels(3).fast(3).build().unwrap(), picture(90, 75, 1, 8, false)),
         ("layers", two.clone().levels(4).layers(5).build().unwrap(), picture(120, 136, 1, 8, false)),
         ("tiles", two.clone().levels(2).layers(2).tile(64, 128).build().unwrap(), picture(70, 140, 3, 8, false)),
         ("noise", two.levels(1).build().unwrap(), noise(16)),

@@ -14,6 +14,7 @@ DEFAULTS = {
     "quality": None,
     "levels": 5,
     "passes": 2,
+    "fast": 0,
     "components": False,
 }
 

@@ -19,6 +19,7 @@ def encode(
     target: str,
     value: float,
     passes: int,
+    fast: int,
     colour: bool,
     layers: int,
     tile: tuple[int, int] | None,

@@ -27,8 +27,8 @@ __all__ = ["LiftingCodec"]
 class LiftingCodec(ArrayBytesCodec):
     """Chunks of int8, uint8, int16 or uint16 as streams of `lifting.encode`.
 
-    ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels`` and ``passes`` are as there: lossless if nothing is said.
-    The last two axes are rows and columns; with ``components=True`` they are the two before the last one.
+    ``wavelet``, ``psnr``, ``bpp``, ``quality``, ``levels``, ``passes`` and ``fast`` are as there: lossless if nothing is
+    said. The last two axes are rows and columns; with ``components=True`` they are the two before the last one.
     """
 
     options: tuple

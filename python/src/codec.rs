@@ -26,6 +26,7 @@ pub fn encode<'py>(
     target: &str,
     value: f64,
     passes: u32,
+    fast: u32,
     colour: bool,
     layers: u32,
     tile: Option<(usize, usize)>,
@@ -48,8 +49,8 @@ pub fn encode<'py>(
     // SAFETY: Python's half has made the array, and keeps it to itself.
     let samples = unsafe { array.slice("the picture") }?.to_vec();
     let image = Image { height, width, components, bits, signed, samples };
-    let builder =
-        Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).colour(colour).layers(layers);
+    let builder = Codec::builder(&scheme.inner).levels(levels).target(target).passes(passes).fast(fast);
+    let builder = builder.colour(colour).layers(layers);
     let builder = tile.into_iter().fold(builder, |builder, (height, width)| builder.tile(height, width));
     let stream = py.detach(|| builder.build()?.encode(&image)).map_err(codec_error)?;
     Ok(PyBytes::new(py, &stream))

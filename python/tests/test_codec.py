@@ -64,6 +64,7 @@ def test_streams_that_were_cut_and_what_cannot_be():
         (lambda: lifting.encode(image, "cdf97"), "lossless"),
         (lambda: lifting.encode(image, bits=4), "4 bits"),
         (lambda: lifting.encode(image, passes=5), "passes can be 2 or 3"),
+        (lambda: lifting.encode(image, fast=33), "33 planes that are gone through once"),
         (lambda: lifting.decode(stream, 9), "level 9"),
     ]:
         with pytest.raises(lifting.LiftingError, match=message):

@@ -120,21 +120,20 @@ fn coded(
     let mut coding = Coding { decoder: Decoder::new(words, coders), table, planes, sharing };
     let samples = shape.samples();
     let mut block = Block::new(shape, vec![0; samples], vec![false; samples], planes);
-    let whole = block.scan(planes, sharing, &mut coding).is_ok();
+    // Without the tail, nothing can be said of the planes that leave it their signs.
+    let last = if complete { 0 } else { shape.order.tail() };
+    let whole = block.scan(planes, last, sharing, &mut coding).is_ok();
     if complete && !whole {
         return Err(BlockError::Length);
     }
     if complete {
-        tail(&mut block, &coding.decoder, words)?;
-    } else {
-        // Signs that are not known: nothing can be said of their coefficients.
-        block.magnitudes.iter_mut().filter(|m| **m == 1).for_each(|m| *m = 0);
+        tail(&mut block, planes, &coding.decoder, words)?;
     }
     Ok((block.magnitudes, block.negative, block.known))
 }
 
 /// Reads the tail out of what open codewords have left, and the words behind them.
-fn tail(block: &mut Block, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), BlockError> {
+fn tail(block: &mut Block, planes: u32, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), BlockError> {
     let open = decoder.coders.iter().filter(|(interval, _)| !interval.is_exhausted());
     let mut rooms = Vec::new();
     for (interval, word) in open {
@@ -146,8 +145,8 @@ fn tail(block: &mut Block, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), B
     }
     let mut rooms = rooms.into_iter();
     let mut more = Reader::new(&words[decoder.taken..]);
-    let places: Vec<(usize, bool)> = block.tail().collect();
-    for (index, sign) in places {
+    let places: Vec<(usize, u32, bool)> = block.tail(planes).collect();
+    for (index, plane, sign) in places {
         let bit = match rooms.next() {
             Some(bit) => bit,
             None => more.take(1).ok_or(BlockError::Length)? == 1,
@@ -155,7 +154,7 @@ fn tail(block: &mut Block, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), B
         if sign {
             block.negative[index] = bit;
         } else {
-            block.magnitudes[index] |= u32::from(bit);
+            block.magnitudes[index] |= u32::from(bit) << plane;
         }
         block.known[index] = 0;
     }

@@ -32,8 +32,8 @@ impl Counts {
         let (magnitudes, negative) = split(coefficients);
         let mut counts = Counts { symbols: Box::new([[[0; 2]; CONTEXTS]; DEPTHS]), tail: 0, planes };
         let mut block = Block::new(shape, magnitudes, negative, planes);
-        never_exhausted(block.scan(planes, 0, &mut counts));
-        counts.tail = block.tail().count() as u32;
+        never_exhausted(block.scan(planes, 0, 0, &mut counts));
+        counts.tail = block.tail(planes).count() as u32;
         counts
     }
 
@@ -217,12 +217,12 @@ pub fn encode_sequentially(shape: Shape, coefficients: &[i32], class: u8, sharin
     let coders = shape.lanes().div_ceil(1 << sharing);
     let mut coding = Coding { encoder: Encoder::new(coders), table, planes, sharing };
     let mut block = Block::new(shape, magnitudes, negative, planes);
-    never_exhausted(block.scan(planes, sharing, &mut coding));
+    never_exhausted(block.scan(planes, 0, sharing, &mut coding));
 
     let Encoder { mut words, coders } = coding.encoder;
-    let mut tail = block.tail().map(|(index, sign)| match sign {
+    let mut tail = block.tail(planes).map(|(index, plane, sign)| match sign {
         true => block.negative[index],
-        false => block.magnitudes[index] & 1 == 1,
+        false => block.magnitudes[index] >> plane & 1 == 1,
     });
     for (interval, place) in coders {
         if !interval.is_exhausted() {

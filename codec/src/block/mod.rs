@@ -13,7 +13,7 @@
 //! - **Arithmetic coder** (§3.2.3, algorithms 2 and 3): codewords of 16 bits, one open for each coder. A word has its
 //!   place in the stream from the moment that its first symbol is coded; of several at once, the left one comes first.
 //!
-//! In four things it goes beyond the thesis, each for what it saves:
+//! In five things it goes beyond the thesis, each for what it saves:
 //!
 //! 1. **The tail.** In the last plane, every significant coefficient has one bit that is about as likely 0 as 1: its
 //!    sign, or its last refinement. These are not coded but fill what is left of the open codewords, lane by lane,
@@ -24,6 +24,9 @@
 //!    need to know neither band nor quantiser step.
 //! 4. **Signs** have their contexts relative to the band's direction, and those of both directions opposed are told
 //!    from those without neighbours.
+//! 5. **Fast planes** ([`Order::fast`]): so many of the lowest planes have one pass each, over significance, and their
+//!    signs and refinements are the tail's as well. It scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta
+//!    and Aulí-Llinàs do it (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
 //!
 //! `lanes` is the same for 32 lanes at once, and what [`encode`] and [`decode`] take where they can; [`kernel`] is the
 //! same for a warp of a device.
@@ -61,6 +64,29 @@ pub enum Passes {
     Three,
 }
 
+/// How the planes of a block are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Order {
+    /// How often each plane is.
+    pub passes: Passes,
+    /// So many of the lowest planes are gone through once, and only what becomes significant in them is coded: signs
+    /// and refinements are the tail's. 0 to [`MAX_PLANES`]; complexity is scaled by it.
+    pub fast: u32,
+}
+
+impl Order {
+    /// Planes, from the lowest one up, whose signs and refinements are the tail's.
+    pub(crate) fn tail(self) -> u32 {
+        self.fast.max(1)
+    }
+}
+
+impl From<Passes> for Order {
+    fn from(passes: Passes) -> Order {
+        Order { passes, fast: 0 }
+    }
+}
+
 /// In which direction neighbouring coefficients of a band tend to have the same sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -79,8 +105,8 @@ pub struct Shape {
     pub width: usize,
     /// How signs are predicted.
     pub direction: Direction,
-    /// How often planes are gone through.
-    pub passes: Passes,
+    /// How planes are gone through.
+    pub order: Order,
 }
 
 impl Shape {

@@ -1,7 +1,7 @@
 //! The order of symbols and their contexts, once for all that goes through a block: encoder, decoder and counts.
 
 use super::arithmetic::Exhausted;
-use super::{Context, Direction, MAX_SIDE, Passes, Shape};
+use super::{Context, Direction, MAX_SIDE, Order, Passes, Shape};
 
 /// What is done with the symbols of a block.
 pub trait Symbols {
@@ -58,19 +58,20 @@ impl Block {
         }
     }
 
-    /// All symbols that are coded, plane after plane: `2^sharing` lanes take turns. Signs and refinements of plane 0
-    /// are the tail's.
+    /// All symbols that are coded, plane after plane down to `last`: `2^sharing` lanes take turns. Signs and refinements
+    /// of the lowest planes are the tail's.
     ///
     /// # Errors
     /// Where a decoder has not all words of a step; what is known until then is in the block.
-    pub fn scan<S: Symbols>(&mut self, planes: u32, sharing: u8, symbols: &mut S) -> Result<(), Exhausted> {
+    pub fn scan<S: Symbols>(&mut self, planes: u32, last: u32, sharing: u8, symbols: &mut S) -> Result<(), Exhausted> {
+        let Order { passes, fast } = self.shape.order;
         let turns = 1usize << sharing;
         let lanes = self.shape.lanes();
         let order: Vec<usize> = (0..turns).flat_map(|turn| (turn..lanes).step_by(turns)).collect();
-        let three = self.shape.passes == Passes::Three;
+        let three = passes == Passes::Three;
         let mut coded = vec![false; if three { self.shape.samples() } else { 0 }];
-        for plane in (0..planes).rev() {
-            if three {
+        for plane in (last..planes).rev() {
+            if three && plane >= fast {
                 // Where nothing is significant yet, propagation finds nothing.
                 coded.fill(false);
                 self.pass(Pass::Propagation, plane, &order, &mut coded, symbols)?;
@@ -123,7 +124,7 @@ impl Block {
             }
             // Coefficients of a step are never neighbours: none of their contexts has waited for this.
             let mut signs = Vec::with_capacity(found.len());
-            for &(lane, index, at) in found.iter().filter(|_| plane > 0) {
+            for &(lane, index, at) in found.iter().filter(|_| plane >= self.shape.order.tail()) {
                 let (context, predicted) = self.sign(at);
                 signs.push(symbols.code(lane, plane, context, self.negative[index] != predicted)? != predicted);
             }
@@ -148,7 +149,7 @@ impl Block {
 
     /// The refinement pass (MRP of algorithm 2).
     fn refine<S: Symbols>(&mut self, plane: u32, order: &[usize], symbols: &mut S) -> Result<(), Exhausted> {
-        if plane == 0 {
+        if plane < self.shape.order.tail() {
             return Ok(());
         }
         let Shape { height, width, .. } = self.shape;
@@ -173,18 +174,20 @@ impl Block {
         Ok(())
     }
 
-    /// The tail: each coefficient that is significant at the end, lane by lane, with whether its bit is a sign.
-    pub fn tail(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
-        let Shape { height, width, .. } = self.shape;
-        (0..width).step_by(2).flat_map(move |left| {
+    /// The tail, lane by lane, and plane by plane: each coefficient that is significant at the plane's end, the plane,
+    /// and whether the bit is a sign.
+    pub fn tail(&self, planes: u32) -> impl Iterator<Item = (usize, u32, bool)> + '_ {
+        let Shape { height, width, order, .. } = self.shape;
+        let each = move |left: usize, plane: u32| {
             let columns = left..width.min(left + 2);
-            let places = (0..height).flat_map(move |y| columns.clone().map(move |x| (y, x)));
-            places.filter_map(move |(y, x)| {
-                let index = y * width + x;
-                let significant = self.significant[(y + 1) * STRIDE + x + 1] != 0;
-                significant.then(|| (index, self.magnitudes[index] >> 1 == 0))
+            let places = (0..height).flat_map(move |y| columns.clone().map(move |x| y * width + x));
+            places.filter_map(move |index| {
+                let above = self.magnitudes[index] >> plane;
+                (above != 0).then_some((index, plane, above == 1))
             })
-        })
+        };
+        let of_lane = move |left| (0..order.tail().min(planes)).rev().flat_map(move |plane| each(left, plane));
+        (0..width).step_by(2).flat_map(of_lane)
     }
 
     /// φ of eq. 3.1.

@@ -4,7 +4,7 @@ use crate::bands::Place;
 use crate::block::kernel::{
     AS_IT_IS, MOST_PLANES, Status, Task, chooser, costs, decoder, encoder, gatherer, launch, probabilities,
 };
-use crate::block::{BlockError, Encoded, Mode, Passes, raw_words};
+use crate::block::{BlockError, Encoded, Mode, Order, raw_words};
 use crate::error::CodecError;
 use crate::packet::Held;
 use crate::tables::Tables;
@@ -27,11 +27,11 @@ pub struct BlockCoder {
 
 impl BlockCoder {
     /// The coder of a device; `None` for processors, which code blocks themselves.
-    pub fn new(device: &Device, passes: Passes) -> Result<Option<Arc<BlockCoder>>, CodecError> {
+    pub fn new(device: &Device, order: Order) -> Result<Option<Arc<BlockCoder>>, CodecError> {
         if let Device::Cpu { .. } = device {
             return Ok(None);
         }
-        let kernels = vec![chooser(passes), encoder(passes), gatherer(), decoder(passes)];
+        let kernels = vec![chooser(order), encoder(order), gatherer(), decoder(order)];
         #[allow(unsafe_code)]
         // SAFETY: the kernels touch the coefficients and words that their tasks say, which are within the arrays: they
         // are made here. Of choices they are given a table that there is; all else is by block or lane.

@@ -133,7 +133,7 @@ impl DeviceDecoder {
         planes: impl FnOnce(lifting::kernels::Transform<T>) -> Planes,
     ) -> Result<DeviceDecoder, CodecError> {
         let kind = T::SCALAR;
-        let Header { height, width, components, bits, signed, colour, levels, block, passes, .. } = *header;
+        let Header { height, width, components, bits, signed, colour, levels, block, order, .. } = *header;
         let format = Format { height, width, components, bits, signed };
         let mut list = vec![
             parse::header_reader(),
@@ -141,7 +141,7 @@ impl DeviceDecoder {
             parse::tasks(),
             packets::hasher(),
             parse::checker(),
-            decoder(passes),
+            decoder(order),
             samples::writer(&format, kind, colour),
         ];
         if header.quantisers.is_some() {
@@ -153,7 +153,7 @@ impl DeviceDecoder {
         let kernels = unsafe { Kernels::new(device, list) }?;
 
         let (plan, tiles) = transform.into_parts();
-        let groups = places_of_packets(&tiles, components, levels, block, passes);
+        let groups = places_of_packets(&tiles, components, levels, block, order);
         let (firsts, packet_of) = packets_of(&groups);
         let placed = with_tiles(&groups, tiles.len());
         let (blocks, packets) = (placed.len(), groups.len());

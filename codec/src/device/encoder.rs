@@ -180,11 +180,11 @@ impl DeviceEncoder {
     ) -> Result<DeviceEncoder, CodecError> {
         let kind = T::SCALAR;
         let colour = codec.colour_of(format.components);
-        let passes = codec.passes();
+        let order = codec.order();
         let mut list = vec![
             samples::reader(&format, kind, colour),
-            chooser(passes),
-            encoder(passes),
+            chooser(order),
+            encoder(order),
             packets::layout(),
             packets::parts(),
             packets::writer(),

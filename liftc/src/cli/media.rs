@@ -127,6 +127,10 @@ pub struct EncodeArgs {
     /// How often each bitplane is gone through: 3 takes a little less room and more time
     #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(2..=3))]
     pub passes: u8,
+    /// Go through so many of the lowest bitplanes once, and leave their signs and refinements as they are: takes less
+    /// time and a little more room
+    #[arg(long, value_name = "K", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=32))]
+    pub fast: u32,
     /// Fit the coder's tables to the picture, and send them along where that saves room; takes more time
     #[arg(long)]
     pub fit: bool,

@@ -37,7 +37,7 @@ impl Request {
             return Err(usage(text).help("take -w legall53, or say how good the picture has to be, as in --psnr 45"));
         }
         let passes = if args.passes == 3 { Passes::Three } else { Passes::Two };
-        let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes);
+        let builder = Codec::builder(scheme).levels(args.levels).target(target).passes(passes).fast(args.fast);
         let builder = builder.block(args.block[0], args.block[1]).fitted(args.fit);
         let builder = builder.layers(args.layers);
         let builder = args.tile.into_iter().fold(builder, |builder, [height, width]| builder.tile(height, width));

@@ -1,7 +1,7 @@
 //! What a stream says of itself.
 
 use crate::failure::{Outcome, input};
-use lifting_codec::block::Passes;
+use lifting_codec::block::{Order, Passes};
 use lifting_codec::{Colour, Decoder, Header, PacketInfo};
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
     let decoder = Decoder::new(stream).map_err(input)?;
     let packets = decoder.packets().map_err(input)?;
     let header = decoder.header();
-    let Header { height, width, components, bits, signed, colour, levels, layers, tile, block, passes, .. } = header;
+    let Header { height, width, components, bits, signed, colour, levels, layers, tile, block, order, .. } = header;
     let pixels = *height as f64 * *width as f64;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -36,11 +36,13 @@ pub fn describe(stream: &[u8]) -> Outcome<String> {
         let [down, across] = header.tiles();
         line("tiles", format!("{} × {}, {down} × {across} of them", tile[0], tile[1]));
     }
+    let Order { passes, fast } = *order;
     let passes = match passes {
         Passes::Two => 2,
         Passes::Three => 3,
     };
-    line("codeblocks", format!("{} × {}, {passes} passes", block[0], block[1]));
+    let fast = if fast > 0 { format!(", one of the lowest {fast} planes") } else { String::new() };
+    line("codeblocks", format!("{} × {}, {passes} passes{fast}", block[0], block[1]));
     if let Some(tables) = &header.tables {
         line("tables", format!("{}, fitted to the picture", tables.count()));
     }

@@ -9,8 +9,8 @@ const NEVER: f64 = 1e300;
 /// The kernel that chooses for blocks. Its parameters, in order: coefficients (`i32`), blocks ([`Task::fields`] of
 /// each), costs ([`costs`], `f64`), choices (`i32`: table and sharing of each block; 0 for those that are all zeros or
 /// have more than [`MOST_PLANES`]), the stride of coefficients, and the number of blocks.
-pub fn chooser(passes: Passes) -> Kernel {
-    let mut builder = Builder::new(name("choose", passes));
+pub fn chooser(order: Order) -> Kernel {
+    let mut builder = Builder::new(name("choose", order));
     let b = &mut builder;
     b.doc("The table and the sharing of coders that code each block in the fewest bits, a warp a codeblock.");
     let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Read, COEFFICIENTS));
@@ -21,12 +21,16 @@ pub fn chooser(passes: Passes) -> Kernel {
     let planes = site.survey(b);
     let (class, sharing) = (b.let_("class", Scalar::I32, 0), b.let_("sharing", Scalar::I32, 0));
     b.if_(is_coded(&planes), |b| {
-        let count = Count::new(b, &site, passes, &planes);
+        let count = Count::new(b, &site, order, &planes);
         let kept = b.array("kept", Scalar::I32, CONTEXTS as u32);
         let bits = b.let_("bits", Scalar::F64, Expr::Lit(Literal::F64(0.0)));
         let tail = count.all(b, &planes, |b, plane, depth| {
-            // Of significance, those of two passes or of three.
-            let others = if passes == Passes::Two { 9..27 } else { 0..9 };
+            // Of significance, those of two passes or of three, or both.
+            let others = match order {
+                Order { passes: Passes::Two, .. } => 9..27,
+                Order { passes: Passes::Three, fast: 0 } => 0..9,
+                Order { passes: Passes::Three, .. } => 0..0,
+            };
             for contexts in [0..others.start, others.end..CONTEXTS] {
                 b.for_("context", contexts.start as i32, contexts.end as i32, 1, |b, context| {
                     let places = (costs, count.counts, kept);

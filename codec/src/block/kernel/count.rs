@@ -133,7 +133,7 @@ impl Around {
 /// A block's coefficients, as sets, and the counts of its symbols.
 pub struct Count<'a> {
     site: &'a Site,
-    passes: Passes,
+    order: Order,
     /// By plane, row and side.
     planes: LocalId,
     /// Columns that there are.
@@ -147,7 +147,7 @@ pub struct Count<'a> {
 
 impl Count<'_> {
     /// Loads a block of so many planes.
-    pub fn new<'a>(b: &mut Builder, site: &'a Site, passes: Passes, planes: &Expr) -> Count<'a> {
+    pub fn new<'a>(b: &mut Builder, site: &'a Site, order: Order, planes: &Expr) -> Count<'a> {
         let sets = b.array("sets", Scalar::U32, 4 * MOST_PLANES);
         b.for_("i", 0, planes.clone() * 4, 1, |b, i| b.set(Place::Elem(sets, i), word(NONE)));
         let counts = b.array("counts", Scalar::I32, CONTEXTS as u32);
@@ -183,7 +183,7 @@ impl Count<'_> {
         let negative = values(negative);
         let negative_above = Count::above(b, site, &negative[1]);
         let negative_below = Count::below(b, site, &negative[0]);
-        Count { site, passes, planes: sets, valid, negative, negative_above, negative_below, counts }
+        Count { site, order, planes: sets, valid, negative, negative_above, negative_below, counts }
     }
 
     /// The row above a lane's first, by the last rows of all lanes.
@@ -231,6 +231,11 @@ impl Count<'_> {
         }
     }
 
+    /// Whether a plane leaves neither signs nor refinements to the tail.
+    fn has_all(&self, plane: &Expr) -> Expr {
+        plane.clone().ge(tail_planes(self.order).into())
+    }
+
     /// A pass over significance, whose contexts begin with `first`: what is significant before and after it, what it
     /// takes, and what of that is 1.
     fn pass(&self, b: &mut Builder, first: usize, [before, after, takes, bits]: [&Rows; 4], plane: &Expr) {
@@ -257,8 +262,7 @@ impl Count<'_> {
             columns[8].push(set(b, "columns", and(takes, &eight)));
         }
         self.count(b, first, columns, bits.as_flattened());
-        // Plane 0 leaves signs to the tail.
-        b.if_(plane.clone().gt(0.into()), |b| {
+        b.if_(self.has_all(plane), |b| {
             let (mut columns, mut symbols): ([Vec<Expr>; 5], _) = (Default::default(), Vec::new());
             for ((row, side), around) in places.into_iter().zip(&arounds) {
                 let found = set(b, "found", and(&takes[row][side], &bits[row][side]));
@@ -298,10 +302,11 @@ impl Count<'_> {
     }
 
     /// Counts the symbols of all planes; `done` follows each plane, and is told it and how far below the highest it is.
-    /// Gives the number of coefficients beside 0.
+    /// Gives the number of bits of the tail.
     pub fn all(&self, b: &mut Builder, planes: &Expr, done: impl FnOnce(&mut Builder, Expr, Expr)) -> Expr {
         // Significant before the plane, and before the one above.
         let (significant, older) = (variables(b, "significant"), variables(b, "older"));
+        let tail = b.let_("bits_of_tail", Scalar::I32, 0);
         b.for_("depth", 0, planes.clone(), 1, |b, depth| {
             let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
             let bits = rows(b, "bits", |row, side| {
@@ -310,22 +315,24 @@ impl Count<'_> {
             let before = values(significant);
             let after = rows(b, "after", |row, side| or(&before[row][side], &bits[row][side]));
             let takes = rows(b, "takes", |row, side| without(&self.valid[row][side], &before[row][side]));
-            match self.passes {
-                Passes::Two => {
-                    let first = Context::significance(0).index();
-                    self.pass(b, first, [&before, &after, &takes, &bits], &plane);
-                }
-                Passes::Three => {
-                    let [visited, found] = self.propagated(b, &before, &takes, &bits);
-                    let between = rows(b, "between", |row, side| or(&before[row][side], &found[row][side]));
-                    let first = Context::propagation(0).index();
-                    self.pass(b, first, [&before, &between, &visited, &bits], &plane);
-                    let left = rows(b, "left", |row, side| without(&takes[row][side], &visited[row][side]));
-                    self.pass(b, Context::cleanup(0).index(), [&between, &after, &left, &bits], &plane);
-                }
+            let once = |b: &mut Builder| {
+                let first = Context::significance(0).index();
+                self.pass(b, first, [&before, &after, &takes, &bits], &plane);
+            };
+            let twice = |b: &mut Builder| {
+                let [visited, found] = self.propagated(b, &before, &takes, &bits);
+                let between = rows(b, "between", |row, side| or(&before[row][side], &found[row][side]));
+                let first = Context::propagation(0).index();
+                self.pass(b, first, [&before, &between, &visited, &bits], &plane);
+                let left = rows(b, "left", |row, side| without(&takes[row][side], &visited[row][side]));
+                self.pass(b, Context::cleanup(0).index(), [&between, &after, &left, &bits], &plane);
+            };
+            match self.order {
+                Order { passes: Passes::Two, .. } => once(b),
+                Order { passes: Passes::Three, fast: 0 } => twice(b),
+                Order { passes: Passes::Three, .. } => b.if_else(self.has_all(&plane), twice, once),
             }
-            // Plane 0 leaves refinement to the tail, too.
-            b.if_(plane.clone().gt(0.into()), |b| {
+            b.if_(self.has_all(&plane), |b| {
                 let columns = [false, true].map(|is_later| {
                     let pairs = before.as_flattened().iter().zip(older.as_flattened());
                     let of = |(before, older): (&Expr, &LocalId)| match is_later {
@@ -336,12 +343,15 @@ impl Count<'_> {
                 });
                 self.count(b, Context::refinement(true).index(), columns, bits.as_flattened());
             });
+            b.if_(!self.has_all(&plane), |b| {
+                let sum = after.as_flattened().iter().map(|set| set.clone().count_ones().cast(Scalar::I32));
+                let sum = sum.fold(Expr::from(tail), |x, y| x + y);
+                b.set(Place::Local(tail), sum);
+            });
             assign(b, older, &before);
             assign(b, significant, &after);
             done(b, plane, depth);
         });
-        let sum = significant.as_flattened().iter().map(|id| Expr::from(*id).count_ones().cast(Scalar::I32));
-        let sum = b.let_("nonzero", Scalar::I32, sum.reduce(|x, y| x + y).unwrap_or(0.into()));
-        sums(b, &self.site.lane, "sum", sum.into()).1
+        sums(b, &self.site.lane, "sum", tail.into()).1
     }
 }

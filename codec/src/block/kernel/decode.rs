@@ -11,8 +11,8 @@ pub const AS_IT_IS: i32 = 6;
 /// that a block has, as bytes (`u8`) and writes coefficients; where a choice has [`AS_IT_IS`] in place of the sharing,
 /// words are coefficients as they are. Of results it writes a [`Status`] for each block. Whatever the words are, it
 /// takes as long as blocks of these shapes and planes can take, and touches their words and coefficients alone.
-pub fn decoder(passes: Passes) -> Kernel {
-    let mut builder = Builder::new(name("decode", passes));
+pub fn decoder(order: Order) -> Kernel {
+    let mut builder = Builder::new(name("decode", order));
     let b = &mut builder;
     b.doc("Words to quantised coefficients, a warp a codeblock: bitplane coding with parallel coefficients.");
     let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Write, COEFFICIENTS));
@@ -22,10 +22,11 @@ pub fn decoder(passes: Passes) -> Kernel {
     let words = Space::Global(b.pointer("words", Scalar::U8, Access::Read, "bytes of the words of all blocks"));
     let results = Space::Global(b.pointer("results", Scalar::I32, Access::Write, "what became of each block"));
     let site = Site::new(b, coefficients, blocks);
-    let scene = Scene::new(b, passes, site);
+    let scene = Scene::new(b, order, site);
     let status = b.let_("status", Scalar::I32, Status::Left as i32);
     let planes = scene.block.planes.clone();
     b.if_(planes.clone().eq_(0.into()), |b| {
+        scene.clear(b, 0.into());
         store(b, &scene, &planes);
         b.set(Place::Local(status), Status::Decoded as i32);
     });
@@ -43,7 +44,7 @@ pub fn decoder(passes: Passes) -> Kernel {
             |b| {
                 scene.clear(b, planes.clone());
                 Scan { scene: &scene, engine: &engine, decodes: true }.all(b, &planes);
-                let whole = tail::read(b, &scene, &engine);
+                let whole = tail::read(b, &scene, &engine, &planes);
                 b.set(Place::Local(ok), whole);
                 store(b, &scene, &planes);
             },
@@ -97,6 +98,8 @@ fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr 
 fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
     b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
         let at = Expr::from(scene.flags(b, "at", y.clone()));
+        // Those of the tail, beside those that were coded.
+        let signs = Expr::from(scene.two(b, SIGNS, &y));
         let magnitudes = ["left", "right"].map(|name| b.let_(name, Scalar::I32, 0));
         b.for_("plane", 0, planes.clone(), 1, |b, plane| {
             let two = scene.two(b, plane.clone(), &y);
@@ -107,7 +110,7 @@ fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
         });
         for (side, magnitude) in (0..).zip(magnitudes) {
             let magnitude = Expr::from(magnitude);
-            let negative = flags::is(&at, flags::NEGATIVE + flags::own(side));
+            let negative = flags::is(&at, flags::NEGATIVE + flags::own(side)).or(flags::is(&signs, side));
             let value = negative.select(-magnitude.clone(), magnitude);
             b.if_(scene.valid[side as usize].clone(), |b| {
                 b.store(scene.coefficients, scene.index(y.clone(), side), value);

@@ -9,8 +9,8 @@ use super::*;
 /// of them at most), results (`i32`: planes and number of words of each block, which may be more than there was room
 /// for; of blocks of more than [`MOST_PLANES`], the planes alone), the stride of coefficients, and the number of
 /// blocks.
-pub fn encoder(passes: Passes) -> Kernel {
-    let mut builder = Builder::new(name("encode", passes));
+pub fn encoder(order: Order) -> Kernel {
+    let mut builder = Builder::new(name("encode", order));
     let b = &mut builder;
     b.doc("Quantised coefficients to words, a warp a codeblock: bitplane coding with parallel coefficients.");
     let coefficients = Space::Global(b.pointer("coefficients", Scalar::I32, Access::Read, COEFFICIENTS));
@@ -24,12 +24,12 @@ pub fn encoder(passes: Passes) -> Kernel {
     let lane = site.lane.clone();
     let count = b.let_("words_of_block", Scalar::I32, 0);
     b.if_(is_coded(&planes), |b| {
-        let scene = Scene::new(b, passes, site);
+        let scene = Scene::new(b, order, site);
         fill(b, &scene, &planes);
         let choice = engine::choice(b, choices);
         let engine = Engine::new(b, Way::Encode, &scene, choice, (tables, words));
         Scan { scene: &scene, engine: &engine, decodes: false }.all(b, &planes);
-        let all = tail::write(b, &scene, &engine);
+        let all = tail::write(b, &scene, &engine, &planes);
         b.set(Place::Local(count), all);
     });
     b.if_(lane.eq_(0.into()), |b| {
@@ -43,7 +43,6 @@ pub fn encoder(passes: Passes) -> Kernel {
 /// Fills the bitplanes.
 fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
     scene.clear(b, planes.clone());
-    b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(scene.bits, i + SIGNS * PLANE_WORDS), 0));
     b.for_("first", 0, scene.block.height.clone(), AT_ONCE, |b, first| {
         for (i, row) in (0..).zip(scene.rows::<{ AT_ONCE as usize }>(b, &first)) {
             let y = Expr::from(b.let_("y", Scalar::I32, first.clone() + i));

@@ -9,7 +9,7 @@ use lifting_codegen::ir::*;
 pub const NEGATIVE: i32 = 4;
 /// Significant before this plane.
 pub const REFINED: i32 = 8;
-/// Became significant in the plane before; behind the last plane: in the last one.
+/// Became significant in the plane before.
 pub const FRESH: i32 = 10;
 /// Visited by propagation.
 pub const CODED: i32 = 12;

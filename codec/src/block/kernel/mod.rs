@@ -23,7 +23,7 @@ pub use encode::encoder;
 pub use gather::gatherer;
 pub(crate) use gather::raw_word;
 
-use super::{CONTEXTS, Context, DEPTHS, Direction, MAX_SIDE, Passes, Shape};
+use super::{CONTEXTS, Context, DEPTHS, Direction, MAX_SIDE, Order, Passes, Shape};
 use crate::tables::Tables;
 use lifting::PlanError;
 use lifting::kernels::{Arg, Array, Kernels};
@@ -50,7 +50,7 @@ const SIGNS: i32 = MOST_PLANES as i32;
 pub struct Task {
     /// Index of its first coefficient.
     pub start: usize,
-    /// Its size and how signs are predicted; the kernel knows the passes.
+    /// Its size and how signs are predicted; the kernel knows the order.
     pub shape: Shape,
     /// Index of its first word; for decoders, of that word's first byte.
     pub first: usize,
@@ -200,7 +200,7 @@ fn magnitude(c: &Expr) -> Expr {
 /// What a kernel has at hand that goes through a block in the order of its symbols.
 struct Scene {
     site: Site,
-    passes: Passes,
+    order: Order,
     /// Flags of each row, with one before the first and two behind the last; of each lane.
     flags: LocalId,
     /// Bitplanes of each lane.
@@ -216,13 +216,13 @@ impl std::ops::Deref for Scene {
 }
 
 impl Scene {
-    fn new(b: &mut Builder, passes: Passes, site: Site) -> Scene {
+    fn new(b: &mut Builder, order: Order, site: Site) -> Scene {
         let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);
         b.for_("y", 0, site.block.height.clone() + 3, 1, |b, y| {
             b.set(Place::Elem(flags, y), Expr::int(0, Scalar::I16))
         });
         let bits = b.array("bits", Scalar::I32, ((SIGNS + 1) * PLANE_WORDS) as u32);
-        Scene { site, passes, flags, bits }
+        Scene { site, order, flags, bits }
     }
 
     /// Where the two bits of a row stand in a bitplane: the word, and the shift.
@@ -244,9 +244,10 @@ impl Scene {
         b.set(Place::Elem(self.bits, word.into()), old.or(two << shift));
     }
 
-    /// Sets bitplanes to nothing.
+    /// Sets so many bitplanes, and that of signs, to nothing.
     fn clear(&self, b: &mut Builder, planes: Expr) {
         b.for_("i", 0, planes * PLANE_WORDS, 1, |b, i| b.set(Place::Elem(self.bits, i), 0));
+        b.for_("i", 0, PLANE_WORDS, 1, |b, i| b.set(Place::Elem(self.bits, i + SIGNS * PLANE_WORDS), 0));
     }
 
     /// The flags of a row, which are from 0 on.
@@ -284,11 +285,15 @@ pub(crate) fn finished(builder: Builder) -> Kernel {
 }
 
 /// How a kernel is called.
-fn name(what: &str, passes: Passes) -> String {
-    match passes {
-        Passes::Two => format!("{what}_blocks_two_passes"),
-        Passes::Three => format!("{what}_blocks_three_passes"),
-    }
+fn name(what: &str, order: Order) -> String {
+    let passes = if order.passes == Passes::Two { "two" } else { "three" };
+    let fast = if order.fast == 0 { String::new() } else { format!("_fast_{}", order.fast) };
+    format!("{what}_blocks_{passes}_passes{fast}")
+}
+
+/// Planes of the tail; no block that a kernel codes has more.
+fn tail_planes(order: Order) -> i32 {
+    order.tail().min(MOST_PLANES) as i32
 }
 
 /// The sum over the lanes below, and over all of them.

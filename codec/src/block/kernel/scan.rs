@@ -2,8 +2,8 @@
 
 use super::engine::Engine;
 use super::flags::{self, CODED, FRESH, NEGATIVE, REFINED, own};
-use super::{PLANE_WORDS, SIGNS, Scene};
-use crate::block::{Context, Passes};
+use super::{PLANE_WORDS, SIGNS, Scene, tail_planes};
+use crate::block::{Context, Order, Passes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
@@ -68,21 +68,29 @@ impl Scan<'_> {
         b.for_("depth", 0, planes.clone(), 1, |b, depth| {
             let plane = Expr::from(b.let_("plane", Scalar::I32, planes.clone() - 1 - depth.clone()));
             self.engine.plane(b, self.scene, &depth);
-            match self.scene.passes {
-                Passes::Two => {
-                    self.pass(b, Pass::Significance, &plane, false);
-                    self.refine(b, &plane, true);
+            let once = |b: &mut Builder| self.pass(b, Pass::Significance, &plane, false);
+            let three = |b: &mut Builder| {
+                // Where nothing is significant yet, there is nothing to propagate or refine.
+                b.if_(depth.clone().gt(0.into()), |b| {
+                    self.pass(b, Pass::Propagation, &plane, false);
+                    b.if_(self.has_all(&plane), |b| self.refine(b, &plane, false));
+                });
+                self.pass(b, Pass::Cleanup, &plane, true);
+            };
+            match self.scene.order {
+                Order { passes: Passes::Two, .. } => {
+                    once(b);
+                    b.if_(self.has_all(&plane), |b| self.refine(b, &plane, true));
                 }
-                Passes::Three => {
-                    // Where nothing is significant yet, there is nothing to propagate or refine.
-                    b.if_(depth.clone().gt(0.into()), |b| {
-                        self.pass(b, Pass::Propagation, &plane, false);
-                        b.if_(plane.clone().gt(0.into()), |b| self.refine(b, &plane, false));
-                    });
-                    self.pass(b, Pass::Cleanup, &plane, true);
-                }
+                Order { passes: Passes::Three, fast: 0 } => three(b),
+                Order { passes: Passes::Three, .. } => b.if_else(self.has_all(&plane), three, once),
             }
         });
+    }
+
+    /// Whether a plane leaves neither signs nor refinements to the tail.
+    fn has_all(&self, plane: &Expr) -> Expr {
+        plane.clone().ge(tail_planes(self.scene.order).into())
     }
 
     /// The rest of a row: its flags are kept, for the next plane if this one is done with it.
@@ -164,8 +172,7 @@ impl Scan<'_> {
             let one = self.engine.code(b, scene, takes.into(), p, symbol);
             let found = b.ballot("found", one.clone());
             b.if_(Expr::from(found).ne_(Expr::int(0, Scalar::U32)), |b| {
-                // Plane 0 leaves signs to the tail.
-                b.if_(plane.clone().gt(0.into()), |b| {
+                b.if_(self.has_all(plane), |b| {
                     let (p, predicted) = self.engine.sign(b, rows, side);
                     let predicted = Expr::from(b.let_("predicted", Scalar::Bool, predicted));
                     let symbol = Bits::known(bits.signs, side).ne_(predicted.clone());
@@ -189,7 +196,7 @@ impl Scan<'_> {
         b.if_(Expr::from(any).ne_(Expr::int(0, Scalar::U32)), code);
     }
 
-    /// The refinement pass (MRP of algorithm 2); plane 0 leaves it to the tail.
+    /// The refinement pass (MRP of algorithm 2).
     fn refine(&self, b: &mut Builder, plane: &Expr, finishes: bool) {
         let scene = self.scene;
         let ahead = scene.flags(b, "ahead", 0.into());
@@ -199,8 +206,7 @@ impl Scan<'_> {
             b.set(Place::Local(ahead), following);
             let at = Expr::from(at);
             let any = b.ballot("any", (at.clone() >> REFINED).and(3.into()).ne_(0.into()));
-            let refines = Expr::from(any).ne_(Expr::int(0, Scalar::U32)).and(plane.clone().gt(0.into()));
-            b.if_(refines, |b| {
+            b.if_(Expr::from(any).ne_(Expr::int(0, Scalar::U32)), |b| {
                 for side in [0, 1] {
                     let takes = b.let_("takes", Scalar::Bool, flags::is(&at, REFINED + side));
                     let p = self.engine.refinement(flags::is(&at, FRESH + side));

@@ -1,20 +1,59 @@
 //! The tail: a bit of each coefficient that is significant at the end, in what open words have left, and behind them.
 
 use super::engine::Engine;
-use super::flags::{self, FRESH, NEGATIVE, own};
-use super::{LANES, PLANE_WORDS, SIGNS, Scene, engine, sums};
+use super::{LANES, PLANE_WORDS, SIGNS, Scene, engine, sums, tail_planes};
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::*;
 
-/// Calls `body` for each of a lane's coefficients in the order of the tail, on the lanes where it is significant; it
-/// takes the flags of the row, the row and the side.
-fn each(b: &mut Builder, scene: &Scene, body: impl Fn(&mut Builder, &Expr, &Expr, i32)) {
-    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
-        let at = Expr::from(scene.flags(b, "at", y.clone()));
-        for side in [0, 1] {
-            b.if_(flags::is(&at, own(side)), |b| body(b, &at, &y, side));
-        }
+/// What a lane has of 16 rows of a plane, two bits of each: the word's place among bitplanes, what was significant
+/// before the plane, and what is at its end.
+struct Part {
+    at: Expr,
+    signs: Expr,
+    before: Expr,
+    after: Expr,
+}
+
+/// Goes through a lane's part of the tail in its order.
+fn parts(b: &mut Builder, scene: &Scene, planes: &Expr, body: impl FnOnce(&mut Builder, &Part)) {
+    let number = b.let_("words_of_plane", Scalar::I32, (scene.block.height.clone() + 15) >> 4);
+    let of_tail = b.let_("planes_of_tail", Scalar::I32, planes.clone().min(tail_planes(scene.order).into()));
+    let significant = b.array("significant", Scalar::I32, PLANE_WORDS as u32);
+    let element = |array: LocalId, at: &Expr| Expr::Elem(array, Box::new(at.clone()));
+    b.for_("part", 0, number, 1, |b, part| {
+        let all = b.let_("found", Scalar::I32, 0);
+        b.for_("plane", of_tail, planes.clone(), 1, |b, plane| {
+            let word = element(scene.bits, &(plane * PLANE_WORDS + part.clone()));
+            b.set(Place::Local(all), Expr::from(all).or(word));
+        });
+        b.set(Place::Elem(significant, part), all);
     });
+    b.for_("below", 0, of_tail, 1, |b, below| {
+        let plane = b.let_("plane", Scalar::I32, Expr::from(of_tail) - 1 - below);
+        b.for_("part", 0, number, 1, |b, part| {
+            let at = Expr::from(b.let_("at", Scalar::I32, Expr::from(plane) * PLANE_WORDS + part.clone()));
+            let before = Expr::from(b.let_("before", Scalar::I32, element(significant, &part)));
+            let after = before.clone().or(element(scene.bits, &at));
+            let after = Expr::from(b.let_("after", Scalar::I32, after));
+            let signs = part.clone() + SIGNS * PLANE_WORDS;
+            body(b, &Part { at, signs, before, after: after.clone() });
+            b.set(Place::Elem(significant, part), after);
+        });
+    });
+}
+
+/// Calls `body` for each bit that is set, the lowest first.
+fn each(b: &mut Builder, bits: &Expr, body: impl FnOnce(&mut Builder, Expr)) {
+    let left = b.let_("remaining", Scalar::I32, bits.clone());
+    b.while_(Expr::from(left).ne_(0.into()), |b| {
+        let lowest = b.let_("lowest", Scalar::I32, Expr::from(left).and(-Expr::from(left)));
+        b.set(Place::Local(left), Expr::from(left).and(Expr::from(left) - 1));
+        body(b, lowest.into());
+    });
+}
+
+fn without(bits: &Expr, others: &Expr) -> Expr {
+    bits.clone().and(Expr::binary(BinOp::Xor, others.clone(), (-1).into()))
 }
 
 fn add(b: &mut Builder, to: LocalId, what: impl Into<Expr>) {
@@ -22,21 +61,26 @@ fn add(b: &mut Builder, to: LocalId, what: impl Into<Expr>) {
 }
 
 /// Writes the tail; gives the number of words of the block.
-pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
+pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     engine.flush(b, scene);
     // The bits of each lane, the first one highest, and where those of the lane end in the tail.
-    let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * PLANE_WORDS) as u32));
+    let most = PLANE_WORDS * tail_planes(scene.order);
+    let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * most) as u32));
     let ends = Space::Shared(b.shared("ends", Scalar::I32, LANES as u32));
     let (count, pending) = (b.let_("count", Scalar::I32, 0), b.let_("pending", Scalar::I32, 0));
-    let own_word = |count: Expr| scene.lane.clone() * PLANE_WORDS + (count >> 5);
-    each(b, scene, |b, at, y, side| {
-        let (sign, low) = (scene.two(b, SIGNS, y), scene.two(b, 0, y));
-        let bit = flags::is(at, FRESH + side).select(sign.into(), low.into());
-        let bit = (bit >> side).and(1.into());
-        b.set(Place::Local(pending), (Expr::from(pending) << 1).or(bit));
-        add(b, count, 1);
-        b.if_(Expr::from(count).and(31.into()).eq_(0.into()), |b| {
-            b.store(bits, own_word(Expr::from(count) - 1), pending);
+    let own_word = |count: Expr| scene.lane.clone() * most + (count >> 5);
+    parts(b, scene, planes, |b, part| {
+        let element = |at: &Expr| Expr::Elem(scene.bits, Box::new(at.clone()));
+        // Of what becomes significant in the plane, the sign; of all else, the plane's bit.
+        let bit = part.before.clone().and(element(&part.at)).or(without(&element(&part.signs), &part.before));
+        let all = Expr::from(b.let_("all_bits", Scalar::I32, bit));
+        each(b, &part.after, |b, lowest| {
+            let bit = all.and(lowest).ne_(0.into()).select(1.into(), 0.into());
+            b.set(Place::Local(pending), (Expr::from(pending) << 1).or(bit));
+            add(b, count, 1);
+            b.if_(Expr::from(count).and(31.into()).eq_(0.into()), |b| {
+                b.store(bits, own_word(Expr::from(count) - 1), pending);
+            });
         });
     });
     let left = b.let_("left", Scalar::I32, Expr::from(count).and(31.into()));
@@ -49,7 +93,7 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
 
     let room = b.let_("room", Scalar::I32, engine.room(scene));
     let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
-    let value = gather(b, (bits, ends), first, room.into());
+    let value = gather(b, (bits, ends, most), first, room.into());
     let fits = Expr::from(engine.place).lt(scene.block.limit.clone());
     b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
         engine.store_word(b, scene, engine.place.into(), Expr::from(engine.low) + value);
@@ -57,14 +101,14 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     let more = b.let_("more", Scalar::I32, ((all - rooms.clone()).max(0.into()) + 15) >> 4);
     b.for_("i", scene.lane.clone(), more, LANES, |b, i| {
         let at = b.let_("at", Scalar::I32, Expr::from(engine.taken) + i.clone());
-        let value = gather(b, (bits, ends), rooms.clone() + i * 16, 16.into());
+        let value = gather(b, (bits, ends, most), rooms.clone() + i * 16, 16.into());
         b.if_(Expr::from(at).lt(scene.block.limit.clone()), |b| engine.store_word(b, scene, at.into(), value));
     });
     Expr::from(engine.taken) + more
 }
 
-/// So many bits of the tail, from one on; 0 for those behind its end.
-fn gather(b: &mut Builder, (bits, ends): (Space, Space), from: Expr, room: Expr) -> Expr {
+/// So many bits of the tail, from one on; 0 for those behind its end. Each lane's stand in so many words at most.
+fn gather(b: &mut Builder, (bits, ends, most): (Space, Space, i32), from: Expr, room: Expr) -> Expr {
     let value = b.let_("value", Scalar::I32, 0);
     let (of, begin) = (b.let_("of", Scalar::I32, 0), b.let_("begin", Scalar::I32, 0));
     let end = b.load_new("end", Scalar::I32, ends, 0);
@@ -79,7 +123,7 @@ fn gather(b: &mut Builder, (bits, ends): (Space, Space), from: Expr, room: Expr)
         b.set(Place::Local(value), Expr::from(value) << 1);
         b.if_(Expr::from(of).lt(LANES.into()), |b| {
             let within = b.let_("within", Scalar::I32, position - Expr::from(begin));
-            let word = Expr::from(of) * PLANE_WORDS + (Expr::from(within) >> 5);
+            let word = Expr::from(of) * most + (Expr::from(within) >> 5);
             let word = b.load_new("word", Scalar::I32, bits, word);
             let bit = (Expr::from(word) >> (Expr::from(31) - Expr::from(within).and(31.into()))).and(1.into());
             b.set(Place::Local(value), Expr::from(value).or(bit));
@@ -89,7 +133,7 @@ fn gather(b: &mut Builder, (bits, ends): (Space, Space), from: Expr, room: Expr)
 }
 
 /// Reads the tail; whether the words end where they should, of each lane.
-pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
+pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
     let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.block.limit.clone()));
     let room = b.let_("room", Scalar::I32, engine.room(scene));
@@ -105,7 +149,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     b.push(Stmt::SyncWarp);
 
     let count = b.let_("count", Scalar::I32, 0);
-    each(b, scene, |b, _, _, _| add(b, count, 1));
+    parts(b, scene, planes, |b, part| add(b, count, part.after.clone().count_ones()));
     let (before, all) = sums(b, &scene.lane, "sum", count.into());
     let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
     let more = (Expr::from(behind) + 15) >> 4;
@@ -121,32 +165,33 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine) -> Expr {
     });
 
     let position = b.let_("position", Scalar::I32, before);
-    each(b, scene, |b, at, y, side| {
-        let bit = b.let_("bit", Scalar::I32, 0);
-        b.if_else(
-            Expr::from(position).lt(rooms.clone()),
-            |b| b.load(Place::Local(bit), room_bits, position, 1, Cache::Default),
-            |b| {
-                let within = b.let_("within", Scalar::I32, Expr::from(position) - rooms.clone());
-                let word = b.let_("at", Scalar::I32, Expr::from(engine.taken) + (Expr::from(within) >> 4));
-                b.if_(Expr::from(word).lt(scene.block.limit.clone()), |b| {
-                    let word = engine.load_word(b, scene, word.into());
-                    let shift = Expr::from(15) - Expr::from(within).and(15.into());
-                    b.set(Place::Local(bit), (word >> shift).and(1.into()));
-                });
-            },
-        );
-        add(b, position, 1);
-        let bit = Expr::from(bit);
-        b.if_else(
-            flags::is(at, FRESH + side),
-            |b| {
-                let own = Expr::Elem(scene.flags, Box::new(y.clone() + 1));
-                let with = own.clone().or((bit.clone() << (NEGATIVE + self::own(side))).cast(Scalar::I16));
-                b.set(Place::Elem(scene.flags, y.clone() + 1), with);
-            },
-            |b| scene.add(b, 0, y, bit.clone() << side),
-        );
+    parts(b, scene, planes, |b, part| {
+        let all = b.let_("all_bits", Scalar::I32, 0);
+        each(b, &part.after, |b, lowest| {
+            let bit = b.let_("bit", Scalar::I32, 0);
+            b.if_else(
+                Expr::from(position).lt(rooms.clone()),
+                |b| b.load(Place::Local(bit), room_bits, position, 1, Cache::Default),
+                |b| {
+                    let within = b.let_("within", Scalar::I32, Expr::from(position) - rooms.clone());
+                    let word = b.let_("at", Scalar::I32, Expr::from(engine.taken) + (Expr::from(within) >> 4));
+                    b.if_(Expr::from(word).lt(scene.block.limit.clone()), |b| {
+                        let word = engine.load_word(b, scene, word.into());
+                        let shift = Expr::from(15) - Expr::from(within).and(15.into());
+                        b.set(Place::Local(bit), (word >> shift).and(1.into()));
+                    });
+                },
+            );
+            add(b, position, 1);
+            let bit = Expr::from(bit).ne_(0.into()).select(lowest, 0.into());
+            b.set(Place::Local(all), Expr::from(all).or(bit));
+        });
+        let mut put = |at: &Expr, bits: Expr| {
+            let with = Expr::Elem(scene.bits, Box::new(at.clone())).or(bits);
+            b.set(Place::Elem(scene.bits, at.clone()), with);
+        };
+        put(&part.at, Expr::from(all).and(part.before.clone()));
+        put(&part.signs, without(&all.into(), &part.before));
     });
     ok.into()
 }

@@ -12,7 +12,7 @@ mod vector;
 
 use super::arithmetic::Exhausted;
 use super::encode::{Counts, depth};
-use super::{BlockError, CONTEXTS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Passes, Shape};
+use super::{BlockError, CONTEXTS, Decoded, Direction, Encoded, MAX_SIDE, Mode, Order, Passes, Shape};
 use crate::tables::Table;
 use steps::Steps;
 use tail::Tail;
@@ -107,7 +107,7 @@ pub struct Block {
     /// Magnitudes, by plane and row.
     magnitudes: Vec<[Row; MAX_SIDE]>,
     negative: [Row; MAX_SIDE],
-    /// Significant before this plane, and before the one above.
+    /// Significant before this plane, and before the one above; of the tail's planes, before the highest.
     refined: [Row; MAX_SIDE],
     older: [Row; MAX_SIDE],
     /// Visited in this plane.
@@ -120,7 +120,7 @@ pub struct Block {
     minus: [Row; MAX_SIDE + 2],
     /// Columns that there are.
     valid: Row,
-    /// The ends of passes, if they are asked for; not those of plane 0, which says nothing without the tail.
+    /// The ends of passes, if they are asked for; not those of the tail's planes, which say nothing without it.
     pub ends: Option<Vec<PassEnd>>,
 }
 
@@ -191,13 +191,7 @@ impl Block {
 
     /// The same, where the words have ended before the block did.
     #[inline(always)]
-    fn decoded_in_part<V: Vector>(&mut self) -> Decoded {
-        if self.plane == 0 {
-            // Of what has become significant last no sign is known.
-            for (last, refined) in self.magnitudes[0].iter_mut().flatten().zip(self.refined.as_flattened()) {
-                *last &= refined;
-            }
-        }
+    fn decoded_in_part<V: Vector>(&self) -> Decoded {
         let mut decoded = self.decoded::<V>();
         for (y, row) in decoded.unknown.chunks_mut(self.shape.width).enumerate() {
             for (x, unknown) in row.iter_mut().enumerate() {
@@ -208,18 +202,21 @@ impl Block {
         decoded
     }
 
-    /// All symbols, as the definition has them.
+    /// All symbols down to a plane, as the definition has them.
     #[inline(always)]
-    fn scan<E: Engine>(&mut self, engine: &mut E) -> Result<(), Exhausted> {
-        for plane in (0..self.planes).rev() {
+    fn scan<E: Engine>(&mut self, last: u32, engine: &mut E) -> Result<(), Exhausted> {
+        let Order { passes, fast } = self.shape.order;
+        for plane in (last..self.planes).rev() {
             engine.plane(plane);
             self.plane = plane;
             self.visited = [[0; 2]; MAX_SIDE];
-            for y in 0..self.shape.height {
-                self.older[y] = self.refined[y];
-                self.refined[y] = self.significant[y + 1];
+            if plane + 1 >= self.shape.order.tail() {
+                for y in 0..self.shape.height {
+                    self.older[y] = self.refined[y];
+                    self.refined[y] = self.significant[y + 1];
+                }
             }
-            if self.shape.passes == Passes::Three {
+            if passes == Passes::Three && plane >= fast {
                 if plane + 1 < self.planes {
                     self.pass::<E, true>(PROPAGATION, plane, engine)?;
                     self.refine(plane, engine)?;
@@ -237,7 +234,7 @@ impl Block {
     #[inline(always)]
     fn ends(&mut self, refined: bool, whole: bool) {
         let Block { plane, significant, .. } = *self;
-        if let Some(ends) = self.ends.as_mut().filter(|_| plane > 0) {
+        if let Some(ends) = self.ends.as_mut().filter(|_| plane >= self.shape.order.tail()) {
             ends.push(PassEnd { words: 0, plane, refined, whole, significant });
         }
     }
@@ -266,7 +263,7 @@ impl Block {
                     self.visited[y][side] |= lanes;
                     continue;
                 }
-                if plane > 0 {
+                if plane >= self.shape.order.tail() {
                     let (contexts, predicted) = self.sign_contexts(y, side);
                     let negative = &mut self.negative[y][side];
                     let sign = engine.code(SIGN, &contexts, found, *negative ^ predicted)? ^ predicted;
@@ -285,7 +282,7 @@ impl Block {
 
     #[inline(always)]
     fn refine<E: Engine>(&mut self, plane: u32, engine: &mut E) -> Result<(), Exhausted> {
-        if plane == 0 {
+        if plane < self.shape.order.tail() {
             return Ok(());
         }
         engine.pass(REFINEMENT.first);
@@ -303,8 +300,24 @@ impl Block {
                 self.magnitudes[plane as usize][y][side] |= ones & lanes;
             }
         }
-        self.ends(true, self.shape.passes == Passes::Two);
+        self.ends(true, self.shape.order.passes == Passes::Two);
         Ok(())
+    }
+
+    /// The planes of the tail, the highest first: each with what is significant before it, and what is at its end.
+    #[inline(always)]
+    fn tail(&self) -> Vec<(usize, [[Row; MAX_SIDE]; 2])> {
+        let mut before = self.refined;
+        let plane = |plane: u32| {
+            let mut after = before;
+            for (after, found) in
+                after.as_flattened_mut().iter_mut().zip(self.magnitudes[plane as usize].as_flattened())
+            {
+                *after |= found;
+            }
+            (plane as usize, [std::mem::replace(&mut before, after), after])
+        };
+        (0..self.shape.order.tail().min(self.planes)).rev().map(plane).collect()
     }
 
     /// Of the columns of the other side, those beside a side's: the lane's own one, and that of the lane further on.
@@ -406,18 +419,20 @@ fn decode_body<V: Vector>(
     table: &Table,
 ) -> Result<Decoded, BlockError> {
     let mut block = Block::new(shape, planes);
+    // Without the tail, nothing can be said of the planes that leave it their signs.
+    let last = if complete { 0 } else { shape.order.tail() };
     let (scanned, (taken, rooms)) = if sharing == 0 {
         let mut coding = alone::Decoding::<V>::new(table, planes, words);
-        (block.scan(&mut coding), coding.finish())
+        (block.scan(last, &mut coding), coding.finish())
     } else {
         let mut coding = shared::Decoding::new(table, planes, sharing, words);
-        (block.scan(&mut coding), coding.finish())
+        (block.scan(last, &mut coding), coding.finish())
     };
     if !complete {
         return Ok(block.decoded_in_part::<V>());
     }
     scanned.map_err(|Exhausted| BlockError::Length)?;
-    let mut tail = Tail::default();
+    let mut tail = Tail::new(shape.order.tail());
     for (bits, room) in rooms {
         if u32::from(bits) >> room != 0 {
             return Err(BlockError::Length);
@@ -464,8 +479,8 @@ macro_rules! versions {
 fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32, ends: bool) -> Ready {
     let mut block = Block::of::<V>(shape, coefficients, planes);
     block.ends = ends.then(Vec::new);
-    let mut steps = Steps::default();
-    let scanned = block.scan(&mut steps);
+    let mut steps = Steps::new(shape.order.tail());
+    let scanned = block.scan(0, &mut steps);
     debug_assert!(scanned.is_ok());
     Ready { block, steps }
 }
@@ -473,7 +488,10 @@ fn ready_body<V: Vector>(shape: Shape, coefficients: &[i32], planes: u32, ends: 
 #[inline(always)]
 fn count_body<V: Vector>(ready: &Ready) -> Counts {
     let mut counts = ready.steps.count(ready.block.planes);
-    counts.tail = ready.block.significant.as_flattened().iter().map(|set| set.count_ones()).sum();
+    let number = |(_, [_, after]): (usize, [[Row; MAX_SIDE]; 2])| -> u32 {
+        after.as_flattened().iter().map(|set| set.count_ones()).sum()
+    };
+    counts.tail = ready.block.tail().into_iter().map(number).sum();
     counts
 }
 
@@ -507,9 +525,11 @@ mod tests {
         let tables = Tables::built_in();
         let mut state = 7u32;
         for (at, (height, width)) in [(64, 64), (64, 63), (5, 1), (33, 18), (1, 64)].into_iter().enumerate() {
-            for passes in [Passes::Two, Passes::Three] {
+            for (passes, fast) in
+                [(Passes::Two, 0), (Passes::Three, 0), (Passes::Two, 4), (Passes::Three, 1), (Passes::Three, 16)]
+            {
                 let direction = if at % 2 == 0 { Direction::Vertical } else { Direction::Horizontal };
-                let shape = Shape { height, width, direction, passes };
+                let shape = Shape { height, width, direction, order: Order { passes, fast } };
                 let random = |_| {
                     state = state.wrapping_mul(1664525).wrapping_add(1013904223);
                     (state as i32) >> (17 + (state >> 8) % 14)

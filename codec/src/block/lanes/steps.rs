@@ -66,10 +66,11 @@ impl List {
 }
 
 /// The steps of a block: of each pass, those over significance and the signs among them; or those of refinement.
-#[derive(Default)]
 pub struct Steps {
     lists: Vec<List>,
     plane: u32,
+    /// Planes whose signs and refinements are the tail's.
+    tail: u32,
 }
 
 impl Engine for Steps {
@@ -100,6 +101,11 @@ impl Engine for Steps {
 }
 
 impl Steps {
+    /// Of a block of which so many planes leave signs and refinements to the tail.
+    pub fn new(tail: u32) -> Steps {
+        Steps { lists: Vec::new(), plane: 0, tail }
+    }
+
     /// The symbols of a block of so many planes; the tail is left to others.
     #[inline(always)]
     pub fn count(&self, planes: u32) -> Counts {
@@ -133,13 +139,13 @@ impl Steps {
                 let Some(signs) = lists.next() else { break };
                 let mut sign = 0;
                 for at in 0..list.count {
-                    if list.code::<E, 9>(at, engine)? && plane > 0 {
+                    if list.code::<E, 9>(at, engine)? && plane >= self.tail {
                         signs.code::<E, 5>(sign, engine)?;
                         sign += 1;
                     }
                 }
             }
-            if plane > 0
+            if plane >= self.tail
                 && let Some(end) = ends.next()
             {
                 end.words = engine.words();

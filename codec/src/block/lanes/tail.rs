@@ -2,25 +2,23 @@
 
 use super::super::MAX_SIDE;
 use super::vector::Vector;
-use super::{Block, LANES, Row, Set};
-
-/// Most bits: what open codewords have room for, one for each coefficient, and what fills the last word.
-const MOST: usize = 16 * LANES + MAX_SIDE * MAX_SIDE + 16;
+use super::{Block, LANES, MOST_PLANES, Row, Set};
 
 /// Bits one after the other, the first ones lowest.
 pub struct Tail {
-    bits: [u64; MOST / 64 + 2],
+    bits: Vec<u64>,
     length: usize,
     taken: usize,
 }
 
-impl Default for Tail {
-    fn default() -> Tail {
-        Tail { bits: [0; MOST / 64 + 2], length: 0, taken: 0 }
-    }
-}
-
 impl Tail {
+    /// With room for so many bits of each coefficient.
+    pub fn new(planes: u32) -> Tail {
+        // As many as open codewords have room for and coefficients have, and what fills the last word.
+        let most = 16 * LANES + MAX_SIDE * MAX_SIDE * planes.min(MOST_PLANES) as usize + 16;
+        Tail { bits: vec![0; most / 64 + 2], length: 0, taken: 0 }
+    }
+
     /// Whether all bits were taken.
     pub fn is_empty(&self) -> bool {
         self.taken >= self.length
@@ -59,19 +57,21 @@ impl Tail {
     /// The tail of a block that has been coded.
     #[inline(always)]
     pub fn gather<V: Vector>(block: &Block) -> Tail {
-        let significant = by_lane(&block.significant[1..=MAX_SIDE]);
-        let mut bits = [[0; 2]; MAX_SIDE];
-        for (y, bits) in bits.iter_mut().enumerate() {
-            for side in [0, 1] {
-                // Of what has become significant last, the sign; of all else, the lowest bit.
-                let refined = block.refined[y][side];
-                bits[side] = refined & block.magnitudes[0][y][side] | !refined & block.negative[y][side];
+        let plane = |(plane, [before, after]): (usize, [[Row; MAX_SIDE]; 2])| {
+            let mut bits = [[0; 2]; MAX_SIDE];
+            for (y, bits) in bits.iter_mut().enumerate() {
+                for side in [0, 1] {
+                    // Of what becomes significant in the plane, the sign; of all else, the plane's bit.
+                    let refined = before[y][side];
+                    bits[side] = refined & block.magnitudes[plane][y][side] | !refined & block.negative[y][side];
+                }
             }
-        }
-        let bits = by_lane(&bits);
-        let mut tail = Tail::default();
+            (by_lane(&after), by_lane(&bits))
+        };
+        let planes: Vec<_> = block.tail().into_iter().map(plane).collect();
+        let mut tail = Tail::new(block.shape.order.tail());
         for lane in 0..block.shape.lanes() {
-            for (significant, bits) in significant.iter().zip(&bits) {
+            for (significant, bits) in planes.iter().flat_map(|(significant, bits)| significant.iter().zip(bits)) {
                 let set = significant[lane];
                 if set != 0 {
                     tail.push(V::extract(bits[lane], set), set.count_ones());
@@ -84,15 +84,15 @@ impl Tail {
     /// Gives a block its tail: these bits, and those of the words behind them. `None` if there are not as many.
     #[inline(always)]
     pub fn scatter<V: Vector>(mut self, block: &mut Block, more: &[u16]) -> Option<()> {
-        let significant = by_lane(&block.significant[1..=MAX_SIDE]);
-        let needed: usize = significant.iter().flatten().map(|set| set.count_ones() as usize).sum();
+        let planes = block.tail();
+        let mut parts: Vec<[[Set; LANES]; 4]> = planes.iter().map(|(_, [_, after])| by_lane(after)).collect();
+        let needed: usize = parts.iter().flatten().flatten().map(|set| set.count_ones() as usize).sum();
         if more.len() != needed.saturating_sub(self.length).div_ceil(16) {
             return None;
         }
         more.iter().for_each(|word| self.put(*word, 16));
-        let mut parts = significant;
         for lane in 0..LANES {
-            for part in &mut parts {
+            for part in parts.iter_mut().flatten() {
                 let set = part[lane];
                 part[lane] = V::deposit(self.pop(set.count_ones()), set);
             }
@@ -102,16 +102,18 @@ impl Tail {
                 return None;
             }
         }
-        let mut rows = [[0; 2]; MAX_SIDE];
-        for (rows, part) in rows.as_chunks_mut::<{ LANES / 2 }>().0.iter_mut().zip(parts) {
-            rows.as_flattened_mut().copy_from_slice(&transposed(part));
-        }
-        for (y, bits) in rows.iter().enumerate() {
-            for side in [0, 1] {
-                let refined = block.refined[y][side];
-                let last = block.significant[y + 1][side] & !refined;
-                block.negative[y][side] = block.negative[y][side] & !last | bits[side] & last;
-                block.magnitudes[0][y][side] |= bits[side] & refined;
+        for ((plane, [before, after]), parts) in planes.into_iter().zip(parts) {
+            let mut rows = [[0; 2]; MAX_SIDE];
+            for (rows, part) in rows.as_chunks_mut::<{ LANES / 2 }>().0.iter_mut().zip(parts) {
+                rows.as_flattened_mut().copy_from_slice(&transposed(part));
+            }
+            for (y, bits) in rows.iter().enumerate() {
+                for side in [0, 1] {
+                    let refined = before[y][side];
+                    let found = after[y][side] & !refined;
+                    block.negative[y][side] = block.negative[y][side] & !found | bits[side] & found;
+                    block.magnitudes[plane][y][side] |= bits[side] & refined;
+                }
             }
         }
         Some(())
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn bits_come_back_in_order() {
-        let mut tail = Tail::default();
+        let mut tail = Tail::new(1);
         for i in 0..200u32 {
             tail.put((i % 7) as u16, 3 + i % 5);
         }
