@@ -5,8 +5,8 @@
 In two dimensions and in three, float32, in turns; on a GPU by its own clock, with a few calls queued one after the
 other, as programs do: with --calls 1 the GPU waits for each call to be made. ptwt is measured in both its ways, whole
 filters (`wavedec2`) and one axis after the other (`fswavedec2`), and the faster one counts. Each library has its
-default rule at the borders. A time is a median, and beside it stand the copies of the same data that ours takes. The
-last line is of a small image, where the time is that of calls.
+default rule at the borders. A time is a median, and beside it stand the copies of the same data that ours takes; ∇ is
+the gradient of a way. The last line is of a small image, where the time is that of calls.
 
 cuDNN rounds what it multiplies to 10 bits, as PyTorch's defaults have it; with --ieee it does not.
 """
@@ -32,7 +32,8 @@ PROBLEMS = [
     ((8, 64, 64, 64), 3, 2),
     ((1, 64, 64), 2, 1),
 ]
-WAYS = ("forward", "inverse", "gradient of forward", "gradient of inverse")
+#: ∇ is the gradient.
+WAYS = {"forward": "forward", "∇ forward": "its ∇", "inverse": "inverse", "∇ inverse": "its ∇"}
 
 
 def seconds(run, device, calls):
@@ -92,8 +93,8 @@ def ways(forward, inverse, x):
     return {
         "forward": lambda: forward(x),
         "inverse": lambda: inverse(coeffs),
-        "gradient of forward": lambda: torch.autograd.grad(made, variable, coeffs, retain_graph=True),
-        "gradient of inverse": lambda: torch.autograd.grad(back, variables, back.detach(), retain_graph=True),
+        "∇ forward": lambda: torch.autograd.grad(made, variable, coeffs, retain_graph=True),
+        "∇ inverse": lambda: torch.autograd.grad(back, variables, back.detach(), retain_graph=True),
     }
 
 
@@ -122,7 +123,7 @@ def main():
     where = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
     theirs = importlib.metadata.version("ptwt")
     print(f"lifting {lifting.__version__}, ptwt {theirs}, PyTorch {torch.__version__}, {where}, IEEE: {arguments.ieee}")
-    print("| wavelet | data | levels | " + " | ".join(f"{way} | µs | copies" for way in WAYS) + " |")
+    print("| wavelet | data | levels | " + " | ".join(f"{way} | µs | copies" for way in WAYS.values()) + " |")
     print("|---" * (3 + 3 * len(WAYS)) + "|")
     for shape, dims, level in PROBLEMS:
         x = torch.randn(shape, device=device)

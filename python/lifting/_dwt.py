@@ -9,7 +9,7 @@ from numbers import Number
 import numpy as np
 from numpy.exceptions import AxisError
 
-from . import _lifting
+from . import _arrays, _lifting
 from ._lifting import LiftingError
 from ._wavelet import Modes, Wavelet, as_wavelet, wavelist
 
@@ -33,7 +33,7 @@ def set_threads(count=None):
 
 def check_dtype(data):
     """The type that PyWavelets computes data in: single stays single, all else is double; complex stays complex."""
-    dtype = np.asarray(data).dtype
+    dtype = as_array(data).dtype
     if dtype in (np.float32, np.float64, np.complex64, np.complex128):
         return dtype.newbyteorder("=")
     if dtype == np.float16:
@@ -41,17 +41,28 @@ def check_dtype(data):
     return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
 
 
-def as_samples(data):
-    """Data as an array of one of those types."""
-    if hasattr(data, "__cuda_array_interface__"):
+def as_array(data):
+    """Data as an array: NumPy's, or as it is on a GPU."""
+    return data if hasattr(data, "__cuda_array_interface__") else np.asarray(data)
+
+
+def is_array(data):
+    """Whether it is one already."""
+    return isinstance(data, np.ndarray) or hasattr(data, "__cuda_array_interface__")
+
+
+def as_samples(data, on_gpu=False):
+    """Data as an array of one of those types, of NumPy, or of CuPy where these are taken."""
+    array = as_array(data)
+    is_cupys = type(array).__module__.partition(".")[0] == "cupy"
+    if not isinstance(array, np.ndarray) and not (on_gpu and is_cupys):
         raise LiftingError(
-            "PyWavelets' functions are for arrays in this machine's memory: copy it there; on a GPU, `lifting.torch` "
-            "and `lifting.jax` have the modes, and `lifting.Plan` has border rules"
+            f"the data is a {type(data).__name__} on a GPU: of arrays there, those of CuPy are taken, by `dwt`, "
+            "`wavedec` and their kin; `lifting.torch` and `lifting.jax` have the modes of theirs"
         )
-    array = np.asarray(data)
     if array.dtype == np.dtype("object") and array.ndim:
         raise TypeError("data must be numbers")
-    return np.asarray(array, dtype=check_dtype(array))
+    return array.astype(check_dtype(array), copy=False)
 
 
 def per_axis(given, axes, single, what):
@@ -89,6 +100,31 @@ def normal_axes(axes, ndim, what="data"):
     return axes
 
 
+def _device(array):
+    """The device that has a plan for an array; None for this machine's memory, where there are levels."""
+    return f"cuda:{array.device.id}" if hasattr(array, "__cuda_array_interface__") else None
+
+
+@functools.lru_cache(maxsize=512)
+def _plan(level, device):
+    """A level as a plan of a device, and the scratch memory of both ways, in bytes."""
+    plan = _lifting.level_plan(*level, device)
+    way = "inverse" if level[-1] else "forward"
+    return plan, way, plan.scratch_bytes(way, 0) if plan.gpu is not None else 0
+
+
+def _queue(level, device, given, out):
+    """Runs a level on a device, from one dense array to another."""
+    library = _arrays.library(given)
+    plan, way, size = _plan(level, device)
+    if plan.gpu is None:
+        # What interprets a GPU's kernels takes arrays of this machine's memory.
+        return plan.run(way, given, out)
+    memory, address = library.scratch(size, given) if size else (None, 0)
+    plan.run(way, library.view(given), library.view(out), 0, library.stream(given), address)
+    del memory
+
+
 class _Prepared:
     """A native level with what Python needs to know of it."""
 
@@ -100,11 +136,13 @@ class _Prepared:
         "forward",
         "inverse",
         "inverse_adjoint",
+        "level",
         "restored_shape",
         "windows",
     )
 
     def __init__(self, scheme, shape, modes, samples, of_bands, threads):
+        self.level = (scheme, shape, modes, samples, of_bands)
         level = _lifting.Level(scheme, shape, modes, samples, of_bands, threads)
         self.forward, self.inverse = level.forward, level.inverse
         self.adjoint, self.inverse_adjoint = level.adjoint, level.inverse_adjoint
@@ -113,6 +151,36 @@ class _Prepared:
         self.windows = [_window(offset, self.band_shape) for offset in level.offsets]
         self.restored_shape = tuple(level.restored_shape)
         self.crop = _window(level.first, self.restored_shape)
+
+    def split(self, data):
+        """Analysis: an array of which the bands are windows."""
+        whole = _arrays.library(data).empty(self.extended, data.dtype, data)
+        if device := _device(data):
+            _queue(self.level, device, _dense(data), whole)
+        else:
+            self.forward(data, whole)
+        return whole
+
+    def join(self, bands):
+        """Synthesis of bands, of which those that are None are zero."""
+        first = next(band for band in bands if band is not None)
+        library = _arrays.library(first)
+        whole = library.empty(self.extended, first.dtype, first)
+        device = _device(first)
+        if device is None:
+            self.inverse(bands, whole)
+            return whole[self.crop]
+        whole[...] = 0
+        for band, window in zip(bands, self.windows):
+            if band is not None:
+                whole[window] = band
+        out = library.empty(self.restored_shape, first.dtype, first)
+        _queue(self.level, device, whole, out)
+        return out
+
+
+def _dense(array):
+    return array if array.flags.c_contiguous else array.copy()
 
 
 def _window(offset, shape):
@@ -158,8 +226,7 @@ def _analyse(data, wavelets, modes, axes):
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, data.ndim)
         level = _prepare(wavelets[0]._scheme, data.shape, along, _SAMPLES[data.dtype.char], False, _threads)
-        whole = np.empty(level.extended, data.dtype)
-        level.forward(data, whole)
+        whole = level.split(data)
         bands = dict(zip(_letters(axes), level.windows))
         return {key: whole[bands[key]] for key in sorted(bands)}
     bands = {"": data}
@@ -171,7 +238,7 @@ def _analyse(data, wavelets, modes, axes):
 
 def _complex(pair, dtype):
     """Complex numbers of real and imaginary parts along the last axis."""
-    return np.ascontiguousarray(pair).view(dtype)[..., 0]
+    return _dense(pair).view(dtype)[..., 0]
 
 
 def _synthesise(bands, shape, dtype, wavelets, modes, axes):
@@ -183,9 +250,7 @@ def _synthesise(bands, shape, dtype, wavelets, modes, axes):
     if _together(axes, wavelets):
         along = _modes_along(axes, modes, len(shape))
         level = _prepare(wavelets[0]._scheme, shape, along, _SAMPLES[dtype.char], True, _threads)
-        whole = np.empty(level.extended, dtype)
-        level.inverse([bands.get(key) for key in _letters(axes)], whole)
-        return whole[level.crop]
+        return level.join([bands.get(key) for key in _letters(axes)])
     for axis, wavelet, mode in reversed(list(zip(axes, wavelets, modes))):
         joined = {}
         for key in sorted({key[:-1] for key in bands}):
@@ -244,7 +309,7 @@ def dwt(data, wavelet, mode="symmetric", axis=-1):
     >>> [c.round(4).tolist() for c in dwt([1, 2, 3, 4, 5, 6], "db1")]
     [[2.1213, 4.9497, 7.7782], [-0.7071, -0.7071, -0.7071]]
     """
-    data = as_samples(data)
+    data = as_samples(data, on_gpu=True)
     mode = Modes.from_object(mode)
     wavelet = as_wavelet(wavelet)
     bands = _analyse(data, [wavelet], [mode], normal_axes([axis], data.ndim))
@@ -267,12 +332,12 @@ def idwt(cA, cD, wavelet, mode="symmetric", axis=-1):
 
 def _common(bands):
     """Bands as arrays of one shape and one type."""
-    arrays = {key: None if band is None else as_samples(band) for key, band in bands.items()}
+    arrays = {key: None if band is None else as_samples(band, on_gpu=True) for key, band in bands.items()}
     present = [array for array in arrays.values() if array is not None]
     shapes = {array.shape for array in present}
     if len(shapes) != 1:
         raise ValueError(f"bands of one level have one shape, and not {', '.join(map(str, sorted(shapes)))}")
-    dtype = np.result_type(*present)
+    dtype = np.result_type(*(array.dtype for array in present))
     return present[0].shape, dtype, {k: None if a is None else a.astype(dtype, copy=False) for k, a in arrays.items()}
 
 
@@ -283,7 +348,7 @@ def dwtn(data, wavelet, mode="symmetric", axes=None):
     >>> sorted(dwtn(np.ones((4, 4)), "haar"))
     ['aa', 'ad', 'da', 'dd']
     """
-    data = as_samples(data)
+    data = as_samples(data, on_gpu=True)
     if data.ndim < 1:
         raise ValueError("data must have at least one axis")
     axes = range(data.ndim) if axes is None else axes
@@ -336,7 +401,7 @@ def dwt2(data, wavelet, mode="symmetric", axes=(-2, -1)):
     [[2.0, 2.0], [2.0, 2.0]]
     """
     axes = _two(axes)
-    data = as_samples(data)
+    data = as_samples(data, on_gpu=True)
     if data.ndim < len(set(axes)):
         raise ValueError(f"data has {data.ndim} axes, and {len(set(axes))} are to be transformed")
     bands = dwtn(data, wavelet, mode, axes)

@@ -4,7 +4,6 @@ XLA calls levels as foreign functions, on CPUs and on CUDA devices. A level is l
 native half has as well: each is the derivative of the other.
 """
 
-import functools
 import math
 
 import jax
@@ -34,104 +33,82 @@ def _prepared(transform, wavelet, modes, shape, dtype):
     )
 
 
-def _result(x, *, transform, wavelet, modes, shape):
-    """The shape of what a call makes: an array of which the result is a window, or for `adjoint` the data."""
-    made = shape
-    if transform != "adjoint":
-        made = _prepared(transform, wavelet, modes, shape, x.dtype).extended[1:]
-    return (*x.shape[: x.ndim - len(modes)], *made)
-
-
-def _call(*arrays, transform, wavelet, modes, shape):
+def _call(results, *arrays, transform, wavelet, modes, shape):
     """The foreign call."""
-    made = _result(arrays[0], transform=transform, wavelet=wavelet, modes=modes, shape=shape)
-    results = jax.ShapeDtypeStruct(made, arrays[0].dtype)
-    return _queued(results, *arrays, transform=transform, wavelet=wavelet, modes=modes, shape=shape)
-
-
-def _queued(results, *arrays, transform, wavelet, modes, shape):
     attributes = {"transform": transform, "wavelet": wavelet, "modes": ",".join(modes)}
     return jax.ffi.ffi_call(_TARGET, results)(*arrays, **attributes, shape=",".join(map(str, shape)))
 
 
-def _call_on_cuda(*arrays, transform, wavelet, modes, shape):
-    """The foreign call on a GPU, where what is given is one array, and what is restored is all of the result."""
-    of = {"transform": transform, "wavelet": wavelet, "modes": modes, "shape": shape}
-    batch = arrays[0].shape[: arrays[0].ndim - len(modes)]
-    prepared = _prepared(transform, wavelet, modes, shape, arrays[0].dtype)
-    given = arrays[0]
-    if transform in ("inverse", "adjoint"):
-        given = jax.numpy.zeros((*batch, *prepared.extended[1:]), given.dtype)
+def _splits(transform):
+    """Whether an array becomes bands, and not the other way."""
+    return transform in ("forward", "inverse_adjoint")
+
+
+def _on_cpu(*arrays, transform, shape, **rest):
+    """The foreign call, which makes an array of which the results are windows."""
+    first, batch = arrays[0], arrays[0].shape[: arrays[0].ndim - len(shape)]
+    prepared = _prepared(transform, shape=shape, dtype=first.dtype, **rest)
+    made = shape if transform == "adjoint" else prepared.extended[1:]
+    whole = _call(jax.ShapeDtypeStruct((*batch, *made), first.dtype), *arrays, transform=transform, shape=shape, **rest)
+    if transform == "adjoint":
+        return [whole]
+    windows = prepared.windows if _splits(transform) else [prepared.crop]
+    return [whole[(..., *window[1:])] for window in windows]
+
+
+def _on_cuda(*arrays, transform, shape, **rest):
+    """The foreign call on a GPU, where bands that are given are windows of one array, and what is restored is all of
+    the result."""
+    first, batch = arrays[0], arrays[0].shape[: arrays[0].ndim - len(shape)]
+    prepared = _prepared(transform, shape=shape, dtype=first.dtype, **rest)
+    if _splits(transform):
+        given, made = first, prepared.extended[1:]
+    else:
+        given = jax.numpy.zeros((*batch, *prepared.extended[1:]), first.dtype)
         for band, window in zip(arrays, prepared.windows, strict=True):
             given = given.at[(..., *window[1:])].set(band)
-    made = _result(arrays[0], **of)
-    target = (*batch, *prepared.restored_shape[1:]) if transform == "inverse" else made
+        made = shape if transform == "adjoint" else prepared.restored_shape[1:]
     # As for plans: made here, and scratch memory is a result.
     gpu = jax.local_devices(backend="cuda")[0].local_hardware_id
     whole, size = (math.prod(batch), *shape), 0
     if math.prod(whole):
-        told = (transform, wavelet, ",".join(modes), whole, _NAMES[given.dtype.name], gpu)
+        told = (transform, rest["wavelet"], ",".join(rest["modes"]), whole, _NAMES[first.dtype.name], gpu)
         size = _lifting.xla_level_scratch_bytes(*told)
-    results = [jax.ShapeDtypeStruct(target, given.dtype), jax.ShapeDtypeStruct((size,), jax.numpy.uint8)]
-    out = _queued(results, given, **of)[0]
-    if transform != "inverse":
-        return out
-    return jax.numpy.zeros(made, out.dtype).at[(..., *prepared.crop[1:])].set(out)
+    results = [jax.ShapeDtypeStruct((*batch, *made), first.dtype), jax.ShapeDtypeStruct((size,), jax.numpy.uint8)]
+    out = _call(results, given, transform=transform, shape=shape, **rest)[0]
+    return [out[(..., *window[1:])] for window in prepared.windows] if _splits(transform) else [out]
 
 
-_STATIC = ["transform", "wavelet", "modes", "shape"]
-
-# An array to bands, as windows of the result, and bands to an array, as a window of it: linear both.
-_split, _join = Primitive("lifting_split"), Primitive("lifting_join")
-for _run in (_split, _join):
-    _run.def_impl(jax.jit(_run.bind, static_argnames=_STATIC))
-    _run.def_abstract_eval(lambda *x, **rest: x[0].update(shape=_result(x[0], **rest), weak_type=False))
-    mlir.register_lowering(_run, mlir.lower_fun(_call, multiple_results=False), platform="cpu")
-    mlir.register_lowering(_run, mlir.lower_fun(_call_on_cuda, multiple_results=False), platform="cuda")
+# An array to bands, or bands to an array: linear, and XLA's arithmetic has no part in it, nor in what is its adjoint.
+_level = Primitive("lifting_level")
+_level.multiple_results = True
+_level.def_impl(jax.jit(_level.bind, static_argnames=["transform", "wavelet", "modes", "shape"]))
+mlir.register_lowering(_level, mlir.lower_fun(_on_cpu, multiple_results=True), platform="cpu")
+mlir.register_lowering(_level, mlir.lower_fun(_on_cuda, multiple_results=True), platform="cuda")
 
 
-def _bands(whole, *, transform, wavelet, modes, shape):
-    """The windows of what `_split` makes."""
-    windows = _prepared(transform, wavelet, modes, shape, whole.dtype).windows
-    return [whole[(..., *window[1:])] for window in windows]
+@_level.def_abstract_eval
+def _results(*arrays, transform, shape, **rest):
+    first, batch = arrays[0], arrays[0].shape[: arrays[0].ndim - len(shape)]
+    prepared = _prepared(transform, shape=shape, dtype=first.dtype, **rest)
+    if _splits(transform):
+        made = [prepared.band_shape[1:]] * len(prepared.windows)
+    else:
+        made = [shape if transform == "adjoint" else prepared.restored_shape[1:]]
+    return [first.update(shape=(*batch, *axes), weak_type=False) for axes in made]
 
 
-def _restored(whole, *, transform, wavelet, modes, shape):
-    """The window of what `_join` makes."""
-    if transform == "adjoint":
-        return whole
-    return whole[(..., *_prepared(transform, wavelet, modes, shape, whole.dtype).crop[1:])]
+def _transpose(cotangents, *arrays, transform, **rest):
+    if all(type(cotangent) is ad.Zero for cotangent in cotangents):
+        return [None] * len(arrays)
+    made = _level.bind(*map(ad.instantiate_zeros, cotangents), transform=ADJOINT[transform], **rest)
+    return [new if ad.is_undefined_primal(old) else None for new, old in zip(made, arrays, strict=True)]
 
 
-def _split_transpose(whole, x, *, transform, **rest):
-    # What surrounds the windows is of no use, and has no derivative.
-    bands = _bands(whole, transform=transform, **rest)
-    other = ADJOINT[transform]
-    return [_restored(_join.bind(*bands, transform=other, **rest), transform=other, **rest)]
+ad.deflinear2(_level, _transpose)
 
 
-def _join_transpose(whole, *bands, transform, **rest):
-    if type(whole) is ad.Zero:
-        return [ad.Zero(old.aval) if ad.is_undefined_primal(old) else None for old in bands]
-    other = ADJOINT[transform]
-    x = _restored(whole, transform=transform, **rest)
-    made = _bands(_split.bind(x, transform=other, **rest), transform=other, **rest)
-    return [new if ad.is_undefined_primal(old) else None for new, old in zip(made, bands, strict=True)]
-
-
-def _join_jvp(bands, tangents, **parameters):
-    whole = _join.bind(*bands, **parameters)
-    if all(type(tangent) is ad.Zero for tangent in tangents):
-        return whole, ad.Zero.from_primal_value(whole)
-    return whole, _join.bind(*map(ad.instantiate_zeros, tangents), **parameters)
-
-
-ad.deflinear2(_split, _split_transpose)
-ad.primitive_jvps[_join] = _join_jvp
-ad.primitive_transposes[_join] = _join_transpose
-
-
-def _batched(run, arrays, axes, **parameters):
+def _batched(arrays, axes, **parameters):
     # All axes but the last ones are batch: one more is only that.
     count = next(array.shape[axis] for array, axis in zip(arrays, axes) if axis is not None)
 
@@ -140,11 +117,11 @@ def _batched(run, arrays, axes, **parameters):
             return jax.numpy.broadcast_to(array, (count, *array.shape))
         return jax.numpy.moveaxis(array, axis, 0)
 
-    return run.bind(*map(moved, arrays, axes), **parameters), 0
+    made = _level.bind(*map(moved, arrays, axes), **parameters)
+    return made, [0] * len(made)
 
 
-batching.primitive_batchers[_split] = functools.partial(_batched, _split)
-batching.primitive_batchers[_join] = functools.partial(_batched, _join)
+batching.primitive_batchers[_level] = _batched
 
 
 def _checked(arrays):
@@ -170,8 +147,7 @@ def _dwtn(x, wavelet, modes):
         return {key: jax.lax.complex(*pair) for key, pair in _dwtn(_parts(x), wavelet, modes).items()}
     shape = x.shape[x.ndim - len(modes) :]
     check_lengths(shape, modes)
-    parameters = {"transform": "forward", "wavelet": wavelet, "modes": modes, "shape": shape}
-    bands = _bands(_split.bind(x, **parameters), **parameters)
+    bands = _level.bind(x, transform="forward", wavelet=wavelet, modes=modes, shape=shape)
     return dict(zip(keys(len(modes)), bands, strict=True))
 
 
@@ -187,8 +163,8 @@ def _idwtn(bands, wavelet, modes):
         return jax.lax.complex(*_idwtn(parts, wavelet, modes))
     shape = first.shape[first.ndim - len(modes) :]
     given = [there.get(key, jax.numpy.zeros_like(first)) for key in keys(len(modes))]
-    parameters = {"transform": "inverse", "wavelet": wavelet, "modes": modes, "shape": shape}
-    return _restored(_join.bind(*given, **parameters), **parameters)
+    (restored,) = _level.bind(*given, transform="inverse", wavelet=wavelet, modes=modes, shape=shape)
+    return restored
 
 
 def wavedecn(x, wavelet, mode="symmetric", level=None, *, dims=2):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from ._dwt import (
+    as_array,
     dwt,
     dwt2,
     dwt_coeff_len,
@@ -14,6 +15,7 @@ from ._dwt import (
     idwt,
     idwt2,
     idwtn,
+    is_array,
     max_level,
     modes_per_axis,
     wavelets_per_axis,
@@ -59,7 +61,7 @@ def wavedec(data, wavelet, mode="symmetric", level=None, axis=-1):
     >>> cA2.round(6).tolist()
     [5.0, 13.0]
     """
-    a = np.asarray(data)
+    a = as_array(data)
     wavelet = as_wavelet(wavelet)
     (axis,) = _chosen(a.ndim, axis)
     details = []
@@ -83,10 +85,10 @@ def waverec(coeffs, wavelet, mode="symmetric", axis=-1):
     """
     a, details = _sequence(coeffs)
     for d in details:
-        if d is not None and not isinstance(d, np.ndarray):
+        if d is not None and not is_array(d):
             raise ValueError(f"{_UNEXPECTED} {type(d)}: details are arrays, as wavedec returns them")
         if a is not None and d is not None:
-            a = np.asarray(a)
+            a = as_array(a)
             if not -d.ndim <= axis < d.ndim:
                 raise AxisError(f"axis {axis} of coefficients with {d.ndim} dimensions")
             a = _cut(a, d.shape, (axis,))
@@ -106,7 +108,7 @@ def _cut(a, shape, axes):
 
 def wavedec2(data, wavelet, mode="symmetric", level=None, axes=(-2, -1)):
     """Several levels of analysis along two axes: ``[cAn, (cHn, cVn, cDn), …, (cH1, cV1, cD1)]``."""
-    a = np.asarray(data)
+    a = as_array(data)
     if a.ndim < 2:
         raise ValueError(f"data must have at least two axes, and has {a.ndim}")
     axes = tuple(axes)
@@ -136,11 +138,11 @@ def waverec2(coeffs, wavelet, mode="symmetric", axes=(-2, -1)):
     for d in details:
         if not isinstance(d, (list, tuple)) or len(d) != 3:
             raise ValueError(f"{_UNEXPECTED} {type(d)}: details are tuples of three arrays, as wavedec2 returns them")
-        shapes = {np.asarray(band).shape for band in d if band is not None}
+        shapes = {as_array(band).shape for band in d if band is not None}
         if len(shapes) > 1:
             raise ValueError(f"details of one level have one shape, and not {sorted(shapes)}")
         if a is not None and shapes:
-            a = _cut(np.asarray(a), shapes.pop(), axes)
+            a = _cut(as_array(a), shapes.pop(), axes)
         a = idwt2((a, d), wavelet, mode, axes)
     return a
 
@@ -151,7 +153,7 @@ def wavedecn(data, wavelet, mode="symmetric", level=None, axes=None):
     >>> [sorted(level) for level in wavedecn(np.ones((4, 4)), "haar")[1:]]
     [['ad', 'da', 'dd'], ['ad', 'da', 'dd']]
     """
-    a = np.asarray(data)
+    a = as_array(data)
     axes = _chosen(a.ndim, axes)
     wavelets = wavelets_per_axis(wavelet, axes)
     details = []
@@ -174,8 +176,8 @@ def waverecn(coeffs, wavelet, mode="symmetric", axes=None):
     if not all(isinstance(level, dict) for level in details):
         raise ValueError(f"{_UNEXPECTED} {type(details[0])}: details are dictionaries, as wavedecn returns them")
     details = [_complete(level) for level in details]
-    arrays = [np.asarray(band) for level in details for band in level.values()]
-    arrays += [] if a is None else [np.asarray(a)]
+    arrays = [as_array(band) for level in details for band in level.values()]
+    arrays += [] if a is None else [as_array(a)]
     if not arrays:
         raise ValueError("there is no band that is not None")
     if len({array.ndim for array in arrays}) != 1:
@@ -200,7 +202,7 @@ def _complete(level):
         raise ValueError(f"keys have letters a and d, and there are {wrong}")
     if len({len(key) for key in level}) > 1:
         raise ValueError(f"keys have one length, and there are {sorted(level)}")
-    return {key: np.asarray(band) for key, band in level.items()}
+    return {key: as_array(band) for key, band in level.items()}
 
 
 def dwtn_max_level(shape, wavelet, axes=None):

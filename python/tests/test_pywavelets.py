@@ -5,6 +5,8 @@ import warnings
 import lifting
 import numpy as np
 import pytest
+from lifting import _dwt
+from needs import need
 
 pywt = pytest.importorskip("pywt")
 MODES = pywt.Modes.modes
@@ -17,6 +19,11 @@ SOME = ["haar", "db2", "db5", "sym8", "coif2", "bior1.3", "bior4.4", "rbio3.1"]
 
 def noise(*shape, dtype=float, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def same(ours, theirs):
+    """Whether arrays have the same bits."""
+    return ours.dtype == theirs.dtype and ours.shape == theirs.shape and ours.tobytes() == theirs.tobytes()
 
 
 def close(ours, theirs, bound=1e-9):
@@ -144,5 +151,41 @@ def test_a_call_that_cannot_be_is_refused():
         lifting.idwt([1, 2, 3], [1, 2, 3], "db4")
     with pytest.raises(ValueError, match="axis 0 has one sample"):
         lifting.dwt([1.0], "db2", "reflect")
-    with pytest.raises(lifting.LiftingError, match="are for arrays in this machine"):
-        lifting.dwt2(type("Array", (), {"__cuda_array_interface__": {}})(), "db2")
+    with pytest.raises(lifting.LiftingError, match="is a Tensor on a GPU: of arrays there, those of CuPy"):
+        lifting.dwt2(type("Tensor", (), {"__cuda_array_interface__": {}, "ndim": 2})(), "db2")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_plans_of_devices_have_the_same_bits(mode, monkeypatch):
+    x = noise(3, 9, 7, dtype="float32")
+    z = x + 1j * x[::-1]
+    one, some = "db2", {"level": 1, "axes": (2, 0)}
+    expected = [lifting.wavedecn(data, one, mode, **some) for data in (x, z)]
+    back = [lifting.waverecn([coeffs[0], {"dd": coeffs[1]["dd"]}], one, mode, (2, 0)) for coeffs in expected]
+    # What interprets a GPU's kernels takes arrays of this machine's memory.
+    monkeypatch.setattr(_dwt, "_device", lambda array: "interpreter")
+    for data, coeffs, restored in zip((x, z), expected, back):
+        got = lifting.wavedecn(data, one, mode, **some)
+        assert same(got[0], coeffs[0]) and all(same(got[1][key], coeffs[1][key]) for key in coeffs[1])
+        assert same(lifting.waverecn([coeffs[0], {"dd": coeffs[1]["dd"]}], one, mode, (2, 0)), restored)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("mode", MODES)
+def test_cupys_arrays(mode):
+    cupy = need("cupy")
+    x = noise(4, 33, 40, dtype="float32")
+    for data in (x, x.astype("float64") + 1j * x[::-1], x.T[::2]):
+        axes = (0, -1)
+        expected, got = (lifting.wavedecn(array, "bior2.2", mode, 2, axes) for array in (data, cupy.asarray(data)))
+        assert isinstance(got[0], cupy.ndarray) and same(cupy.asnumpy(got[0]), expected[0])
+        for ours, theirs in zip(got[1:], expected[1:]):
+            assert all(same(cupy.asnumpy(ours[key]), theirs[key]) for key in theirs)
+        for wanted in (slice(None), slice(1)):
+            back, restored = (lifting.waverecn(coeffs[wanted], "bior2.2", mode, axes) for coeffs in (got, expected))
+            assert same(cupy.asnumpy(back), restored)
+    line, low = cupy.asarray(x[0, 0]), lifting.dwt(cupy.asarray(x[0, 0]), "db2", mode)[0]
+    assert same(cupy.asnumpy(low), lifting.dwt(x[0, 0], "db2", mode)[0])
+    assert len(lifting.wavedec(line, "db2", mode)) == len(lifting.wavedec(x[0, 0], "db2", mode))
+    with pytest.raises(lifting.LiftingError, match="is a ndarray on a GPU"):
+        lifting.swt(line, "db2")
