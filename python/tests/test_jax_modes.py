@@ -3,6 +3,7 @@
 import lifting
 import numpy as np
 import pytest
+from bits import same
 from needs import need, need_jax_gpu
 
 jax = need("jax")
@@ -18,10 +19,6 @@ def wide():
     """JAX with types of 64 bits."""
     with jax.enable_x64(True):
         yield
-
-
-def same(got, expected):
-    return got.dtype == expected.dtype and np.asarray(got).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("mode", lifting.Modes.modes)
@@ -52,7 +49,7 @@ def test_gradients_are_the_transpose(mode):
 
 
 def test_compiled_gradients_have_the_same_bits():
-    """Where signals are straight lines details are zeros, of either sign, of which XLA's sums would make others."""
+    """Where a signal is a straight line details are zeros, of either sign: XLA's arithmetic is not to change it."""
     x = np.arange(2 * 3 * 33 * 70, dtype="float16").reshape(2, 3, 33, 70) % 64
 
     def run(x):
@@ -62,7 +59,7 @@ def test_compiled_gradients_have_the_same_bits():
 
     expected, got = jax.tree.leaves(run(x)), jax.tree.leaves(jax.jit(run)(x))
     assert any((np.signbit(a) & (np.asarray(a) == 0)).any() for a in expected)
-    assert all(same(a, np.asarray(b)) for a, b in zip(got, expected, strict=True))
+    assert all(same(a, b) for a, b in zip(got, expected, strict=True))
 
 
 def test_types_missing_bands_and_errors():
@@ -94,4 +91,5 @@ def test_a_gpu_has_the_same_bits(mode):
         expected = jax.tree.leaves(run(jax.device_put(x, jax.devices("cpu")[0])))
         for function in (run, jax.jit(run)):
             got = jax.tree.leaves(function(jax.device_put(x, gpu)))
-            assert all(a.devices() == {gpu} and same(a, np.asarray(b)) for a, b in zip(got, expected, strict=True))
+            # Of 16 bits, some gradients overflow and are no numbers.
+            assert all(a.devices() == {gpu} and same(a, b) for a, b in zip(got, expected, strict=True))

@@ -5,6 +5,7 @@ import warnings
 import lifting
 import numpy as np
 import pytest
+from bits import same
 from lifting import _dwt
 from needs import need
 
@@ -19,11 +20,6 @@ SOME = ["haar", "db2", "db5", "sym8", "coif2", "bior1.3", "bior4.4", "rbio3.1"]
 
 def noise(*shape, dtype=float, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
-
-
-def same(ours, theirs):
-    """Whether arrays have the same bits."""
-    return ours.dtype == theirs.dtype and ours.shape == theirs.shape and ours.tobytes() == theirs.tobytes()
 
 
 def close(ours, theirs, bound=1e-9):
