@@ -138,10 +138,7 @@ impl<T: Sample> Measuring<'_, T> {
             None => runner.copy(data, back, *bytes),
             Some(Way::Forward) => on_device.forward(&runner.queue, data, coefficients, workspace).map_err(input),
             Some(Way::Inverse) => on_device.inverse(&runner.queue, coefficients, back, workspace).map_err(input),
-            Some(Way::Adjoint | Way::InverseAdjoint) => {
-                Err(usage("--direction adjoint: OpenCL plans have none on arrays")
-                    .help("add --device cpu, or a CUDA device"))
-            }
+            Some(Way::Adjoint | Way::InverseAdjoint) => Err(no_adjoints()),
         }
     }
 
@@ -157,9 +154,16 @@ impl<T: Sample> Measuring<'_, T> {
     }
 }
 
+fn no_adjoints() -> Failure {
+    usage("--direction adjoint: OpenCL plans have none on arrays").help("add --device cpu, or a CUDA device")
+}
+
 fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<Vec<Measurement>> {
     if case.pitch.is_some() {
         return Err(usage("--pitch: arrays on OpenCL devices have no gaps").help("leave it out, or add --device cpu"));
+    }
+    if case.ways.iter().any(|way| way.is_adjoint()) {
+        return Err(no_adjoints());
     }
     let device = Device::OpenCl(runner.device.clone());
     let plan = case.plan::<T>(&device)?;

@@ -9,6 +9,7 @@
 //! Plans are kept for as long as the process lives, as JAX keeps what it compiled: captured graphs refer to kernels.
 
 mod api;
+mod denormals;
 pub mod level;
 
 use crate::LiftingError;
@@ -404,11 +405,13 @@ unsafe fn version_minor(frame: *const CallFrame) -> i32 {
 }
 
 unsafe extern "C" fn execute_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
+    let _known = denormals::Known::here();
     // SAFETY: XLA is who calls.
     unsafe { handle(frame, api::CPU_API_SIZE, 0, |call| call.on_cpu()) }
 }
 
 unsafe extern "C" fn level_on_cpu(frame: *mut CallFrame) -> *mut api::Error {
+    let _known = denormals::Known::here();
     // SAFETY: XLA is who calls.
     unsafe { handle(frame, api::CPU_API_SIZE, 0, level::on_cpu) }
 }

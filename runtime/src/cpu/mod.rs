@@ -26,7 +26,7 @@ use lifting_codegen::schedule::Direction as Of;
 use lifting_dsl::geometry::Layout;
 use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 pub(crate) use tiles::Tiled;
 
 /// What workers share although it holds pointers.
@@ -46,14 +46,16 @@ pub(crate) struct Cpu<T: Sample> {
     problem: Arc<Problem>,
     analysis: Vec<CompiledStep<T::Lane>>,
     synthesis: Vec<CompiledStep<T::Lane>>,
-    /// Of analysis and of synthesis, for real schemes.
-    adjoints: Option<Adjoints<T>>,
+    /// Of analysis and of synthesis, for real schemes, made when one is asked for.
+    adjoints: OnceLock<Option<Adjoints<T>>>,
     levels: Vec<Level>,
     /// The faster way, where there is one.
     rows: Option<rows::Program<T>>,
     /// And where three axes have one.
     volume: Option<rows::Volume<T>>,
     threads: usize,
+    isa: Isa,
+    /// Of what transforms need; adjoints make it larger where they need more.
     size: WorkspaceSize,
 }
 
@@ -105,22 +107,6 @@ impl<T: Sample> Cpu<T> {
 
     /// The same with instructions of a set that the machine has.
     fn with(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
-        let adjoint = problem.adjoint().map(|adjoint| Cpu::without_adjoint(Arc::new(adjoint), threads, isa));
-        let mut cpu = Cpu::without_adjoint(problem, threads, isa)?;
-        cpu.adjoints = match adjoint {
-            Some(adjoint) => {
-                let adjoint = adjoint?;
-                cpu.size.lines = cpu.size.lines.max(adjoint.size.lines);
-                cpu.size.low = cpu.size.low.max(adjoint.size.low);
-                Some(Adjoints::Transform(Box::new(adjoint)))
-            }
-            None => Adjoint::pair(&cpu.problem.scheme).map(Adjoints::Steps),
-        };
-        Some(cpu)
-    }
-
-    /// The same for transforms alone.
-    fn without_adjoint(problem: Arc<Problem>, threads: usize, isa: Isa) -> Option<Cpu<T>> {
         let geometry = &problem.geometry;
         let levels: Vec<Level> = (0..geometry.depth())
             .map(|j| Level {
@@ -153,7 +139,7 @@ impl<T: Sample> Cpu<T> {
             size.low = size.low.max(volume.low());
         }
         Some(Cpu {
-            adjoints: None,
+            adjoints: OnceLock::new(),
             analysis: CompiledStep::all(problem.scheme.stages(problem.boundary), problem.scheme.steps()),
             synthesis: CompiledStep::all(
                 problem.scheme.inverse_stages(problem.boundary),
@@ -163,9 +149,21 @@ impl<T: Sample> Cpu<T> {
             rows,
             volume,
             threads,
+            isa,
             size,
             problem,
         })
+    }
+
+    /// How adjoints are executed; `None` if their scratch cannot be addressed, or the scheme is not real.
+    fn adjoints(&self) -> Option<&Adjoints<T>> {
+        let make = || match self.problem.adjoint() {
+            Some(adjoint) => {
+                Cpu::with(Arc::new(adjoint), self.threads, self.isa).map(|cpu| Adjoints::Transform(Box::new(cpu)))
+            }
+            None => Adjoint::pair(&self.problem.scheme).map(Adjoints::Steps),
+        };
+        self.adjoints.get_or_init(make).as_ref()
     }
 
     /// The low band of level `j + 1` within that of level `j`.
@@ -208,7 +206,7 @@ impl<T: Sample> Cpu<T> {
             let adjoint = match kind {
                 Kind::Transform => None,
                 // The adjoint of synthesis goes the way of analysis.
-                Kind::Adjoint => match &self.adjoints {
+                Kind::Adjoint => match self.adjoints() {
                     Some(Adjoints::Steps([ofs, ofi])) => Some(if analysis { ofi } else { ofs }),
                     _ => None,
                 },
@@ -360,9 +358,12 @@ impl<T: Sample> Executor<T> for Cpu<T> {
         dst: RawViewMut<T>,
         workspace: &mut Workspace<T>,
     ) -> Result<(), PlanError> {
-        // SAFETY: passed on from the caller.
+        let shape = || self.problem.geometry.shape().to_vec();
+        let adjoints = self.adjoints().ok_or_else(|| PlanError::TooLarge { shape: shape() })?;
+        // SAFETY: passed on from the caller; the workspace is as large as the adjoint needs.
         unsafe {
-            if let Some(Adjoints::Transform(adjoint)) = &self.adjoints {
+            if let Adjoints::Transform(adjoint) = adjoints {
+                workspace.grow(adjoint.size);
                 return match of {
                     Of::Forward => adjoint.inverse(0, src, dst, workspace),
                     Of::Inverse => adjoint.forward(src, dst, workspace),

@@ -53,9 +53,22 @@ impl<T: Sample> Workspace<T> {
         }
     }
 
-    /// Its size in bytes.
+    /// Its size in bytes: more than a plan says, once an adjoint has needed more.
     pub fn bytes(&self) -> usize {
-        self.size.bytes::<T>()
+        self.held().bytes::<T>()
+    }
+
+    /// Makes room for what needs more than it was made for; its size stays what it says.
+    pub(crate) fn grow(&mut self, size: WorkspaceSize) {
+        let said = self.size;
+        self.resize(self.held().max(size));
+        self.size = said;
+    }
+
+    /// What it has room for.
+    fn held(&self) -> WorkspaceSize {
+        let Workspace { lines, level, padded, low, .. } = self;
+        WorkspaceSize { lines: lines.len(), level: level.len(), padded: padded.len(), low: low.len() }
     }
 
     /// Gives it another size, for a part of what it was made for: what that is no larger than is not allocated again.

@@ -32,9 +32,11 @@ pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let from = b.let_("from_step", Scalar::I32, Expr::from(first) - plan.above() as i32);
     // Rows that are loaded.
     let ahead = 2 * plan.odd() as i32;
-    let starts = ((Expr::from(from) << 2) + ahead).lt(0.into());
+    // A row that is doubled is at an edge.
+    let doubled = i32::from(plan.options.doubled_ends);
+    let starts = ((Expr::from(from) << 2) + ahead).lt(doubled.into());
     let to = Expr::from(stop) + plan.delay(false) as i32;
-    let ends = ((to << 2) + ahead).gt(params.height.into());
+    let ends = ((to << 2) + (ahead + doubled)).gt(params.height.into());
     let at_edge = b.let_("at_edge", Scalar::Bool, Expr::from(strips.beyond).or(starts).or(ends));
     strips.both(b, at_edge, |b, at_border, arrays| {
         let to = b.let_("to", Scalar::I32, Expr::from(stop) + plan.delay(at_border) as i32);

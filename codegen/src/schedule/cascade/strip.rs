@@ -104,8 +104,12 @@ impl<'a> Strips<'a> {
         let (options, columns) = (plan.options, plan.shape.columns);
         let half = |n: ParamId| (Expr::from(n) + 1) >> 1;
         let length = [half(params.width), half(params.height), 1.into()];
-        let low = Held { length, ..held(plan, params, columns / 2) };
-        let lanes = Lanes { held: held(plan, params, columns), base, x, at_border: beyond, ends: None };
+        let held = |columns: u32| {
+            let held = held(plan, params, columns);
+            if at_border { held } else { held.inside() }
+        };
+        let low = Held { length, ..held(columns / 2) };
+        let lanes = Lanes::new(b, held(columns), [base, x, beyond]);
         let reflects = at_border && options.boundary != Boundary::Periodic;
         let lanes = if reflects { lanes.reflecting(b) } else { lanes };
         let low = Lanes { held: low, base: low_base, x: low_x, ..lanes.clone() };

@@ -56,7 +56,9 @@ pub fn walks(b: &mut Builder, strips: &Strips, order: Order) -> Expr {
     let both = b.let_("both_step", Scalar::I32, Expr::from(from) + plan.alone() as i32);
     let to = b.let_("to_step", Scalar::I32, Expr::from(stop) + plan.delay(false) as i32);
     let range = Range { first, stop, from, both, to };
-    let beyond = Expr::from(from).lt(0.into()).or((Expr::from(to) << 2).gt(params.height.into()));
+    // A row that is doubled is at an edge.
+    let doubled = i32::from(plan.options.doubled_ends);
+    let beyond = Expr::from(from).lt(doubled.into()).or(((Expr::from(to) << 2) + doubled).gt(params.height.into()));
     let edge = b.let_("edge", Scalar::Bool, Expr::from(strips.beyond).or(beyond));
     strips.both(b, edge, |b, at_border, arrays| {
         Synthesis { strip: strips.strip(b, at_border, arrays), range }.walk(b, order);

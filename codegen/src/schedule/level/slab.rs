@@ -145,11 +145,14 @@ impl<'a> Slab<'a> {
         let held = self.held;
         let position = |pair: Expr| (Expr::from(self.front) + pair) << 1;
         b.if_(held.has_ends(1, position(from.into()), position(to.into())), |b| {
+            let between = held.between_ends(b, 1);
+            let after = held.after_end(b, 1, position(from.into()), between);
             b.unrolled("row", from, to, 1, |b, k| {
                 for phase in PHASES {
-                    let row = self.row(phase, k.clone());
-                    let factor = held.end_factor(b, 1, position(k.clone()) + phase.parity() as i32, factor);
-                    row.multiply(b, held.columns(), |_| factor.clone());
+                    let factor = held.end_factor(Expr::from(after).eq_(0.into()), factor);
+                    let factor = b.let_("factor", held.arith.work, factor);
+                    self.row(phase, k.clone()).multiply(b, held.columns(), &factor.into());
+                    b.set(Place::Local(after), Held::next_after_end(after, between));
                 }
             });
         });

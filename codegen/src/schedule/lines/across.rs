@@ -54,12 +54,19 @@ impl Across<'_> {
     /// Multiplies the first and the last column of the image, and what stands for them.
     fn scale_ends(&self, b: &mut Builder, rows: &[Row], factor: f64) {
         let (held, columns) = (&self.lanes.held, self.lanes.held.columns());
-        let base = Expr::from(self.lanes.base);
-        let to = base.clone() + b.warp() * columns;
-        b.if_(held.has_ends(0, base, to), |b| {
-            let x = |c: i32| Expr::from(self.lanes.x) + c;
-            let factors: Vec<Expr> = (0..columns).map(|c| held.end_factor(b, 0, x(c), factor)).collect();
-            rows.iter().for_each(|row| row.multiply(b, columns, |c| factors[c as usize].clone()));
+        if let Some([first, last]) = self.lanes.ends {
+            // What is beyond them is not read.
+            for (row, (column, is_end)) in rows.iter().flat_map(|row| [(row, (0, first)), (row, (columns - 1, last))]) {
+                b.set(row.place(column), row.at(column) * held.end_factor(is_end.into(), factor));
+            }
+            return;
+        }
+        let Some([has_ends, bits]) = self.lanes.doubled else { return };
+        let is_end = |c: i32| Expr::from(bits).and((1 << c).into()).ne_(0.into());
+        b.if_(has_ends, |b| {
+            for (row, c) in rows.iter().flat_map(|row| (0..columns).map(move |c| (row, c))) {
+                b.set(row.place(c), row.at(c) * held.end_factor(is_end(c), factor));
+            }
         });
     }
 

@@ -275,9 +275,13 @@ impl<'a> DelayLine<'a> {
     fn scale_ends(&self, b: &mut Builder, rows: &[(Phase, Row)], k: &Expr, factor: f64) {
         let position = || k.clone() << 1;
         b.if_(self.held.has_ends(self.along, position(), position() + 2), |b| {
+            let between = self.held.between_ends(b, self.along);
             for (phase, row) in rows {
-                let factor = self.held.end_factor(b, self.along, position() + phase.parity() as i32, factor);
-                row.multiply(b, self.held.columns(), |_| factor.clone());
+                let position = position() + phase.parity() as i32;
+                let after = self.held.after_end(b, self.along, position, between);
+                let factor = self.held.end_factor(Expr::from(after).eq_(0.into()), factor);
+                let factor = b.let_("factor", self.held.arith.work, factor);
+                row.multiply(b, self.held.columns(), &factor.into());
             }
         });
     }

@@ -29,6 +29,11 @@ impl Held {
         Held { start: [0.into(), 0.into(), z], ..self }
     }
 
+    /// The same where all that is held is inside, and nothing of it an end.
+    pub(in crate::schedule) fn inside(self) -> Held {
+        Held { doubled_ends: false, ..self }
+    }
+
     pub(in crate::schedule) fn columns(&self) -> i32 {
         self.columns as i32
     }
@@ -38,13 +43,33 @@ impl Held {
         from.le(self.start(axis)).or(to.ge(self.end(axis)))
     }
 
-    /// The factor of the sample at a position, or of what stands for it: `factor` of the first and the last one along
-    /// an axis, 1 of all others.
-    pub(in crate::schedule) fn end_factor(&self, b: &mut Builder, axis: usize, position: Expr, factor: f64) -> Expr {
-        let index = b.let_("served", Scalar::I32, self.serve_position(axis, position));
-        let is_end = Expr::from(index).eq_(0.into()).or(Expr::from(index).eq_(self.length(axis) - 1));
-        let factor = is_end.select(self.arith.number(factor), self.arith.number(1.0));
-        b.let_("factor", self.arith.work, factor).into()
+    /// Samples from one end along an axis to the next, where the axis goes on by reflection: what stands for the first
+    /// or the last sample is as many, or a multiple of that, away from the first.
+    pub(in crate::schedule) fn between_ends(&self, b: &mut Builder, axis: usize) -> LocalId {
+        b.let_("between_ends", Scalar::I32, (self.length(axis) - 1).max(1.into()))
+    }
+
+    /// How many samples after an end a position is, 0 if it is one.
+    pub(in crate::schedule) fn after_end(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        position: Expr,
+        between: LocalId,
+    ) -> LocalId {
+        let from_start = Box::new(position - self.start(axis));
+        b.let_("after_end", Scalar::I32, Expr::Wrap(from_start, Box::new(between.into())))
+    }
+
+    /// The same of the next position.
+    pub(in crate::schedule) fn next_after_end(after: LocalId, between: LocalId) -> Expr {
+        let next = || Expr::from(after) + 1;
+        next().lt(between.into()).select(next(), 0.into())
+    }
+
+    /// `factor` if it is an end, else 1.
+    pub(in crate::schedule) fn end_factor(&self, is_end: Expr, factor: f64) -> Expr {
+        is_end.select(self.arith.number(factor), self.arith.number(1.0))
     }
 
     /// First position of the signal along an axis (0: x, 1: y, 2: z).
@@ -173,9 +198,34 @@ pub(in crate::schedule) struct Lanes {
     /// Whether the lane's first column is the image's first, and its last the last, if steps are to look for what lies
     /// beyond among the lane's own columns.
     pub(in crate::schedule) ends: Option<[LocalId; 2]>,
+    /// Whether the warp has the image's first or last column (warp-uniform), and which columns of the lane stand for
+    /// one, a bit each, if they are doubled ([`Held::doubled_ends`]).
+    pub(in crate::schedule) doubled: Option<[LocalId; 2]>,
 }
 
 impl Lanes {
+    /// Columns from `x` on, of a warp whose first are those from `base` on.
+    pub(in crate::schedule) fn new(b: &mut Builder, held: Held, [base, x, at_border]: [LocalId; 3]) -> Lanes {
+        let doubled = held.doubled_ends.then(|| {
+            let to = Expr::from(base) + b.warp() * held.columns();
+            let has_ends = b.let_("has_ends", Scalar::Bool, held.has_ends(0, base.into(), to));
+            let between = held.between_ends(b, 0);
+            let mut after = held.after_end(b, 0, x.into(), between);
+            let mut columns: Expr = 0.into();
+            for c in 0..held.columns() {
+                columns = columns + Expr::from(after).eq_(0.into()).select(Expr::i32(1 << c), 0.into());
+                after = b.let_("after_end", Scalar::I32, Held::next_after_end(after, between));
+            }
+            [has_ends, b.let_("end_columns", Scalar::I32, columns)]
+        });
+        Lanes { held, base, x, at_border, ends: None, doubled }
+    }
+
+    /// The same where all columns are known to be inside the image, and none of them its first or last one.
+    pub(in crate::schedule) fn inside(&self) -> Lanes {
+        Lanes { held: self.held.clone().inside(), doubled: None, ..self.clone() }
+    }
+
     /// Those of a tile, and whether a lane has results: blocks beside one another have tiles beside one another, each
     /// of so many lanes with results, after halo lanes on the left. A border is near if it is so many columns `before`
     /// the first lane's.
@@ -189,12 +239,14 @@ impl Lanes {
         let lane = || Expr::from(Builtin::ThreadX);
         let base = b.let_("base", Scalar::I32, Expr::from(Builtin::BlockX) * (useful * c) - left * c);
         let x = b.let_("x", Scalar::I32, Expr::from(base) + lane() * c);
-        let starts = Expr::from(base).lt(held.start(0) + before);
-        let ends = (Expr::from(base) + b.warp() * c).gt(held.end(0));
+        // An end that is doubled is at the border.
+        let doubled = i32::from(held.doubled_ends);
+        let starts = Expr::from(base).lt(held.start(0) + before.max(doubled));
+        let ends = (Expr::from(base) + (b.warp() * c + doubled)).gt(held.end(0));
         let at_border = b.let_("at_border", Scalar::Bool, starts.or(ends));
         let in_tile = lane().ge(left.into()).and(lane().lt((left + useful).into()));
         let useful = b.let_("useful", Scalar::Bool, in_tile.and(Expr::from(x).lt(held.end(0))));
-        (Lanes { held, base, x, at_border, ends: None }, useful)
+        (Lanes::new(b, held, [base, x, at_border]), useful)
     }
 
     /// The same of an image that begins at position 0 and whose lanes have all or none of their columns, where steps

@@ -111,10 +111,10 @@ impl Row {
         b.set(Place::Elem(self.array, self.first.clone() + register), word);
     }
 
-    /// Multiplies so many columns, each by its factor.
-    pub fn multiply(&self, b: &mut Builder, columns: i32, factor: impl Fn(i32) -> Expr) {
+    /// Multiplies so many columns.
+    pub fn multiply(&self, b: &mut Builder, columns: i32, factor: &Expr) {
         for c in 0..columns {
-            b.set(self.place(c), self.at(c) * factor(c));
+            b.set(self.place(c), self.at(c) * factor.clone());
         }
     }
 

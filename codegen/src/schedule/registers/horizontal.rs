@@ -131,9 +131,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
                 columns,
                 start: [start.clone(), 0.into(), 0.into()],
                 length: [pass.length.into(), 1.into(), 1.into()],
-                doubled_ends: options.doubled_ends,
+                doubled_ends: options.doubled_ends && !inside,
             };
-            Lanes { held, base, x, at_border, ends: None }
+            Lanes::new(b, held, [base, x, at_border])
         };
         let samples = |b: &mut Builder| Row::single(b.array("samples", arith.work, columns), 0);
         let one = |b: &mut Builder, strip: Expr| {
@@ -151,7 +151,9 @@ pub fn kernel(scheme: &Scheme, options: Options, sides: Sides, shape: Shape) -> 
         let first = b.let_("first_strip", Scalar::I32, first);
         let base = b.let_("first_base", Scalar::I32, base_of(first.into()));
         let last = Expr::from(base) + ((together - 1) * strip_columns + 32 * c);
-        let inside = Expr::from(base).ge(start.clone()).and(last.le(end()));
+        // An end that is doubled is not inside.
+        let doubled = i32::from(options.doubled_ends);
+        let inside = Expr::from(base).ge(start.clone() + doubled).and((last + doubled).le(end()));
         b.if_else(
             inside,
             |b| {

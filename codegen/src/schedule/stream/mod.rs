@@ -241,7 +241,7 @@ fn write(plan: &Fit, scheme: &Scheme, order: Order) -> Result<Kernel, ScheduleEr
         let offsets = params.offsets(b, &Builtin::BlockZ.into());
         let pitches = params.narrow_pitches(b);
         let held = params.held(options, arith, border, shape.columns, shape.is_aligned());
-        let lanes = Lanes { held, base, x, at_border, ends: None };
+        let lanes = Lanes::new(b, held, [base, x, at_border]);
         let frame = Frame { options, lanes, takes: shape.rows, params: &params, useful, offsets, pitches };
         let strip =
             Strip { frame, shape, tail: plan.has_tail(), shares_copies: plan.shares_copies(), ring, table, ring_base };

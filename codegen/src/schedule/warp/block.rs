@@ -94,7 +94,7 @@ impl Tile<'_> {
                     let lanes = lanes.reflecting(b);
                     lift(b, (from, to), &lanes);
                 },
-                |b| lift(b, (from, to), lanes),
+                |b| lift(b, (from, to), &lanes.inside()),
             );
         };
         let across_first = order.across_first(self.frame.options.direction);

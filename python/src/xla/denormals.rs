@@ -1,0 +1,77 @@
+//! XLA has its CPU threads take denormal numbers for zeros. Plans know denormal numbers, wherever they run.
+
+/// While it lives, the thread computes with denormal numbers; then it does as before.
+pub struct Known(u64);
+
+impl Known {
+    pub fn here() -> Known {
+        let before = register::read();
+        // SAFETY: these are the bits that Rust expects.
+        unsafe { register::write(before & !register::FLUSHES) };
+        Known(before)
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // SAFETY: as the thread had it.
+        unsafe { register::write(self.0) };
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod register {
+    use std::arch::asm;
+
+    /// Results to zero, operands to zero.
+    pub const FLUSHES: u64 = 1 << 15 | 1 << 6;
+
+    pub fn read() -> u64 {
+        let mut value = 0u32;
+        // SAFETY: stores the register to a place of its size.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
+        value.into()
+    }
+
+    /// # Safety
+    /// It must be a value that the register had, but for bits that flush.
+    pub unsafe fn write(value: u64) {
+        let value = value as u32;
+        // SAFETY: by the caller's promise.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, preserves_flags, readonly)) };
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod register {
+    use std::arch::asm;
+
+    /// Of 32 and 64 bits, and of 16.
+    pub const FLUSHES: u64 = 1 << 24 | 1 << 19;
+
+    pub fn read() -> u64 {
+        let value: u64;
+        // SAFETY: reads the register.
+        unsafe { asm!("mrs {}, fpcr", out(reg) value, options(nostack, nomem, preserves_flags)) };
+        value
+    }
+
+    /// # Safety
+    /// It must be a value that the register had, but for bits that flush.
+    pub unsafe fn write(value: u64) {
+        // SAFETY: by the caller's promise.
+        unsafe { asm!("msr fpcr, {}", in(reg) value, options(nostack, nomem, preserves_flags)) };
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod register {
+    /// Nothing is known of such a processor.
+    pub const FLUSHES: u64 = 0;
+
+    pub fn read() -> u64 {
+        0
+    }
+
+    pub unsafe fn write(_: u64) {}
+}
