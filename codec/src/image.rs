@@ -1,6 +1,7 @@
 //! Pictures as the codec takes and gives them.
 
 use crate::error::CodecError;
+use crate::parallel;
 use std::ops::Range;
 
 /// A picture: integers of up to 16 bits in any number of components, row by row, the components of a pixel together.
@@ -48,7 +49,9 @@ impl Image {
         let (low, high) = self.range();
         let is_wrong = |s: &i32| !(low..=high).contains(s);
         // All of them, which is fast; where one is wrong, it is looked for.
-        match self.samples.iter().fold(false, |any, s| any | is_wrong(s)) {
+        let pieces: Vec<&[i32]> = self.samples.chunks(1 << 20).collect();
+        let wrong = parallel::map(&pieces, |piece| piece.iter().fold(false, |any, s| any | is_wrong(s)));
+        match wrong.contains(&true) {
             false => Ok(()),
             true => {
                 let at = self.samples.iter().position(is_wrong).unwrap_or(0);

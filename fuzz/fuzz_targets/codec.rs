@@ -3,7 +3,7 @@
 #![no_main]
 
 use lifting_codec::{Decoder, Header, Region};
-use lifting_codec::block::{Direction, Mode, Passes, Shape, decode, decode_sequentially};
+use lifting_codec::block::{Direction, Mode, Order, Passes, Shape, decode, decode_sequentially};
 use lifting_codec::tables::Tables;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -22,7 +22,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         height: 1 + usize::from(head[0] & 63),
         width: 1 + usize::from(head[1] & 63),
         direction: if head[0] & 64 == 0 { Direction::Vertical } else { Direction::Horizontal },
-        passes: if head[1] & 64 == 0 { Passes::Two } else { Passes::Three },
+        order: Order {
+            passes: if head[1] & 64 == 0 { Passes::Two } else { Passes::Three },
+            fast: u32::from(head[4] >> 1 & 31),
+        },
     };
     let words: Vec<u16> = words.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word)).collect();
     let (planes, class, sharing) = (u32::from(head[2]), head[3] & 31, head[3] >> 5);

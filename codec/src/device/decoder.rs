@@ -1,9 +1,9 @@
 //! Pictures out of whole streams, on a device.
 
-use super::encoder::{Planes, get, launch, packets_of, places_in_bands, with_tiles};
 use super::packets::{self, slots};
-use super::{check_numbers, hash, parse, quantise, samples};
-use crate::block::kernel::{FIELDS, Status, Task, decoder, probabilities};
+use super::resident::{Layout, Planes, Resident, launch, places_in_bands};
+use super::{check_numbers, parse, quantise, samples};
+use crate::block::kernel::{FIELDS, Status, decoder};
 use crate::decode::{Decoder, Picture};
 use crate::encode::places_of_packets;
 use crate::error::CodecError;
@@ -26,7 +26,6 @@ const DEQUANTISE: usize = 7;
 
 /// What dequantisation takes.
 struct Dequantisation {
-    indices: Array,
     places: Array,
     powers: Array,
     first: usize,
@@ -59,44 +58,23 @@ struct Dequantisation {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DeviceDecoder {
-    format: Format,
-    pictures: usize,
-    kernels: Kernels,
-    transform: Planes,
+    resident: Resident,
     dequantisation: Option<Dequantisation>,
-    /// Of a picture: blocks, packets, bytes of the header, those of quantisers among them, warps that hash.
-    blocks: usize,
-    packets: usize,
-    header: usize,
+    /// Bytes of the header before its quantisers, and with them.
     quantisers: [usize; 2],
-    warps: usize,
-    capacity: usize,
+    /// Number of tables.
     tables: usize,
-    stride: usize,
-    streams: Array,
-    lengths: Array,
     expected: Array,
-    secret: Array,
-    seeds: Array,
-    firsts: Array,
-    packet_of: Array,
     shapes: Array,
     parsed: Array,
-    parts: Array,
-    hashes: Array,
     tasks: Array,
-    choices: Array,
-    table: Array,
     results: Array,
     faults: [Array; 3],
-    coefficients: Array,
-    planes: Array,
-    samples: Array,
 }
 
 impl std::fmt::Debug for DeviceDecoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let DeviceDecoder { format, pictures, .. } = self;
+        let Resident { format, pictures, .. } = &self.resident;
         f.debug_struct("DeviceDecoder").field("format", format).field("pictures", pictures).finish_non_exhaustive()
     }
 }
@@ -154,78 +132,51 @@ impl DeviceDecoder {
 
         let (plan, tiles) = transform.into_parts();
         let groups = places_of_packets(&tiles, components, levels, block, order);
-        let (firsts, packet_of) = packets_of(&groups);
-        let placed = with_tiles(&groups, tiles.len());
-        let (blocks, packets) = (placed.len(), groups.len());
-        let stride = placed.first().map_or(1, |(_, place)| place.stride);
+        let blocks: usize = groups.iter().map(Vec::len).sum();
+        let packets = groups.len();
         let expected = header.write()?;
         let tables = header.tables();
         let of_tables = header.tables.as_ref().map_or(0, |tables| 1 + tables.to_bytes().len());
         let quantisers = header.quantisers.as_ref().map_or(0, Vec::len);
         let first = expected.len() - CHECKSUM - of_tables - 3 * quantisers;
 
-        let each = plan.coefficient_len();
         let capacity = capacity.max(expected.len());
-        let all = pictures.checked_mul(components).and_then(|n| n.checked_mul(each));
-        let limits = [
-            all,
-            pictures.checked_mul(capacity),
-            pictures.checked_mul(8 * slots(capacity, packets)),
-            pictures.checked_mul(packets::MOST_WARPS.max(FIELDS * (blocks + 1))),
-        ];
-        check_numbers(&limits)?;
-        let all = all.unwrap_or(0);
-        let mut shapes = Vec::with_capacity(pictures * blocks * FIELDS);
-        for picture in 0..pictures {
-            for (_, place) in &placed {
-                let start = (picture * components + place.component) * each + place.start;
-                let task = Task { start, shape: place.shape, first: 0, words: 0, planes: 0 }.fields();
-                shapes.extend(task.ok_or(CodecError::NotOnDevice { what: "so large a picture" })?);
-            }
-        }
+        check_numbers(&[pictures.checked_mul(capacity)])?;
+        let layout = Layout {
+            format,
+            pictures,
+            groups: &groups,
+            header: expected.len(),
+            capacity,
+            each: plan.coefficient_len(),
+            quantised: header.quantisers.is_some(),
+            tables,
+        };
+        layout.check()?;
+        let shapes = layout.tasks(|_| [0, 0])?;
         let ints = |n: usize| kernels.zeroed(Scalar::I32, n);
         let dequantisation = match &header.quantisers {
             Some(_) => Some(Dequantisation {
-                indices: ints(all)?,
-                places: kernels.upload(places_in_bands(&tiles, &placed).as_flattened())?,
+                places: kernels.upload(places_in_bands(&tiles, &groups).as_flattened())?,
                 powers: kernels.upload(&std::array::from_fn::<f64, 32, _>(|e| (e as f64 - 16.0).exp2()))?,
                 first,
             }),
             None => None,
         };
         Ok(DeviceDecoder {
-            streams: kernels.zeroed(Scalar::U8, pictures * capacity)?,
-            lengths: ints(pictures)?,
+            dequantisation,
+            quantisers: [first, first + 3 * quantisers],
+            tables: tables.count(),
             expected: kernels.upload(&expected)?,
-            secret: kernels.upload(&hash::secret())?,
-            seeds: kernels.zeroed(Scalar::U64, pictures)?,
-            firsts: kernels.upload(&firsts)?,
-            packet_of: kernels.upload(&packet_of)?,
             shapes: kernels.upload(&shapes)?,
             parsed: ints(parse::PARSED * pictures * blocks)?,
-            parts: ints(4 * pictures * packets)?,
-            hashes: kernels.zeroed(Scalar::U8, 8 * pictures * slots(capacity, packets))?,
             tasks: ints(FIELDS * pictures * blocks)?,
-            choices: ints(2 * pictures * blocks)?,
-            table: kernels.upload(&probabilities(tables))?,
             results: ints(pictures * blocks)?,
             faults: [ints(pictures)?, ints(pictures * packets)?, ints(2 * pictures * packets)?],
-            coefficients: kernels.zeroed(kind, all)?,
-            planes: kernels.zeroed(kind, pictures * format.samples())?,
-            samples: kernels.zeroed(samples::scalar(&format), pictures * format.samples())?,
-            transform: planes(kernels.transform(plan)?),
-            header: expected.len(),
-            tables: tables.count(),
-            format,
-            pictures,
-            kernels,
-            dequantisation,
-            blocks,
-            packets,
-            quantisers: [first, first + 3 * quantisers],
-            warps: packets::warps_of(capacity),
-            capacity,
-            stride,
+            resident: {
+                let transform = planes(kernels.transform(plan)?);
+                layout.resident::<T>(kernels, transform)?
+            },
         })
     }
 
@@ -238,12 +189,12 @@ impl DeviceDecoder {
         &mut self,
         stream: &std::sync::Arc<lifting::cuda::cudarc::driver::CudaStream>,
     ) -> Result<(), CodecError> {
-        Ok(self.kernels.on_stream(stream)?)
+        self.resident.on_stream(stream)
     }
 
     /// Where streams are to be, each so many bytes from the one before, and how long each is (`i32`).
     pub fn memory(&mut self) -> (&mut Array, usize, &mut Array) {
-        (&mut self.streams, self.capacity, &mut self.lengths)
+        (&mut self.resident.streams, self.resident.capacity, &mut self.resident.lengths)
     }
 
     /// Puts a stream where it is to be.
@@ -251,11 +202,12 @@ impl DeviceDecoder {
     /// # Errors
     /// If it is longer than was said, there is no such place, or the device refuses.
     pub fn upload(&mut self, place: usize, stream: &[u8]) -> Result<(), CodecError> {
-        if stream.len() > self.capacity || place >= self.pictures {
-            return Err(CodecError::OfOtherKind { place, pictures: self.pictures });
+        let Resident { kernels, streams, lengths, pictures, capacity, .. } = &mut self.resident;
+        if stream.len() > *capacity || place >= *pictures {
+            return Err(CodecError::OfOtherKind { place, pictures: *pictures });
         }
-        self.kernels.write(&mut self.streams, place * self.capacity, stream)?;
-        Ok(self.kernels.write(&mut self.lengths, place, &[stream.len() as i32])?)
+        kernels.write(streams, place * *capacity, stream)?;
+        Ok(kernels.write(lengths, place, &[stream.len() as i32])?)
     }
 
     /// The picture of the only stream.
@@ -270,75 +222,72 @@ impl DeviceDecoder {
     /// # Errors
     /// If the device refuses.
     pub fn decode(&mut self) -> Result<(), CodecError> {
-        let DeviceDecoder { kernels, pictures, blocks, packets, header, capacity, warps, .. } = self;
-        let (pictures, blocks, packets, header, capacity) = (*pictures, *blocks, *packets, *header, *capacity);
+        let Resident { pictures, blocks, packets, header, capacity, stride, format, .. } = self.resident;
+        let on = &mut self.resident;
         let [of_headers, of_packets, of_parts] = &mut self.faults;
-        let arrays =
-            [&mut self.streams, &mut self.lengths, &mut self.expected, &mut self.secret, &mut self.seeds, of_headers];
-        launch(kernels, HEADER, arrays, [header, self.quantisers[0], self.quantisers[1], capacity, pictures])?;
+        let arrays = [&mut on.streams, &mut on.lengths, &mut self.expected, &mut on.secret, &mut on.seeds, of_headers];
+        let numbers = [header, self.quantisers[0], self.quantisers[1], capacity, pictures];
+        launch(&on.kernels, HEADER, arrays, numbers)?;
         let arrays = [
-            &mut self.streams,
-            &mut self.lengths,
+            &mut on.streams,
+            &mut on.lengths,
             &mut self.shapes,
-            &mut self.firsts,
+            &mut on.firsts,
             &mut self.parsed,
-            &mut self.parts,
+            &mut on.parts,
             &mut *of_packets,
         ];
-        launch(kernels, PARSE, arrays, [header, blocks, packets, self.tables, capacity, pictures * packets])?;
+        let numbers = [header, blocks, packets, self.tables, capacity, pictures * packets];
+        launch(&on.kernels, PARSE, arrays, numbers)?;
         let arrays = [
             &mut self.parsed,
-            &mut self.parts,
+            &mut on.parts,
             of_packets,
-            &mut self.packet_of,
+            &mut on.packet_of,
             &mut self.shapes,
             &mut self.tasks,
-            &mut self.choices,
+            &mut on.choices,
         ];
-        launch(kernels, TASKS, arrays, [blocks, packets, capacity, pictures * blocks])?;
-        let slots = slots(capacity, packets);
-        let arrays = [&mut self.streams, &mut self.parts, &mut self.secret, &mut self.seeds, &mut self.hashes];
-        launch(kernels, HASH, arrays, [2 * packets, *warps, slots, capacity, pictures * *warps])?;
-        let arrays =
-            [&mut self.hashes, &mut self.parts, &mut self.secret, &mut self.seeds, &mut self.streams, of_parts];
-        launch(kernels, CHECK, arrays, [2 * packets, slots, capacity, 2 * pictures * packets])?;
+        launch(&on.kernels, TASKS, arrays, [blocks, packets, capacity, pictures * blocks])?;
+        on.hash(HASH)?;
+        let arrays = [&mut on.hashes, &mut on.parts, &mut on.secret, &mut on.seeds, &mut on.streams, of_parts];
+        let numbers = [2 * packets, slots(capacity, packets), capacity, 2 * pictures * packets];
+        launch(&on.kernels, CHECK, arrays, numbers)?;
+        self.decode_blocks()?;
+        let on = &mut self.resident;
+        if let (Some(q), Some(indices)) = (&mut self.dequantisation, &mut on.indices) {
+            let arrays =
+                [indices, &mut on.streams, &mut q.powers, &mut on.coefficients, &mut self.shapes, &mut q.places];
+            launch(&on.kernels, DEQUANTISE, arrays, [q.first, capacity, stride, blocks, pictures * blocks])?;
+        }
+        on.inverse()?;
+        let numbers = [format.pixels(), format.components, pictures * format.pixels()];
+        launch(&on.kernels, WRITE, [&mut on.samples, &mut on.planes], numbers)?;
+        Ok(())
+    }
+
+    /// Launches the decoder of blocks alone, on the words that the last [`DeviceDecoder::decode`] has found: what is
+    /// timed where its part is asked for.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn decode_blocks(&mut self) -> Result<(), CodecError> {
+        let on = &mut self.resident;
         let arrays = [
-            self.dequantisation.as_mut().map_or(&mut self.coefficients, |q| &mut q.indices),
+            on.indices.as_mut().unwrap_or(&mut on.coefficients),
             &mut self.tasks,
-            &mut self.choices,
-            &mut self.table,
-            &mut self.streams,
+            &mut on.choices,
+            &mut on.table,
+            &mut on.streams,
             &mut self.results,
         ];
-        launch(kernels, DECODE, arrays, [self.stride, pictures * blocks])?;
-        if let Some(q) = &mut self.dequantisation {
-            let arrays = [
-                &mut q.indices,
-                &mut self.streams,
-                &mut q.powers,
-                &mut self.coefficients,
-                &mut self.shapes,
-                &mut q.places,
-            ];
-            launch(kernels, DEQUANTISE, arrays, [q.first, capacity, self.stride, blocks, pictures * blocks])?;
-        }
-        let (pixels, components) = (self.format.pixels(), self.format.components);
-        let each = self.coefficients.len() / (pictures * components).max(1);
-        for plane in 0..pictures * components {
-            let (source, target) = ((&self.coefficients, plane * each), (&mut self.planes, plane * pixels));
-            match &mut self.transform {
-                Planes::Integer(transform) => kernels.inverse(transform, source, target)?,
-                Planes::Real(transform) => kernels.inverse(transform, source, target)?,
-            }
-        }
-        let arrays = [&mut self.samples, &mut self.planes];
-        launch(kernels, WRITE, arrays, [pixels, components, pictures * pixels])?;
+        launch(&on.kernels, DECODE, arrays, [on.stride, on.pictures * on.blocks])?;
         Ok(())
     }
 
     /// Where samples come to be, as [`DeviceEncoder::samples`](crate::DeviceEncoder::samples) has them.
     pub fn samples(&self) -> &Array {
-        &self.samples
+        &self.resident.samples
     }
 
     /// Waits, and says of each stream whether its picture is among [`DeviceDecoder::samples`]. If not, something is
@@ -347,11 +296,12 @@ impl DeviceDecoder {
     /// # Errors
     /// If something that was launched has failed.
     pub fn decoded(&self) -> Result<Vec<bool>, CodecError> {
-        let mut fine = vec![true; self.pictures];
-        let each = [1, self.packets, 2 * self.packets, self.blocks];
+        let Resident { kernels, pictures, packets, blocks, .. } = &self.resident;
+        let mut fine = vec![true; *pictures];
+        let each = [1, *packets, 2 * packets, *blocks];
         let all = self.faults.iter().chain([&self.results]).zip(each);
         for (array, each) in all {
-            let found: Vec<i32> = self.kernels.download(array, 0..array.len())?;
+            let found: Vec<i32> = kernels.download(array, 0..array.len())?;
             for (fine, found) in fine.iter_mut().zip(found.chunks(each.max(1))) {
                 *fine &= found.iter().all(|n| *n == Status::Decoded as i32);
             }
@@ -365,15 +315,15 @@ impl DeviceDecoder {
     /// # Errors
     /// If something that was launched has failed.
     pub fn pictures(&self) -> Result<Vec<Result<Picture, CodecError>>, CodecError> {
-        let lengths: Vec<i32> = self.kernels.download(&self.lengths, 0..self.pictures)?;
+        let Resident { kernels, lengths, streams, pictures, capacity, .. } = &self.resident;
+        let lengths: Vec<i32> = kernels.download(lengths, 0..*pictures)?;
         let picture = |(place, fine): (usize, bool)| {
             if fine {
-                let image = get(&self.kernels, &self.samples, place * self.format.samples(), &self.format)?;
-                return Ok(Ok(Picture { image, complete: true }));
+                return Ok(Ok(Picture { image: self.resident.get(place)?, complete: true }));
             }
-            let length = usize::try_from(lengths[place]).unwrap_or(0).min(self.capacity);
-            let at = place * self.capacity;
-            let stream: Vec<u8> = self.kernels.download(&self.streams, at..at + length)?;
+            let length = usize::try_from(lengths[place]).unwrap_or(0).min(*capacity);
+            let at = place * capacity;
+            let stream: Vec<u8> = kernels.download(streams, at..at + length)?;
             Ok(Decoder::new(&stream).and_then(|decoder| decoder.decode(0)))
         };
         self.decoded()?.into_iter().enumerate().map(picture).collect()

@@ -1,7 +1,7 @@
 //! Streams by a device. `blocks` codes the codeblocks of one picture there, for a stream that the processor puts
 //! together. `encoder` makes whole streams where pictures are, in these steps, each a kernel or a plan: `samples`, the
 //! transform, `quantise`, the coder ([`crate::block::kernel`]), `packets`, with checksums by `hash`. `decoder` goes the
-//! same way back, after `parse` has held streams against what they may be.
+//! same way back, after `parse` has held streams against what they may be. What both keep is `resident`.
 
 mod blocks;
 mod decoder;
@@ -10,6 +10,7 @@ mod hash;
 mod packets;
 mod parse;
 mod quantise;
+mod resident;
 mod samples;
 
 pub use blocks::BlockCoder;

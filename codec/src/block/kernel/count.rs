@@ -188,19 +188,19 @@ impl Count<'_> {
 
     /// The row above a lane's first, by the last rows of all lanes.
     fn above(b: &mut Builder, site: &Site, last: &Row) -> Row {
-        let there = site.lane.clone().gt(0.into());
-        last.each_ref().map(|row| {
-            let other = b.shuffle("other", Scalar::U32, row.clone(), Lane::Up(1));
-            set(b, "above", there.clone().select(other.into(), word(NONE)))
-        })
+        Count::beyond(b, "above", last, Lane::Up(1), site.lane.clone().gt(0.into()))
     }
 
     /// The row below a lane's last, by the first rows of all lanes.
     fn below(b: &mut Builder, site: &Site, first: &Row) -> Row {
-        let there = site.lane.clone().lt((LANES - 1).into());
-        first.each_ref().map(|row| {
-            let other = b.shuffle("other", Scalar::U32, row.clone(), Lane::Down(1));
-            set(b, "below", there.clone().select(other.into(), word(NONE)))
+        Count::beyond(b, "below", first, Lane::Down(1), site.lane.clone().lt((LANES - 1).into()))
+    }
+
+    /// A row of another lane, if it is there.
+    fn beyond(b: &mut Builder, name: &str, rows: &Row, lane: Lane, there: Expr) -> Row {
+        rows.each_ref().map(|row| {
+            let other = b.shuffle("other", Scalar::U32, row.clone(), lane.clone());
+            set(b, name, there.clone().select(other.into(), word(NONE)))
         })
     }
 
