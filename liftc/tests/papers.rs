@@ -6,7 +6,17 @@ use crate::common::Bench;
 fn tables_are_listed() {
     let list = Bench::new().run("papers --list").ok().stdout;
     let longest = "enfedaque-2.3-registers";
-    for id in ["laan-3", "kucis-1", "kucis-4", "enfedaque-2.1", longest, "enfedaque-3.1", "matela-1", "lattice-1"] {
+    for id in [
+        "laan-3",
+        "kucis-1",
+        "kucis-4",
+        "enfedaque-2.1",
+        longest,
+        "enfedaque-3.1",
+        "enfedaque-4.6",
+        "matela-1",
+        "lattice-1",
+    ] {
         assert!(list.lines().any(|line| line.split_whitespace().next() == Some(id)), "{id}\n{list}");
     }
 }

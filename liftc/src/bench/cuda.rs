@@ -15,6 +15,10 @@ use lifting::cuda::cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceP
 use lifting::cuda::cudarc::nvrtc::Ptx;
 use lifting::cuda::{self, CudaDevice, Transform};
 use lifting::{Device, Sample};
+use lifting_codec::{CodecBuilder, Decoder, Image};
+use lifting_codegen::back::{Cuda, Dialect};
+use lifting_codegen::ir::Kernel;
+use lifting_codegen::ir::valid::validate;
 use std::ffi::c_void;
 use std::sync::Arc;
 use zerocopy::IntoBytes;
@@ -61,14 +65,11 @@ impl Runner {
     /// What transfers between host and device take; and a copy of as many bytes on the device. Both go round arrays
     /// that no cache holds together.
     pub fn transfer(&self, transfer: Transfer, repeats: usize) -> Outcome<[Spread; 2]> {
-        let Runner { device, stream, copy } = self;
+        let Runner { device, stream, .. } = self;
         let Transfer { bytes, pinned, back } = transfer;
         let failed = cannot("copy between host and device");
-        device.synchronize().map_err(input)?;
-        let (free, _) = device.context().mem_get_info().map_err(&failed)?;
-        let count = sets(2 * bytes, 2 * bytes, free / 20 * 19).ok_or_else(|| input("out of memory on the device"))?;
-        let allocate = || (0..count).map(|_| stream.alloc_zeros::<u8>(bytes)).collect::<Result<Vec<_>, _>>();
-        let (mut arrays, others) = (allocate().map_err(&failed)?, allocate().map_err(&failed)?);
+        let [mut arrays, others] = self.pairs(bytes)?;
+        let count = arrays.len();
         let mut pageable = vec![1u8; bytes];
         // SAFETY: bytes have no invalid value, and all are written before they are read.
         let mut locked = unsafe { device.context().alloc_pinned::<u8>(bytes) }.map_err(&failed)?;
@@ -96,23 +97,97 @@ impl Runner {
                 times.push(begin.elapsed().as_secs_f64() * 1e6);
             }
         }
+        Ok([Spread::of(times), self.copies(&[arrays, others], repeats)?])
+    }
+
+    /// Arrays of so many bytes to copy from, and as many to copy to, more than a cache holds.
+    fn pairs(&self, bytes: usize) -> Outcome<[Vec<CudaSlice<u8>>; 2]> {
+        let Runner { device, stream, .. } = self;
+        let failed = cannot("allocate the arrays");
+        device.synchronize().map_err(input)?;
+        let (free, _) = device.context().mem_get_info().map_err(&failed)?;
+        let count = sets(2 * bytes, 2 * bytes, free / 20 * 19).ok_or_else(|| input("out of memory on the device"))?;
+        let allocate = || (0..count).map(|_| stream.alloc_zeros::<u8>(bytes)).collect::<Result<Vec<_>, _>>();
+        Ok([allocate().map_err(&failed)?, allocate().map_err(&failed)?])
+    }
+
+    /// What copies of these arrays take.
+    fn copies(&self, [from, to]: &[Vec<CudaSlice<u8>>; 2], repeats: usize) -> Outcome<Spread> {
+        let Runner { device, stream, copy } = self;
+        let failed = cannot("copy arrays");
         let mut chain = Chain::new(device).map_err(&failed)?;
-        for _ in 0..CHAIN.div_ceil(count) {
-            for (from, to) in arrays.iter().zip(&others) {
+        for _ in 0..CHAIN.div_ceil(from.len()) {
+            for (from, to) in from.iter().zip(to) {
+                let bytes = from.len() as u64;
                 let (from, to) = (from.device_ptr(stream).0, to.device_ptr(stream).0);
-                chain.add_copy(copy, from, to, bytes as u64).map_err(&failed)?;
+                chain.add_copy(copy, from, to, bytes).map_err(&failed)?;
             }
         }
         let chain = chain.finish(stream).map_err(&failed)?;
         chain.time(stream, 1).map_err(&failed)?;
-        let copies = (0..repeats).map(|_| chain.time(stream, 4).map_err(&failed)).collect::<Outcome<Vec<_>>>()?;
-        Ok([Spread::of(times), Spread::of(copies)])
+        let times = (0..repeats).map(|_| chain.time(stream, 4).map_err(&failed)).collect::<Outcome<Vec<_>>>()?;
+        Ok(Spread::of(times))
+    }
+
+    /// What the coder of blocks takes on the device, to code a picture or to decode it; and a copy of its coefficients
+    /// there, of 4 bytes.
+    pub fn coder(&self, builder: CodecBuilder, image: &Image, decodes: bool, repeats: usize) -> Outcome<[Spread; 2]> {
+        let Runner { device, stream, .. } = self;
+        let on = Device::Cuda(device.clone());
+        let codec = builder.device(on.clone()).build().map_err(input)?;
+        let mut encoder = codec.on_device(image.format(), 1).map_err(input)?;
+        encoder.on_stream(stream).map_err(input)?;
+        encoder.upload(0, image).map_err(input)?;
+        encoder.encode().map_err(input)?;
+        let coded = encoder.streams().map_err(input)?.remove(0);
+        let decoder = Decoder::new(&coded).and_then(|decoder| decoder.on_device(&on, 1, coded.len()));
+        let mut decoder = decoder.map_err(input)?;
+        decoder.on_stream(stream).map_err(input)?;
+        decoder.upload(0, &coded).map_err(input)?;
+        decoder.decode().map_err(input)?;
+        let mut code = || if decodes { decoder.decode_blocks() } else { encoder.encode_blocks() };
+        let failed = cannot("time the coder");
+        let mut time = |launches: u32| {
+            let start = stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).map_err(&failed)?;
+            (0..launches).try_for_each(|_| code()).map_err(input)?;
+            let end = stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).map_err(&failed)?;
+            Ok(f64::from(start.elapsed_ms(&end).map_err(&failed)?) * 1e3 / f64::from(launches))
+        };
+        time(1)?;
+        let launches = (SHORTEST / time(1)?.max(1.0)).ceil().clamp(1.0, 1000.0) as u32;
+        let times = (0..repeats).map(|_| time(launches)).collect::<Outcome<Vec<_>>>()?;
+        let copies = self.copies(&self.pairs(4 * image.samples.len())?, repeats)?;
+        if !decoder.decoded().map_err(input)?[0] {
+            return Err(input("the device has not decoded the picture"));
+        }
+        Ok([Spread::of(times), copies])
     }
 
     /// What the compiler gives a case's kernel of analysis: registers a thread, and the percentage of the threads that
     /// a multiprocessor can hold which it then holds.
     pub fn usage(&self, case: &Case) -> Outcome<[f64; 2]> {
         with_sample!(case.sample, usage(self, case))
+    }
+
+    /// The same of a kernel by itself.
+    pub fn usage_of(&self, kernel: &Kernel) -> Outcome<[f64; 2]> {
+        let info = validate(kernel).map_err(|e| input(e[0].to_string()))?;
+        let (source, names) = Cuda.write_with(&[(kernel, &info)], &mut Cuda.namer()).map_err(input)?;
+        self.used(&source, &names[0])
+    }
+
+    /// The same of a kernel in a source.
+    fn used(&self, source: &str, name: &str) -> Outcome<[f64; 2]> {
+        let device = &self.device;
+        let compiled = cuda::compile(source, device.properties().architecture).map_err(input)?;
+        let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
+        let failed = cannot("say what a kernel uses");
+        let kernel = module.and_then(|module| module.load_function(name)).map_err(&failed)?;
+        let registers = kernel.num_regs().map_err(&failed)?;
+        let threads = kernel.max_threads_per_block().map_err(&failed)? as u32;
+        let blocks = kernel.occupancy_max_active_blocks_per_multiprocessor(threads, 0, None).map_err(&failed)?;
+        let held = f64::from(blocks * threads) / f64::from(device.properties().threads_per_multiprocessor);
+        Ok([f64::from(registers), 100.0 * held])
     }
 }
 
@@ -134,15 +209,7 @@ fn usage<T: Sample>(runner: &Runner, case: &Case) -> Outcome<[f64; 2]> {
     let mut names = heads.filter_map(|(head, _)| head.rsplit(' ').next());
     let name =
         names.find(|name| name.contains("_forward_")).ok_or_else(|| input("the plan has no kernel of analysis"))?;
-    let compiled = cuda::compile(source, device.properties().architecture).map_err(input)?;
-    let module = device.context().load_module(Ptx::from_binary(compiled.bytes().to_vec()));
-    let failed = cannot("say what a kernel uses");
-    let kernel = module.and_then(|module| module.load_function(name)).map_err(&failed)?;
-    let registers = kernel.num_regs().map_err(&failed)?;
-    let threads = kernel.max_threads_per_block().map_err(&failed)? as u32;
-    let blocks = kernel.occupancy_max_active_blocks_per_multiprocessor(threads, 0, None).map_err(&failed)?;
-    let held = f64::from(blocks * threads) / f64::from(device.properties().threads_per_multiprocessor);
-    Ok([f64::from(registers), 100.0 * held])
+    runner.used(source, name)
 }
 
 impl super::Runner for Runner {

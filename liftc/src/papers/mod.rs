@@ -1,15 +1,16 @@
 //! `liftc papers`: the tables of papers, measured here, beside the papers' figures, with what plans take as one more
 //! row.
 //!
-//! `table` says what a table is; `laan`, `kucis`, `enfedaque` and `others` are those of the papers. A row that is a
-//! transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is predicted where
-//! there is no device, `report` is what comes out.
+//! `table` says what a table is; `laan`, `kucis`, `enfedaque`, `coder`, `paco` and `others` are those of the papers. A
+//! row that is a transform is a case of `liftc bench`, and measured, and verified, as there. `predict` says what is
+//! predicted where there is no device, `report` is what comes out.
 
 mod coder;
 mod enfedaque;
 mod kucis;
 mod laan;
 mod others;
+mod paco;
 mod predict;
 mod report;
 mod table;
@@ -27,8 +28,9 @@ use table::{Table, Usage, What};
 
 /// All tables, in the order of the papers; those of coders are of these pictures.
 fn tables(pictures: &[PathBuf]) -> Outcome<Vec<Table>> {
-    let tables = [laan::tables()?, kucis::tables()?, enfedaque::tables()?, coder::tables(pictures)?, others::tables()?];
-    Ok(tables.into_iter().flatten().collect())
+    let coders = [coder::tables(pictures)?, paco::tables(pictures)];
+    let tables = [laan::tables()?, kucis::tables()?, enfedaque::tables()?];
+    Ok(tables.into_iter().chain(coders).chain([others::tables()?]).flatten().collect())
 }
 
 /// Measures the tables that were asked for.
@@ -134,6 +136,7 @@ fn measure(runner: &mut Runner, what: &What, repeats: usize) -> Outcome<Found> {
             let [times, copies] = runner.transfer(*transfer, repeats)?;
             Ok(Found::measured(times, copies, Vec::new()))
         }
+        What::Coder(coder) => coder.measure(runner, repeats),
         What::Used { case, of } => {
             let [registers, occupancy] = runner.usage(case)?;
             Ok(Found::Derived(if *of == Usage::Registers { registers } else { occupancy }))

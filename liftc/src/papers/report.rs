@@ -87,6 +87,7 @@ fn size(row: &Row) -> [usize; 2] {
             [case.samples(), 2 * row.stored.map_or(case.bytes(), |bytes| bytes * case.samples())]
         }
         What::Transfer(transfer) => [transfer.bytes, 2 * transfer.bytes],
+        What::Coder(coder) => coder.size(),
         What::Derived(_) | What::Counted { .. } | What::Used { .. } | What::Coded { .. } => [1, 0],
     }
 }

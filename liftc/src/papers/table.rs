@@ -1,6 +1,7 @@
 //! What a table of a paper is: rows, each with the paper's figure and what is done here for it.
 
 use super::coder::Coding;
+use super::paco::Coder;
 use crate::bench::cuda::Transfer;
 use crate::bench::{Case, Way};
 use crate::failure::Outcome;
@@ -97,6 +98,8 @@ pub enum What {
     Used { case: Box<Case>, of: Usage },
     /// Bits a sample of pictures.
     Coded { pictures: Vec<PathBuf>, coding: Coding },
+    /// The coder on a device.
+    Coder(Coder),
     /// A number that follows from shapes.
     Derived(f64),
 }
