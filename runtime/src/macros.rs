@@ -33,14 +33,15 @@
 /// |---|---|
 /// | `SOURCE` | the wavelet in the language |
 /// | `forward_T`, `inverse_T` | the transform in place, for T = `i16`, `i32` (integer wavelets) or `f32`, `f64` (real ones) |
+/// | `forward_to_T`, `inverse_to_T` | the same into another array, which is faster for images |
 /// | `scratch_samples_T` | how much scratch memory they need |
 /// | `Shape`, `Error` | what is transformed, and why it was refused |
 /// | `CUDA` | the same transform in CUDA C++, as `liftc` writes it: for nvcc, or (its kernels) for NVRTC |
 ///
-/// The functions are what `liftc --emit rust` writes: made for this wavelet and its own border rule, dense arrays, one thread, no
-/// allocation of samples; compiled for AVX2, too, and so run where the processor has it. They give the bits that a plan gives. Plans do what
-/// they do not: other border rules and sample types, strides, threads, devices. They contain no dependency on plans, and cost
-/// nothing that is not called.
+/// The functions are what `liftc --emit rust` writes: made for this wavelet and its own border rule, dense arrays, one
+/// thread, no allocation of samples; compiled for AVX2 and AVX-512, too, and so run where the processor has it. They
+/// give the bits that a plan gives. Plans do what they do not: other border rules and sample types, strides, threads,
+/// devices. They contain no dependency on plans, and cost nothing that is not called.
 ///
 /// ```
 /// lifting::lifting! {

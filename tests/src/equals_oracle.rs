@@ -66,10 +66,10 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
     cases.push(Case { levels: vec![1, 3, 2], ..Case::new(&[8, 16, 12], 0) });
     cases.push(Case { levels: vec![1, 0, 2, 1], order: vec![2, 0, 3, 1], ..Case::new(&[4, 3, 8, 6], 0) });
     cases.push(Case::new(&[9, 7], 0));
-    // Batches of images, and rows of several blocks.
+    // Batches of images, rows of several blocks, and columns for several threads.
     cases.push(Case { levels: vec![0, 2, 2], padding: 5, ..Case::new(&[3, 20, 44], 0) });
     cases.push(Case { levels: vec![0, 0, 3, 3], order: vec![0, 1, 2, 3], ..Case::new(&[2, 2, 24, 32], 0) });
-    for (h, w, levels, origin) in [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3)] {
+    for (h, w, levels, origin) in [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3), (301, 22, 2, 1)] {
         let origins = vec![origin + 1, origin];
         cases.push(Case { origins: origins.clone(), padding: 1, ..Case::new(&[h, w], levels) });
         cases.push(Case { origins, order: vec![0, 1], ..Case::new(&[h, w], levels) });
@@ -177,6 +177,7 @@ pub fn rust_driver(emitted: &str, sample: Scalar, module: &str) -> String {
     format!(
         "mod {module} {{\n    use {emitted} as emitted;\n    \
          use emitted::{{forward_{t} as forward, inverse_{t} as inverse, scratch_samples_{t} as scratch_samples}};\n    \
+         use emitted::{{forward_to_{t} as forward_to, inverse_to_{t} as inverse_to}};\n    \
          type Sample = {t};\n    include!({driver:?});\n}}\n"
     )
 }

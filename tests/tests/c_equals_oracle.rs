@@ -14,7 +14,8 @@ fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar, compiler: &Compi
     let text = emit::c(&request).expect("the wavelet can be emitted");
     let header = emit::header(&request, &[&emit::C]);
     let main = format!(
-        "#include \"emitted.h\"\n#include \"emitted.c\"\n{}int main(void)\n{{\n    answer();\n    return 0;\n}}\n",
+        "#include \"emitted.h\"\n#include \"emitted.c\"\n{}int main(void)\n{{\n#ifdef _OPENMP\n    omp_set_num_threads(5);\n\
+         #endif\n    answer();\n    return 0;\n}}\n",
         equals_oracle::c_driver(scheme.name(), sample, "answer")
     );
     compiler.build(&[("emitted.c", &text), ("emitted.h", &header), ("main.c", &main)])
@@ -54,6 +55,20 @@ fn gcc_clones() {
     // Past the caches, whatever the size.
     let gcc = Compiler::gcc(&["-O2", "-DDD137_PAST_CACHES=0"]);
     check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
+}
+
+/// Threads share images, and strips of rows, however small these are.
+#[test]
+fn openmp() {
+    for (scheme, boundary, sample) in [
+        (integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16),
+        (integer("legall53", testing::legall53()), Boundary::Edge, Scalar::I32),
+        (cdf97(), Boundary::Zero, Scalar::F32),
+    ] {
+        let shared = format!("-D{}_SHARED=0", scheme.name().to_uppercase());
+        let options = ["-O1", "-fopenmp", &shared, "-fsanitize=undefined", "-fno-sanitize-recover=all"];
+        check(&scheme, boundary, sample, &Compiler::gcc(&options));
+    }
 }
 
 /// The same files are C++.

@@ -32,10 +32,10 @@ macro_rules! wavelets {
                     even *= sqrt(2)/2;
                 }
             }
-            wavelets!(@type i16 dd137 i16 forward_i16 inverse_i16 scratch_samples_i16);
-            wavelets!(@type i32 dd137 i32 forward_i32 inverse_i32 scratch_samples_i32);
-            wavelets!(@type f32 lopsided f32 forward_f32 inverse_f32 scratch_samples_f32);
-            wavelets!(@type f64 lopsided f64 forward_f64 inverse_f64 scratch_samples_f64);
+            wavelets!(@type i16 dd137 i16 forward_i16 inverse_i16 forward_to_i16 inverse_to_i16 scratch_samples_i16);
+            wavelets!(@type i32 dd137 i32 forward_i32 inverse_i32 forward_to_i32 inverse_to_i32 scratch_samples_i32);
+            wavelets!(@type f32 lopsided f32 forward_f32 inverse_f32 forward_to_f32 inverse_to_f32 scratch_samples_f32);
+            wavelets!(@type f64 lopsided f64 forward_f64 inverse_f64 forward_to_f64 inverse_to_f64 scratch_samples_f64);
 
             #[test]
             fn equals_the_oracle() {
@@ -47,10 +47,12 @@ macro_rules! wavelets {
             }
         }
     };
-    (@type $module:ident $wavelet:ident $sample:ident $forward:ident $inverse:ident $scratch:ident) => {
+    (@type $module:ident $wavelet:ident $sample:ident $forward:ident $inverse:ident $forward_to:ident
+        $inverse_to:ident $scratch:ident) => {
         mod $module {
             use super::$wavelet as emitted;
             use super::$wavelet::{$forward as forward, $inverse as inverse, $scratch as scratch_samples};
+            use super::$wavelet::{$forward_to as forward_to, $inverse_to as inverse_to};
             type Sample = $sample;
             include!("emitted/driver.rs");
         }

@@ -20,16 +20,19 @@ fn text(scheme: &Scheme, boundary: Boundary, samples: &[Scalar]) -> String {
 }
 
 /// Optimised under one border rule, which takes the compiler long.
-fn program(scheme: &Scheme, boundary: Boundary, sample: Scalar) -> Program {
+fn program(emitted: &str, boundary: Boundary, sample: Scalar) -> Program {
     let driver = equals_oracle::rust_driver("crate::emitted", sample, "driver");
     let main = format!("mod emitted;\n{driver}{}", equals_oracle::rust_main(&["driver".into()]));
-    let emitted = text(scheme, boundary, &[sample]);
     let optimised = if boundary == Boundary::WholeSymmetric { "-Copt-level=2" } else { "-Copt-level=0" };
-    Compiler::rustc(&[optimised, "-Coverflow-checks=yes"]).build(&[("emitted.rs", &emitted), ("main.rs", &main)])
+    Compiler::rustc(&[optimised, "-Coverflow-checks=yes"]).build(&[("emitted.rs", emitted), ("main.rs", &main)])
 }
 
 fn check(scheme: &Scheme, boundary: Boundary, sample: Scalar) {
-    let program = program(scheme, boundary, sample);
+    check_text(&text(scheme, boundary, &[sample]), scheme, boundary, sample);
+}
+
+fn check_text(text: &str, scheme: &Scheme, boundary: Boundary, sample: Scalar) {
+    let program = program(text, boundary, sample);
     equals_oracle::check(scheme, boundary, sample, &program.compiler(), |input| program.run_with(&["driver"], input));
 }
 
@@ -49,6 +52,21 @@ fn reals() {
         check(&wavelet("cdf97"), boundary, Scalar::F32);
     }
     check(&wavelet("cdf97"), Boundary::WholeSymmetric, Scalar::F64);
+}
+
+/// Past the caches, whatever the size; and for machines that have no more than every one of their architecture.
+#[test]
+fn other_machines() {
+    let replaced = |text: String, from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    };
+    let (scheme, boundary) = (wavelet("dd137"), Boundary::WholeSymmetric);
+    let emitted = replaced(text(&scheme, boundary, &[Scalar::I16]), "16 << 20", "0");
+    check_text(&emitted, &scheme, boundary, Scalar::I16);
+    let (scheme, boundary) = (wavelet("cdf97"), Boundary::WholeSymmetric);
+    let emitted = replaced(text(&scheme, boundary, &[Scalar::F32]), "\"x86_64\"", "\"avr\"");
+    check_text(&emitted, &scheme, boundary, Scalar::F32);
 }
 
 #[test]
@@ -95,18 +113,25 @@ fn rustfmt_has_nothing_to_change() {
     assert!(output.status.success() && difference.is_empty(), "{difference}");
 }
 
-/// One call a function: of what was compiled for AVX2.
+/// What was compiled for an instruction set is called, memory is asked for, and lines go past the caches.
 #[test]
 fn unsafe_code_is_where_it_is_said_to_be() {
     let text = text(&wavelet("dd137"), Boundary::Zero, &[Scalar::I16, Scalar::I64]);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| l.contains("unsafe")).collect();
-    let call = [
-        "unsafe fn avx2(shape: &Shape, data: &mut [T], scratch: &mut [T]) -> Result<(), Error> {",
-        "return unsafe { avx2(shape, data, scratch) };",
+    let axes = "return unsafe { avx2(shape, data, scratch) };";
+    let expected = [
+        "unsafe {",
+        "unsafe {",
+        "unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };",
+        "return unsafe { avx512(self, level, forward) };",
+        "return unsafe { avx2(self, level, forward) };",
+        axes,
+        axes,
+        axes,
+        axes,
     ];
-    let expected =
-        ["i16", "i16", "i64", "i64"].iter().flat_map(|t| call.map(|line| line.replace("[T]", &format!("[{t}]"))));
-    assert_eq!(lines, expected.collect::<Vec<_>>());
+    assert_eq!(lines, expected);
+    assert_eq!(text.matches("// SAFETY: ").count(), expected.len());
 }
 
 #[test]
@@ -114,13 +139,15 @@ fn bad_arguments_are_refused() {
     let emitted = text(&wavelet("legall53"), Boundary::Periodic, &[Scalar::I16]);
     let main = r#"
 mod emitted;
-use emitted::{forward_i16, inverse_i16, scratch_samples_i16, Error, Shape};
+use emitted::{forward_i16, forward_to_i16, inverse_i16, inverse_to_i16, scratch_samples_i16, Error, Shape};
 fn refused(expected: Error, change: impl Fn(&mut Shape)) {
     let mut shape = Shape::new(&[8, 8], 1);
     change(&mut shape);
     let (mut data, mut scratch) = ([0; 64], [0; 256]);
     assert_eq!(forward_i16(&shape, &mut data, &mut scratch), Err(expected));
     assert_eq!(inverse_i16(&shape, &mut data, &mut scratch), Err(expected));
+    assert_eq!(forward_to_i16(&shape, &[0; 64], &mut data, &mut scratch), Err(expected));
+    assert_eq!(inverse_to_i16(&shape, &[0; 64], &mut data, &mut scratch), Err(expected));
     assert!(!expected.to_string().is_empty());
 }
 fn main() {
@@ -141,6 +168,7 @@ fn main() {
     let mut data = [0; 64];
     assert_eq!(forward_i16(&shape, &mut data, &mut vec![0; needed]), Ok(()));
     assert_eq!(forward_i16(&shape, &mut data, &mut vec![0; needed - 1]), Err(Error::ScratchLength));
+    assert_eq!(forward_to_i16(&shape, &[0; 63], &mut data, &mut vec![0; needed]), Err(Error::DataLength));
 }
 "#;
     Compiler::rustc(&[]).build(&[("emitted.rs", &emitted), ("main.rs", main)]).run(&[]);

@@ -129,8 +129,8 @@ impl Writer<'_> {
         for doc in &kernel.docs {
             self.lines.out += &format!("/// {}\n", comment_line(doc));
         }
-        self.lines.out +=
-            &format!("#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\nfn {name}(\n");
+        self.lines.out += "#[allow(clippy::too_many_arguments, clippy::int_plus_one)]\n#[inline(always)]\n";
+        let mut params = Vec::new();
         let is = |i: usize, wish: &str| {
             kernel.params.get(i).is_some_and(|p| {
                 p.name == wish && matches!(p.kind, ParamKind::Pointer(_, Access::Write | Access::ReadWrite))
@@ -152,10 +152,12 @@ impl Writer<'_> {
                     format!("&{}[{}]", if access == Access::Read { "" } else { "mut " }, type_name(s))
                 }
             };
-            self.line(&format!("{declared}: {t},"));
+            params.push(format!("{declared}: {t}"));
             self.params[i] = name;
         }
-        self.lines.out += ") {\n";
+        let one = format!("fn {name}({}) {{\n", params.join(", "));
+        let many = || format!("fn {name}(\n    {},\n) {{\n", params.join(",\n    "));
+        self.lines.out += &if one.len() <= 101 { one } else { many() };
         self.statements(&kernel.body)?;
         self.lines.out += "}\n";
         Ok(())

@@ -120,7 +120,7 @@ const INVERSE_HEAD: &str = "\
 
 const SWEEP_SCRATCH: &str = "    if (sweeps_@S@(shape)) {
         sweep_@S@ s;
-        return divide_@S@(shape, &s, NULL) * sizeof(@T@) + 64;
+        return divide_@S@(shape, &s, NULL) * sizeof(@T@) * @U@_THREADS + 64;
     }
 ";
 const SWEEP_FORWARD: &str = "    if (sweeps_@S@(shape)) {
@@ -138,20 +138,6 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_byte
     @T@ *const odds = evens + row_samples_@S@(shape);
 ";
 
-/// What the file says of how it goes about it.
-fn schedule(sweeps: bool) -> Vec<String> {
-    let lines = if sweeps {
-        &[
-            "Schedule: rows. Levels of the last two axes are one sweep over their rows, in a ring of rows that stays",
-            "in cache; all other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
-            "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512, and the best is taken.",
-        ][..]
-    } else {
-        &["Schedule: rows (one thread; rows in scratch memory, columns in a sliding window)."]
-    };
-    lines.iter().map(|line| line.to_string()).collect()
-}
-
 /// The C file.
 ///
 /// # Errors
@@ -166,11 +152,17 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let sweeps = Sweeps::new(request)?;
     let t = request.template();
 
-    let mut out = request.opening(&schedule(sweeps.is_some()));
+    let mut out = request.opening(&super::sweep::schedule(
+        sweeps.is_some(),
+        &[
+            "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512, and the best is taken.",
+            "With OpenMP (-fopenmp), threads share the images of a batch, or strips of rows of an image.",
+        ],
+    ));
     out.push('\n');
     out += &Dialect::prelude(&C, &kernels);
     if sweeps.is_some() {
-        out += "#ifdef __SSE2__\n#include <immintrin.h>\n#endif\n";
+        out += "#ifdef __SSE2__\n#include <immintrin.h>\n#endif\n#ifdef _OPENMP\n#include <omp.h>\n#endif\n";
     }
     out.push('\n');
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";

@@ -1,8 +1,10 @@
 //! `<wavelet>.rs`: a complete transform in Rust.
 //!
-//! Safe, but for two calls a sample type: of what was compiled for AVX2, once the processor has said that it has it.
+//! Safe, but for calls of what was compiled for AVX2 or AVX-512, once the processor has said that it has it, and for
+//! loads and stores past the caches.
 
 use super::passes::margin;
+use super::sweep::Sweeps;
 use super::{EmitError, Passes, Request};
 use crate::back::rust;
 use lifting_dsl::Boundary;
@@ -22,30 +24,68 @@ const PERIODIC: [&str; 3] = [
 ",
 ];
 
+const SWEEP_SAMPLES: &str = "    if sweeps(shape) {
+        return Ok(samples + sweep_samples::<@T@>(shape));
+    }
+";
+
+/// A sweep in place: of a copy.
+fn in_place(forward: &str) -> String {
+    format!(
+        "    if sweeps(shape) {{
+        let (copy, scratch) = scratch.split_at_mut(data.len());
+        copy.copy_from_slice(data);
+        sweep(shape, {forward}, copy, data, scratch);
+        return Ok(());
+    }}
+"
+    )
+}
+
+/// A sweep from an array to another one.
+fn apart(forward: &str, arrays: &str) -> String {
+    format!(
+        "    if sweeps(shape) {{
+        sweep(shape, {forward}, {arrays}, scratch);
+        return Ok(());
+    }}
+"
+    )
+}
+
 /// The Rust file: a module with a pair of functions for each sample type.
 ///
 /// # Errors
 /// If the sample types are not of the wavelet's domain, or none is given.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check()?;
-    let mut out = request.opening(&[
-        "Schedule: rows (one thread; rows in scratch memory, columns in a sliding window), a pass an axis and level."
-            .into(),
-        "This is the plain form: functions of C, and plans, go through a level once, and are faster.".into(),
-    ]);
+    let sweeps = Sweeps::new(request)?;
+    let mut out = request.opening(&super::sweep::schedule(
+        sweeps.is_some(),
+        &[
+            "For speed: rustc -O. Loops are compiled for SSE2, AVX2 and AVX-512, and the machine's best is taken.",
+            "One thread.",
+        ],
+    ));
     let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
     let t = request.template().with("ODD_PERIODIC_VARIANT", variant).with("ODD_PERIODIC_TEXT", text);
     out.push('\n');
     out += &t.with("PERIODIC", check).fill(include_str!("geometry.rs.in"));
     let mut helpers = BTreeSet::new();
     let mut transforms = String::new();
-    for &sample in request.samples {
+    if let Some(sweeps) = &sweeps {
+        transforms += &sweeps.rust_opening(&request.template(), request.boundary, &mut helpers);
+    }
+    for (index, &sample) in request.samples.iter().enumerate() {
         let kernels = Passes::c(request, sample)?.kernels;
         let names = ["analyse_rows", "analyse_columns", "synthesise_rows", "synthesise_columns"];
         for ((kernel, info), name) in super::prepared(kernels)?.iter().zip(names) {
             transforms.push('\n');
             let name = format!("{name}_{}", sample.name());
             transforms += &rust::write_kernel((kernel, info), &name, &mut helpers)?;
+        }
+        if let Some(sweeps) = &sweeps {
+            transforms += &sweeps.rust_loops(request, index, &mut helpers)?;
         }
         transforms.push('\n');
         let t = request
@@ -55,6 +95,14 @@ pub fn rust(request: &Request) -> Result<String, EmitError> {
             .with("MAX_GAIN", request.max_gain(sample).to_string())
             .with("GAIN", if request.gain { "                        gain,\n" } else { "" })
             .with("GAIN_NAME", if request.gain { "gain" } else { "_gain" });
+        let swept = |text: &str| if sweeps.is_some() { t.fill(text) } else { String::new() };
+        let t = t
+            .clone()
+            .with("SWEEP_SAMPLES", swept(SWEEP_SAMPLES))
+            .with("SWEEP_FORWARD", swept(&in_place("true")))
+            .with("SWEEP_INVERSE", swept(&in_place("false")))
+            .with("SWEEP_FORWARD_TO", swept(&apart("true", "signal, bands")))
+            .with("SWEEP_INVERSE_TO", swept(&apart("false", "bands, signal")));
         transforms += &t.fill(include_str!("transform.rs.in"));
     }
     for helper in helpers {

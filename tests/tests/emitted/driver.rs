@@ -1,5 +1,6 @@
 // What emitted transforms make of the cases in `input`: a return code, bands and signal of each; the C driver beside
-// this file has the format. The includer defines `emitted`, `forward`, `inverse`, `scratch_samples` and `Sample`.
+// this file has the format. What is transformed in place and what is not has to be the same. The includer defines
+// `emitted`, `forward`, `inverse`, `forward_to`, `inverse_to`, `scratch_samples` and `Sample`.
 pub fn answer(input: &[u8]) -> Vec<u8> {
     let mut rest = input;
     let mut output = Vec::new();
@@ -19,11 +20,18 @@ pub fn answer(input: &[u8]) -> Vec<u8> {
         let mut data: Vec<Sample> =
             samples.chunks(bytes).map(|b| Sample::from_ne_bytes(b.try_into().unwrap())).collect();
         let mut scratch = vec![Sample::from_ne_bytes([0x5a; size_of::<Sample>()]); scratch_samples(&shape).unwrap()];
+        let bytes_of = |data: &[Sample]| -> Vec<u8> { data.iter().flat_map(|x| x.to_ne_bytes()).collect() };
+        let (from, mut apart) = (data.clone(), data.clone());
+        forward_to(&shape, &from, &mut apart, &mut scratch).unwrap();
         forward(&shape, &mut data, &mut scratch).unwrap();
+        assert!(bytes_of(&data) == bytes_of(&apart), "bands that stand elsewhere differ: {shape:?}");
         output.extend(0_i32.to_ne_bytes());
-        output.extend(data.iter().flat_map(|x| x.to_ne_bytes()));
+        output.extend(bytes_of(&data));
+        let from = data.clone();
+        inverse_to(&shape, &from, &mut apart, &mut scratch).unwrap();
         inverse(&shape, &mut data, &mut scratch).unwrap();
-        output.extend(data.iter().flat_map(|x| x.to_ne_bytes()));
+        assert!(bytes_of(&data) == bytes_of(&apart), "a signal that stands elsewhere differs: {shape:?}");
+        output.extend(bytes_of(&data));
     }
     output
 }

@@ -1,44 +1,22 @@
-//! Sweeps in C files: what depends on the wavelet, and the text around it.
+//! In C.
 
-use super::template::Template;
-use super::{EmitError, Request};
+use super::{HANDED_TURNS, Sweeps, is_unread};
 use crate::back::namer::Namer;
 use crate::back::{C, Dialect, wrap_list};
+use crate::emit::{EmitError, Request, Template, prepared};
 use crate::schedule::Direction;
 use crate::schedule::rows::{Place, Row, Sweep};
-use lifting_dsl::{Boundary, Phase};
-
-/// Rows that one level hands to the next, at most so many at a time: those of two turns.
-const HANDED_TURNS: i32 = 4;
-
-/// The sweeps of a C file.
-pub(super) struct Sweeps {
-    /// For each sample type, analysis and synthesis.
-    ways: Vec<[Sweep; 2]>,
-}
+use lifting_dsl::Boundary;
 
 impl Sweeps {
-    /// None if the border rule has none, or there is nothing to do.
-    ///
-    /// # Errors
-    /// If a sample type is not of the wavelet's domain.
-    pub(super) fn new(request: &Request) -> Result<Option<Sweeps>, EmitError> {
-        if request.boundary == Boundary::Periodic || request.scheme.steps().is_empty() {
-            return Ok(None);
-        }
-        let sweep = |sample, direction| Sweep::new(request.scheme, request.options(sample, direction));
-        let both = |&sample| Ok([sweep(sample, Direction::Forward)?, sweep(sample, Direction::Inverse)?]);
-        Ok(Some(Sweeps { ways: request.samples.iter().map(both).collect::<Result<_, EmitError>>()? }))
-    }
-
     /// Samples that a step reads, at most, and 1.
     fn reads(&self) -> usize {
-        let steps = self.ways.iter().flatten().flat_map(|sweep| &sweep.steps);
+        let steps = self.all().flat_map(|sweep| &sweep.steps);
         steps.map(|step| step.offsets.len()).max().unwrap_or(0).max(1)
     }
 
     /// What the file has once.
-    pub(super) fn opening(&self, t: &Template, boundary: Boundary) -> String {
+    pub(in crate::emit) fn opening(&self, t: &Template, boundary: Boundary) -> String {
         let serve = match boundary {
             Boundary::WholeSymmetric => {
                 "    int32_t i = 2 * k + phase - parity;\n    \
@@ -56,14 +34,14 @@ impl Sweeps {
         };
         let serve = serve.replace("@OUTSIDE@", outside);
         let t = t.clone().with("READS", self.reads().to_string()).with("SERVE", serve);
-        t.fill(include_str!("sweep_file.c.in"))
+        t.fill(include_str!("../sweep_file.c.in"))
     }
 
     /// The functions of the sample type of that index. `t` has its placeholders.
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
-    pub(super) fn transform(
+    pub(in crate::emit) fn transform(
         &self,
         request: &Request,
         index: usize,
@@ -87,7 +65,7 @@ impl Sweeps {
         let mut both = String::new();
         let mut kernels = String::new();
         for (sweep, direction) in ways.iter().zip([Direction::Forward, Direction::Inverse]) {
-            let prepared = super::prepared(sweep.kernels().cloned())?;
+            let prepared = prepared(sweep.kernels().cloned())?;
             let pairs: Vec<_> = prepared.iter().map(|(k, i)| (k, i)).collect();
             let (mut text, names) = C.write_with(&pairs, namer)?;
             for name in &names {
@@ -125,9 +103,9 @@ impl Sweeps {
                     "TURN",
                     sweep.turn.as_ref().map_or(String::new(), |(_, rows)| t.fill(&turn(rows, &names[names.len() - 1]))),
                 );
-            both += &way.fill(include_str!("sweep_way.c.in"));
+            both += &way.fill(include_str!("../sweep_way.c.in"));
         }
-        Ok(kernels + "\n" + &t.with("BOTH", both).fill(include_str!("sweep.c.in")))
+        Ok(kernels + "\n" + &t.with("BOTH", both).fill(include_str!("../sweep.c.in")))
     }
 }
 
@@ -149,11 +127,6 @@ fn steps(sweep: &Sweep) -> String {
     sweep.steps.iter().map(line).collect()
 }
 
-/// Whether no step reads anything: all of them are scalings. C compilers warn of parameters that nobody uses.
-fn is_unread(sweep: &Sweep) -> bool {
-    sweep.steps.iter().all(|step| step.offsets.is_empty())
-}
-
 /// The calls of the loops of steps.
 fn cases(sweep: &Sweep, names: &[String]) -> String {
     let line = |(i, (step, name)): (usize, (&Place, &String))| {
@@ -166,19 +139,18 @@ fn cases(sweep: &Sweep, names: &[String]) -> String {
 /// The call of the loop of a turn, where no border is near.
 fn turn(rows: &[Row], name: &str) -> String {
     let row = |row: &Row| format!("ring_row_@S@(l, {}, t{}) + first", row.phase, signed(row.k));
-    let mut conditions = Vec::new();
-    for phase in [Phase::Even, Phase::Odd] {
-        let of = || rows.iter().filter(|row| i64::from(row.phase) == phase.parity()).map(|row| row.k);
-        if let (Some(least), Some(most)) = (of().min(), of().max()) {
-            let p = phase.parity();
-            let start = if p == 0 { "l->parity[0]" } else { "0" };
-            conditions.push(format!("t{} >= {start} && t{} < l->down[{p}]", signed(least), signed(most)));
-        }
-    }
+    let there = |phase: u8| {
+        let of = || rows.iter().filter(|row| row.phase == phase).map(|row| row.k);
+        let ends = [of().min(), of().max()].into_iter().flatten();
+        let ends: Vec<String> = ends.map(|k| format!("has_row_@S@(l, {phase}, t{})", signed(k))).collect();
+        ends.join(" && ")
+    };
+    let conditions = [0, 1].map(there).into_iter().filter(|there| !there.is_empty());
+    let conditions = conditions.collect::<Vec<_>>().join(" &&\n        ");
     let mut args: Vec<String> = rows.iter().map(row).collect();
     args.push("n".into());
     let call = wrap_list(&format!("        {name}("), &args, ");").replace("\n    ", "\n            ");
-    format!("    if ({}) {{\n{call}\n        return;\n    }}\n", conditions.join(" && "))
+    format!("    if ({conditions}) {{\n{call}\n        return;\n    }}\n")
 }
 
 /// ` + 2`, ` - 1`, or nothing.
