@@ -150,9 +150,8 @@ impl Device {
             }
             #[cfg(feature = "opencl")]
             Device::OpenCl(device) => {
-                let machine = Machine::default().with_multiprocessors(device.compute_units());
-                let mut tuning = tuning(machine, device.name().to_owned());
-                if tuning.schedule == Schedule::Auto {
+                let mut tuning = tuning(device.machine(), device.name().to_owned());
+                if tuning.schedule == Schedule::Auto && device.sub_group().is_none() {
                     tuning.schedule = Schedule::Shared;
                 }
                 Box::new(crate::opencl::OpenClPlan::<T>::new(device, problem, tuning)?)

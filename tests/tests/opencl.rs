@@ -1,5 +1,5 @@
-//! OpenCL, on the first device that there is: the suite of the IR, kernel by kernel, and plans against those of the
-//! CPU. Where there is no device these say so and end; `LIFTING_REQUIRE_OPENCL=1` makes that a failure.
+//! OpenCL, on all devices that there are: the suite of the IR, kernel by kernel, and plans against those of the CPU.
+//! Where there is no device these say so and end; `LIFTING_REQUIRE_OPENCL=1` makes that a failure.
 
 use lifting::opencl::OpenClDevice;
 use lifting::{Boundary, Device, Domain, Layout, Plan, Sample, Schedule, bf16, catalogue, f16};
@@ -18,31 +18,46 @@ use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
+use std::collections::BTreeSet;
 
-/// The first device, or nothing where there is none.
-fn device(test: &str) -> Option<Device> {
-    match Device::opencl(0) {
-        Ok(device) => Some(device),
+/// All devices; none where there are none.
+fn devices(test: &str) -> impl Iterator<Item = Device> {
+    let count = match Device::opencl(0) {
+        Ok(_) => OpenClDevice::count().unwrap(),
         Err(why) if std::env::var("LIFTING_REQUIRE_OPENCL").is_ok_and(|v| v == "1") => panic!("{test}: {why}"),
         Err(why) => {
             println!("{test}: skipped: {why}");
-            None
+            0
         }
-    }
+    };
+    (0..count).map(|ordinal| Device::opencl(ordinal).unwrap())
+}
+
+fn opened(device: &Device) -> &OpenClDevice {
+    let Device::OpenCl(opened) = device else { unreachable!("it is an OpenCL device") };
+    opened
 }
 
 #[test]
 fn the_suite_of_the_ir() {
-    if device("the suite of the IR").is_none() {
-        return;
+    for device in devices("the suite of the IR") {
+        let device = opened(&device);
+        suite_on(device, OpenCl::PORTABLE);
+        if let Some(lanes) = device.sub_group() {
+            suite_on(device, OpenCl::with_sub_groups(lanes));
+        }
     }
-    let suite = Suite::of(&OpenCl);
+}
+
+fn suite_on(device: &OpenClDevice, dialect: OpenCl) {
+    let suite = Suite::of(&dialect);
     assert!(suite.cases.len() > 100, "only {} cases do without warps", suite.cases.len());
-    let id = get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[0];
+    let id = get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[device.ordinal()];
     let context = Context::from_device(&ClDevice::new(id)).unwrap();
-    let options = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable -Werror";
+    let standard = dialect.standard(suite.cases.iter().map(|case| &case.kernel));
+    let options = format!("{standard} -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable -Werror");
     let program =
-        Program::create_and_build_from_source(&context, &suite.text, options).unwrap_or_else(|e| panic!("{e}"));
+        Program::create_and_build_from_source(&context, &suite.text, &options).unwrap_or_else(|e| panic!("{e}"));
     // SAFETY: arguments are those of the kernels, and memory is as large as they say.
     unsafe {
         let queue = CommandQueue::create(&context, id, 0).unwrap();
@@ -162,7 +177,12 @@ fn every_border(device: &Device, name: &str, shape: &[usize], levels: u32) {
 
 #[test]
 fn plans_equal_the_cpus() {
-    let Some(device) = device("plans") else { return };
+    for device in devices("plans") {
+        equal_the_cpus(device);
+    }
+}
+
+fn equal_the_cpus(device: Device) {
     for name in ["dd137", "cdf97", "db4"] {
         every_border(&device, name, &[13, 37], 2);
     }
@@ -178,11 +198,53 @@ fn plans_equal_the_cpus() {
     agree(&device, "cdf97", shape, 3, border, |v| v as f64 * 1e-310);
 }
 
+/// Where sub-groups are warps, schedules with shuffles do what the CPU does. Shapes are those of a picture, of a volume and of
+/// a line; what a schedule is not for, it refuses.
+#[test]
+fn schedules_of_warps_equal_the_cpus() {
+    let (mut devices, mut taken) = (0, BTreeSet::new());
+    for device in self::devices("schedules of warps").filter(|device| opened(device).sub_group().is_some()) {
+        devices += 1;
+        for schedule in Schedule::all() {
+            for shape in [&[67, 130][..], &[9, 34, 70], &[4099]] {
+                for name in ["cdf97", "legall53", "db4"] {
+                    let wavelet = catalogue::find(name).unwrap();
+                    let builder = Plan::builder(&wavelet).shape(shape).levels(1).boundary(Boundary::Edge);
+                    let built =
+                        |device: &Device, schedule| builder.clone().schedule(schedule).sample::<f32>().build(device);
+                    let Ok(ours) = built(&device, schedule) else { continue };
+                    let cpu = built(&Device::cpu_with_threads(1), Schedule::Auto).unwrap();
+                    let data: Vec<f32> = noise(ours.len(), 1 << 20).into_iter().map(|v| v as f32 / 8.0).collect();
+                    let mut bands = [0, 1].map(|_| vec![0.0; ours.coefficient_len()]);
+                    let mut back = [0, 1].map(|_| vec![0.0; ours.len()]);
+                    for (i, plan) in [&ours, &cpu].into_iter().enumerate() {
+                        plan.forward(&data[..], &mut bands[i][..]).unwrap();
+                        plan.inverse(&bands[i][..], &mut back[i][..]).unwrap();
+                    }
+                    assert!(bands[0] == bands[1] && back[0] == back[1], "{name}, {shape:?}, {}", schedule.name());
+                    taken.insert(schedule.name());
+                }
+            }
+        }
+    }
+    if devices == 0 {
+        println!("schedules of warps: skipped: no device has sub-groups with shuffles");
+    } else {
+        let expected = ["warp", "stream", "tile", "volume"];
+        assert!(expected.iter().all(|name| taken.contains(name)), "only {taken:?}");
+    }
+}
+
 /// On buffers of the device the results are those of host data; what does not suit is an error.
 #[test]
 fn plans_take_the_devices_memory() {
-    let Some(device) = device("the device's memory") else { return };
-    let Device::OpenCl(opened) = &device else { unreachable!("it is an OpenCL device") };
+    for device in devices("the device's memory") {
+        takes_its_memory(device);
+    }
+}
+
+fn takes_its_memory(device: Device) {
+    let opened = opened(&device);
     let wavelet = catalogue::find("cdf97").unwrap();
     let plan = Plan::builder(&wavelet).shape(&[31, 70]).levels(3).sample::<f32>().build(&device).unwrap();
     let data: Vec<f32> = noise(plan.len(), 1 << 20).into_iter().map(|v| v as f32 / 8.0).collect();
@@ -224,7 +286,8 @@ fn plans_take_the_devices_memory() {
     refused(on_device.forward(&queue, &made(data.len() - 1), &mut bands, &mut workspace), "the source");
     refused(on_device.inverse_to(4, &queue, &bands, &mut back, &mut workspace), "4");
     // The same device, opened once more.
-    let other = Context::from_device(&ClDevice::new(get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[0])).unwrap();
+    let other =
+        Context::from_device(&ClDevice::new(get_all_devices(CL_DEVICE_TYPE_ALL).unwrap()[opened.ordinal()])).unwrap();
     let foreign = array(&other, data.len()).unwrap();
     refused(on_device.forward(&queue, &foreign, &mut bands, &mut workspace), "the source is of another context");
     let small = Plan::builder(&wavelet).shape(&[8, 8]).sample::<f32>().build(&device).unwrap();
@@ -237,10 +300,11 @@ fn plans_take_the_devices_memory() {
 /// Every wavelet of the catalogue where `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
 #[test]
 fn the_catalogue_equals_the_cpus() {
-    let Some(device) = device("the catalogue") else { return };
     let each = if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") { 1 } else { 50 };
-    for entry in lifting_filters::CATALOGUE.iter().step_by(each) {
-        every_border(&device, entry.name, &[11, 21], 2);
+    for device in devices("the catalogue") {
+        for entry in lifting_filters::CATALOGUE.iter().step_by(each) {
+            every_border(&device, entry.name, &[11, 21], 2);
+        }
     }
 }
 
@@ -249,14 +313,21 @@ fn what_cannot_be_says_why() {
     // There is no device of that number anywhere.
     let error = Device::opencl(4096).unwrap_err().to_string();
     assert!(error.contains("OpenCL"), "{error}");
-    let Some(device) = device("what cannot be") else { return };
-    assert!(error.contains("there is no OpenCL device 4096: this machine has"), "{error}");
-    assert!(OpenClDevice::count().unwrap() > 0);
-    // Warps are not to be counted on.
-    let wavelet = catalogue::find("cdf97").unwrap();
-    let builder = Plan::builder(&wavelet).shape(&[256, 256]).schedule(Schedule::WARP).sample::<f32>();
-    let error = builder.build(&device).unwrap_err().to_string();
-    assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+    for device in devices("what cannot be") {
+        assert!(error.contains("there is no OpenCL device 4096: this machine has"), "{error}");
+        assert!(OpenClDevice::count().unwrap() > 0);
+        // Warps are not to be counted on.
+        let wavelet = catalogue::find("cdf97").unwrap();
+        let builder = Plan::builder(&wavelet).shape(&[256, 256]).schedule(Schedule::WARP).sample::<f32>();
+        match builder.build(&device) {
+            Ok(_) => assert!(opened(&device).sub_group().is_some()),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+                assert_eq!(opened(&device).sub_group(), None);
+            }
+        }
+    }
 }
 
 /// A C program's functions with the names of the C file's, which go through buffers of the first device.
@@ -371,7 +442,7 @@ int main(void)
 /// The emitted file, compiled by gcc with warnings as errors, against the oracle.
 #[test]
 fn emitted_files() {
-    if device("emitted files for OpenCL").is_none() {
+    if devices("emitted files for OpenCL").next().is_none() {
         return;
     }
     let gcc = Compiler::gcc(&["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-l:libOpenCL.so.1"]);

@@ -29,6 +29,11 @@ pub trait Dialect: Sync {
         WARP
     }
 
+    /// Whether only threads of one row of a block make a warp, so that rows have to be whole warps.
+    fn warps_are_in_rows(&self) -> bool {
+        false
+    }
+
     /// A namer for the file scope, which knows the language's reserved words.
     fn namer(&self) -> Namer;
 
@@ -66,10 +71,14 @@ pub trait Dialect: Sync {
         let features = kernel.features();
         let Some(lacked) = features.iter().copied().find(|f| !self.has(*f)) else {
             let asks = [Feature::Shuffles, Feature::Ballots, Feature::Warps].iter().any(|f| features.contains(f));
-            if !asks || kernel.warp == self.warp() {
+            let (warp, row) = (self.warp(), kernel.launch.block[0]);
+            let what = if asks && kernel.warp != warp {
+                format!("its warps have {} lanes, and not {warp}; derive it for these", kernel.warp)
+            } else if asks && self.warps_are_in_rows() && !row.is_multiple_of(warp) {
+                format!("rows of its blocks have {row} threads, which are not whole warps of {warp}")
+            } else {
                 return Ok(());
-            }
-            let what = format!("its warps have {} lanes, and not {}; derive it for these", kernel.warp, self.warp());
+            };
             return Err(self.unsupported(kernel, what));
         };
         let advice = match lacked {
@@ -114,6 +123,11 @@ pub trait CLike: Sync {
     /// [`Dialect::warp`].
     fn warp(&self) -> u32 {
         WARP
+    }
+
+    /// [`Dialect::warps_are_in_rows`].
+    fn warps_are_in_rows(&self) -> bool {
+        false
     }
 
     /// Words that no name may be, beyond those of C and C++ and the helper functions.

@@ -25,7 +25,7 @@ pub use text::comment_line;
 pub(crate) use text::wrap_list;
 
 /// The dialects that there are. A new one is a file, and a line here.
-pub const DIALECTS: [&dyn Dialect; 4] = [&Cuda, &OpenCl, &C, &Rust];
+pub const DIALECTS: [&dyn Dialect; 5] = [&Cuda, &OpenCl::PORTABLE, &OpenCl::SUB_GROUPS, &C, &Rust];
 
 /// The dialect of this word.
 pub fn dialect(word: &str) -> Option<&'static dyn Dialect> {

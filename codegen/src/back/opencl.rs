@@ -2,23 +2,65 @@
 //!
 //! A host has no pointers into a device's memory. So a kernel takes each array as a buffer and the element at which to
 //! begin in it, one after the other.
+//!
+//! Warps are sub-groups where a device has them with shuffles: extensions of OpenCL C 3.0, `cl_khr_subgroup_shuffle`,
+//! `cl_khr_subgroup_ballot`, and `cl_intel_required_subgroup_size`, by which a kernel asks for their size.
 
 use super::c_like::Helper;
 use super::dialect::{CLike, Memory, fixed_size, overloaded_min_max};
 use crate::ir::valid::KernelInfo;
-use crate::ir::{BinOp, Builtin, Feature, Kernel, ParamKind, Scalar, UnOp};
+use crate::ir::{BinOp, Builtin, Feature, Kernel, Lane, ParamKind, Scalar, UnOp, WARP};
 
-/// OpenCL C without sub-groups: barriers and shared memory, no warps.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenCl;
+/// OpenCL C, with sub-groups or without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCl {
+    /// Lanes of a sub-group.
+    lanes: Option<u32>,
+}
+
+impl OpenCl {
+    /// Barriers and shared memory, no warps: what every implementation has.
+    pub const PORTABLE: OpenCl = OpenCl { lanes: None };
+
+    /// Warps are sub-groups, of as many lanes as the IR's usual warps.
+    pub const SUB_GROUPS: OpenCl = OpenCl::with_sub_groups(WARP);
+
+    /// What a device must have besides OpenCL C 3.0 so that warps are its sub-groups.
+    pub const EXTENSIONS: [&str; 3] =
+        ["cl_khr_subgroup_ballot", "cl_khr_subgroup_shuffle", "cl_intel_required_subgroup_size"];
+
+    /// Warps are sub-groups of so many lanes: a power of two, at most 64.
+    pub const fn with_sub_groups(lanes: u32) -> OpenCl {
+        OpenCl { lanes: Some(lanes) }
+    }
+
+    /// Lanes of a sub-group; nothing without sub-groups.
+    pub const fn lanes(&self) -> Option<u32> {
+        self.lanes
+    }
+
+    /// The version that these kernels are written in, as compilers are told it.
+    pub fn standard<'a>(&self, kernels: impl IntoIterator<Item = &'a Kernel>) -> &'static str {
+        if kernels.into_iter().any(has_warps) { "-cl-std=CL3.0" } else { "-cl-std=CL1.2" }
+    }
+}
+
+/// Whether lanes of a warp do something together.
+fn has_warps(kernel: &Kernel) -> bool {
+    kernel.features().iter().any(is_of_warps)
+}
+
+fn is_of_warps(feature: &Feature) -> bool {
+    matches!(feature, Feature::Warps | Feature::Shuffles | Feature::Ballots)
+}
 
 impl CLike for OpenCl {
     fn name(&self) -> &'static str {
-        "OpenCL C"
+        if self.lanes.is_some() { "OpenCL C with sub-groups" } else { "OpenCL C" }
     }
 
     fn word(&self) -> &'static str {
-        "opencl"
+        if self.lanes.is_some() { "opencl-sub-groups" } else { "opencl" }
     }
 
     fn extension(&self) -> &'static str {
@@ -26,9 +68,18 @@ impl CLike for OpenCl {
     }
 
     /// Copies are done at once, and a queue in order runs one launch after another: what asks for these is written
-    /// out. Lanes of a warp cannot be counted on.
+    /// out.
     fn has(&self, feature: Feature) -> bool {
-        !matches!(feature, Feature::Warps | Feature::Shuffles | Feature::Ballots)
+        self.lanes.is_some() || !is_of_warps(&feature)
+    }
+
+    fn warp(&self) -> u32 {
+        self.lanes.unwrap_or(WARP)
+    }
+
+    /// How rows of a work-group are put together to sub-groups is the implementation's to choose.
+    fn warps_are_in_rows(&self) -> bool {
+        true
     }
 
     fn reserved(&self) -> &'static [&'static str] {
@@ -47,6 +98,11 @@ impl CLike for OpenCl {
         if kernels.iter().any(doubles) {
             out += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
         }
+        if kernels.iter().any(|(kernel, _)| has_warps(kernel)) {
+            for extension in &Self::EXTENSIONS[..2] {
+                out += &format!("#pragma OPENCL EXTENSION {extension} : enable\n");
+            }
+        }
         out
     }
 
@@ -63,7 +119,11 @@ impl CLike for OpenCl {
 
     fn kernel_head(&self, kernel: &Kernel, name: &str) -> String {
         let [x, y, z] = kernel.launch.block;
-        format!("__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\nvoid {name}(")
+        let lanes = match self.lanes {
+            Some(lanes) if has_warps(kernel) => format!(" __attribute__((intel_reqd_sub_group_size({lanes})))"),
+            _ => String::new(),
+        };
+        format!("__kernel __attribute__((reqd_work_group_size({x}, {y}, {z}))){lanes}\nvoid {name}(")
     }
 
     fn arrays_have_offsets(&self) -> bool {
@@ -136,6 +196,29 @@ impl CLike for OpenCl {
         Some("barrier(CLK_LOCAL_MEM_FENCE);")
     }
 
+    fn sync_warp(&self) -> Option<&'static str> {
+        Some("sub_group_barrier(CLK_LOCAL_MEM_FENCE);")
+    }
+
+    /// Lanes that there are not give what is not defined: such a lane is the reader's own.
+    fn shuffle(&self, _: Scalar, value: &str, lane: &Lane, at: &str) -> Option<String> {
+        let (own, lanes) = ("get_sub_group_local_id()", self.warp());
+        Some(match lane {
+            Lane::Up(_) => format!("sub_group_shuffle({value}, {own} - ({own} < {at}u ? 0u : {at}u))"),
+            Lane::Down(n) => {
+                let last = lanes.saturating_sub(*n);
+                format!("sub_group_shuffle({value}, {own} + ({own} < {last}u ? {at}u : 0u))")
+            }
+            Lane::Xor(_) => format!("sub_group_shuffle_xor({value}, {at}u)"),
+            Lane::Index(_) => format!("sub_group_shuffle({value}, (uint)({at}) % {lanes}u)"),
+        })
+    }
+
+    fn ballot(&self, cond: &str) -> Option<String> {
+        let bits = format!("sub_group_ballot({cond})");
+        Some(if self.warp() > 32 { format!("as_ulong({bits}.xy)") } else { format!("{bits}.x") })
+    }
+
     fn unrolling(&self, unroll: bool) -> Option<&'static str> {
         Some(if unroll { "#pragma unroll" } else { "#pragma unroll 1" })
     }
@@ -176,6 +259,7 @@ const RESERVED: &[&str] = &[
     "get_group_id",
     "get_local_id",
     "get_num_groups",
+    "get_sub_group_local_id",
     "global",
     "half",
     "image2d_t",
@@ -194,6 +278,10 @@ const RESERVED: &[&str] = &[
     "sign",
     "size_t",
     "step",
+    "sub_group_ballot",
+    "sub_group_barrier",
+    "sub_group_shuffle",
+    "sub_group_shuffle_xor",
     "uchar",
     "uint",
     "ulong",

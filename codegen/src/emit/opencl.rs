@@ -208,8 +208,9 @@ pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
 
 /// The part of one sample type.
 fn transform(request: &Request, sample: Scalar, kernels: &[(&Kernel, &KernelInfo)]) -> Result<String, EmitError> {
-    let (text, names) = OpenCl.write_with(kernels, &mut Dialect::namer(&OpenCl))?;
-    let text = format!("{}\n{text}", Dialect::prelude(&OpenCl, kernels));
+    let dialect: &dyn Dialect = &OpenCl::PORTABLE;
+    let (text, names) = dialect.write_with(kernels, &mut dialect.namer())?;
+    let text = format!("{}\n{text}", dialect.prelude(kernels));
     let call = |i: usize| format!("const int code = launch_{}(\n                ", names[i]);
     let config = match sample {
         Scalar::F64 => Some("CL_DEVICE_DOUBLE_FP_CONFIG"),

@@ -45,6 +45,10 @@ impl<L: CLike> Dialect for L {
         CLike::warp(self)
     }
 
+    fn warps_are_in_rows(&self) -> bool {
+        CLike::warps_are_in_rows(self)
+    }
+
     fn namer(&self) -> Namer {
         Namer::new(&[C_RESERVED, self.reserved(), HELPERS])
     }

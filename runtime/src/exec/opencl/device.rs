@@ -1,7 +1,11 @@
 //! An OpenCL device, opened once for the plans on it.
 
 use super::error::OpenClError;
+use lifting_codegen::back::{Dialect, OpenCl};
+use lifting_codegen::ir::WARP;
+
 use lifting_dsl::sample::SampleType;
+use lifting_planner::Machine;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_FP_DENORM, CL_FP_ROUND_TO_NEAREST, Device, get_all_devices};
@@ -11,6 +15,9 @@ use std::sync::Arc;
 
 /// `CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT`.
 const CORRECT_QUOTIENTS: u64 = 1 << 7;
+
+/// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`, of `cl_intel_required_subgroup_size`.
+const SUB_GROUP_SIZES: u32 = 0x4108;
 
 /// PoCL's compiler moves barriers into branches that only some threads take, and lets the first thread decide for all
 /// (seen with 3.0 and 3.1: threads beyond the last column stored). Without optimisation it does not.
@@ -25,6 +32,9 @@ struct Inner {
     name: String,
     compute_units: u32,
     memory_bytes: usize,
+    /// Bytes of memory that a work-group can have.
+    local_bytes: usize,
+    dialect: OpenCl,
     /// `CL_DEVICE_SINGLE_FP_CONFIG` and `CL_DEVICE_DOUBLE_FP_CONFIG`.
     float_config: [u64; 2],
     /// What its compiler needs to be told whatever the kernels.
@@ -36,6 +46,26 @@ struct Inner {
 fn library() -> Result<(), OpenClError> {
     let cause = |e: &dyn fmt::Display| OpenClError::NoLibrary { cause: e.to_string() };
     cl3::load_library().as_ref().map(drop).map_err(|e| cause(e))
+}
+
+/// What a device's kernels are written in: with sub-groups of 32 lanes where it can have them, as warps have elsewhere;
+/// else with the largest that there are.
+fn dialect(device: &Device) -> OpenCl {
+    let (version, extensions) = (device.version().unwrap_or_default(), device.extensions().unwrap_or_default());
+    let has = |name| extensions.split_whitespace().any(|extension| extension == name);
+    // "OpenCL 3.0 …": before it, compilers do not know the version in which these kernels are written.
+    let is_recent = version.split(['.', ' ']).nth(1).and_then(|v| v.parse().ok()).is_some_and(|major: u32| major >= 3);
+    if !is_recent || !OpenCl::EXTENSIONS.into_iter().all(has) {
+        return OpenCl::PORTABLE;
+    }
+    let sizes = device.get_data(SUB_GROUP_SIZES).unwrap_or_default();
+    let sizes =
+        sizes.chunks_exact(size_of::<usize>()).map(|bytes| usize::from_ne_bytes(bytes.try_into().unwrap_or_default()));
+    let usable = sizes.filter(|n| n.is_power_of_two() && (8..=64).contains(n));
+    match usable.max_by_key(|&n| (n == WARP as usize, n)) {
+        Some(lanes) => OpenCl::with_sub_groups(lanes as u32),
+        None => OpenCl::PORTABLE,
+    }
 }
 
 impl OpenClDevice {
@@ -61,6 +91,8 @@ impl OpenClDevice {
             ordinal,
             compute_units: device.max_compute_units().map_err(refused)?,
             memory_bytes: device.global_mem_size().map_err(refused)? as usize,
+            local_bytes: device.local_mem_size().map_err(refused)? as usize,
+            dialect: dialect(&device),
             // A device without double precision may not know the question.
             float_config: [device.single_fp_config().map_err(refused)?, device.double_fp_config().unwrap_or(0)],
             options: match device.version() {
@@ -102,6 +134,25 @@ impl OpenClDevice {
         self.0.memory_bytes
     }
 
+    /// The dialect of its kernels: with sub-groups, where it has them with shuffles and lets kernels say their size.
+    pub(crate) fn dialect(&self) -> OpenCl {
+        self.0.dialect
+    }
+
+    /// What plans take it for.
+    pub(crate) fn machine(&self) -> Machine {
+        let shared = u32::try_from(self.0.local_bytes).unwrap_or(u32::MAX);
+        let mut machine = Machine::default().with_multiprocessors(self.0.compute_units);
+        machine.warp = self.0.dialect.warp();
+        machine.shared = shared.min(machine.shared);
+        machine
+    }
+
+    /// Lanes of the sub-groups that its kernels have; nothing where they do without.
+    pub fn sub_group(&self) -> Option<u32> {
+        self.0.dialect.lanes()
+    }
+
     /// Its context, which buffers and queues for plans are made in.
     pub fn context(&self) -> &Context {
         &self.0.context
@@ -127,7 +178,7 @@ impl OpenClDevice {
         let [single, double] = self.0.float_config;
         let config = match sample {
             SampleType::I16 | SampleType::I32 | SampleType::I64 => {
-                return Ok(format!("-cl-std=CL1.2{}", self.0.options));
+                return Ok(self.0.options.to_owned());
             }
             SampleType::F16 | SampleType::Bf16 | SampleType::F32 => single,
             SampleType::F64 if double == 0 => return Err(lacks("double precision")),
@@ -140,7 +191,7 @@ impl OpenClDevice {
             return Err(lacks("rounding to nearest"));
         }
         let quotients = if single & CORRECT_QUOTIENTS == 0 { "" } else { " -cl-fp32-correctly-rounded-divide-sqrt" };
-        Ok(format!("-cl-std=CL1.2{quotients}{}", self.0.options))
+        Ok(format!("{quotients}{}", self.0.options))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::PlanError;
 use crate::exec::packed::{gather, scatter};
 use crate::exec::{Executor, Workspace, WorkspaceSize};
 use crate::sample::Sample;
-use lifting_codegen::back::{Dialect, OpenCl};
+use lifting_codegen::back::Dialect;
 use lifting_codegen::ir::{ParamKind, Scalar};
 use lifting_codegen::schedule::Direction;
 use lifting_planner::{Arg, Array, Choice, Launch, List, Pass, Problem, Program, Region, Tuning};
@@ -89,11 +89,13 @@ impl fmt::Debug for Loaded {
 impl Loaded {
     fn new<T: Sample>(device: &OpenClDevice, program: Program) -> Result<Loaded, PlanError> {
         let kernels: Vec<_> = program.kernels.iter().map(|made| (&made.kernel, &made.info)).collect();
-        let (text, names) = OpenCl
-            .write_with(&kernels, &mut Dialect::namer(&OpenCl))
+        let dialect: &dyn Dialect = &device.dialect();
+        let (text, names) = dialect
+            .write_with(&kernels, &mut dialect.namer())
             .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
-        let text = format!("{}\n{text}", Dialect::prelude(&OpenCl, &kernels));
-        let options = device.options(T::KIND)?;
+        let text = format!("{}\n{text}", dialect.prelude(&kernels));
+        let standard = device.dialect().standard(kernels.iter().map(|(kernel, _)| *kernel));
+        let options = format!("{standard}{}", device.options(T::KIND)?);
         let compiled = Compiled::create_and_build_from_source(device.context(), &text, &options)
             .map_err(|log| OpenClError::Build { device: device.name().to_owned(), log })?;
         let kernels = (names.iter())
