@@ -25,6 +25,7 @@ step() {
 report() {
     local code=$? i
     finish
+    jobs -p | xargs -r kill 2> /dev/null || true
     rm -rf "$scratch"
     printf '\n   s  step\n'
     for i in "${!names[@]}"; do printf '%4d  %s\n' "${seconds[i]}" "${names[i]}"; done
@@ -32,16 +33,34 @@ report() {
 }
 trap report EXIT
 
-# A fresh environment for the Python package, where Python can make one.
-make_venv() {
+# Whether Python can make environments; it is said if not.
+has_venv() {
     if python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)' 2> /dev/null; then
-        python3 -m venv "$scratch/venv" || exit 1
+        return 0
     elif [ "${LIFTING_REQUIRE_PYTHON:-}" = 1 ]; then
         echo "LIFTING_REQUIRE_PYTHON=1, and there is no python3 of 3.11 or later with venv: apt install python3-venv"
         exit 1
     else
-        echo "skipped: there is no python3 of 3.11 or later with venv"
+        echo "the Python package is skipped: there is no python3 of 3.11 or later with venv"
         return 1
+    fi
+}
+
+# A fresh environment with what the Python package is said to need, with these extras. Modules are compiled when they
+# are imported, which most never are.
+make_venv() {
+    python3 -m venv "$scratch/venv"
+    python_needs "$@" > "$scratch/needs.txt"
+    "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile -r "$scratch/needs.txt"
+}
+
+# The CUDA compilers, where `xtask` would install them.
+install_cuda() {
+    local home="${CARGO_TARGET_DIR:-target}/cuda"
+    if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "$home/installed"; then
+        python3 -m venv --clear "$home"
+        "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile -r xtask/cuda.txt
+        cp xtask/cuda.txt "$home/installed"
     fi
 }
 

@@ -4,13 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The compilers as PyPI has them, at the versions that `registers.txt` was made with.
-const PACKAGES: [&str; 5] = [
-    "nvidia-cuda-nvcc==13.0.88",
-    "nvidia-nvvm==13.0.88",
-    "nvidia-cuda-crt==13.0.88",
-    "nvidia-cuda-nvrtc==13.0.88",
-    "nvidia-cuda-runtime==13.0.96",
-];
+const PACKAGES: &str = include_str!("../cuda.txt");
 
 /// Whether a program is installed. If not, it is said what goes `without` it, or with `LIFTING_REQUIRE_…=1` is an error.
 pub fn has(program: &str, without: &str) -> Result<bool, String> {
@@ -87,13 +81,13 @@ pub fn cuda() -> Result<Toolchain, String> {
     }
     let venv = target().join("cuda");
     let stamp = venv.join("installed");
-    let wanted = PACKAGES.join("\n");
-    if !std::fs::read_to_string(&stamp).is_ok_and(|s| s == wanted) {
+    if !std::fs::read_to_string(&stamp).is_ok_and(|s| s == PACKAGES) {
         eprintln!("installing the CUDA compilers from PyPI in {}", venv.display());
         let help = "Python 3 with venv is needed (Debian: apt-get install python3-venv), or set LIFTING_CUDA_HOME";
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv)).map_err(|e| format!("{e}\n{help}"))?;
-        run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--no-deps"]).args(PACKAGES))?;
-        std::fs::write(&stamp, wanted).map_err(|e| format!("{}: {e}", stamp.display()))?;
+        let install = ["install", "--quiet", "--no-deps", "--no-compile"];
+        run(Command::new(venv.join("bin/pip")).args(install).args(PACKAGES.lines()))?;
+        std::fs::write(&stamp, PACKAGES).map_err(|e| format!("{}: {e}", stamp.display()))?;
     }
     let lib = venv.join("lib");
     std::fs::read_dir(&lib)
