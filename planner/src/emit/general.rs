@@ -20,6 +20,10 @@ use lifting_codegen::schedule::{Direction, Shape, Sides, Tiles};
 use lifting_dsl::Boundary;
 use std::fmt::Write as _;
 
+/// What goes through levels: what a run knows, what of a level is one launch, and the order of these.
+const LAUNCHER: [&str; 3] =
+    [include_str!("general/run.cu.in"), include_str!("general/job.cu.in"), include_str!("general/levels.cu.in")];
+
 /// How many kernels a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
@@ -506,7 +510,7 @@ impl<'a> Draft<'a> {
             .with("WITHOUT_GAIN", flag(!request.gain))
             .with("HAS_GAIN", flag(request.gain))
             .with("PERIODIC", flag(request.boundary == Boundary::Periodic));
-        out += &launcher.fill(include_str!("general.cu.in"));
+        out += &launcher.fill(&LAUNCHER.join("\n"));
         for &sample in request.samples {
             let t =
                 docs(common(request, sample).with("P", "cuda_").with("STREAM", STREAM).with("DEVICE_DOC", DEVICE_DOC));

@@ -4,7 +4,7 @@
 //! from call to call is where the arrays are. [`general()`] writes functions for any shape, which choose at run time
 //! from what `survey` asked of the planner when the file was written; `axes` has their passes along one axis. `kernels`
 //! collects the kernels of a file and says of each what it does. `launch.cu.in` is a launch, `table.cu.in` the loop
-//! that goes through a table, `general.cu.in` goes through levels as `lower` does.
+//! that goes through a table; `general/` has what goes through levels as `lower` does.
 
 mod axes;
 mod fixed;
