@@ -222,17 +222,9 @@ def test_cupy_on_a_gpu():
 def test_strided_arrays_of_cupy():
     """Plans on a GPU take dense arrays and say so of others; a copy has their bits."""
     cupy = need("cupy")
-    whole = sample((40, 60, 3), "float32")
-    on_gpu = cupy.asarray(whole)
+    whole = sample((20, 60, 3), "float32")
     plan, host = (lifting.Plan((20, 28), "cdf97", 2, device=device) for device in ("cuda", "cpu"))
-    for view in (np.s_[::2, 4:, 1], np.s_[39::-2, 59:3:-1, 0]):
-        given, expected = on_gpu[view][:, :28], host.forward(whole[view][:, :28])
-        with pytest.raises(lifting.LiftingError, match="contiguous"):
-            plan.forward(given)
-        assert bits(cupy.asnumpy(plan.forward(cupy.ascontiguousarray(given)))) == bits(expected)
-    out = cupy.zeros((20, 56), "float32")[:, ::2]
+    given, expected = cupy.asarray(whole)[:, 4:60:2, 1], host.forward(whole[:, 4:60:2, 1])
     with pytest.raises(lifting.LiftingError, match="contiguous"):
-        plan.forward(cupy.ascontiguousarray(given), out=out)
-    # A view that is dense is read where it is.
-    batch = cupy.asarray(sample((3, 20, 28), "float32"))
-    assert bits(cupy.asnumpy(plan.forward(batch[1]))) == bits(host.forward(cupy.asnumpy(batch)[1]))
+        plan.forward(given)
+    assert bits(cupy.asnumpy(plan.forward(cupy.ascontiguousarray(given)))) == bits(expected)
