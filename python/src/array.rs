@@ -63,6 +63,12 @@ impl<T: Sample> Array<T> {
         if !array.address.is_multiple_of(align_of::<T>()) {
             return Err(not_aligned(what));
         }
+        if array.span().is_none() {
+            return Err(LiftingError::new_err(format!(
+                "the strides of {what} reach beyond all memory, as those do that CuPy exports of reversed axes: make it \
+                 contiguous first, with `cupy.ascontiguousarray`"
+            )));
+        }
         if array.shape.len() > lifting::MAX_RANK {
             let (axes, most) = (array.shape.len(), lifting::MAX_RANK);
             return Err(LiftingError::new_err(format!("{what} has {axes} axes: between 1 and {most} can be taken")));
@@ -124,7 +130,7 @@ impl<T: Sample> Array<T> {
             return Err(PyTypeError::new_err(message));
         }
         if complex {
-            strides.iter_mut().for_each(|stride| *stride *= 2);
+            strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
             shape.push(2);
             strides.push(1);
         }
@@ -196,22 +202,27 @@ impl<T: Sample> Array<T> {
         Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, count) } })
     }
 
-    /// First byte, and one past the last.
-    fn span(&self) -> (usize, usize) {
+    /// First byte, and one past the last; nothing if there are no such addresses.
+    fn span(&self) -> Option<(usize, usize)> {
         if self.shape.contains(&0) {
-            return (0, 0);
+            return Some((0, 0));
         }
-        let reach = |sign: isize| -> usize {
-            let axis = |(n, stride): (&usize, &isize)| (*n as isize - 1) * (stride * sign).max(0);
-            self.shape.iter().zip(&self.strides).map(axis).sum::<isize>() as usize * size_of::<T>()
+        let reach = |sign: isize| {
+            let axis = |(n, stride): (&usize, &isize)| {
+                isize::try_from(n - 1).ok()?.checked_mul(stride.checked_mul(sign)?.max(0))
+            };
+            let mut reaches = self.shape.iter().zip(&self.strides).map(axis);
+            let samples = reaches.try_fold(0_isize, |sum, reach| sum.checked_add(reach?))?;
+            samples.unsigned_abs().checked_mul(size_of::<T>())
         };
-        (self.address - reach(-1), self.address + reach(1) + size_of::<T>())
+        let end = self.address.checked_add(reach(1)?)?.checked_add(size_of::<T>())?;
+        Some((self.address.checked_sub(reach(-1)?)?, end))
     }
 
     /// Whether some byte may belong to both.
     pub fn meets(&self, other: &Array<T>) -> bool {
-        let ((a, a_end), (b, b_end)) = (self.span(), other.span());
-        self.place == other.place && a < b_end && b < a_end
+        let common = self.span().zip(other.span()).map(|((a, a_end), (b, b_end))| a < b_end && b < a_end);
+        self.place == other.place && common.unwrap_or(true)
     }
 
     /// Whether both are the same samples in the same order.

@@ -228,3 +228,6 @@ def test_strided_arrays_of_cupy():
     with pytest.raises(lifting.LiftingError, match="contiguous"):
         plan.forward(given)
     assert bits(cupy.asnumpy(plan.forward(cupy.ascontiguousarray(given)))) == bits(expected)
+    # Of reversed axes CuPy exports strides that are no strides.
+    with pytest.raises(lifting.LiftingError, match="contiguous"):
+        plan.forward(cupy.asarray(whole)[::-1, 59:3:-2, 1])
