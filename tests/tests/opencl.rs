@@ -198,40 +198,34 @@ fn equal_the_cpus(device: Device) {
     agree(&device, "cdf97", shape, 3, border, |v| v as f64 * 1e-310);
 }
 
-/// Where sub-groups are warps, schedules with shuffles do what the CPU does. Shapes are those of a picture, of a volume and of
-/// a line; what a schedule is not for, it refuses.
+/// Where sub-groups are warps, schedules with shuffles do what the CPU does, of a picture, a volume and a line; what a
+/// schedule is not for, it refuses. Compilers of such devices take their time: the 5/3 is the shortest.
 #[test]
 fn schedules_of_warps_equal_the_cpus() {
-    let (mut devices, mut taken) = (0, BTreeSet::new());
-    for device in self::devices("schedules of warps").filter(|device| opened(device).sub_group().is_some()) {
-        devices += 1;
-        for schedule in Schedule::all() {
-            for shape in [&[67, 130][..], &[9, 34, 70], &[4099]] {
-                for name in ["cdf97", "legall53", "db4"] {
-                    let wavelet = catalogue::find(name).unwrap();
-                    let builder = Plan::builder(&wavelet).shape(shape).levels(1).boundary(Boundary::Edge);
-                    let built =
-                        |device: &Device, schedule| builder.clone().schedule(schedule).sample::<f32>().build(device);
-                    let Ok(ours) = built(&device, schedule) else { continue };
-                    let cpu = built(&Device::cpu_with_threads(1), Schedule::Auto).unwrap();
-                    let data: Vec<f32> = noise(ours.len(), 1 << 20).into_iter().map(|v| v as f32 / 8.0).collect();
-                    let mut bands = [0, 1].map(|_| vec![0.0; ours.coefficient_len()]);
-                    let mut back = [0, 1].map(|_| vec![0.0; ours.len()]);
-                    for (i, plan) in [&ours, &cpu].into_iter().enumerate() {
-                        plan.forward(&data[..], &mut bands[i][..]).unwrap();
-                        plan.inverse(&bands[i][..], &mut back[i][..]).unwrap();
-                    }
-                    assert!(bands[0] == bands[1] && back[0] == back[1], "{name}, {shape:?}, {}", schedule.name());
-                    taken.insert(schedule.name());
-                }
-            }
+    let mut without = true;
+    for device in devices("schedules of warps").filter(|device| opened(device).sub_group().is_some()) {
+        let wavelet = catalogue::find("legall53").unwrap();
+        let mut taken = BTreeSet::new();
+        for (schedule, shape) in Schedule::all().flat_map(|s| [&[67, 130][..], &[9, 34, 70], &[4099]].map(|n| (s, n))) {
+            let builder = Plan::builder(&wavelet).shape(shape).levels(1).boundary(Boundary::Edge).sample::<i32>();
+            let Ok(ours) = builder.clone().schedule(schedule).build(&device) else { continue };
+            let plans = [ours, builder.build(&Device::cpu_with_threads(1)).unwrap()];
+            let data: Vec<i32> = noise(shape.iter().product(), 1 << 30).into_iter().map(|v| v as i32).collect();
+            let [ours, expected] = plans.map(|plan| {
+                let (mut bands, mut back) = (vec![0; plan.coefficient_len()], vec![0; plan.len()]);
+                plan.forward(&data[..], &mut bands[..]).unwrap();
+                plan.inverse(&bands[..], &mut back[..]).unwrap();
+                (bands, back)
+            });
+            assert!(ours == expected, "{}, {shape:?}, {}", schedule.name(), opened(&device).name());
+            taken.insert(schedule.name());
         }
-    }
-    if devices == 0 {
-        println!("schedules of warps: skipped: no device has sub-groups with shuffles");
-    } else {
         let expected = ["warp", "stream", "tile", "volume"];
         assert!(expected.iter().all(|name| taken.contains(name)), "only {taken:?}");
+        without = false;
+    }
+    if without {
+        println!("schedules of warps: skipped: no device has sub-groups with shuffles");
     }
 }
 
