@@ -1,4 +1,5 @@
-//! Pages of `docs/papers` show what was measured: a row of a table for each row of `docs/papers/h200.json`.
+//! Pages of `docs/papers` show what was measured: a row of a table for each row of `docs/papers/h200.json`, and of
+//! `h100.json`.
 
 use serde_json::Value;
 use std::path::Path;
@@ -21,10 +22,10 @@ fn figure(value: &Value) -> String {
 
 #[test]
 fn pages_show_what_was_measured() {
-    let data: Value = serde_json::from_str(&read("h200.json")).expect("it is JSON");
-    let tables = data["tables"].as_array().expect("there are tables");
-    assert!(tables.len() >= 10);
-    for table in tables {
+    let data = ["h200.json", "h100.json"].map(|name| serde_json::from_str::<Value>(&read(name)).expect("it is JSON"));
+    let [most, more] = data.each_ref().map(|data| data["tables"].as_array().expect("there are tables"));
+    assert!(most.len() >= 10 && more.len() >= 6);
+    for table in most.iter().chain(more) {
         let id = table["table"].as_str().expect("a table has a name");
         let page = read(&format!("{}.md", id.split('-').next().expect("a name begins with its paper")));
         let heading = format!("## {}\n\n`liftc papers {id}`.", table["title"].as_str().expect("a title"));
