@@ -44,7 +44,7 @@ impl Sweeps {
             .with("WAY_FORWARD", way(forward))
             .with("WAY_INVERSE", way(inverse))
             .with("SERVE", serve.replace("@OUTSIDE@", outside));
-        t.fill(include_str!("../sweep.rs.in"))
+        t.fill(&[include_str!("../sweep_rows.rs.in"), include_str!("../sweep.rs.in")].join("\n"))
     }
 
     /// The loops of the sample type of that index.
