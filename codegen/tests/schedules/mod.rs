@@ -411,6 +411,21 @@ fn the_catalogue() {
     assert!(counts.iter().all(|ran| *ran > 5), "{counts:?}");
 }
 
+/// Steps that read on one side only, so that a tile has its halo there, and its last columns have results.
+#[test]
+fn volumes_with_a_halo_on_one_side() {
+    let text = "wavelet left { domain integer; even += odd[-3]; } wavelet right { domain integer; even += odd[2]; }";
+    let volume: Of = *SCHEDULES.iter().find(|schedule| schedule.name() == "volume").expect("there is one");
+    let (boundary, scalar) = (Boundary::Periodic, Scalar::I64);
+    for scheme in lifting_dsl::compile(text).expect("it compiles").schemes {
+        let shape = small(volume, &scheme, scalar, boundary).expect("its tiles hold the scheme");
+        for sides in [[4, 4, 56], [4, 40, 60], [4, 4, 120]] {
+            let case = Case { order: Order::VerticalFirst, rows: Rows::Aligned, ..Case::new(sides) };
+            launch::run(&scheme, &[Try { shape, boundary, scalar, case, kernels: Kernels::All, seed: 1 }]);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 

@@ -264,12 +264,16 @@ impl Walk<'_> {
         let shape = self.plan.shape;
         let mut column = Column::of(b, Builtin::ThreadY.into(), shape.columns as i32, shape.pairs as i32);
         if shape.whole_sectors {
-            // Of each kind of columns, those with results first; what is beyond the last ones nobody stores.
+            // Of each kind of columns, those with results first. What is beyond the last ones nobody stores; where they
+            // are the tile's last, the halo before the first ones stands there.
             let (groups, half) = (shape.columns as i32 / 2, 16 * shape.columns as i32);
             let first = self.plan.left as i32 * groups;
             let of_kind = Expr::from(column.group).and((groups - 1).into()) * 32 + Expr::from(Builtin::ThreadX) + first;
             let kind = (Expr::from(column.group) >> groups.ilog2() as i32) * half;
-            column.at = b.let_("from_first", Scalar::I32, of_kind.min((half - 1).into()) + kind);
+            let last = Expr::from(half - 1);
+            let is_full = first > 0 && self.plan.results()[1] == 2 * half;
+            let of_kind = if is_full { of_kind.and(last) } else { of_kind.min(last) };
+            column.at = b.let_("from_first", Scalar::I32, of_kind + kind);
         }
         column
     }
