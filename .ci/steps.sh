@@ -54,13 +54,10 @@ make_venv() {
     "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile -r "$scratch/needs.txt"
 }
 
-# The CUDA compilers, where `xtask` would install them.
-install_cuda() {
-    local home="${CARGO_TARGET_DIR:-target}/cuda"
-    if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "$home/installed"; then
-        python3 -m venv --clear "$home"
-        "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile -r xtask/cuda.txt
-        cp xtask/cuda.txt "$home/installed"
+# The packages of the CUDA compilers, by the environment's pip, so that `xtask` need not wait for the network.
+fetch_cuda() {
+    if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "${CARGO_TARGET_DIR:-target}/cuda/installed"; then
+        "$scratch/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps -r xtask/cuda.txt -d "$scratch/cuda"
     fi
 }
 

@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match compile(one, &toolchain, &nvrtc, (clang, options.full)) {
+                    match compile(one, &toolchain, &nvrtc, clang, options) {
                         Ok(found) => {
                             println!("{}: {} kernels", one.name, found.len());
                             usages.lock().expect("no worker panics").extend(found);
@@ -91,8 +91,10 @@ fn compile(
     one: &Emitted,
     toolchain: &Toolchain,
     nvrtc: &Nvrtc,
-    (clang, full): (bool, bool),
+    clang: bool,
+    options: &Options,
 ) -> Result<Vec<Usage>, String> {
+    let full = options.full;
     let object = one.c.with_extension("o");
     let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-c"];
     for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
@@ -101,7 +103,9 @@ fn compile(
         let only_syntax = with_header.args(strict).arg("-fsyntax-only").arg("-include").arg(&one.header);
         run_command(only_syntax.arg("-Wmissing-prototypes").arg(&one.c))?;
     }
-    let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", "-O"];
+    // Three instruction sets of long loops take an optimiser 15 s a file, and it has no say in what is accepted.
+    let level = if full || options.afresh { "-Copt-level=3" } else { "-Copt-level=0" };
+    let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", level];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages: Vec<Usage> = Vec::new();
     // What NVRTC makes machine code of, nvcc does, too, with the same assembler: PTX tells whether it takes the text.
