@@ -28,6 +28,7 @@
 use crate::core::body::Body;
 use crate::core::border::Line;
 use crate::core::scheme::{Boundary, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
+use crate::core::stage::Inverses;
 use crate::core::weight::Weight;
 
 /// The steps of the adjoint away from borders; `None` if one is an integer step, which rounds and so has no adjoint.
@@ -78,6 +79,7 @@ impl Scheme {
             profiles: Vec::new(),
             body,
             steps,
+            inverses: Inverses::default(),
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::core::diag::Diagnostic;
 use crate::core::names::name_fault;
 use crate::core::scheme::*;
 use crate::core::span::Span;
+use crate::core::stage::Inverses;
 use crate::core::weight::{Weight, fits, in_range, invertible};
 
 impl Scheme {
@@ -44,7 +45,16 @@ impl Scheme {
             }
         }
         if errors.is_empty() {
-            Ok(Scheme { name, docs: Vec::new(), domain, boundary, profiles: Vec::new(), body: Body::Lifting, steps })
+            Ok(Scheme {
+                name,
+                docs: Vec::new(),
+                domain,
+                boundary,
+                profiles: Vec::new(),
+                body: Body::Lifting,
+                steps,
+                inverses: Inverses::default(),
+            })
         } else {
             Err(errors)
         }

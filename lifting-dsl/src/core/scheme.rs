@@ -9,6 +9,7 @@
 
 use crate::core::body::{Body, Factored};
 use crate::core::lattice::Lattice;
+use crate::core::stage::Inverses;
 use crate::core::weight::Weight;
 
 /// A wavelet may have so many steps.
@@ -283,6 +284,7 @@ pub struct Scheme {
     pub(crate) profiles: Vec<Profile>,
     pub(crate) body: Body,
     pub(crate) steps: Vec<Step>,
+    pub(crate) inverses: Inverses,
 }
 
 impl Scheme {

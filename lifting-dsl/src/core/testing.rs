@@ -4,6 +4,7 @@
 
 use crate::core::body::Body;
 use crate::core::scheme::{Boundary, Domain, Group, IntegerStep, Op, Phase, RealStep, ScaleStep, Scheme, Step, Tap};
+use crate::core::stage::Inverses;
 use crate::core::weight::Weight;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -83,6 +84,7 @@ pub fn scheme(name: &str, domain: Domain, boundary: Boundary, steps: Vec<Step>) 
         profiles: Vec::new(),
         body: Body::Lifting,
         steps,
+        inverses: Inverses::default(),
     }
 }
 

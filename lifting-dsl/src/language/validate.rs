@@ -6,6 +6,7 @@ use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
 use crate::core::scheme::*;
 use crate::core::span::Span;
+use crate::core::stage::Inverses;
 use crate::core::weight::{in_range, invertible};
 use crate::language::ast::{self, Item, ProfileItem, StepOp, Word};
 use crate::language::constant::{Arithmetic, as_i32};
@@ -166,6 +167,7 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
         profiles: profiles.into_iter().map(|(p, _)| p).collect(),
         body: body?,
         steps,
+        inverses: Inverses::default(),
     })
 }
 
