@@ -35,12 +35,16 @@ pub fn run(args: &CompileArgs) -> Outcome {
         return Err(usage("--dialect chooses what the kernels of --emit ir are written in")
             .help("say --emit ir, or leave --dialect away: files have languages of their own"));
     }
+    let cuda = args.emit.contains(&Emit::File(&emit::CUDA));
     let shared = args.schedule == [Schedule::Shared];
-    if !args.schedule.is_empty() && !shared && args.emit.iter().any(|e| *e != Emit::Ir) {
-        return Err(usage(
-            "--schedule chooses among the kernels of --emit ir: CUDA, C and Rust files hold all they need",
-        )
-        .help("say --emit ir, or leave --schedule away; CUDA files know --schedule shared"));
+    let suits = args.schedule.is_empty() || shared && cuda || args.emit.iter().all(|e| *e == Emit::Ir);
+    if !suits {
+        return Err(usage("--schedule chooses among the kernels of --emit ir: other files hold all they need")
+            .help("say --emit ir, or leave --schedule away; CUDA files know --schedule shared"));
+    }
+    if !args.fixed.shape.is_empty() && !cuda {
+        return Err(usage("--shape is for functions in CUDA files: other files take any shape")
+            .help("add cuda to --emit, or leave --shape away"));
     }
     if shared && !args.fixed.shape.is_empty() {
         return Err(usage(
@@ -342,9 +346,11 @@ fn command(args: &CompileArgs, word: &str) -> String {
     if let Some(profile) = args.profile {
         words.push(format!("--profile {}", profile.name()));
     }
-    if args.schedule == [Schedule::Shared] && args.emit.contains(&Emit::File(&emit::CUDA)) {
-        words.push("--schedule shared".into());
+    if !args.schedule.is_empty() {
+        words.push(format!("--schedule {}", list(args.schedule.iter().map(|s| s.name().to_owned()).collect())));
     }
+    words.extend(args.after.iter().map(|pass| format!("--after {pass}")));
+    words.extend(args.dialect.iter().map(|word| format!("--dialect {word}")));
     if args.kernels == KernelCount::All {
         words.push("--kernels all".into());
     }

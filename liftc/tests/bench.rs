@@ -143,6 +143,7 @@ fn opencl_devices_are_measured() {
     assert_eq!(json["device"]["kind"], "opencl");
     assert_eq!(json["results"].as_array().unwrap().len(), 4);
     bench.run("bench --device opencl --shape 8x8 --pitch 64").fails(2, "arrays on OpenCL devices have no gaps");
+    bench.run("bench --device opencl --shape 100000x1000000").fails(1, "the arrays need 1");
 
     bench.copy("camera.png");
     for device in ["cpu", "opencl"] {

@@ -69,6 +69,8 @@ fn functions_for_a_shape() {
         ("legall53 --levels 2", "--shape"),
         ("legall53 --shape 5x5,6x6,7x7 -l 1,2", "there are 3 shapes and 2 numbers of levels"),
         ("legall53 --shape 5x5 --schedule shared", "for functions for any shape"),
+        ("legall53 --emit opencl,c --shape 5x5", "other files take any shape"),
+        ("legall53 --emit opencl --schedule shared", "other files hold all they need"),
         ("legall53 --shape 0x5", "write the lengths of the axes"),
         ("legall53 --shape 5x5 --axes 2", "axes"),
         ("db2 --shape 63x64", "the periodic border rule needs an even number"),
@@ -174,6 +176,10 @@ fn kernels_in_dialects() {
     for dialect in lifting_codegen::back::DIALECTS {
         assert!(help.contains(&format!("- {}", dialect.word())) && help.contains(dialect.name()), "{help}");
     }
+    let made = ir("--schedule horizontal,warp --after dead --dialect opencl-sub-groups").ok().stdout;
+    let line = " --emit ir --sample f32 --schedule horizontal,warp --after dead --dialect opencl-sub-groups\n";
+    assert!(made.contains(line) && made.contains("sub_group_shuffle"), "{made}");
+    ir("--schedule warp --dialect opencl").fails(1, "it has a warp shuffle; choose a schedule that does without");
     bench.run("cdf97 --emit ir --dialect cuda -o out").ok();
     let text = String::from_utf8(bench.read("out/cdf97.kernels.cu")).expect("text");
     assert!(text.contains("Kernels of schedules, as CUDA C++."));

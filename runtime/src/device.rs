@@ -151,7 +151,7 @@ impl Device {
             #[cfg(feature = "opencl")]
             Device::OpenCl(device) => {
                 let mut tuning = tuning(device.machine(), device.name().to_owned());
-                if tuning.schedule == Schedule::Auto && device.sub_group().is_none() {
+                if tuning.schedule == Schedule::Auto && !device.takes_shuffles() {
                     tuning.schedule = Schedule::Shared;
                 }
                 Box::new(crate::opencl::OpenClPlan::<T>::new(device, problem, tuning)?)

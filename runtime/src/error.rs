@@ -297,7 +297,7 @@ pub enum PlanError {
         reason: String,
     },
     /// A device that runs no kernels but those of plans.
-    #[error("{device} runs no kernels: take a CUDA device, or the interpreter")]
+    #[error("{device} runs no kernels but those of plans: take a CUDA device, or the interpreter")]
     NoKernels {
         /// The device.
         device: String,

@@ -297,9 +297,30 @@ fn the_catalogue_equals_the_cpus() {
     let each = if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") { 1 } else { 50 };
     for device in devices("the catalogue") {
         for entry in lifting_filters::CATALOGUE.iter().step_by(each) {
+            println!("{}, {}", opened(&device).name(), entry.name);
             every_border(&device, entry.name, &[11, 21], 2);
         }
     }
+}
+
+/// Threads that open a device at once all get it, and their plans' results: run alone, this is where drivers begin.
+#[test]
+fn threads_open_devices_at_once() {
+    let wavelet = catalogue::find("legall53").unwrap();
+    let results: Vec<Option<Vec<i32>>> = std::thread::scope(|scope| {
+        let open = || {
+            let device = Device::opencl(0).ok()?;
+            let plan = Plan::builder(&wavelet).shape(&[9, 21]).sample::<i32>().build(&device).unwrap();
+            let data: Vec<i32> = (0..plan.len() as i32).map(|v| v * v % 251).collect();
+            let mut bands = vec![0; plan.coefficient_len()];
+            plan.forward(&data, &mut bands).unwrap();
+            Some(bands)
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let found = devices("threads at once").next().is_some();
+    assert!(results.iter().all(|result| result.is_some() == found && *result == results[0]));
 }
 
 #[test]
@@ -318,6 +339,7 @@ fn what_cannot_be_says_why() {
             Err(error) => {
                 let error = error.to_string();
                 assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+                assert!(error.starts_with("OpenCL device `"), "it is no mistake of ours: {error}");
                 assert_eq!(opened(&device).sub_group(), None);
             }
         }

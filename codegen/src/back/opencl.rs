@@ -98,11 +98,7 @@ impl CLike for OpenCl {
         if kernels.iter().any(doubles) {
             out += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
         }
-        if kernels.iter().any(|(kernel, _)| has_warps(kernel)) {
-            for extension in &Self::EXTENSIONS[..2] {
-                out += &format!("#pragma OPENCL EXTENSION {extension} : enable\n");
-            }
-        }
+        // Extensions that only add functions are not to be enabled: compilers warn of pragmas for those.
         out
     }
 

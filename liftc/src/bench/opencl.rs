@@ -170,9 +170,11 @@ fn measure<T: Sample>(runner: &Runner, case: &Case, repeats: usize) -> Outcome<V
     let on_device = plan.opencl().map_err(input)?;
     let pair = (plan.len() + plan.coefficient_len()) * size_of::<T>();
     let all = pair + plan.len() * size_of::<T>();
-    let usable = (runner.device.memory_bytes() / 2).saturating_sub(on_device.workspace_bytes());
-    let count = sets(pair, all, usable).ok_or_else(|| {
-        input(format!("out of memory: the arrays need {all} bytes, and {usable} are half of what {device} has"))
+    // Devices do not say how much is free, and a processor's memory is others' as well.
+    let half = runner.device.memory_bytes() / 2;
+    let count = sets(pair, all, half.saturating_sub(on_device.workspace_bytes())).ok_or_else(|| {
+        let needed = all + on_device.workspace_bytes();
+        input(format!("out of memory: the arrays need {needed} bytes, and half of what {device} has are {half}"))
             .help("give a smaller --shape or --batch")
     })?;
     let original: Vec<T> = data::random(plan.len(), Rows::GAPLESS);

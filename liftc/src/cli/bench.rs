@@ -149,3 +149,14 @@ pub(super) fn device(text: &str) -> Result<DeviceArg, String> {
         _ => Err("write best, cpu, cuda, cuda:N, opencl or opencl:N".into()),
     }
 }
+
+/// A device that codes pictures: OpenCL devices have plans alone.
+pub(super) fn coding_device(text: &str) -> Result<DeviceArg, String> {
+    match device(text) {
+        Ok(DeviceArg::OpenCl(_)) => {
+            Err("pictures are not coded on OpenCL devices: write best, cpu, cuda or cuda:N".into())
+        }
+        Ok(device) => Ok(device),
+        Err(_) => Err("write best, cpu, cuda or cuda:N".into()),
+    }
+}

@@ -139,7 +139,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    fn name(self) -> &'static str {
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
         match self {
             Schedule::Shared => "shared",
             Schedule::Horizontal => "horizontal",

@@ -1,6 +1,6 @@
 //! Arguments of what takes pictures and arrays: `transform`, `encode`, `decode` and `info`.
 
-use super::bench::{DeviceArg, device};
+use super::bench::{DeviceArg, coding_device, device};
 use super::values::{Shape, any_shape, boundary_values, format_values, sample_values, sides};
 use clap::{Args, ValueEnum};
 use lifting::{Boundary, Format, Layout, SampleType};
@@ -141,7 +141,7 @@ pub struct EncodeArgs {
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
     /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -190,7 +190,7 @@ pub struct DecodeArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<OutputFormat>,
     /// Where to transform and to code: best, cpu, cuda, or cuda:N for device number N
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = coding_device)]
     pub device: DeviceArg,
     /// Threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -8,10 +8,13 @@ use lifting_dsl::sample::SampleType;
 use lifting_planner::Machine;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
-use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_FP_DENORM, CL_FP_ROUND_TO_NEAREST, Device, get_all_devices};
+use opencl3::device::{
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_FP_DENORM, CL_FP_ROUND_TO_NEAREST, Device, get_all_devices,
+};
 use opencl3::error_codes::ClError;
+use opencl3::types::cl_device_id;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// `CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT`.
 const CORRECT_QUOTIENTS: u64 = 1 << 7;
@@ -35,6 +38,7 @@ struct Inner {
     /// Bytes of memory that a work-group can have.
     local_bytes: usize,
     dialect: OpenCl,
+    is_processor: bool,
     /// `CL_DEVICE_SINGLE_FP_CONFIG` and `CL_DEVICE_DOUBLE_FP_CONFIG`.
     float_config: [u64; 2],
     /// What its compiler needs to be told whatever the kernels.
@@ -46,6 +50,15 @@ struct Inner {
 fn library() -> Result<(), OpenClError> {
     let cause = |e: &dyn fmt::Display| OpenClError::NoLibrary { cause: e.to_string() };
     cl3::load_library().as_ref().map(drop).map_err(|e| cause(e))
+}
+
+/// All platforms' devices, in the order in which the loader lists them. Without any platform the loader answers by an
+/// error. One thread at a time asks: PoCL 3.1 makes its devices at the first question, and gives them to another thread
+/// before they are finished.
+fn devices() -> Vec<cl_device_id> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    get_all_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default()
 }
 
 /// What a device's kernels are written in: with sub-groups of 32 lanes where it can have them, as warps have elsewhere;
@@ -75,8 +88,7 @@ impl OpenClDevice {
     /// If there is no library, no such device, or it refuses.
     pub fn open(ordinal: usize) -> Result<OpenClDevice, OpenClError> {
         library()?;
-        // Without any platform the loader answers by an error.
-        let ids = get_all_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default();
+        let ids = devices();
         let Some(&id) = ids.get(ordinal) else {
             return Err(match ids.len() {
                 0 => OpenClError::NoDevice,
@@ -93,6 +105,7 @@ impl OpenClDevice {
             memory_bytes: device.global_mem_size().map_err(refused)? as usize,
             local_bytes: device.local_mem_size().map_err(refused)? as usize,
             dialect: dialect(&device),
+            is_processor: device.dev_type().map_err(refused)? & CL_DEVICE_TYPE_CPU != 0,
             // A device without double precision may not know the question.
             float_config: [device.single_fp_config().map_err(refused)?, device.double_fp_config().unwrap_or(0)],
             options: match device.version() {
@@ -111,7 +124,7 @@ impl OpenClDevice {
     /// If there is no library.
     pub fn count() -> Result<usize, OpenClError> {
         library()?;
-        Ok(get_all_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default().len())
+        Ok(devices().len())
     }
 
     /// Its number, counted from 0.
@@ -137,6 +150,12 @@ impl OpenClDevice {
     /// The dialect of its kernels: with sub-groups, where it has them with shuffles and lets kernels say their size.
     pub(crate) fn dialect(&self) -> OpenCl {
         self.0.dialect
+    }
+
+    /// Whether plans take schedules with shuffles unasked. A processor's compiler works on these for half a minute or
+    /// more, so there they are taken where they are named.
+    pub(crate) fn takes_shuffles(&self) -> bool {
+        self.sub_group().is_some() && !self.0.is_processor
     }
 
     /// What plans take it for.

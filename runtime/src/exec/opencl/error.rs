@@ -44,6 +44,14 @@ pub enum OpenClError {
         /// What it lacks.
         lacks: &'static str,
     },
+    /// A schedule asks for something that the device's kernels cannot have.
+    #[error("OpenCL device `{device}` cannot have this schedule: {reason}")]
+    Lacks {
+        /// Its name.
+        device: String,
+        /// What a kernel asks for, and what to do.
+        reason: String,
+    },
     /// The device's compiler refuses a kernel.
     #[error("the compiler of OpenCL device `{device}` refuses the plan's kernels: {log}")]
     Build {

@@ -92,7 +92,7 @@ impl Loaded {
         let dialect: &dyn Dialect = &device.dialect();
         let (text, names) = dialect
             .write_with(&kernels, &mut dialect.namer())
-            .map_err(|e| PlanError::Kernel { kernel: e.kernel.clone(), reason: e.to_string() })?;
+            .map_err(|e| OpenClError::Lacks { device: device.name().to_owned(), reason: e.to_string() })?;
         let text = format!("{}\n{text}", dialect.prelude(&kernels));
         let standard = device.dialect().standard(kernels.iter().map(|(kernel, _)| *kernel));
         let options = format!("{standard}{}", device.options(T::KIND)?);
