@@ -31,6 +31,7 @@ use fused::{Fused, Run};
 use level::{ARRIVE, Chunk, Level, Memory};
 use lifting_dsl::geometry::Layout;
 use lifting_planner::Problem;
+use std::mem::MaybeUninit;
 use view::{Grid, Rows};
 pub(super) use volume::Volume;
 
@@ -384,13 +385,16 @@ impl<T: Sample> Program<T> {
         let low = low.as_mut_ptr();
         let mut memory = self.memory(work);
         let mut state = [State::default(); MAX_LEVELS];
+        // Made once: they are small arrays, and what reads such soon after they were written may wait for all stores
+        // before them, of which those past the caches take long.
+        let mut all = [const { MaybeUninit::uninit() }; MAX_LEVELS];
         let rings = memory.ring;
         let mut offset = 0;
         for j in self.order(way, top) {
             let level = self.level(way, j);
             let chunk = level_whole(level);
-            let (from, to) = self.ends(way, j, top, image, low, false);
-            let run = self.fused(way, j, top, &from, &to);
+            let (from, to) = all[j].write(self.ends(way, j, top, image, low, false));
+            let run = self.fused(way, j, top, from, to);
             let (front, end) = (level.start(&chunk, run.as_ref()), level.end(&chunk, run.as_ref()));
             state[j] = State { chunk, run, front, end, ring: offset };
             offset += level.ring().unwrap_or(0).next_multiple_of(64);
@@ -399,11 +403,13 @@ impl<T: Sample> Program<T> {
         // under way.
         while let Some(j) = self.next(way, top, &state) {
             let level = self.level(way, j);
-            let (from, to) = self.ends(way, j, top, image, low, false);
             let State { chunk, run, front, ring, .. } = &state[j];
             memory.ring = rings.wrapping_add(*ring);
-            // SAFETY: by the caller's promise.
-            unsafe { level.arrive(chunk, *front, &from, &to, &memory, run.as_ref()) };
+            // SAFETY: by the caller's promise, and those of level j were made.
+            unsafe {
+                let (from, to) = all[j].assume_init_ref();
+                level.arrive(chunk, *front, from, to, &memory, run.as_ref());
+            }
             state[j].front += ARRIVE as isize;
         }
         fused::fence();

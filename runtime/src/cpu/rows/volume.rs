@@ -6,7 +6,7 @@
 //! its own.
 
 use super::axis::Axis;
-use super::fused::{self, Along, Fused};
+use super::fused::{self, Along, Fused, LINE};
 use super::level::Chunk;
 use super::{Batch, Coefficients, Image, LARGE, Plane, Program, Way};
 use crate::cpu::Shared;
@@ -315,8 +315,11 @@ impl<T: Sample> Level<T> {
                     // Rows that stay in cache for the next level, or for the steps along rows.
                     let low = bands.low.is_some() && y < self.low[1] && x == 0;
                     let stays = |r: usize| !analysis || low && axis.phase(leaving(r)) == 0;
-                    let long = count * size_of::<T>() >= 4096;
-                    let stream = [large && long && !stays(0), large && long && !stays(1)];
+                    // Lines of the cache that are sent to memory in parts cost more than they save.
+                    let bytes = count * size_of::<T>();
+                    let whole = |to: Option<*mut T>| to.is_none_or(|to| (to as usize | bytes).is_multiple_of(LINE));
+                    let past = large && (bytes >= 4096 || to.into_iter().all(whole));
+                    let stream = [past && !stays(0), past && !stays(1)];
                     // SAFETY: rows of the volume, and memory of the worker.
                     unsafe {
                         let nowhere = nowhere.as_mut_ptr();

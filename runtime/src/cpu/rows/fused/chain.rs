@@ -80,12 +80,13 @@ pub(super) trait Chain<V: Vector>: Copy {
     /// A result depends on so many samples on either side.
     const REACH: usize = Self::STEPS * (2 * Self::SIDES - 1);
 
-    /// The next pair arrives; of the results that it leads to, the one of the last step, and the one after it.
+    /// The next pair arrives; of the results that it leads to, the one of the last step, the one after it, and the one
+    /// before it.
     ///
     /// # Safety
     /// The machine has the instructions.
     #[inline(always)]
-    unsafe fn run<L: Line<V>>(&self, t: V, u: V, line: &mut L) -> (V, V) {
+    unsafe fn run<L: Line<V>>(&self, t: V, u: V, line: &mut L) -> [V; 3] {
         let (mut target, mut new) = (t, u);
         let mut last = [u; MAX_READS];
         // Written out, as compilers leave a loop of long steps alone, and what it delays then stays in memory.
@@ -105,7 +106,7 @@ pub(super) trait Chain<V: Vector>: Copy {
             }
             steps! { 0 1 2 3 4 }
         }
-        (new, last[Self::SIDES - 1])
+        [new, last[Self::SIDES - 1], last[Self::SIDES]]
     }
 }
 
@@ -246,6 +247,43 @@ impl<V: Vector> Op<V> for Single<V> {
             let left = self.weights[0].mul(last[1].and(self.masks[0]));
             let right = self.weights[1].mul(last[0].and(self.masks[1]));
             target.add(left.add(right))
+        }
+    }
+}
+
+/// `N` steps of two products each, but for the first one, of the sample to the right (or left), and the last one, of the
+/// sample on the other side.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<V, const N: usize, const RIGHT: bool>([[V; 2]; N]);
+
+impl<V: Vector, const N: usize, const RIGHT: bool> Chain<V> for Ends<V, N, RIGHT> {
+    const STEPS: usize = N;
+    const SIDES: usize = 1;
+    const SCALES: bool = true;
+
+    #[inline(always)]
+    unsafe fn new(steps: &[Weights; MAX_STEPS]) -> Self {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let mut all = [[V::splat(0.0); 2]; N];
+            for step in 0..N {
+                let [left, right] = steps[step].weights[0];
+                all[step] = [V::splat(left.unwrap_or_default()), V::splat(right.unwrap_or_default())];
+            }
+            Ends(all)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn apply<L: Line<V>>(&self, step: usize, target: V, last: &[V; MAX_READS]) -> V {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let ([v, w], [right, left, ..]) = (self.0[step], *last);
+            target.add(match (step == 0, step == N - 1) {
+                (false, false) => v.mul(left).add(w.mul(right)),
+                (first, _) if first == RIGHT => w.mul(right),
+                _ => v.mul(left),
+            })
         }
     }
 }

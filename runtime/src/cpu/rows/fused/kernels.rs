@@ -35,14 +35,73 @@ pub(super) struct Level {
     /// Where the samples before the first one and after the last one are in their rows (or bands), nearest first.
     pub left: Vec<usize>,
     pub right: Vec<usize>,
+    /// The same for registers: of rows, or of the two bands that make them.
+    pub edges: [Edges; 2],
+}
+
+/// Lanes of registers that are not all in a row (or band): of those, samples before the first one and after the last one
+/// are put together from the first register and the last one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edges {
+    length: usize,
+    /// Numbers of lanes, as wide as lanes: for samples from `-ahead` on to the end of the first register, and from the
+    /// last register on.
+    numbers: Vec<u8>,
+    ahead: usize,
+}
+
+impl Edges {
+    /// `index` says where samples beyond the ends are, if anyone looks at them. `None` if that is not in the registers.
+    pub fn new(
+        lanes: usize,
+        bytes: usize,
+        length: usize,
+        around: usize,
+        index: impl Fn(isize) -> Option<usize>,
+    ) -> Option<Edges> {
+        let last = length.checked_sub(lanes)?;
+        let mut numbers = Vec::new();
+        for t in (-(around as isize)..lanes as isize).chain(last as isize..(length + around) as isize) {
+            let index = if (0..length as isize).contains(&t) { t as usize } else { index(t).unwrap_or(0) };
+            let number = match index {
+                first if first < lanes => first,
+                index if index >= last => lanes + index - last,
+                _ => return None,
+            };
+            numbers.extend_from_slice(&(number as u64).to_le_bytes()[..bytes]);
+        }
+        Some(Edges { length, numbers, ahead: around })
+    }
+
+    /// The register that begins with sample `s` of a row.
+    #[inline(always)]
+    unsafe fn load<V: Vector, S: Storage<V>>(&self, row: *const S, s: isize) -> V {
+        let last = (self.length - V::LANES) as isize;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if (0..=last).contains(&s) {
+                return S::load(row.offset(s));
+            }
+            let from = if s < 0 { s } else { s - last + V::LANES as isize };
+            let numbers = self.numbers.as_ptr().cast::<V::Lane>().offset(from + self.ahead as isize);
+            V::pick(S::load(row), S::load(row.offset(last)), numbers)
+        }
+    }
+}
+
+/// Samples beyond the ends of a row that registers have lanes of, at most.
+pub(super) fn around(lanes: usize, back: usize, reach: usize) -> usize {
+    let pair = 2 * lanes;
+    2 * pair + back + 2 + (back + 1 + reach).div_ceil(pair) * pair
 }
 
 /// Four rows.
 pub(super) struct Event {
     /// In analysis rows, in synthesis their bands: first the one of the samples that the first step updates.
     pub from: [[*const u8; 2]; ROWS],
-    /// The same, of rows that arrive next, if they are to be fetched.
-    pub next: Option<[[*const u8; 2]; ROWS]>,
+    /// The same, of rows that arrive next, and whether these are to be fetched.
+    pub next: [[*const u8; 2]; ROWS],
+    pub fetch: bool,
     /// Results of the last step, and those after them, twice: in analysis bands in that order, in synthesis rows.
     pub to: [[*mut u8; 2]; ROWS],
     /// What of that goes past the caches: by rows, then bands.
@@ -89,6 +148,15 @@ impl Place {
 }
 
 impl Place {
+    /// Registers of a head or tail that only fill delays, and the first one of it, of a range that begins there.
+    #[inline(always)]
+    fn edge(&self, segment: usize, begin: usize) -> (usize, isize) {
+        match segment {
+            0 => (self.warm, begin as isize - self.warm as isize),
+            _ => (0, self.full as isize),
+        }
+    }
+
     /// Registers of head, middle and tail in a range that begins at 0 or after the head, and ends before the tail or
     /// with it.
     #[inline(always)]
@@ -106,7 +174,10 @@ pub(super) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
 
 /// Whether rows of so many samples are long enough.
 pub(super) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
-    const { assert!(2 * C::SIDES <= V::LANES && C::REACH <= 2 * V::LANES, "steps reach further than registers") };
+    const {
+        let reach = if V::PICKS { V::LANES - 1 } else { 2 * V::LANES };
+        assert!(2 * C::SIDES <= V::LANES && C::REACH <= reach, "steps reach further than registers");
+    }
     n >= 4 * V::LANES + C::BACK + C::REACH
 }
 
@@ -140,6 +211,24 @@ unsafe fn copy_back<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
         // SAFETY: by the caller's promise.
         unsafe { from.sub(i * V::LANES).copy_to_nonoverlapping(to.sub(i * V::LANES), V::LANES) };
     }
+}
+
+/// A block for each of the first `$count` rows, written out if that is asked for: compilers leave a loop of it alone, and
+/// what is delayed along rows then goes through memory.
+macro_rules! rows {
+    ($count:ident, $written_out:ident, $r:ident, $body:block) => {
+        if $written_out {
+            rows!(@ $count, $r, $body, 0 1 2 3);
+        } else {
+            for $r in 0..$count $body
+        }
+    };
+    (@ $count:ident, $r:ident, $body:block, $($row:literal)*) => {$(
+        if $row < $count {
+            let $r = $row;
+            $body
+        }
+    )*};
 }
 
 #[inline(always)]
@@ -184,6 +273,11 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
         let mut segments = [[std::ptr::null::<S>(); R]; 3];
         for r in 0..R {
             let row: *const S = event.from[r][0].cast();
+            segments[1][r] = row.offset(first + (event.range.0.max(1) * pair) as isize);
+            if V::PICKS {
+                (segments[0][r], segments[2][r]) = (row, row);
+                continue;
+            }
             let head = event.buffers.cast::<S>().add(r * BUFFER * V::LANES);
             let tail = head.add((BUFFER / 2 + 1) * V::LANES);
             let zero = head.offset((place.warm * pair) as isize - first);
@@ -195,80 +289,32 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
                 *tail.add(rest + i) = *row.add(level.right[i]);
             }
             segments[0][r] = head;
-            segments[1][r] = row.offset(first + pair as isize);
             segments[2][r] = tail;
         }
         let lengths = place.lengths(event.range);
-        if R == 1 && event.range.0 > 0 {
-            let begin = event.from[0][0].cast::<S>().offset(first + (event.range.0 * pair) as isize);
-            (segments[0][0], segments[1][0]) = (begin.sub(place.warm * pair), begin);
+        if R == 1 && event.range.0 > 0 && !V::PICKS {
+            segments[0][0] = segments[1][0].sub(place.warm * pair);
         }
-        let to = pointers::<S>(&event.to);
-        let counts = [(n + 1 - late as usize) / 2, (n + late as usize) / 2];
-        let next = event.next.as_ref();
-
-        let chain = C::new(&level.steps);
-        let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
-        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
-        let mut before = [V::splat(0.0); R];
-        let mut state: *mut V::Lane = event.state.cast();
-        let mut at = (event.range.0 * V::LANES) as isize - skip as isize;
+        let part = Part {
+            chain: C::new(&level.steps),
+            factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
+            to: pointers::<S>(&event.to),
+            stream: event.stream,
+            counts: [(n + 1 - late as usize) / 2, (n + late as usize) / 2],
+            next: event.fetch.then_some(&event.next),
+            first,
+            edges: &level.edges,
+        };
+        let mut walk = Walk::new(event, (event.range.0 * V::LANES) as isize - skip as isize);
         for segment in 0..3 {
-            let (rows, whole) = (segments[segment], segment == 1);
-            let warm = if segment == 0 { place.warm } else { 0 };
-            for i in 0..lengths[segment] {
-                let mut x = [[V::splat(0.0); 2]; R];
-                for r in 0..R {
-                    let from = rows[r].add(i * pair);
-                    let (t, u) = V::split(S::load(from), S::load(from.add(V::LANES)));
-                    let (last, mut other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    if late {
-                        (other, before[r]) = (other.after(before[r], 1), other);
-                    }
-                    x[r] = if C::SCALES { [last.mul(factors[0]), other.mul(factors[1])] } else { [last, other] };
+            let (rows, count) = (&segments[segment], lengths[segment]);
+            match (segment, late) {
+                (1, true) => part.analysis(&mut walk, rows, 0, (0, count), true, true),
+                (1, false) => part.analysis(&mut walk, rows, 0, (0, count), true, false),
+                _ => {
+                    let (warm, begin) = place.edge(segment, event.range.0);
+                    part.analysis(&mut walk, rows, first + begin * pair as isize, (warm, count), false, late);
                 }
-                if i < warm {
-                    continue;
-                }
-                if whole && let Some(next) = next {
-                    for row in next {
-                        let from = row[0].cast::<S>().offset(first + ((i + 1) * pair) as isize);
-                        fetch(from);
-                        fetch(from.add(V::LANES));
-                    }
-                }
-                if R == 1 {
-                    for band in 0..2 {
-                        if whole {
-                            put(x[0][band], to[0][band].offset(at), event.stream[0][band]);
-                        } else {
-                            partial(x[0][band], to[0][band], at, counts[band]);
-                        }
-                    }
-                    at += V::LANES as isize;
-                    continue;
-                }
-                for band in 0..2 {
-                    let mut line = Down::load(state, C::DOWN);
-                    for p in 0..2 {
-                        line.at = 0;
-                        let (mut y, mut z) = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
-                        if C::SCALES {
-                            (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
-                        }
-                        for (row, y) in [y, z].into_iter().enumerate() {
-                            let to = to[2 * p + row][band];
-                            if whole {
-                                put(y, to.offset(at), event.stream[row][band]);
-                            } else {
-                                partial(y, to, at, counts[band]);
-                            }
-                        }
-                    }
-                    line.store(state, C::DOWN);
-                    state = state.add(C::DOWN * V::LANES);
-                }
-                at += V::LANES as isize;
             }
         }
     }
@@ -290,6 +336,15 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
     unsafe {
         let mut segments = [[[std::ptr::null::<S>(); 2]; R]; 3];
         for r in 0..R {
+            for band in 0..2 {
+                let row: *const S = event.from[r][band].cast();
+                let begin = ((first + band as isize) >> 1) + (event.range.0.max(1) * lanes) as isize;
+                segments[1][r][band] = row.offset(begin);
+                (segments[0][r][band], segments[2][r][band]) = (row, row);
+            }
+            if V::PICKS {
+                continue;
+            }
             let buffers = event.buffers.cast::<S>().add(r * BUFFER * lanes);
             let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
             let tails = heads.map(|head| head.add((BUFFER / 4 + 1) * lanes));
@@ -303,7 +358,6 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
                 let index = ((end + band as isize - zero) / 2) as usize;
                 copy_back::<V, S>(row.add(length), tails[band].add(length - index), length - index);
                 segments[0][r][band] = heads[band];
-                segments[1][r][band] = row.offset((first + band as isize - zero) / 2 + lanes as isize);
                 segments[2][r][band] = tails[band];
             }
             for i in 0..C::REACH {
@@ -316,75 +370,222 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
             }
         }
         let lengths = place.lengths(event.range);
-        if R == 1 && event.range.0 > 0 {
-            for band in 0..2 {
-                let begin = segments[1][0][band].add((event.range.0 - 1) * lanes);
-                (segments[0][0][band], segments[1][0][band]) = (begin.sub(place.warm * lanes), begin);
+        if R == 1 && event.range.0 > 0 && !V::PICKS {
+            segments[0][0] = segments[1][0].map(|begin| begin.sub(place.warm * lanes));
+        }
+        let part = Part {
+            chain: C::new(&level.steps),
+            factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
+            to: pointers::<S>(&event.to),
+            stream: event.stream,
+            counts: [n; 2],
+            next: event.fetch.then_some(&event.next),
+            first,
+            edges: &level.edges,
+        };
+        let mut walk = Walk::new(event, 2 * ((event.range.0 * lanes) as isize - skip as isize));
+        for segment in 0..3 {
+            let (rows, count) = (&segments[segment], lengths[segment]);
+            match (segment, late) {
+                (1, true) => part.synthesis(&mut walk, rows, 0, (0, count), true, true),
+                (1, false) => part.synthesis(&mut walk, rows, 0, (0, count), true, false),
+                _ => {
+                    let (warm, begin) = place.edge(segment, event.range.0);
+                    part.synthesis(&mut walk, rows, begin * lanes as isize, (warm, count), false, late);
+                }
             }
         }
-        let to = pointers::<S>(&event.to);
-        let next = event.next.as_ref();
+    }
+}
 
-        let chain = C::new(&level.steps);
-        let factors = [V::splat(level.factors[0]), V::splat(level.factors[1])];
-        let mut slots = [[V::splat(0.0); MAX_STEPS + 1]; R];
-        let mut before = [V::splat(0.0); R];
-        let mut state: *mut V::Lane = event.state.cast();
-        let mut at = 2 * ((event.range.0 * lanes) as isize - skip as isize);
-        for segment in 0..3 {
-            let (rows, whole) = (segments[segment], segment == 1);
-            let warm = if segment == 0 { place.warm } else { 0 };
-            for i in 0..lengths[segment] {
+/// What the parts of rows have in common.
+struct Part<'a, V: Vector, S, C> {
+    chain: C,
+    factors: [V; 2],
+    to: [[*mut S; 2]; ROWS],
+    stream: [[bool; 2]; 2],
+    /// Results of a row (of each band, in analysis).
+    counts: [usize; 2],
+    next: Option<&'a [[*const u8; 2]; ROWS]>,
+    first: isize,
+    edges: &'a [Edges; 2],
+}
+
+/// What goes on from register to register.
+struct Walk<V: Vector, const R: usize> {
+    /// What is delayed along rows, and along columns.
+    slots: [[V; MAX_STEPS + 1]; R],
+    state: *mut V::Lane,
+    /// The first lane's place in its row (or band).
+    at: isize,
+}
+
+impl<V: Vector, const R: usize> Walk<V, R> {
+    #[inline(always)]
+    unsafe fn new(event: &Event, at: isize) -> Walk<V, R> {
+        // SAFETY: by the caller's promise.
+        Walk { slots: unsafe { [[V::splat(0.0); _]; R] }, state: event.state.cast(), at }
+    }
+}
+
+impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
+    /// `count` registers, of which the first `warm` only fill delays. `whole`: all lanes are in their rows, and results.
+    /// If not, and if lanes are picked, rows are given from their beginnings, and `begin` is the first sample. `whole` and
+    /// `late` are constants where a loop has to be fast.
+    #[inline(always)]
+    unsafe fn analysis<const R: usize>(
+        &self,
+        walk: &mut Walk<V, R>,
+        rows: &[*const S; R],
+        begin: isize,
+        (warm, count): (usize, usize),
+        whole: bool,
+        late: bool,
+    ) {
+        let Part { chain, factors, to, stream, counts, next, first, edges } = self;
+        let pair = 2 * V::LANES;
+        // Of its own: in registers where rows are written out.
+        let mut slots = walk.slots;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            for i in 0..count {
+                let mut x = [[V::splat(0.0); 2]; R];
+                rows!(R, whole, r, {
+                    let (a, b) = if V::PICKS && !whole {
+                        let at = begin + (i * pair) as isize;
+                        (edges[0].load(rows[r], at), edges[0].load(rows[r], at + V::LANES as isize))
+                    } else {
+                        let from = rows[r].add(i * pair);
+                        (S::load(from), S::load(from.add(V::LANES)))
+                    };
+                    let (t, u) = V::split(a, b);
+                    let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                    let other = if late { before } else { after };
+                    x[r] = if C::SCALES { [last.mul(factors[0]), other.mul(factors[1])] } else { [last, other] };
+                });
+                if i < warm {
+                    continue;
+                }
+                if whole && let Some(next) = next {
+                    for row in *next {
+                        let from = row[0].cast::<S>().offset(first + ((i + 1) * pair) as isize);
+                        fetch(from);
+                        fetch(from.add(V::LANES));
+                    }
+                }
+                let at = walk.at;
+                walk.at += V::LANES as isize;
+                if R == 1 {
+                    for band in 0..2 {
+                        if whole {
+                            put(x[0][band], to[0][band].offset(at), stream[0][band]);
+                        } else {
+                            partial(x[0][band], to[0][band], at, counts[band]);
+                        }
+                    }
+                    continue;
+                }
+                for band in 0..2 {
+                    let mut line = Down::load(walk.state, C::DOWN);
+                    for p in 0..2 {
+                        line.at = 0;
+                        let [mut y, mut z, _] = chain.run(x[2 * p][band], x[2 * p + 1][band], &mut line);
+                        if C::SCALES {
+                            (y, z) = (y.mul(factors[0]), z.mul(factors[1]));
+                        }
+                        for (row, y) in [y, z].into_iter().enumerate() {
+                            let to = to[2 * p + row][band];
+                            if whole {
+                                put(y, to.offset(at), stream[row][band]);
+                            } else {
+                                partial(y, to, at, counts[band]);
+                            }
+                        }
+                    }
+                    line.store(walk.state, C::DOWN);
+                    walk.state = walk.state.add(C::DOWN * V::LANES);
+                }
+            }
+        }
+        walk.slots = slots;
+    }
+
+    /// The same backwards.
+    #[inline(always)]
+    unsafe fn synthesis<const R: usize>(
+        &self,
+        walk: &mut Walk<V, R>,
+        rows: &[[*const S; 2]; R],
+        begin: isize,
+        (warm, count): (usize, usize),
+        whole: bool,
+        late: bool,
+    ) {
+        let Part { chain, factors, to, stream, counts, next, first, edges } = self;
+        let lanes = V::LANES;
+        // What longer steps along columns need at the same time leaves no room for that.
+        let written_out = whole && C::SIDES == 1;
+        // Band by band, where `begin` is.
+        let zero = [0, 1].map(|band| (first + band) >> 1);
+        let load = |r: usize, band: usize, i: usize| {
+            // SAFETY: by the caller's promise.
+            unsafe {
+                match V::PICKS && !whole {
+                    true => edges[band].load(rows[r][band], zero[band] + begin + (i * lanes) as isize),
+                    false => S::load(rows[r][band].add(i * lanes)),
+                }
+            }
+        };
+        // Of its own: in registers where rows are written out.
+        let mut slots = walk.slots;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            for i in 0..count {
                 let mut x = [[V::splat(0.0); 2]; R];
                 for band in 0..2 {
                     if R == 1 {
-                        x[0][band] = S::load(rows[0][band].add(i * lanes));
+                        x[0][band] = load(0, band, i);
                         continue;
                     }
-                    let mut line = Down::load(state, C::DOWN);
+                    let mut line = Down::load(walk.state, C::DOWN);
                     for p in 0..2 {
                         line.at = 0;
-                        let mut t = S::load(rows[2 * p][band].add(i * lanes));
-                        let mut u = S::load(rows[2 * p + 1][band].add(i * lanes));
+                        let (mut t, mut u) = (load(2 * p, band, i), load(2 * p + 1, band, i));
                         if C::SCALES {
                             (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                         }
-                        (x[2 * p][band], x[2 * p + 1][band]) = chain.run(t, u, &mut line);
+                        [x[2 * p][band], x[2 * p + 1][band], _] = chain.run(t, u, &mut line);
                     }
-                    line.store(state, C::DOWN);
-                    state = state.add(C::DOWN * lanes);
+                    line.store(walk.state, C::DOWN);
+                    walk.state = walk.state.add(C::DOWN * lanes);
                 }
                 if whole && let Some(next) = next {
                     for band in next.as_flattened() {
                         fetch(band.cast::<S>().offset(first / 2 + ((i + 1) * lanes) as isize));
                     }
                 }
-                for r in 0..R {
+                let at = walk.at;
+                rows!(R, written_out, r, {
                     let [mut t, mut u] = x[r];
                     if C::SCALES {
                         (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                     }
-                    let (last, other) = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
-                    let (a, b) = if late {
-                        let first = other.after(before[r], 1);
-                        before[r] = other;
-                        V::merge(first, last)
-                    } else {
-                        V::merge(last, other)
-                    };
+                    let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
+                    let (a, b) = if late { V::merge(before, last) } else { V::merge(last, after) };
                     if whole {
-                        put(a, to[r][0].offset(at), event.stream[r % 2][0]);
-                        put(b, to[r][0].offset(at + lanes as isize), event.stream[r % 2][0]);
+                        put(a, to[r][0].offset(at), stream[r % 2][0]);
+                        put(b, to[r][0].offset(at + lanes as isize), stream[r % 2][0]);
                     } else if i >= warm {
-                        partial(a, to[r][0], at, n);
-                        partial(b, to[r][0], at + lanes as isize, n);
+                        partial(a, to[r][0], at, counts[0]);
+                        partial(b, to[r][0], at + lanes as isize, counts[0]);
                     }
-                }
+                });
                 if i >= warm {
-                    at += 2 * lanes as isize;
+                    walk.at += 2 * lanes as isize;
                 }
             }
         }
+        walk.slots = slots;
     }
 }
 
@@ -434,7 +635,7 @@ pub(super) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYS
                 if C::SCALES && !ANALYSIS {
                     (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                 }
-                let (mut last, mut other) = chain.run(t, u, &mut line);
+                let [mut last, mut other, _] = chain.run(t, u, &mut line);
                 if C::SCALES && ANALYSIS {
                     (last, other) = (last.mul(factors[0]), other.mul(factors[1]));
                 }

@@ -4,7 +4,7 @@ use super::chain::Weights;
 use super::kernels::Kernel;
 #[cfg(target_arch = "x86_64")]
 use super::{
-    chain::{All, Chain, Dot, Half, Pair, Products, Quarter, Single, Summed, Two},
+    chain::{All, Chain, Dot, Ends, Half, Pair, Products, Quarter, Single, Summed, Two},
     kernels::{self, Event, ROWS},
     vector::{Storage, Vector},
     wide, x86,
@@ -25,6 +25,8 @@ pub(super) struct Loop {
     /// See [`Chain::BACK`] and [`Chain::REACH`].
     pub back: usize,
     pub reach: usize,
+    /// See [`Vector::PICKS`].
+    pub picks: bool,
 }
 
 /// What a kernel is looked for with.
@@ -70,6 +72,20 @@ impl Wanted<'_> {
         self.plain(k, subtract) && (step.rounding, step.shift) == (rounding, shift)
     }
 
+    /// The number of steps, and whether the first one reads the sample to the right, if all are of two products but for
+    /// the first and the last one, which read one sample each, on different sides.
+    fn ends(&self) -> Option<(usize, bool)> {
+        let reads = |step: &Weights| step.weights[0].map(|weight| weight.is_some());
+        let [first, middle @ .., last] = self.steps else { return None };
+        let two = |step: &Weights| !step.summed && reads(step) == [true; 2];
+        match [reads(first), reads(last)] {
+            [[left, right], [l, r]] if left != right && [l, r] == [right, left] && middle.iter().all(two) => {
+                Some((self.steps.len(), right))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether step `k` is that with any rounding and shift, where no step has more than one sample on either side.
     fn plain(&self, k: usize, subtract: bool) -> bool {
         self.steps[k].weights[0] == [Some(1.0); 2] && self.steps[k].subtract == subtract
@@ -113,13 +129,18 @@ macro_rules! set {
             }
 
             fn of<V: Vector, S: Storage<V>, C: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                either::<V, S, C, C>(wanted)
+            }
+
+            /// Steps of analysis, and of synthesis: as many.
+            fn either<V: Vector, S: Storage<V>, C: Chain<V>, B: Chain<V>>(wanted: Wanted<'_>) -> Option<Loop> {
                 let kernel: Kernel = match (wanted.along, wanted.analysis) {
                     (Along::Both, true) => analysis::<V, S, C, ROWS>,
-                    (Along::Both, false) => synthesis::<V, S, C, ROWS>,
+                    (Along::Both, false) => synthesis::<V, S, B, ROWS>,
                     (Along::Rows, true) => analysis::<V, S, C, 1>,
-                    (Along::Rows, false) => synthesis::<V, S, C, 1>,
+                    (Along::Rows, false) => synthesis::<V, S, B, 1>,
                     (Along::Columns, true) => columns::<V, S, C, true>,
-                    (Along::Columns, false) => columns::<V, S, C, false>,
+                    (Along::Columns, false) => columns::<V, S, B, false>,
                 };
                 let state = match wanted.along {
                     Along::Rows => 0,
@@ -132,7 +153,7 @@ macro_rules! set {
                 if wanted.along == Along::Rows && !kernels::long_enough::<V, C>(wanted.n) {
                     return None;
                 }
-                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH })
+                Some(Loop { kernel, lanes: V::LANES, state, back: C::BACK, reach: C::REACH, picks: V::PICKS })
             }
 
             pub fn find(samples: TypeId, wanted: Wanted<'_>) -> Option<Loop> {
@@ -152,6 +173,15 @@ macro_rules! set {
 
             /// Steps of single products of reals, or of pairs.
             fn reals<V: Vector, S: Storage<V>>(wanted: Wanted<'_>) -> Option<Loop> {
+                match (wanted.ends(), wanted.analysis) {
+                    (Some((3, right)), analysis) if right == analysis => {
+                        return either::<V, S, Ends<V, 3, true>, Ends<V, 3, false>>(wanted);
+                    }
+                    (Some((5, right)), analysis) if right == analysis => {
+                        return either::<V, S, Ends<V, 5, true>, Ends<V, 5, false>>(wanted);
+                    }
+                    _ => (),
+                }
                 match (wanted.steps.len(), wanted.steps.iter().all(|step| !step.summed)) {
                     (2, true) => of::<V, S, All<Single<V>, 2>>(wanted),
                     (3, true) => of::<V, S, All<Single<V>, 3>>(wanted),

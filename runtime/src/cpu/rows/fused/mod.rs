@@ -24,14 +24,14 @@ use super::view::{Grid, Rows};
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
 use chain::{MAX_STEPS, Weights};
-use kernels::{BUFFERS, Event, ROWS};
+use kernels::{BUFFERS, Edges, Event, ROWS};
 use lifting_dsl::Boundary;
 pub(super) use loops::Along;
 use loops::{Loop, Wanted, find};
 use std::any::Any;
 
 /// Bytes of a line of the cache.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// A level with a loop of its own.
 #[derive(Clone, Debug)]
@@ -110,31 +110,38 @@ impl Fused {
             Some(if analysis { i as usize } else { across.index(i) as usize })
         };
         let reach = 1..=loops.reach as isize;
+        let left = reach.clone().map(|i| place(-i)).collect::<Option<Vec<_>>>()?;
+        let right = reach.map(|i| place(across.n as isize - 1 + i)).collect::<Option<Vec<_>>>()?;
+        let (n, late) = (across.n, across.phase(0) != last);
+        let mut edges = [Edges::default(), Edges::default()];
+        if loops.picks && along != Along::Columns {
+            let beyond = |at: isize| match usize::try_from(at) {
+                Ok(at) => right.get(at.checked_sub(n)?).copied(),
+                Err(_) => left.get((-1 - at) as usize).copied(),
+            };
+            let around = kernels::around(loops.lanes, loops.back, loops.reach);
+            let [lanes, bytes] = [loops.lanes, size_of::<W>()];
+            for (band, edges) in edges.iter_mut().enumerate() {
+                // The sample that the band begins with.
+                let zero = (loops.back + late as usize + band) % 2;
+                *edges = match analysis {
+                    true => Edges::new(lanes, bytes, n, around, beyond)?,
+                    false => Edges::new(lanes, bytes, (n + 1 - zero) / 2, around, |t| beyond(2 * t + zero as isize))?,
+                };
+            }
+        }
         let mut all = [Weights::default(); MAX_STEPS];
         all[..steps.len()].copy_from_slice(&steps);
-        Some(Fused {
-            loops,
-            level: kernels::Level {
-                steps: all,
-                factors: [factor(first)?, factor(1 - first)?],
-                n: across.n,
-                late: across.phase(0) != last,
-                left: reach.clone().map(|i| place(-i)).collect::<Option<_>>()?,
-                right: reach.map(|i| place(across.n as isize - 1 + i)).collect::<Option<_>>()?,
-            },
-            analysis,
-            phase: target,
-            last,
-            size: size_of::<T>(),
-        })
+        let level =
+            kernels::Level { steps: all, factors: [factor(first)?, factor(1 - first)?], n, late, left, right, edges };
+        Some(Fused { loops, level, analysis, phase: target, last, size: size_of::<T>() })
     }
 
-    /// Whether registers that are stored from there on fill whole lines of the cache at once: lines that are sent to
-    /// memory in parts cost more than those that go through the caches.
+    /// Whether registers that are stored from there on fill lines of the cache, or halves of them one soon after the
+    /// other: lines that are sent to memory in smaller parts cost more than those that go through the caches.
     fn can_stream(&self, start: usize) -> bool {
         let register = self.loops.lanes * self.size;
-        let together = if self.analysis { register } else { 2 * register };
-        together >= LINE && start.is_multiple_of(register)
+        2 * register >= LINE && start.is_multiple_of(register)
     }
 
     /// Samples of the work type that it needs.
@@ -199,52 +206,57 @@ impl Fused {
         let nowhere = buffers.wrapping_add(BUFFERS + lead);
         let state = buffers.wrapping_add(BUFFERS + (self.level.n + 256) / 64 * 64 * size_of::<W>());
         // In synthesis, the band of the samples that the first step updates comes first; in analysis, of the last one.
-        let rows = |front: isize| {
-            let mut rows = [[std::ptr::null(); 2]; ROWS];
-            for (row, bands) in (front..).zip(&mut rows) {
+        let arriving = |front: isize, rows: &mut [[*const u8; 2]; ROWS]| {
+            for (row, bands) in (front..).zip(rows) {
                 let row = down.inside(row).unwrap_or(0);
                 if *analysis {
-                    *bands = [from[0][0].at(row, 0).cast_const().cast(); 2];
+                    bands[0] = from[0][0].at(row, 0).cast_const().cast();
+                    bands[1] = bands[0];
                     continue;
                 }
                 let (from, index) = (&from[down.phase(row)], down.index(row));
-                *bands = [from[self.phase].at(index, 0).cast(), from[1 - self.phase].at(index, 0).cast()];
+                bands[0] = from[self.phase].at(index, 0).cast_const().cast();
+                bands[1] = from[1 - self.phase].at(index, 0).cast_const().cast();
             }
-            rows
         };
-        let mut results = [[nowhere; 2]; ROWS];
-        for (row, bands) in (front - loops.back as isize..).zip(&mut results) {
-            if !(chunk.rows.0..chunk.rows.1).contains(&row) {
-                continue;
-            }
-            if *analysis {
-                let (to, index) = (&to[down.phase(row)], down.index(row));
-                *bands = [to[*last].at(index, 0).cast(), to[1 - last].at(index, 0).cast()];
-            } else {
-                *bands = [to[0][0].at(row, 0).cast(); 2];
-            }
-        }
-        let to = results;
-        let aligned = |to: *mut u8| self.can_stream((to as usize).wrapping_sub(lead));
-        // Not by `map`: what that passes on in memory is read wider than it was written, which waits for all stores
-        // before it, and these go to memory.
-        let mut stream = [[false; 2]; 2];
-        for (row, stream) in stream.iter_mut().enumerate() {
-            for (band, stream) in stream.iter_mut().enumerate() {
-                let low = *analysis && (last + row) % 2 == 0 && (last + band) % 2 == 0;
-                *stream = run.stream[!low as usize] && aligned(to[row][band]) && aligned(to[row + 2][band]);
-            }
-        }
-        let event = Event {
-            from: rows(front),
-            next: run.fetch.then(|| rows(front + ROWS as isize)),
-            to,
-            stream,
+        // Filled where it stands: copies of what was just written, read wider than that was, wait for all stores before
+        // it, and these go to memory.
+        let mut event = Event {
+            from: [[std::ptr::null(); 2]; ROWS],
+            next: [[std::ptr::null(); 2]; ROWS],
+            fetch: run.fetch,
+            to: [[nowhere; 2]; ROWS],
+            stream: [[false; 2]; 2],
             buffers,
             state,
             skip: run.skip,
             range: (0, usize::MAX),
         };
+        arriving(front, &mut event.from);
+        if run.fetch {
+            arriving(front + ROWS as isize, &mut event.next);
+        }
+        for (row, bands) in (front - loops.back as isize..).zip(&mut event.to) {
+            if !(chunk.rows.0..chunk.rows.1).contains(&row) {
+                continue;
+            }
+            if *analysis {
+                let (to, index) = (&to[down.phase(row)], down.index(row));
+                bands[0] = to[*last].at(index, 0).cast();
+                bands[1] = to[1 - last].at(index, 0).cast();
+            } else {
+                bands[0] = to[0][0].at(row, 0).cast();
+                bands[1] = bands[0];
+            }
+        }
+        let aligned = |to: *mut u8| self.can_stream((to as usize).wrapping_sub(lead));
+        for row in 0..2 {
+            for band in 0..2 {
+                let low = *analysis && (last + row) % 2 == 0 && (last + band) % 2 == 0;
+                let both = aligned(event.to[row][band]) && aligned(event.to[row + 2][band]);
+                event.stream[row][band] = run.stream[!low as usize] && both;
+            }
+        }
         // SAFETY: passed on from the caller.
         unsafe { (loops.kernel)(&self.level, &event) }
     }
@@ -283,7 +295,8 @@ impl Fused {
         }
         let event = Event {
             from: [from; ROWS],
-            next: None,
+            next: [[std::ptr::null(); 2]; ROWS],
+            fetch: false,
             to: [to; ROWS],
             stream: [stream; 2],
             buffers: memory.cast(),
@@ -338,7 +351,8 @@ impl Fused {
         let lead = skip * size;
         let mut event = Event {
             from: [[std::ptr::null(); 2]; ROWS],
-            next: None,
+            next: [[std::ptr::null(); 2]; ROWS],
+            fetch: false,
             to: [[nowhere.cast::<u8>().wrapping_add(lead); 2]; ROWS],
             stream: [[stream[0]; 2], [stream[1]; 2]],
             buffers: nowhere.cast(),
@@ -352,7 +366,7 @@ impl Fused {
                 event.to[r][0] = to.cast();
             }
             let start = (event.to[r][0] as usize).wrapping_sub(lead);
-            event.stream[r % 2][0] &= self.can_stream(start) && loops.lanes * size >= LINE;
+            event.stream[r % 2][0] &= self.can_stream(start);
         }
         // SAFETY: passed on from the caller.
         unsafe { (loops.kernel)(level, &event) };

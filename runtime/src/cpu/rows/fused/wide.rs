@@ -38,7 +38,7 @@ vector! {
         let (low, high) = (_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
         (_mm512_permutex2var_pd(e, low, o), _mm512_permutex2var_pd(e, high, o))
     },
-    _mm512_mask_storeu_pd, _mm512_maskz_loadu_pd: u8,
+    _mm512_mask_storeu_pd, _mm512_maskz_loadu_pd: u8, _mm512_permutex2var_pd, _mm512_loadu_si512,
 }
 
 vector! {
@@ -82,7 +82,7 @@ vector! {
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         (_mm512_permutex2var_epi32(e, low, o), _mm512_permutex2var_epi32(e, high, o))
     },
-    _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32: u16,
+    _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32: u16, _mm512_permutex2var_epi32, _mm512_loadu_si512,
 }
 whole! { I32x16: _mm512_xor_si512, _mm512_sra_epi32 }
 

@@ -14,7 +14,7 @@ macro_rules! vector {
         ($on:ident) => $mask:expr,
         ($this:ident, $before:ident, $k:ident) => $after:expr,
         ($a:ident, $b:ident) => $split:expr,
-        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident, $masked_load:ident: $bits:ty)? $(,)?
+        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident, $masked_load:ident: $bits:ty, $pick:ident, $numbers:ident)? $(,)?
     ) => {
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
@@ -44,6 +44,11 @@ macro_rules! vector {
                 unsafe fn load_some(at: *const $lane, from: usize, end: usize) -> Self {
                     let below = |lane: usize| ((1u64 << lane) - 1) as $bits;
                     unsafe { $name($masked_load(below(end) & !below(from), at.cast())) }
+                }
+                const PICKS: bool = true;
+                #[inline(always)]
+                unsafe fn pick(a: Self, b: Self, numbers: *const $lane) -> Self {
+                    unsafe { $name($pick(a.0, $numbers(numbers.cast()), b.0)) }
                 }
             )?
             #[inline(always)]
@@ -165,7 +170,7 @@ vector! {
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         (_mm512_permutex2var_ps(e, low, o), _mm512_permutex2var_ps(e, high, o))
     },
-    _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps: u16,
+    _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps: u16, _mm512_permutex2var_ps, _mm512_loadu_si512,
 }
 
 vector! {
@@ -236,7 +241,7 @@ vector! {
         let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
         (_mm512_permutex2var_epi64(low, first, high), _mm512_permutex2var_epi64(low, second, high))
     },
-    _mm512_mask_storeu_epi16, _mm512_maskz_loadu_epi16: u32,
+    _mm512_mask_storeu_epi16, _mm512_maskz_loadu_epi16: u32, _mm512_permutex2var_epi16, _mm512_loadu_si512,
 }
 bits! {
     I16x32: _mm512_xor_si512, _mm512_srai_epi16, _mm512_set1_epi32, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16,
