@@ -6,7 +6,7 @@
 //! its own.
 
 use super::axis::Axis;
-use super::fused::{self, Along, Fused, LINE};
+use super::fused::{self, Along, Fused};
 use super::level::Chunk;
 use super::{Batch, Coefficients, Image, LARGE, Plane, Program, Way};
 use crate::cpu::Shared;
@@ -302,6 +302,12 @@ impl<T: Sample> Level<T> {
             }
             let mut state = delayed.as_mut_ptr();
             for y in 0..rows_of_parts {
+                if analysis && large && bands.low.is_some() && y + 2 < self.low[1] {
+                    // Lines of the cache that parts of rows share do not go past it: those of a row that comes later.
+                    for (r, (x, _)) in (0..PLANES).flat_map(|r| parts(y + 2).map(|part| (r, part))) {
+                        fused::fetch(band(leaving(r).clamp(rows.0, rows.1 - 1), y + 2, x));
+                    }
+                }
                 for (part, (x, count)) in parts(y).into_iter().enumerate().filter(|(_, part)| part.1 > 0) {
                     let buffer = |r: usize| buffers[r].wrapping_add(y * width + x);
                     let (mut from, mut to) = ([std::ptr::null::<T>(); PLANES], [None; PLANES]);
@@ -315,11 +321,7 @@ impl<T: Sample> Level<T> {
                     // Rows that stay in cache for the next level, or for the steps along rows.
                     let low = bands.low.is_some() && y < self.low[1] && x == 0;
                     let stays = |r: usize| !analysis || low && axis.phase(leaving(r)) == 0;
-                    // Lines of the cache that are sent to memory in parts cost more than they save.
-                    let bytes = count * size_of::<T>();
-                    let whole = |to: Option<*mut T>| to.is_none_or(|to| (to as usize | bytes).is_multiple_of(LINE));
-                    let past = large && (bytes >= 4096 || to.into_iter().all(whole));
-                    let stream = [past && !stays(0), past && !stays(1)];
+                    let stream = [large && !stays(0), large && !stays(1)];
                     // SAFETY: rows of the volume, and memory of the worker.
                     unsafe {
                         let nowhere = nowhere.as_mut_ptr();

@@ -248,8 +248,9 @@ fn pointers<S>(bytes: &[[*mut u8; 2]; ROWS]) -> [[*mut S; 2]; ROWS] {
     pointers
 }
 
+/// A line of the cache that is needed soon, wherever that is.
 #[inline(always)]
-fn fetch<S>(from: *const S) {
+pub(in super::super) fn fetch<S>(from: *const S) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint.
     unsafe {

@@ -24,6 +24,7 @@ use super::view::{Grid, Rows};
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
 use chain::{MAX_STEPS, Weights};
+pub(super) use kernels::fetch;
 use kernels::{BUFFERS, Edges, Event, ROWS};
 use lifting_dsl::Boundary;
 pub(super) use loops::Along;
@@ -31,7 +32,7 @@ use loops::{Loop, Wanted, find};
 use std::any::Any;
 
 /// Bytes of a line of the cache.
-pub(super) const LINE: usize = 64;
+const LINE: usize = 64;
 
 /// A level with a loop of its own.
 #[derive(Clone, Debug)]
