@@ -6,6 +6,7 @@
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
 use super::chain::{Across, Chain, Down, MAX_STEPS, Weights};
+use super::edges::Edges;
 use super::vector::{Storage, Vector};
 
 /// Rows that arrive together.
@@ -37,62 +38,6 @@ pub(super) struct Level {
     pub right: Vec<usize>,
     /// The same for registers: of rows, or of the two bands that make them.
     pub edges: [Edges; 2],
-}
-
-/// Lanes of registers that are not all in a row (or band): of those, samples before the first one and after the last one
-/// are put together from the first register and the last one.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Edges {
-    length: usize,
-    /// Numbers of lanes, as wide as lanes: for samples from `-ahead` on to the end of the first register, and from the
-    /// last register on.
-    numbers: Vec<u8>,
-    ahead: usize,
-}
-
-impl Edges {
-    /// `index` says where samples beyond the ends are, if anyone looks at them. `None` if that is not in the registers.
-    pub fn new(
-        lanes: usize,
-        bytes: usize,
-        length: usize,
-        around: usize,
-        index: impl Fn(isize) -> Option<usize>,
-    ) -> Option<Edges> {
-        let last = length.checked_sub(lanes)?;
-        let mut numbers = Vec::new();
-        for t in (-(around as isize)..lanes as isize).chain(last as isize..(length + around) as isize) {
-            let index = if (0..length as isize).contains(&t) { t as usize } else { index(t).unwrap_or(0) };
-            let number = match index {
-                first if first < lanes => first,
-                index if index >= last => lanes + index - last,
-                _ => return None,
-            };
-            numbers.extend_from_slice(&(number as u64).to_le_bytes()[..bytes]);
-        }
-        Some(Edges { length, numbers, ahead: around })
-    }
-
-    /// The register that begins with sample `s` of a row.
-    #[inline(always)]
-    unsafe fn load<V: Vector, S: Storage<V>>(&self, row: *const S, s: isize) -> V {
-        let last = (self.length - V::LANES) as isize;
-        // SAFETY: by the caller's promise.
-        unsafe {
-            if (0..=last).contains(&s) {
-                return S::load(row.offset(s));
-            }
-            let from = if s < 0 { s } else { s - last + V::LANES as isize };
-            let numbers = self.numbers.as_ptr().cast::<V::Lane>().offset(from + self.ahead as isize);
-            V::pick(S::load(row), S::load(row.offset(last)), numbers)
-        }
-    }
-}
-
-/// Samples beyond the ends of a row that registers have lanes of, at most.
-pub(super) fn around(lanes: usize, back: usize, reach: usize) -> usize {
-    let pair = 2 * lanes;
-    2 * pair + back + 2 + (back + 1 + reach).div_ceil(pair) * pair
 }
 
 /// Four rows.

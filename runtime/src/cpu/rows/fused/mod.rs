@@ -6,10 +6,11 @@
 //! once for four rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric
 //! and so is the border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
 //!
-//! `vector`, `x86` and `wide` have the registers of the instruction sets, `kernels` the loops, and `loops` finds one.
-//! All other levels are row by row (`ops`).
+//! `vector`, `x86` and `wide` have the registers of the instruction sets, `edges` those at the ends of rows, `kernels` the
+//! loops, and `loops` finds one. All other levels are row by row (`ops`).
 
 mod chain;
+mod edges;
 mod kernels;
 mod loops;
 mod vector;
@@ -24,8 +25,9 @@ use super::view::{Grid, Rows};
 use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
 use chain::{MAX_STEPS, Weights};
+use edges::Edges;
 pub(super) use kernels::fetch;
-use kernels::{BUFFERS, Edges, Event, ROWS};
+use kernels::{BUFFERS, Event, ROWS};
 use lifting_dsl::Boundary;
 pub(super) use loops::Along;
 use loops::{Loop, Wanted, find};
@@ -120,7 +122,7 @@ impl Fused {
                 Ok(at) => right.get(at.checked_sub(n)?).copied(),
                 Err(_) => left.get((-1 - at) as usize).copied(),
             };
-            let around = kernels::around(loops.lanes, loops.back, loops.reach);
+            let around = edges::around(loops.lanes, loops.back, loops.reach);
             let [lanes, bytes] = [loops.lanes, size_of::<W>()];
             for (band, edges) in edges.iter_mut().enumerate() {
                 // The sample that the band begins with.
