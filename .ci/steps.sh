@@ -1,4 +1,5 @@
-# Steps of checks, each with its own seconds, which are printed as a table at the end, be it good or bad. Sourced by `run` and `full`.
+# Steps of checks, each with its own seconds, which are printed as a table at the end, be it good or bad. Sourced by
+# `run` and `full`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What is built once only need not be built so that it can be built again.
@@ -29,7 +30,9 @@ report() {
     rm -rf "$scratch"
     printf '\n   s  step\n'
     for i in "${!names[@]}"; do printf '%4d  %s\n' "${seconds[i]}" "${names[i]}"; done
-    printf '%4d  in all: %s\n' "$SECONDS" "$([ "$code" = 0 ] && echo 'all passed' || echo "FAILED in the last step ($code)")"
+    local outcome="all passed"
+    [ "$code" = 0 ] || outcome="FAILED in the last step ($code)"
+    printf '%4d  in all: %s\n' "$SECONDS" "$outcome"
 }
 trap report EXIT
 
@@ -56,8 +59,9 @@ make_venv() {
 
 # The packages of the CUDA compilers, by the environment's pip, so that `xtask` need not wait for the network.
 fetch_cuda() {
-    if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "${CARGO_TARGET_DIR:-target}/cuda/installed"; then
-        "$scratch/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps -r xtask/cuda.txt -d "$scratch/cuda"
+    local installed="${CARGO_TARGET_DIR:-target}/cuda/installed" pip="$scratch/venv/bin/pip"
+    if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "$installed"; then
+        "$pip" download --quiet --disable-pip-version-check --no-deps -r xtask/cuda.txt -d "$scratch/cuda"
     fi
 }
 

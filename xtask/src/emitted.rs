@@ -9,8 +9,10 @@ use lifting_codegen::ir::{Kernel, Scalar, valid::validate};
 use lifting_codegen::opt;
 use lifting_codegen::schedule::{
     AXIS_SCHEDULES, Along, AxisSchedule, Direction, Options, PAPERS, SCHEDULES, Schedule, ScheduleError, Sides,
-    adjoint, horizontal, lattice, registers, vertical, warp,
+    adjoint, extend, horizontal, lattice, registers, vertical, warp,
 };
+use lifting_dsl::adjoint::{Border, border};
+use lifting_dsl::extension::Extension;
 use lifting_dsl::{Boundary, Domain, Scheme};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -152,6 +154,25 @@ fn paper_kernels(scheme: &Scheme, options: Options) -> Vec<Result<Kernel, Schedu
     PAPERS.iter().flat_map(|schedule| kernels_of(*schedule, scheme, options)).chain(own).collect()
 }
 
+/// What stands for gradients: the wavelet that is lifted in an adjoint, by all schedules, with ends doubled as they are
+/// loaded; and lines that go on beyond their ends as PyWavelets' modes have it.
+fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
+    let stands_for_all = options.boundary == Boundary::WholeSymmetric && options.sample == Scalar::F32;
+    let is_doubled = || border(scheme.steps(), options.boundary) == Border::DoubledEnds;
+    let Some(adjoint) = scheme.adjoint().filter(|_| stands_for_all && is_doubled()) else { return Vec::new() };
+    let options = Options { doubled_ends: true, ..options };
+    let compiled = SCHEDULES.iter().filter(|schedule| is_compiled(**schedule, &adjoint, options, full));
+    let doubled = |kernel: Kernel| Kernel { name: format!("{}_doubled", kernel.name), ..kernel };
+    let mut made: Vec<_> = compiled
+        .flat_map(|schedule| kernels_of(*schedule, &adjoint, options))
+        .map(|kernel| kernel.map(doubled))
+        .collect();
+    // A rule's way out goes with analysis, its way back with synthesis, so that each is there once.
+    let way = if options.direction == Direction::Forward { extend::Way::Out } else { extend::Way::Back };
+    made.extend(Extension::ALL.into_iter().map(|rule| Ok(extend::kernel(rule, way, options.sample))));
+    made
+}
+
 /// Those of all schedules but `warp`.
 fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Kernel, ScheduleError>> {
     let others = SCHEDULES.iter().filter(|schedule| schedule.name() != WARP.name());
@@ -161,6 +182,7 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
         made.push(adjoint::kernel(scheme, options));
     }
     made.extend(paper_kernels(scheme, options));
+    made.extend(adjoint_kernels(scheme, options, full));
     let stages = scheme.stages(options.boundary).is_some();
     // The others take long to compile, and differ little from one border rule to the next.
     if stages || options.boundary == Boundary::WholeSymmetric {

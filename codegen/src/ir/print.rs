@@ -3,7 +3,7 @@
 //! The text depends on the kernel alone. Names that occur twice are told apart by a number.
 
 use super::*;
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Unique names for a kernel's parameters, shared arrays and locals.
@@ -16,12 +16,14 @@ pub struct Names {
 impl Names {
     /// The kernel's own names; from the second use of a name on, `_1`, `_2`, … is appended.
     pub fn new(kernel: &Kernel) -> Names {
-        let mut taken = BTreeSet::new();
+        let mut taken = HashSet::new();
+        // What was appended last: all before it is taken.
+        let mut last: HashMap<_, u32> = HashMap::new();
         let mut fresh = |name: &str| {
             let mut unique = name.to_string();
-            let mut n = 0;
+            let n = last.entry(unique.clone()).or_default();
             while !taken.insert(unique.clone()) {
-                n += 1;
+                *n += 1;
                 unique = format!("{name}_{n}");
             }
             unique

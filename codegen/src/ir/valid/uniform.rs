@@ -45,7 +45,8 @@ impl Level {
 
 /// The level of every local.
 pub(super) fn levels(kernel: &Kernel) -> Vec<Level> {
-    let mut analysis = Analysis::new(kernel, vec![None; kernel.locals.len()]);
+    let names = Names::new(kernel);
+    let mut analysis = Analysis::new(kernel, &names, vec![None; kernel.locals.len()]);
     // Levels only rise, so this ends: loops carry what is assigned late to what is read early.
     loop {
         let before = analysis.levels.clone();
@@ -54,14 +55,15 @@ pub(super) fn levels(kernel: &Kernel) -> Vec<Level> {
             break;
         }
         let levels = std::mem::take(&mut analysis.levels);
-        analysis = Analysis::new(kernel, levels);
+        analysis = Analysis::new(kernel, &names, levels);
     }
     analysis.levels.into_iter().map(|l| l.unwrap_or(Level::Block)).collect()
 }
 
 /// Barriers and shuffles where they cannot stand.
 pub(super) fn check(kernel: &Kernel, levels: &[Level]) -> Vec<Finding> {
-    let mut analysis = Analysis::new(kernel, levels.iter().map(|l| Some(*l)).collect());
+    let names = Names::new(kernel);
+    let mut analysis = Analysis::new(kernel, &names, levels.iter().map(|l| Some(*l)).collect());
     analysis.body(&kernel.body);
     analysis.findings
 }
@@ -74,20 +76,20 @@ struct Analysis<'a> {
     around: Vec<(Level, String)>,
     /// How deep in `around` each local was declared.
     depth: Vec<usize>,
-    names: Names,
+    names: &'a Names,
     numbering: Numbering,
     here: StmtId,
     findings: Vec<Finding>,
 }
 
 impl<'a> Analysis<'a> {
-    fn new(kernel: &'a Kernel, levels: Vec<Option<Level>>) -> Analysis<'a> {
+    fn new(kernel: &'a Kernel, names: &'a Names, levels: Vec<Option<Level>>) -> Analysis<'a> {
         Analysis {
             kernel,
             levels,
             around: Vec::new(),
             depth: vec![0; kernel.locals.len()],
-            names: Names::new(kernel),
+            names,
             numbering: Numbering::default(),
             here: StmtId(0),
             findings: Vec::new(),
