@@ -1,5 +1,8 @@
 //! The loops: two pairs of rows at a time, a register of columns after the other, all steps along rows and columns.
 //!
+//! What is called in a loop is always inlined: `array::map`, `as_flattened` and closures may be calls, for which all
+//! registers are saved.
+//!
 //! Beyond the ends of rows are more samples, by the border rule, in buffers of a few registers. So a row is three
 //! segments: a head from a buffer, what is read where it stands, and a tail from a buffer.
 
@@ -158,11 +161,11 @@ unsafe fn copy_back<V: Vector, S>(from: *const S, to: *mut S, count: usize) {
     }
 }
 
-/// A block for each of the first `$count` rows, written out if that is asked for: compilers leave a loop of it alone, and
-/// what is delayed along rows then goes through memory.
+/// A block for each of the first `$count` rows, written out if that is asked for: compilers leave a loop of it alone,
+/// and what is delayed along rows then goes through memory.
 macro_rules! rows {
-    ($count:ident, $written_out:ident, $r:ident, $body:block) => {
-        if $written_out {
+    ($count:ident, $written_out:expr, $r:ident, $body:block) => {
+        if const { $written_out } {
             rows!(@ $count, $r, $body, 0 1 2 3);
         } else {
             for $r in 0..$count $body
@@ -255,11 +258,17 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
             match (segment, late) {
-                (1, true) => part.analysis(&mut walk, rows, 0, (0, count), true, true),
-                (1, false) => part.analysis(&mut walk, rows, 0, (0, count), true, false),
+                (1, true) => part.analysis::<R, true, true>(&mut walk, rows, 0, (0, count), true),
+                (1, false) => part.analysis::<R, true, false>(&mut walk, rows, 0, (0, count), false),
                 _ => {
                     let (warm, begin) = place.edge(segment, event.range.0);
-                    part.analysis(&mut walk, rows, first + begin * pair as isize, (warm, count), false, late);
+                    part.analysis::<R, false, false>(
+                        &mut walk,
+                        rows,
+                        first + begin * pair as isize,
+                        (warm, count),
+                        late,
+                    );
                 }
             }
         }
@@ -293,7 +302,8 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
             }
             let buffers = event.buffers.cast::<S>().add(r * BUFFER * lanes);
             let heads = [buffers, buffers.add(BUFFER / 2 * lanes)];
-            let tails = heads.map(|head| head.add((BUFFER / 4 + 1) * lanes));
+            let tail = (BUFFER / 4 + 1) * lanes;
+            let tails = [heads[0].add(tail), heads[1].add(tail)];
             for band in 0..2 {
                 let row: *const S = event.from[r][band].cast();
                 // The band's first sample.
@@ -317,7 +327,9 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
         }
         let lengths = place.lengths(event.range);
         if R == 1 && event.range.0 > 0 && !V::PICKS {
-            segments[0][0] = segments[1][0].map(|begin| begin.sub(place.warm * lanes));
+            for band in 0..2 {
+                segments[0][0][band] = segments[1][0][band].sub(place.warm * lanes);
+            }
         }
         let part = Part {
             chain: C::new(&level.steps),
@@ -333,11 +345,11 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
             match (segment, late) {
-                (1, true) => part.synthesis(&mut walk, rows, 0, (0, count), true, true),
-                (1, false) => part.synthesis(&mut walk, rows, 0, (0, count), true, false),
+                (1, true) => part.synthesis::<R, true, true>(&mut walk, rows, 0, (0, count), true),
+                (1, false) => part.synthesis::<R, true, false>(&mut walk, rows, 0, (0, count), false),
                 _ => {
                     let (warm, begin) = place.edge(segment, event.range.0);
-                    part.synthesis(&mut walk, rows, begin * lanes as isize, (warm, count), false, late);
+                    part.synthesis::<R, false, false>(&mut walk, rows, begin * lanes as isize, (warm, count), late);
                 }
             }
         }
@@ -375,20 +387,20 @@ impl<V: Vector, const R: usize> Walk<V, R> {
 }
 
 impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
-    /// `count` registers, of which the first `warm` only fill delays. `whole`: all lanes are in their rows, and results.
-    /// If not, and if lanes are picked, rows are given from their beginnings, and `begin` is the first sample. `whole` and
-    /// `late` are constants where a loop has to be fast.
+    /// `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are in their rows, and results,
+    /// and `LATE` holds, not `late`: what a loop is made for has to be known before it is optimised. If not, and if lanes
+    /// are picked, rows are given from their beginnings, and `begin` is the first sample.
     #[inline(always)]
-    unsafe fn analysis<const R: usize>(
+    unsafe fn analysis<const R: usize, const WHOLE: bool, const LATE: bool>(
         &self,
         walk: &mut Walk<V, R>,
         rows: &[*const S; R],
         begin: isize,
         (warm, count): (usize, usize),
-        whole: bool,
         late: bool,
     ) {
         let Part { chain, factors, to, stream, counts, next, first, edges } = self;
+        let late = if WHOLE { LATE } else { late };
         let pair = 2 * V::LANES;
         // Of its own: in registers where rows are written out.
         let mut slots = walk.slots;
@@ -396,8 +408,8 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
         unsafe {
             for i in 0..count {
                 let mut x = [[V::splat(0.0); 2]; R];
-                rows!(R, whole, r, {
-                    let (a, b) = if V::PICKS && !whole {
+                rows!(R, WHOLE, r, {
+                    let (a, b) = if const { V::PICKS && !WHOLE } {
                         let at = begin + (i * pair) as isize;
                         (edges[0].load(rows[r], at), edges[0].load(rows[r], at + V::LANES as isize))
                     } else {
@@ -412,7 +424,7 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
                 if i < warm {
                     continue;
                 }
-                if whole && let Some(next) = next {
+                if WHOLE && let Some(next) = next {
                     for row in *next {
                         let from = row[0].cast::<S>().offset(first + ((i + 1) * pair) as isize);
                         fetch(from);
@@ -423,7 +435,7 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
                 walk.at += V::LANES as isize;
                 if R == 1 {
                     for band in 0..2 {
-                        if whole {
+                        if WHOLE {
                             put(x[0][band], to[0][band].offset(at), stream[0][band]);
                         } else {
                             partial(x[0][band], to[0][band], at, counts[band]);
@@ -441,7 +453,7 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
                         }
                         for (row, y) in [y, z].into_iter().enumerate() {
                             let to = to[2 * p + row][band];
-                            if whole {
+                            if WHOLE {
                                 put(y, to.offset(at), stream[row][band]);
                             } else {
                                 partial(y, to, at, counts[band]);
@@ -456,32 +468,34 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
         walk.slots = slots;
     }
 
+    /// Register `i` of a band of a row, as `synthesis` has it.
+    #[inline(always)]
+    unsafe fn load<const WHOLE: bool>(&self, row: *const S, band: usize, begin: isize, i: usize) -> V {
+        let at = (i * V::LANES) as isize;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            if const { V::PICKS && !WHOLE } {
+                let zero = (self.first + band as isize) >> 1;
+                self.edges[band].load(row, zero + begin + at)
+            } else {
+                S::load(row.offset(at))
+            }
+        }
+    }
+
     /// The same backwards.
     #[inline(always)]
-    unsafe fn synthesis<const R: usize>(
+    unsafe fn synthesis<const R: usize, const WHOLE: bool, const LATE: bool>(
         &self,
         walk: &mut Walk<V, R>,
         rows: &[[*const S; 2]; R],
         begin: isize,
         (warm, count): (usize, usize),
-        whole: bool,
         late: bool,
     ) {
-        let Part { chain, factors, to, stream, counts, next, first, edges } = self;
+        let Part { chain, factors, to, stream, counts, next, first, .. } = self;
+        let late = if WHOLE { LATE } else { late };
         let lanes = V::LANES;
-        // What longer steps along columns need at the same time leaves no room for that.
-        let written_out = whole && C::SIDES == 1;
-        // Band by band, where `begin` is.
-        let zero = [0, 1].map(|band| (first + band) >> 1);
-        let load = |r: usize, band: usize, i: usize| {
-            // SAFETY: by the caller's promise.
-            unsafe {
-                match V::PICKS && !whole {
-                    true => edges[band].load(rows[r][band], zero[band] + begin + (i * lanes) as isize),
-                    false => S::load(rows[r][band].add(i * lanes)),
-                }
-            }
-        };
         // Of its own: in registers where rows are written out.
         let mut slots = walk.slots;
         // SAFETY: by the caller's promise.
@@ -490,13 +504,14 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
                 let mut x = [[V::splat(0.0); 2]; R];
                 for band in 0..2 {
                     if R == 1 {
-                        x[0][band] = load(0, band, i);
+                        x[0][band] = self.load::<WHOLE>(rows[0][band], band, begin, i);
                         continue;
                     }
                     let mut line = Down::load(walk.state, C::DOWN);
                     for p in 0..2 {
                         line.at = 0;
-                        let (mut t, mut u) = (load(2 * p, band, i), load(2 * p + 1, band, i));
+                        let mut t = self.load::<WHOLE>(rows[2 * p][band], band, begin, i);
+                        let mut u = self.load::<WHOLE>(rows[2 * p + 1][band], band, begin, i);
                         if C::SCALES {
                             (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                         }
@@ -505,20 +520,23 @@ impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
                     line.store(walk.state, C::DOWN);
                     walk.state = walk.state.add(C::DOWN * lanes);
                 }
-                if whole && let Some(next) = next {
-                    for band in next.as_flattened() {
-                        fetch(band.cast::<S>().offset(first / 2 + ((i + 1) * lanes) as isize));
+                if WHOLE && let Some(next) = next {
+                    for row in *next {
+                        for band in row {
+                            fetch(band.cast::<S>().offset(first / 2 + ((i + 1) * lanes) as isize));
+                        }
                     }
                 }
                 let at = walk.at;
-                rows!(R, written_out, r, {
+                // What longer steps along columns need at the same time leaves no room to write rows out.
+                rows!(R, WHOLE && C::SIDES == 1, r, {
                     let [mut t, mut u] = x[r];
                     if C::SCALES {
                         (t, u) = (t.mul(factors[0]), u.mul(factors[1]));
                     }
                     let [last, after, before] = chain.run(t, u, &mut Across { slots: &mut slots[r], at: 0 });
                     let (a, b) = if late { V::merge(before, last) } else { V::merge(last, after) };
-                    if whole {
+                    if WHOLE {
                         put(a, to[r][0].offset(at), stream[r % 2][0]);
                         put(b, to[r][0].offset(at + lanes as isize), stream[r % 2][0]);
                     } else if i >= warm {
