@@ -304,8 +304,11 @@ impl<T: Sample> Level<T> {
             for y in 0..rows_of_parts {
                 if analysis && large && bands.low.is_some() && y + 2 < self.low[1] {
                     // Lines of the cache that parts of rows share do not go past it: those of a row that comes later.
-                    for (r, (x, _)) in (0..PLANES).flat_map(|r| parts(y + 2).map(|part| (r, part))) {
-                        fused::fetch(band(leaving(r).clamp(rows.0, rows.1 - 1), y + 2, x));
+                    let [(first, _), (second, _)] = parts(y + 2);
+                    for r in 0..PLANES {
+                        let z = leaving(r).clamp(rows.0, rows.1 - 1);
+                        fused::fetch(band(z, y + 2, first));
+                        fused::fetch(band(z, y + 2, second));
                     }
                 }
                 for (part, (x, count)) in parts(y).into_iter().enumerate().filter(|(_, part)| part.1 > 0) {
