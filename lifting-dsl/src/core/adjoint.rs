@@ -27,8 +27,8 @@
 
 use crate::core::body::Body;
 use crate::core::border::Line;
+use crate::core::lattice::Inverses;
 use crate::core::scheme::{Boundary, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
-use crate::core::stage::Inverses;
 use crate::core::weight::Weight;
 
 /// The steps of the adjoint away from borders; `None` if one is an integer step, which rounds and so has no adjoint.

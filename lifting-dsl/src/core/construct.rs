@@ -2,10 +2,10 @@
 
 use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
+use crate::core::lattice::Inverses;
 use crate::core::names::name_fault;
 use crate::core::scheme::*;
 use crate::core::span::Span;
-use crate::core::stage::Inverses;
 use crate::core::weight::{Weight, fits, in_range, invertible};
 
 impl Scheme {

@@ -1,5 +1,7 @@
 //! Lattices: cascades of 2×2 stages on pairs of neighbouring samples.
 
+use std::sync::OnceLock;
+
 /// One stage: a matrix on a pair (u, v) of neighbouring samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stage<C> {
@@ -61,6 +63,31 @@ impl<C> Stage<C> {
             Stage::Reflect { a, b } => Stage::Reflect { a: f(a), b: f(b) },
             Stage::Matrix { rows } => Stage::Matrix { rows: rows.each_ref().map(|r| r.each_ref().map(&f)) },
         }
+    }
+}
+
+/// The inverse of each stage of a lattice, found when they are first asked for: exact ones take long, and who chooses
+/// among schedules asks again and again.
+#[derive(Clone, Debug)]
+pub(crate) struct Inverses<C>(OnceLock<Vec<[[C; 2]; 2]>>);
+
+impl<C> Inverses<C> {
+    /// Those of the wavelet's own lattice, if it has one.
+    pub(crate) fn get(&self, find: impl FnOnce() -> Vec<[[C; 2]; 2]>) -> &[[[C; 2]; 2]] {
+        self.0.get_or_init(find)
+    }
+}
+
+impl<C> Default for Inverses<C> {
+    fn default() -> Inverses<C> {
+        Inverses(OnceLock::new())
+    }
+}
+
+/// They follow from the stages, which are compared.
+impl<C> PartialEq for Inverses<C> {
+    fn eq(&self, _: &Inverses<C>) -> bool {
+        true
     }
 }
 

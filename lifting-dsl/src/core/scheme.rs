@@ -8,8 +8,7 @@
 //! relative to the position that it updates.
 
 use crate::core::body::{Body, Factored};
-use crate::core::lattice::Lattice;
-use crate::core::stage::Inverses;
+use crate::core::lattice::{Inverses, Lattice};
 use crate::core::weight::Weight;
 
 /// A wavelet may have so many steps.
@@ -284,7 +283,7 @@ pub struct Scheme {
     pub(crate) profiles: Vec<Profile>,
     pub(crate) body: Body,
     pub(crate) steps: Vec<Step>,
-    pub(crate) inverses: Inverses,
+    pub(crate) inverses: Inverses<Weight>,
 }
 
 impl Scheme {

@@ -6,7 +6,6 @@
 use crate::core::lattice::{Lattice, Stage};
 use crate::core::scheme::{Boundary, Group, Op, Phase, RealStep, ScaleStep, Scheme, Step};
 use crate::core::weight::Weight;
-use std::sync::OnceLock;
 
 /// A stage ready to execute: on every pair (u, v) of neighbouring samples, u = fl(fl(a·u) + fl(b·v)) and v = fl(fl(c·u) + fl(d·v)), both from the
 /// samples before; cyclically.
@@ -34,18 +33,6 @@ impl PairStage {
     }
 }
 
-/// The stages of synthesis, found when they are first asked for: exact inverses take long, and who chooses among
-/// schedules asks again and again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Inverses(OnceLock<Vec<PairStage>>);
-
-/// They follow from the body, which is compared.
-impl PartialEq for Inverses {
-    fn eq(&self, _: &Inverses) -> bool {
-        true
-    }
-}
-
 impl Scheme {
     /// The stages of analysis in order of execution, if the wavelet runs as a lattice under this border rule.
     ///
@@ -65,12 +52,10 @@ impl Scheme {
     /// The stages of synthesis, likewise: the inverse matrices in reverse order.
     pub fn inverse_stages(&self, boundary: Boundary) -> Option<Vec<PairStage>> {
         let lattice = self.lattice().filter(|_| boundary == Boundary::Periodic)?;
-        let found = self.inverses.0.get_or_init(|| {
-            let mut stages = on_pairs(lattice, lattice.stages.iter().map(inverse));
-            stages.reverse();
-            stages
-        });
-        Some(found.clone())
+        let inverses = self.inverses.get(|| lattice.stages.iter().map(inverse).collect());
+        let mut stages = on_pairs(lattice, inverses.iter().cloned());
+        stages.reverse();
+        Some(stages)
     }
 }
 

@@ -3,8 +3,8 @@
 //! [proptest]: https://docs.rs/proptest
 
 use crate::core::body::Body;
+use crate::core::lattice::Inverses;
 use crate::core::scheme::{Boundary, Domain, Group, IntegerStep, Op, Phase, RealStep, ScaleStep, Scheme, Step, Tap};
-use crate::core::stage::Inverses;
 use crate::core::weight::Weight;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

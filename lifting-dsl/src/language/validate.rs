@@ -4,9 +4,9 @@ mod body;
 
 use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
+use crate::core::lattice::Inverses;
 use crate::core::scheme::*;
 use crate::core::span::Span;
-use crate::core::stage::Inverses;
 use crate::core::weight::{in_range, invertible};
 use crate::language::ast::{self, Item, ProfileItem, StepOp, Word};
 use crate::language::constant::{Arithmetic, as_i32};
