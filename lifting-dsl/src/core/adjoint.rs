@@ -27,7 +27,6 @@
 
 use crate::core::body::Body;
 use crate::core::border::Line;
-use crate::core::lattice::Inverses;
 use crate::core::scheme::{Boundary, Group, MAX_NAME, Phase, RealStep, Scheme, Step, inverse};
 use crate::core::weight::Weight;
 
@@ -71,16 +70,8 @@ impl Scheme {
             None => Body::Lifting,
         };
         let name = Some(format!("{}_adjoint", self.name)).filter(|name| name.len() <= MAX_NAME);
-        Some(Scheme {
-            name: name.unwrap_or_else(|| self.name.clone()),
-            docs: Vec::new(),
-            domain: self.domain,
-            boundary: self.boundary,
-            profiles: Vec::new(),
-            body,
-            steps,
-            inverses: Inverses::default(),
-        })
+        let name = name.unwrap_or_else(|| self.name.clone());
+        Some(Scheme { body, ..Scheme::of_checked(name, self.domain, self.boundary, steps) })
     }
 }
 

@@ -1,8 +1,6 @@
 //! Schemes made by a program rather than from text: the same rules, checked on the steps themselves.
 
-use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
-use crate::core::lattice::Inverses;
 use crate::core::names::name_fault;
 use crate::core::scheme::*;
 use crate::core::span::Span;
@@ -44,20 +42,7 @@ impl Scheme {
                 error("L0701", format!("step {}: {fault}", index + 1));
             }
         }
-        if errors.is_empty() {
-            Ok(Scheme {
-                name,
-                docs: Vec::new(),
-                domain,
-                boundary,
-                profiles: Vec::new(),
-                body: Body::Lifting,
-                steps,
-                inverses: Inverses::default(),
-            })
-        } else {
-            Err(errors)
-        }
+        if errors.is_empty() { Ok(Scheme::of_checked(name, domain, boundary, steps)) } else { Err(errors) }
     }
 
     /// The scheme with another doc comment, `docs` being its text without `///`.

@@ -287,6 +287,12 @@ pub struct Scheme {
 }
 
 impl Scheme {
+    /// A wavelet of steps that were checked, and nothing more: no docs, no profiles, neither lattice nor bank.
+    pub(crate) fn of_checked(name: String, domain: Domain, boundary: Boundary, steps: Vec<Step>) -> Scheme {
+        let (docs, profiles) = (Vec::new(), Vec::new());
+        Scheme { name, docs, domain, boundary, profiles, body: Body::Lifting, steps, inverses: Inverses::default() }
+    }
+
     /// The identifier after `wavelet`.
     pub fn name(&self) -> &str {
         &self.name

@@ -2,8 +2,6 @@
 //!
 //! [proptest]: https://docs.rs/proptest
 
-use crate::core::body::Body;
-use crate::core::lattice::Inverses;
 use crate::core::scheme::{Boundary, Domain, Group, IntegerStep, Op, Phase, RealStep, ScaleStep, Scheme, Step, Tap};
 use crate::core::weight::Weight;
 use proptest::prelude::*;
@@ -76,16 +74,7 @@ pub fn ratio(n: i64, d: i64) -> Weight {
 pub fn scheme(name: &str, domain: Domain, boundary: Boundary, steps: Vec<Step>) -> Scheme {
     let integer = |step: &Step| matches!(step, Step::Integer(_));
     assert!(steps.iter().all(|s| integer(s) == (domain == Domain::Integer)), "steps of the wavelet's own domain");
-    Scheme {
-        name: name.to_string(),
-        docs: Vec::new(),
-        domain,
-        boundary,
-        profiles: Vec::new(),
-        body: Body::Lifting,
-        steps,
-        inverses: Inverses::default(),
-    }
+    Scheme::of_checked(name.to_string(), domain, boundary, steps)
 }
 
 /// One of the steps above as a wavelet with the whole-symmetric border rule.

@@ -4,7 +4,6 @@ mod body;
 
 use crate::core::body::Body;
 use crate::core::diag::Diagnostic;
-use crate::core::lattice::Inverses;
 use crate::core::scheme::*;
 use crate::core::span::Span;
 use crate::core::weight::{in_range, invertible};
@@ -160,14 +159,10 @@ fn wavelet(w: &ast::Wavelet, arithmetic: &mut Arithmetic, sink: &mut Sink) -> Op
         }
     }
     Some(Scheme {
-        name: w.name.text.clone(),
         docs: w.docs.clone(),
-        domain: domain?,
-        boundary,
         profiles: profiles.into_iter().map(|(p, _)| p).collect(),
         body: body?,
-        steps,
-        inverses: Inverses::default(),
+        ..Scheme::of_checked(w.name.text.clone(), domain?, boundary, steps)
     })
 }
 
