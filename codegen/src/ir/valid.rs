@@ -54,8 +54,8 @@ pub fn validate(kernel: &Kernel) -> Result<KernelInfo, Vec<ValidationError>> {
     checker.body(&kernel.body);
     let mut errors = checker.errors;
     if errors.is_empty() {
-        let levels = uniform::levels(kernel);
-        errors = uniform::check(kernel, &levels);
+        let levels = uniform::levels(kernel, &checker.names);
+        errors = uniform::check(kernel, &checker.names, &levels);
         errors.extend(launches::check(kernel));
         if errors.is_empty() {
             return Ok(info::collect(kernel, levels));

@@ -44,9 +44,8 @@ impl Level {
 }
 
 /// The level of every local.
-pub(super) fn levels(kernel: &Kernel) -> Vec<Level> {
-    let names = Names::new(kernel);
-    let mut analysis = Analysis::new(kernel, &names, vec![None; kernel.locals.len()]);
+pub(super) fn levels(kernel: &Kernel, names: &Names) -> Vec<Level> {
+    let mut analysis = Analysis::new(kernel, names, vec![None; kernel.locals.len()]);
     // Levels only rise, so this ends: loops carry what is assigned late to what is read early.
     loop {
         let before = analysis.levels.clone();
@@ -55,15 +54,14 @@ pub(super) fn levels(kernel: &Kernel) -> Vec<Level> {
             break;
         }
         let levels = std::mem::take(&mut analysis.levels);
-        analysis = Analysis::new(kernel, &names, levels);
+        analysis = Analysis::new(kernel, names, levels);
     }
     analysis.levels.into_iter().map(|l| l.unwrap_or(Level::Block)).collect()
 }
 
 /// Barriers and shuffles where they cannot stand.
-pub(super) fn check(kernel: &Kernel, levels: &[Level]) -> Vec<Finding> {
-    let names = Names::new(kernel);
-    let mut analysis = Analysis::new(kernel, &names, levels.iter().map(|l| Some(*l)).collect());
+pub(super) fn check(kernel: &Kernel, names: &Names, levels: &[Level]) -> Vec<Finding> {
+    let mut analysis = Analysis::new(kernel, names, levels.iter().map(|l| Some(*l)).collect());
     analysis.body(&kernel.body);
     analysis.findings
 }
