@@ -97,11 +97,16 @@ fn is_compiled(schedule: &dyn Schedule, scheme: &Scheme, options: Options, full:
     }
 }
 
+/// A kernel whose name says what tells it from the one without.
+fn told_apart(kernel: Kernel, what: &str) -> Kernel {
+    Kernel { name: format!("{}_{what}", kernel.name), ..kernel }
+}
+
 /// Those of a few that are launched where the next level reads what they leave.
 fn kept_kernels(made: &[Result<Kernel, ScheduleError>], options: Options) -> Vec<Result<Kernel, ScheduleError>> {
     let stands_for_all =
         options.boundary == Boundary::WholeSymmetric && matches!(options.sample, Scalar::I16 | Scalar::F32);
-    let kept = |kernel: &Kernel| Kernel { name: format!("{}_kept", kernel.name), ..opt::kept(kernel.clone()) };
+    let kept = |kernel: &Kernel| told_apart(opt::kept(kernel.clone()), "kept");
     let kinds = ["_warp_whole_", "_cascade_forward_"];
     let of_kind = |kind: &str| made.iter().flatten().find(|kernel| kernel.name.contains(kind));
     kinds.into_iter().filter(|_| stands_for_all).filter_map(of_kind).map(|kernel| Ok(kept(kernel))).collect()
@@ -162,10 +167,9 @@ fn adjoint_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<
     let Some(adjoint) = scheme.adjoint().filter(|_| stands_for_all && is_doubled()) else { return Vec::new() };
     let options = Options { doubled_ends: true, ..options };
     let compiled = SCHEDULES.iter().filter(|schedule| is_compiled(**schedule, &adjoint, options, full));
-    let doubled = |kernel: Kernel| Kernel { name: format!("{}_doubled", kernel.name), ..kernel };
     let mut made: Vec<_> = compiled
         .flat_map(|schedule| kernels_of(*schedule, &adjoint, options))
-        .map(|kernel| kernel.map(doubled))
+        .map(|kernel| kernel.map(|kernel| told_apart(kernel, "doubled")))
         .collect();
     // A rule's way out goes with analysis, its way back with synthesis, so that each is there once.
     let way = if options.direction == Direction::Forward { extend::Way::Out } else { extend::Way::Back };
@@ -194,11 +198,6 @@ fn other_kernels(scheme: &Scheme, options: Options, full: bool) -> Vec<Result<Ke
     made
 }
 
-/// A kernel with a gain, told from the one without.
-fn gained(kernel: Result<Kernel, ScheduleError>) -> Result<Kernel, ScheduleError> {
-    kernel.map(|kernel| Kernel { name: format!("{}_gain", kernel.name), ..kernel })
-}
-
 /// The border rule of the kernels in plans: of wavelets of which one variant is emitted, their own.
 fn border_rule(request: &Request) -> Boundary {
     if WIDE.contains(&request.scheme.name()) { request.scheme.boundary() } else { request.boundary }
@@ -214,9 +213,8 @@ fn fused(request: &Request, full: bool) -> Vec<Kernel> {
             let mut made = kernels_of(WARP, request.scheme, options);
             if request.gain {
                 // Few plans have gains.
-                made.extend(
-                    kernels_of(WARP, request.scheme, Options { gain: true, ..options }).into_iter().map(gained),
-                );
+                let with_gain = kernels_of(WARP, request.scheme, Options { gain: true, ..options }).into_iter();
+                made.extend(with_gain.map(|kernel| kernel.map(|kernel| told_apart(kernel, "gain"))));
             }
             if full || !WIDE.contains(&request.scheme.name()) {
                 made.extend(other_kernels(request.scheme, options, full));
