@@ -244,16 +244,8 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
         if R == 1 && event.range.0 > 0 && !V::PICKS {
             segments[0][0] = segments[1][0].sub(place.warm * pair);
         }
-        let part = Part {
-            chain: C::new(&level.steps),
-            factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
-            to: pointers::<S>(&event.to),
-            stream: event.stream,
-            counts: [(n + 1 - late as usize) / 2, (n + late as usize) / 2],
-            next: event.fetch.then_some(&event.next),
-            first,
-            edges: &level.edges,
-        };
+        let counts = [(n + 1 - late as usize) / 2, (n + late as usize) / 2];
+        let part = Part::<V, S, C>::new(level, event, counts, first);
         let mut walk = Walk::new(event, (event.range.0 * V::LANES) as isize - skip as isize);
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
@@ -331,16 +323,7 @@ pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: u
                 segments[0][0][band] = segments[1][0][band].sub(place.warm * lanes);
             }
         }
-        let part = Part {
-            chain: C::new(&level.steps),
-            factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
-            to: pointers::<S>(&event.to),
-            stream: event.stream,
-            counts: [n; 2],
-            next: event.fetch.then_some(&event.next),
-            first,
-            edges: &level.edges,
-        };
+        let part = Part::<V, S, C>::new(level, event, [n; 2], first);
         let mut walk = Walk::new(event, 2 * ((event.range.0 * lanes) as isize - skip as isize));
         for segment in 0..3 {
             let (rows, count) = (&segments[segment], lengths[segment]);
@@ -386,10 +369,27 @@ impl<V: Vector, const R: usize> Walk<V, R> {
     }
 }
 
-impl<V: Vector, S: Storage<V>, C: Chain<V>> Part<'_, V, S, C> {
-    /// `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are in their rows, and results,
-    /// and `LATE` holds, not `late`: what a loop is made for has to be known before it is optimised. If not, and if lanes
-    /// are picked, rows are given from their beginnings, and `begin` is the first sample.
+impl<'a, V: Vector, S: Storage<V>, C: Chain<V>> Part<'a, V, S, C> {
+    #[inline(always)]
+    unsafe fn new(level: &'a Level, event: &'a Event, counts: [usize; 2], first: isize) -> Part<'a, V, S, C> {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            Part {
+                chain: C::new(&level.steps),
+                factors: [V::splat(level.factors[0]), V::splat(level.factors[1])],
+                to: pointers::<S>(&event.to),
+                stream: event.stream,
+                counts,
+                next: event.fetch.then_some(&event.next),
+                first,
+                edges: &level.edges,
+            }
+        }
+    }
+
+    /// `count` registers, of which the first `warm` only fill delays. `WHOLE`: all lanes are in their rows, and results.
+    /// Then `LATE` holds, not `late`: what a loop is made for has to be known before it is optimised. If not, and if
+    /// lanes are picked, rows are given from their beginnings, and `begin` is the first sample.
     #[inline(always)]
     unsafe fn analysis<const R: usize, const WHOLE: bool, const LATE: bool>(
         &self,

@@ -44,28 +44,11 @@ pub(super) trait Vector: Copy {
     /// All bits set, or none.
     unsafe fn mask(on: bool) -> Self;
     unsafe fn and(self, other: Self) -> Self;
-    /// Whether `pick` is one instruction.
+    /// Whether there is `pick`, in one instruction.
     const PICKS: bool = false;
     /// Lanes of `a` (from 0 on) and `b` (after those) by their numbers, which are whole and as wide as lanes.
-    #[inline(always)]
-    unsafe fn pick(a: Self, b: Self, numbers: *const Self::Lane) -> Self {
-        let mut both = std::mem::MaybeUninit::<[u64; 16]>::uninit();
-        let mut lanes = std::mem::MaybeUninit::<[u64; 8]>::uninit();
-        unsafe {
-            let (from, to) = (both.as_mut_ptr().cast::<Self::Lane>(), lanes.as_mut_ptr().cast::<Self::Lane>());
-            a.store(from);
-            b.store(from.add(Self::LANES));
-            for i in 0..Self::LANES {
-                let number = numbers.add(i);
-                let number = match size_of::<Self::Lane>() {
-                    2 => usize::from(number.cast::<u16>().read_unaligned()),
-                    4 => number.cast::<u32>().read_unaligned() as usize,
-                    _ => number.cast::<u64>().read_unaligned() as usize,
-                };
-                *to.add(i) = *from.add(number);
-            }
-            Self::load(to)
-        }
+    unsafe fn pick(_a: Self, _b: Self, _numbers: *const Self::Lane) -> Self {
+        unreachable!("only where PICKS says so")
     }
     /// All lanes moved up by `k`, at least 1, less than there are lanes and than 8 (of reals, 1); the first `k` are the
     /// last of `before`.
