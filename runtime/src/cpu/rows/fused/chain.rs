@@ -251,8 +251,8 @@ impl<V: Vector> Op<V> for Single<V> {
     }
 }
 
-/// `N` steps of two products each, but for the first one, of the sample to the right (or left), and the last one, of the
-/// sample on the other side.
+/// `N` steps of two products each. Only the first one has one product, of the sample to the right (or left), and the
+/// last one, of the sample on the other side.
 #[derive(Clone, Copy)]
 pub(super) struct Ends<V, const N: usize, const RIGHT: bool>([[V; 2]; N]);
 

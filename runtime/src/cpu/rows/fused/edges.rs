@@ -1,13 +1,13 @@
 //! The ends of rows in registers, for sets that pick lanes of two registers in one instruction.
 //!
-//! rewrite: "an array of the samples beyond the end and those beside it, which is then read" → a register that is picked
-//! from the first register of the row and the last one, by numbers that were found when the plan was made. What is read
-//! soon after it was written in other pieces would wait for all stores before it, and these go to memory.
+//! rewrite: "an array of the samples beyond the end and those beside it, which is then read" → a register that is
+//! picked from the first register of the row and the last one. The numbers of lanes were found when the plan was made.
+//! What is read soon after it was written in other pieces would wait for all stores before it, and these go to memory.
 
 use super::vector::{Storage, Vector};
 
-/// Lanes of registers that are not all in a row (or band): of those, samples before the first one and after the last one
-/// are put together from the first register and the last one.
+/// Lanes of registers that are not all in a row (or band). Samples before the first one and after the last one are put
+/// together from the first register and the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edges {
     length: usize,

@@ -6,8 +6,8 @@
 //! once for four rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric
 //! and so is the border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
 //!
-//! `vector`, `x86` and `wide` have the registers of the instruction sets, `edges` those at the ends of rows, `kernels` the
-//! loops, and `loops` finds one. All other levels are row by row (`ops`).
+//! `vector`, `x86` and `wide` have the registers of the instruction sets, `edges` those at the ends of rows. `kernels`
+//! has the loops, and `loops` finds one. All other levels are row by row (`ops`).
 
 mod chain;
 mod edges;

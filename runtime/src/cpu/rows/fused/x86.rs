@@ -14,7 +14,8 @@ macro_rules! vector {
         ($on:ident) => $mask:expr,
         ($this:ident, $before:ident, $k:ident) => $after:expr,
         ($a:ident, $b:ident) => $split:expr,
-        ($e:ident, $o:ident) => $merge:expr $(, $masked:ident, $masked_load:ident: $bits:ty, $pick:ident, $numbers:ident)? $(,)?
+        ($e:ident, $o:ident) => $merge:expr
+        $(, $masked:ident, $masked_load:ident: $bits:ty, $pick:ident, $numbers:ident)? $(,)?
     ) => {
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
