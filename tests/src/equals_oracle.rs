@@ -69,7 +69,10 @@ fn cases(domain: Domain, boundary: Boundary) -> Vec<Case> {
     // Batches of images, rows of several blocks, and columns for several threads.
     cases.push(Case { levels: vec![0, 2, 2], padding: 5, ..Case::new(&[3, 20, 44], 0) });
     cases.push(Case { levels: vec![0, 0, 3, 3], order: vec![0, 1, 2, 3], ..Case::new(&[2, 2, 24, 32], 0) });
-    for (h, w, levels, origin) in [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3), (301, 22, 2, 1)] {
+    // The last ones are large enough for turns in wide registers.
+    let large =
+        [(26, 2070, 3, 0), (19, 1037, 2, 1), (12, 4100, 2, 3), (301, 22, 2, 1), (76, 517, 2, 0), (67, 1174, 2, 1)];
+    for (h, w, levels, origin) in large {
         let origins = vec![origin + 1, origin];
         cases.push(Case { origins: origins.clone(), padding: 1, ..Case::new(&[h, w], levels) });
         cases.push(Case { origins, order: vec![0, 1], ..Case::new(&[h, w], levels) });

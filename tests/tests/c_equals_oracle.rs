@@ -52,6 +52,10 @@ fn gcc_clones() {
     check(&integer("dd137", testing::dd137()), Boundary::Edge, Scalar::I16, &gcc);
     check(&integer("legall53", testing::legall53()), Boundary::WholeSymmetric, Scalar::I16, &gcc);
     check(&cdf97(), Boundary::WholeSymmetric, Scalar::F32, &gcc);
+    // Without the loops in registers of AVX-512.
+    let narrow = Compiler::gcc(&["-O2", "-DDD137_WIDE=0", "-DCDF97_WIDE=0"]);
+    check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &narrow);
+    check(&cdf97(), Boundary::Edge, Scalar::F32, &narrow);
     // Past the caches, whatever the size.
     let gcc = Compiler::gcc(&["-O2", "-DDD137_PAST_CACHES=0"]);
     check(&integer("dd137", testing::dd137()), Boundary::WholeSymmetric, Scalar::I16, &gcc);

@@ -1,7 +1,7 @@
 //! `<wavelet>.c`: a complete transform for CPUs.
 
 use super::passes::margin;
-use super::sweep::Sweeps;
+use super::sweep::{Language, Sweeps};
 use super::template::Template;
 use super::{EmitError, Passes, Request};
 use crate::back::{C, CLike, Dialect};
@@ -149,7 +149,7 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let kernels: Vec<_> = kernels.iter().map(|(k, i)| (k, i)).collect();
     let mut namer = C.namer();
     let (text, names) = C.write_with(&kernels, &mut namer)?;
-    let sweeps = Sweeps::new(request)?;
+    let sweeps = Sweeps::new(request, Language::C)?;
     let t = request.template();
 
     let mut out = request.opening(&super::sweep::schedule(

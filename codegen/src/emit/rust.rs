@@ -4,7 +4,7 @@
 //! loads and stores past the caches.
 
 use super::passes::margin;
-use super::sweep::Sweeps;
+use super::sweep::{Language, Sweeps};
 use super::{EmitError, Passes, Request};
 use crate::back::rust;
 use lifting_dsl::Boundary;
@@ -59,7 +59,7 @@ fn apart(forward: &str, arrays: &str) -> String {
 /// If the sample types are not of the wavelet's domain, or none is given.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check()?;
-    let sweeps = Sweeps::new(request)?;
+    let sweeps = Sweeps::new(request, Language::Rust)?;
     let mut out = request.opening(&super::sweep::schedule(
         sweeps.is_some(),
         &[

@@ -2,11 +2,15 @@
 
 mod c;
 mod rust;
+mod wide;
 
 use super::{EmitError, Request};
+use crate::ir::Scalar;
 use crate::schedule::Direction;
 use crate::schedule::rows::Sweep;
 use lifting_dsl::Boundary;
+pub(super) use wide::Language;
+use wide::Wide;
 
 /// Rows that one level hands to the next, at most so many at a time: those of two turns.
 const HANDED_TURNS: i32 = 4;
@@ -15,6 +19,8 @@ const HANDED_TURNS: i32 = 4;
 pub(super) struct Sweeps {
     /// For each sample type, analysis and synthesis.
     ways: Vec<[Sweep; 2]>,
+    /// And their loops in wide registers, where these can have them.
+    wide: Vec<Option<[Wide; 2]>>,
 }
 
 impl Sweeps {
@@ -22,13 +28,25 @@ impl Sweeps {
     ///
     /// # Errors
     /// If a sample type is not of the wavelet's domain.
-    pub(super) fn new(request: &Request) -> Result<Option<Sweeps>, EmitError> {
+    pub(super) fn new(request: &Request, language: Language) -> Result<Option<Sweeps>, EmitError> {
         if request.boundary == Boundary::Periodic || request.scheme.steps().is_empty() {
             return Ok(None);
         }
         let sweep = |sample, direction| Sweep::new(request.scheme, request.options(sample, direction));
         let both = |&sample| Ok([sweep(sample, Direction::Forward)?, sweep(sample, Direction::Inverse)?]);
-        Ok(Some(Sweeps { ways: request.samples.iter().map(both).collect::<Result<_, EmitError>>()? }))
+        let ways: Vec<[Sweep; 2]> = request.samples.iter().map(both).collect::<Result<_, EmitError>>()?;
+        let wide = |(sample, [forward, inverse]): (&Scalar, &[Sweep; 2])| {
+            let ways = Wide::new(forward, *sample, language)?.zip(Wide::new(inverse, *sample, language)?);
+            Ok(ways.map(|(forward, inverse)| [forward, inverse]))
+        };
+        let wide = request.samples.iter().zip(&ways).map(wide).collect::<Result<_, EmitError>>()?;
+        Ok(Some(Sweeps { ways, wide }))
+    }
+
+    /// Rows that one level hands to the next, at most: those of two turns, and what one phase is ahead of the other.
+    fn handed(&self) -> i32 {
+        let ahead = self.all().map(|sweep| 2 * (sweep.delay[0] - sweep.delay[1]).abs()).max().unwrap_or(0);
+        HANDED_TURNS * self.ways[0][0].pairs + ahead
     }
 
     /// All sweeps.

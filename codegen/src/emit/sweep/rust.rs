@@ -1,6 +1,7 @@
 //! In Rust.
 
-use super::{HANDED_TURNS, Sweeps, is_unread};
+use super::wide::{Line, Value, Wide};
+use super::{Sweeps, is_unread};
 use crate::back::rust::{self, Helper};
 use crate::emit::{EmitError, Request, Template, prepared};
 use crate::ir::Scalar;
@@ -40,11 +41,22 @@ impl Sweeps {
             .with("PAIRS", forward.pairs.to_string())
             .with("RING", most(|sweep| sweep.ring))
             .with("MARGIN", most(|sweep| sweep.margin))
-            .with("HANDED", (HANDED_TURNS * forward.pairs).to_string())
+            .with("HANDED", self.handed().to_string())
             .with("WAY_FORWARD", way(forward))
             .with("WAY_INVERSE", way(inverse))
             .with("SERVE", serve.replace("@OUTSIDE@", outside));
-        t.fill(&[include_str!("../sweep_rows.rs.in"), include_str!("../sweep.rs.in")].join("\n"))
+        let widest = self.wide.iter().flatten().flatten().map(|wide| wide.rows.len()).max();
+        let places =
+            WIDE_PLACES.into_iter().fold(t, |t, (place, text)| t.with(place, if widest.is_some() { text } else { "" }));
+        let mut text = places.fill(&[include_str!("../sweep_rows.rs.in"), include_str!("../sweep.rs.in")].join("\n"));
+        if let Some(rows) = widest {
+            text += &format!(
+                "\n/// Rows of a ring that a turn takes in registers, at most.\n#[cfg(target_arch = \"x86_64\")]\n\
+                 const RING_ROWS: usize = {rows};\n"
+            );
+            text += include_str!("../sweep_wide_turn.rs.in");
+        }
+        text
     }
 
     /// The loops of the sample type of that index.
@@ -69,8 +81,261 @@ impl Sweeps {
                 kernels += &rust::write_kernel((kernel, info), &name, helpers)?;
             }
         }
-        Ok(kernels + "\n" + &loops(request, request.samples[index], ways))
+        let wide = &self.wide[index];
+        if let Some(ways) = wide {
+            kernels += &wide_loops(ways, request.samples[index]);
+        }
+        let any = self.wide.iter().any(Option::is_some);
+        let constant = any.then(|| wide_constant(wide.as_ref(), sample)).unwrap_or_default();
+        Ok(kernels + "\n" + &loops(request, request.samples[index], ways, &constant))
     }
+}
+
+/// What turns in wide registers add to a sweep.
+const WIDE_PLACES: [(&str, &str); 10] = [
+    ("RING_MORE", " + 64 / size_of::<T>()"),
+    ("WIDE_FIELD", "    #[cfg(target_arch = \"x86_64\")]\n    wide: bool,\n"),
+    ("WIDE_VALUE", "            #[cfg(target_arch = \"x86_64\")]\n            wide: has_wide(),\n"),
+    (
+        "WIDE_BLOCK",
+        "            #[cfg(target_arch = \"x86_64\")]
+            let block = match k0 < part[0] {
+                true => [k0, block[1].min(part[0])],
+                false => block,
+            };
+",
+    ),
+    (
+        "WIDE_RING",
+        "        #[cfg(target_arch = \"x86_64\")]
+        for (i, level) in levels.iter_mut().enumerate() {
+            level.wide_move(to, i, forward);
+        }
+",
+    ),
+    (
+        "WIDE_CONST",
+        "
+    /// Loops in registers of AVX-512, if there are some.
+    #[cfg(target_arch = \"x86_64\")]
+    const WIDE: Option<Wide<Self>>;
+",
+    ),
+    (
+        "WIDE_PART_FORWARD",
+        "        #[cfg(target_arch = \"x86_64\")]
+        let part = self.wide_part(level, true);
+",
+    ),
+    (
+        "WIDE_FORWARD",
+        "            #[cfg(target_arch = \"x86_64\")]
+            if k0 == part[0] && part[0] < part[1] {
+                self.analyse_wide(level, part);
+                k0 = part[1];
+                continue;
+            }
+",
+    ),
+    (
+        "WIDE_PART_INVERSE",
+        "        #[cfg(target_arch = \"x86_64\")]
+        let part = self.wide_part(level, false);
+",
+    ),
+    (
+        "WIDE_INVERSE",
+        "            #[cfg(target_arch = \"x86_64\")]
+            if k0 == part[0] && part[0] < part[1] {
+                self.synthesise_wide(level, part);
+                let [lanes, behind] = T::WIDE.map_or([0; 2], |wide| [wide.lanes, wide.behind[1]]);
+                self.synthesised(level, [before, part[0] + lanes - behind]);
+                before = part[1] - behind;
+                k0 = part[1];
+                continue;
+            }
+",
+    ),
+];
+
+/// The constant of `Sample` that names loops in wide registers.
+fn wide_constant(ways: Option<&[Wide; 2]>, sample: &str) -> String {
+    let value = match ways {
+        None => "None;".to_string(),
+        Some([forward, inverse]) => format!(
+            "Some(Wide {{
+        lanes: wide_{sample}::LANES as i32,
+        behind: [{}, {}],
+        rows: [wide_{sample}::FORWARD_ROWS, wide_{sample}::INVERSE_ROWS],
+        loops: [wide_{sample}::analyse, wide_{sample}::synthesise],
+    }});",
+            forward.behind, inverse.behind
+        ),
+    };
+    format!("    #[cfg(target_arch = \"x86_64\")]\n    const WIDE: Option<Wide<{sample}>> = {value}\n")
+}
+
+/// The module of a type's loops in wide registers.
+fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
+    let set = ways[0].set;
+    let arithmetic = set.arithmetic;
+    let mut operators = String::from(
+        "    macro_rules! operator {
+        ($trait:ident, $name:ident, $call:ident) => {
+            impl std::ops::$trait for V {
+                type Output = V;
+
+                #[inline(always)]
+                fn $name(self, other: V) -> V {
+                    // SAFETY: the processor has the instruction.
+                    unsafe { V($call(self.0, other.0)) }
+                }
+            }
+        };
+    }
+
+",
+    );
+    let mut operator = |name: &str, call: &str, suffix: &str| {
+        let upper = name[..1].to_uppercase() + &name[1..];
+        let upper = match name {
+            "bitand" => "BitAnd",
+            "bitor" => "BitOr",
+            "bitxor" => "BitXor",
+            _ => &upper,
+        };
+        operators += &format!("    operator!({upper}, {name}, _mm512_{call}_{suffix});\n");
+    };
+    operator("add", "add", arithmetic);
+    operator("sub", "sub", arithmetic);
+    operator("mul", if set.whole() { "mullo" } else { "mul" }, arithmetic);
+    if set.whole() {
+        operator("bitand", "and", "si512");
+        operator("bitor", "or", "si512");
+        operator("bitxor", "xor", "si512");
+        for (name, upper, call) in [("shl", "Shl", "sllv"), ("shr", "Shr", "srav")] {
+            operators += &format!(
+                "
+    impl std::ops::{upper}<u32> for V {{
+        type Output = V;
+
+        #[inline(always)]
+        fn {name}(self, bits: u32) -> V {{
+            // SAFETY: the processor has the instruction.
+            unsafe {{ V(_mm512_{call}_{arithmetic}(self.0, V::all(bits as T).0)) }}
+        }}
+    }}
+"
+            );
+        }
+    }
+    let negated = match set.whole() {
+        true => "V::all(0) - self".to_string(),
+        false => format!(
+            "// SAFETY: the processor has the instruction.\n            \
+             unsafe {{ V(_mm512_xor_{arithmetic}(self.0, V::all(-0.0).0)) }}"
+        ),
+    };
+    operators += &format!(
+        "
+    impl std::ops::Neg for V {{
+        type Output = V;
+
+        #[inline(always)]
+        fn neg(self) -> V {{
+            {negated}
+        }}
+    }}
+
+"
+    );
+    let mut text = String::new();
+    for (wide, way, upper) in [(&ways[0], "forward", "FORWARD"), (&ways[1], "inverse", "INVERSE")] {
+        text += &wide_way(wide, way, upper);
+    }
+    Template::new("")
+        .with("T", sample.name())
+        .with("INDEX", (512 / set.lanes).to_string())
+        .with("LANES", set.lanes.to_string())
+        .with("V", set.vector)
+        .with("BITS", set.bits)
+        .with("ALL", arithmetic)
+        .with("PICK", arithmetic)
+        .with("ZERO", if set.whole() { "0" } else { "0.0" })
+        .with("OPERATORS", operators)
+        .with("WAYS", text)
+        .fill(include_str!("../sweep_wide.rs.in"))
+}
+
+/// The functions of one direction.
+fn wide_way(wide: &Wide, way: &str, upper: &str) -> String {
+    let forward = way == "forward";
+    let rows: Vec<String> = wide.rows.iter().map(|row| (2 * row.k + i32::from(row.phase)).to_string()).collect();
+    let rows = list(&format!("    pub const {upper}_ROWS: &[i32] = &["), &rows, "];", 4);
+    let [even, odd] = &wide.results;
+    let (head, opening, closing) = match forward {
+        true => (
+            "pairs: *const T) -> [V; 2] {",
+            "        let (one, two) = (V::get(pairs), V::get(pairs.add(LANES)));
+        let (even, odd) = (one.pick(two, 1, 0), one.pick(two, 1, LANES));
+",
+            format!("        [{even}, {odd}]\n"),
+        ),
+        false => (
+            "even: V, odd: V) -> [V; 2] {",
+            "",
+            format!("        [{even}.pick({odd}, 2, 0), {even}.pick({odd}, 2, LANES)]\n"),
+        ),
+    };
+    let line = |line: &Line| match line {
+        Line::Comment(text) => format!("        // {text}\n"),
+        Line::Let(name, value) => {
+            let value = match value {
+                Value::Text(text) => text.clone(),
+                Value::Later(register, lanes) => {
+                    let kept = wide.kept.iter().position(|kept| kept == register).unwrap_or_default();
+                    format!("{register}.later(kept[{kept}], {lanes})")
+                }
+                Value::Ring(row) => format!("V::get(ring[{row}].add(x))"),
+            };
+            format!("        let {name} = {value};\n")
+        }
+    };
+    let lines = |lines: &[Line]| lines.iter().map(line).collect::<String>();
+    let stored = |rows: &[(usize, String)], indent: &str| -> String {
+        rows.iter().map(|(i, value)| format!("{indent}{value}.set(ring[{i}].add(x));\n")).collect()
+    };
+    let left: Vec<String> = wide.left.iter().map(|(_, value)| value.clone()).collect();
+    format!(
+        "{rows}
+    const {upper}_KEPT: usize = {};
+
+    /// All steps along a row.
+    #[inline(always)]
+    unsafe fn along_{way}(kept: &mut [V; {upper}_KEPT], {head}
+{opening}{}{}{closing}    }}
+
+    /// All steps along columns of a turn: what leaves, which stays in the ring if it is to be kept.
+    #[inline(always)]
+    unsafe fn down_{way}(
+        ring: &[*mut T; RING_ROWS],
+        x: usize,
+        new_rows: [V; 4],
+        keep: bool,
+    ) -> [V; 4] {{
+{}{}        if keep {{
+{}        }}
+{}    }}
+
+",
+        wide.kept.len(),
+        lines(&wide.along),
+        list("        *kept = [", &wide.kept, "];", 8) + "\n",
+        lines(&wide.down),
+        stored(&wide.stored, "        "),
+        stored(&wide.left, "            "),
+        list("        [", &left, "]", 8) + "\n",
+    )
 }
 
 /// What a step's loop is called.
@@ -98,7 +363,7 @@ fn way(sweep: &Sweep) -> String {
         None => "None".into(),
     };
     format!(
-        "    steps: &[\n{steps}    ],\n    halo: {:?},\n    delay: {},\n    turn: {turn},\n",
+        "    steps: &[\n{steps}    ],\n    halo: {:?},\n    delay: {:?},\n    turn: {turn},\n",
         sweep.halo, sweep.delay
     )
 }
@@ -110,7 +375,7 @@ fn reach(rows: &[Row], phase: u8) -> [i32; 2] {
 }
 
 /// The implementation of `Sample`.
-fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2]) -> String {
+fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2], constant: &str) -> String {
     let s = sample.name();
     let [gain, gain_arg] = if request.gain { ["gain", ", gain"] } else { ["_gain", ""] };
     let mut cases = String::new();
@@ -140,7 +405,7 @@ fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2]) -> String {
     format!(
         "impl Sample for {s} {{
     const BLOCK: i32 = {};
-
+{constant}
     #[inline(always)]
     fn split(pairs: &[{s}], evens: &mut [{s}], odds: &mut [{s}], n: i32, {gain}: i32) {{
         split_{s}(pairs, evens, odds, n{gain_arg});
@@ -176,15 +441,18 @@ fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2]) -> String {
 /// them, and anything else in a line each.
 fn list(head: &str, items: &[String], tail: &str, indent: usize) -> String {
     let one = items.join(", ");
-    if one.len() <= 60 && indent + head.len() + one.len() + tail.len() < 100 {
+    // Behind what ends no statement, a comma follows.
+    let width = indent + head.trim_start().len() + one.len() + tail.len() + usize::from(!tail.ends_with(';'));
+    if one.len() <= 60 && width <= 100 {
         return format!("{head}{one}{tail}");
     }
     let within = format!("\n{}", " ".repeat(indent + 4));
     let short = items.iter().all(|item| item.len() <= 10 && !item.ends_with(')'));
     let mut out = head.to_string();
     let mut column = 100;
-    for item in items {
-        if short && column + 1 + item.len() < 100 {
+    for (i, item) in items.iter().enumerate() {
+        // A line has a column less than others for what a comma follows.
+        if short && column + 1 + item.len() < 99 + usize::from(i + 1 == items.len()) {
             out += &format!(" {item},");
             column += item.len() + 2;
         } else {

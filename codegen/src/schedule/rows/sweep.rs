@@ -31,8 +31,8 @@ pub struct Sweep {
     pub steps: Vec<Place>,
     /// Row pairs that arrive in a turn.
     pub pairs: i32,
-    /// Row pairs by which results are behind the youngest pair.
-    pub delay: i32,
+    /// Row pairs by which even and odd rows that no step touches any more are behind the youngest pair.
+    pub delay: [i32; 2],
     /// Row pairs of the ring.
     pub ring: i32,
     /// Pairs of samples of a block along rows.
@@ -106,9 +106,10 @@ impl Sweep {
         let pairs = 2;
         let margin = (halo[0].max(halo[1]) + far + 1 + 15) / 16 * 16;
         let rows = accesses(&places, pairs);
+        let first = |phase| rows.keys().filter(|row| row.phase == phase).map(|row| row.k).min();
         Ok(Sweep {
             pairs,
-            delay: window.delay() as i32,
+            delay: [0, 1].map(|phase| -first(phase).unwrap_or(0).min(0)),
             ring: pairs + (window.kept() as i32 + 1) / 2 + 1,
             block: ((BLOCK_BYTES / arith.work.bytes()) as i32).max(margin),
             halo,

@@ -1,0 +1,347 @@
+//! Turns in registers of AVX-512, where no border is near: what depends on the wavelet, as C and Rust share it.
+//!
+//! rewrite: "each step is a loop over a block of a row" → one loop over columns, a register of them after the other.
+//! Rows that arrive are split and go through all steps along the row, each a few lanes behind what it reads; what it
+//! still needs of the register before is kept in one. Then they go through all steps of the turn along columns. The
+//! ring is only read and written for rows that stay in it; all others leave at once. Synthesis is the same backwards.
+//!
+//! The steps are those of the sweep's kernels, and nothing is said of arithmetic here but how a set of instructions
+//! spells it. Both languages have the same names for these.
+
+use crate::emit::{EmitError, prepared};
+use crate::ir::{BinOp, Expr, Kernel, Literal, LocalId, ParamId, Place, Scalar, Space, Stmt, UnOp};
+use crate::schedule::rows::{Row, Sweep};
+use std::collections::BTreeMap;
+
+/// Who reads it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::emit) enum Language {
+    C,
+    Rust,
+}
+
+/// How a language spells registers of a type of samples: C by instructions, Rust by operators of a type `V`.
+#[derive(Clone, Copy)]
+pub(super) struct Set {
+    scalar: Scalar,
+    language: Language,
+    /// Samples of a register.
+    pub lanes: i32,
+    /// The type of a register.
+    pub vector: &'static str,
+    /// What names of arithmetic end with.
+    pub arithmetic: &'static str,
+    /// What names of loads, stores, and operations on bits end with.
+    pub bits: &'static str,
+}
+
+impl Set {
+    /// `None` of types that have no arithmetic.
+    fn of(scalar: Scalar, language: Language) -> Option<Set> {
+        let (lanes, vector, arithmetic, bits) = match scalar {
+            Scalar::F32 => (16, "__m512", "ps", "ps"),
+            Scalar::F64 => (8, "__m512d", "pd", "pd"),
+            Scalar::I16 => (32, "__m512i", "epi16", "si512"),
+            Scalar::I32 => (16, "__m512i", "epi32", "si512"),
+            Scalar::I64 => (8, "__m512i", "epi64", "si512"),
+            _ => return None,
+        };
+        Some(Set { scalar, language, lanes, vector, arithmetic, bits })
+    }
+
+    /// Whether samples are integers.
+    pub fn whole(self) -> bool {
+        self.bits == "si512"
+    }
+
+    /// A register of one number, of which C wants to know the type.
+    fn all(self, number: String, suffix: &str) -> String {
+        match self.language {
+            Language::C => format!("_mm512_set1_{}({number}{suffix})", self.arithmetic),
+            Language::Rust => format!("V::all({number})"),
+        }
+    }
+
+    fn negated(self, a: String) -> String {
+        let zero = || self.all("-0.0".into(), if self.scalar == Scalar::F32 { "f" } else { "" });
+        match self.language {
+            Language::Rust => format!("-{a}"),
+            Language::C if self.whole() => format!("_mm512_sub_{}(_mm512_setzero_si512(), {a})", self.arithmetic),
+            Language::C => format!("_mm512_xor_{}({a}, {})", self.bits, zero()),
+        }
+    }
+
+    /// `None` of operations that there are not.
+    fn operation(self, op: BinOp, a: String, b: String) -> Option<String> {
+        let (name, suffix, symbol) = match op {
+            BinOp::Add => ("add", self.arithmetic, "+"),
+            BinOp::Sub => ("sub", self.arithmetic, "-"),
+            BinOp::Mul => (if self.whole() { "mullo" } else { "mul" }, self.arithmetic, "*"),
+            BinOp::Shl => ("slli", self.arithmetic, "<<"),
+            BinOp::Shr => ("srai", self.arithmetic, ">>"),
+            BinOp::And if self.whole() => ("and", self.bits, "&"),
+            BinOp::Or if self.whole() => ("or", self.bits, "|"),
+            BinOp::Xor if self.whole() => ("xor", self.bits, "^"),
+            _ => return None,
+        };
+        Some(match self.language {
+            Language::C => format!("_mm512_{name}_{suffix}({a}, {b})"),
+            Language::Rust => format!("{a} {symbol} {b}"),
+        })
+    }
+
+    /// Where lanes of two registers are taken from: they follow one another, evens and then odds, and in turn.
+    pub fn places(self) -> [Vec<i32>; 3] {
+        let n = self.lanes;
+        [
+            (0..2 * n).collect(),
+            (0..n).map(|i| 2 * i).chain((0..n).map(|i| 2 * i + 1)).collect(),
+            (0..2 * n).map(|i| i / 2 + i % 2 * n).collect(),
+        ]
+    }
+}
+
+/// A line of text.
+pub(super) enum Line {
+    Comment(String),
+    /// A register, and what it is.
+    Let(String, Value),
+}
+
+/// What a register is.
+pub(super) enum Value {
+    Text(String),
+    /// That one, so many lanes later.
+    Later(String, i32),
+    /// What stands in that row of the ring.
+    Ring(usize),
+}
+
+/// What is there along a row before the first step, or is an argument.
+const NAMES: [&str; 7] = ["even", "odd", "one", "two", "kept", "first", "second"];
+
+/// Loops of a direction.
+pub(super) struct Wide {
+    pub set: Set,
+    /// All steps along a row, on registers `even` and `odd`.
+    pub along: Vec<Line>,
+    /// What these are then called.
+    pub results: [String; 2],
+    /// What is kept of a register for the next one.
+    pub kept: Vec<String>,
+    /// Lanes by which results are behind.
+    pub behind: i32,
+    /// All steps of a turn along columns: rows that arrive are `new_rows[0]` to `new_rows[3]`, in their order.
+    pub down: Vec<Line>,
+    /// Rows of the ring.
+    pub rows: Vec<Row>,
+    /// What is stored in it.
+    pub stored: Vec<(usize, String)>,
+    /// What leaves, and which rows these were.
+    pub left: Vec<(usize, String)>,
+}
+
+impl Wide {
+    /// `None` if there is no loop of a turn, if registers are too short, or if there are no such instructions.
+    ///
+    /// # Errors
+    /// If a kernel breaks the rules of the IR.
+    pub fn new(sweep: &Sweep, sample: Scalar, language: Language) -> Result<Option<Wide>, EmitError> {
+        let Some(set) = Set::of(sample, language) else { return Ok(None) };
+        let Some((turn, rows)) = &sweep.turn else { return Ok(None) };
+        let kernels: Vec<Kernel> = prepared(sweep.steps.iter().map(|step| step.kernel.clone()).chain([turn.clone()]))?
+            .into_iter()
+            .map(|(kernel, _)| kernel)
+            .collect();
+        let (turn, steps) = kernels.split_last().expect("there is a turn");
+        let mut text = Text { set, lines: Vec::new(), names: NAMES.map(str::to_string).to_vec() };
+        let Some((results, kept, behind)) = along(sweep, steps, &mut text) else { return Ok(None) };
+        // A result's lanes have to be right when one register was lifted before it.
+        if kept.is_empty() || behind + sweep.halo[0].max(sweep.halo[1]) >= set.lanes {
+            return Ok(None);
+        }
+        let along = std::mem::take(&mut text.lines);
+        text.names.clear();
+        let down = down(sweep, turn, rows, &mut text);
+        Ok(down.map(|(rows, stored, left)| Wide {
+            set,
+            along,
+            results,
+            kept,
+            behind,
+            down: text.lines,
+            rows,
+            stored,
+            left,
+        }))
+    }
+}
+
+/// Lines, and the names in them.
+struct Text {
+    set: Set,
+    lines: Vec<Line>,
+    names: Vec<String>,
+}
+
+impl Text {
+    /// A register of that name, or one like it.
+    fn set(&mut self, like: &str, value: Value) -> String {
+        let name = (1..)
+            .map(|i| if i == 1 { like.to_string() } else { format!("{like}_{i}") })
+            .find(|name| !self.names.contains(name))
+            .expect("there are numbers without end");
+        self.names.push(name.clone());
+        self.lines.push(Line::Let(name.clone(), value));
+        name
+    }
+
+    /// An expression; `None` if it is of other types, or has operations that kernels of sweeps do not. What is long gets
+    /// a line of its own.
+    fn expression(&mut self, e: &Expr, names: &BTreeMap<LocalId, String>) -> Option<String> {
+        let set = self.set;
+        let scalar = set.scalar;
+        Some(match e {
+            Expr::Lit(Literal::F32(x)) if x.is_finite() && scalar == Scalar::F32 => set.all(format!("{x:?}"), "f"),
+            Expr::Lit(Literal::F64(x)) if x.is_finite() && scalar == Scalar::F64 => set.all(format!("{x:?}"), ""),
+            Expr::Lit(Literal::Int(v, of)) if *of == scalar && i32::try_from(*v).is_ok_and(|v| v > i32::MIN) => {
+                set.all(v.to_string(), "")
+            }
+            Expr::Local(id) => names.get(id)?.clone(),
+            Expr::Cast(to, e) if *to == scalar => self.expression(e, names)?,
+            Expr::Unary(UnOp::Neg, a) => set.negated(self.argument(a, names)?),
+            Expr::Binary(op @ (BinOp::Shl | BinOp::Shr), a, by) => {
+                let Expr::Lit(Literal::Int(by, _)) = **by else { return None };
+                set.operation(*op, self.argument(a, names)?, by.to_string())?
+            }
+            Expr::Binary(op, a, b) => set.operation(*op, self.argument(a, names)?, self.argument(b, names)?)?,
+            _ => return None,
+        })
+    }
+
+    /// An expression that is part of another one.
+    fn argument(&mut self, e: &Expr, names: &BTreeMap<LocalId, String>) -> Option<String> {
+        let text = self.expression(e, names)?;
+        Some(match self.set.language {
+            _ if text.len() > 32 => self.set("part", Value::Text(text)),
+            Language::Rust if text.contains(' ') => format!("({text})"),
+            _ => text,
+        })
+    }
+
+    /// The loop of a kernel, on registers: what it loads from each parameter is `loaded`. What it stores.
+    fn carry_out(
+        &mut self,
+        kernel: &Kernel,
+        mut loaded: impl FnMut(&mut Text, ParamId, &str) -> Option<String>,
+    ) -> Option<Vec<(ParamId, String)>> {
+        let body = kernel.body.iter().find_map(|statement| match statement {
+            Stmt::For { body, .. } => Some(body),
+            _ => None,
+        })?;
+        let mut names = BTreeMap::new();
+        let mut stored = Vec::new();
+        for statement in body {
+            match statement {
+                Stmt::Comment(text) => self.lines.push(Line::Comment(text.clone())),
+                Stmt::Declare(_) => {}
+                Stmt::Load { dst: Place::Local(id), space: Space::Global(param), .. } => {
+                    let name = loaded(self, *param, &kernel.locals[id.0 as usize].name)?;
+                    names.insert(*id, name);
+                }
+                Stmt::Let(id, value) => {
+                    let value = self.expression(value, &names)?;
+                    let name = self.set(&kernel.locals[id.0 as usize].name, Value::Text(value));
+                    names.insert(*id, name);
+                }
+                Stmt::Store { space: Space::Global(param), values, .. } => {
+                    let [value] = &values[..] else { return None };
+                    stored.push((*param, self.expression(value, &names)?));
+                }
+                _ => return None,
+            }
+        }
+        Some(stored)
+    }
+}
+
+/// All steps along a row. Registers of each phase are some lanes behind the one that was loaded last: a step is as far
+/// behind as the last sample that it reads asks for.
+fn along(sweep: &Sweep, steps: &[Kernel], text: &mut Text) -> Option<([String; 2], Vec<String>, i32)> {
+    let phases = ["even", "odd"];
+    let mut now = phases.map(|name| (name.to_string(), 0));
+    let mut kept = Vec::new();
+    let mut shifted: BTreeMap<(String, i32), String> = BTreeMap::new();
+    let mut later = |text: &mut Text, name: &str, lanes: i32| -> Option<String> {
+        if lanes == 0 {
+            return Some(name.to_string());
+        }
+        if lanes > text.set.lanes {
+            return None;
+        }
+        let key = (name.to_string(), lanes);
+        if let Some(there) = shifted.get(&key) {
+            return Some(there.clone());
+        }
+        if !kept.iter().any(|k| k == name) {
+            kept.push(name.to_string());
+        }
+        let value = text.set(&format!("{name}_m{lanes}"), Value::Later(name.to_string(), lanes));
+        shifted.insert(key, value.clone());
+        Some(value)
+    };
+    for (place, kernel) in sweep.steps.iter().zip(steps) {
+        let target = place.target.parity() as usize;
+        let (ours, theirs) = (now[target].clone(), now[1 - target].clone());
+        let behind = place.offsets.iter().map(|o| theirs.1 + o).fold(ours.1, i32::max);
+        text.lines.push(Line::Comment(place.text.clone()));
+        let stored = text.carry_out(kernel, |text, param, _| match param.0 {
+            0 => later(text, &ours.0, behind - ours.1),
+            read => later(text, &theirs.0, behind - theirs.1 - place.offsets[read as usize - 1]),
+        })?;
+        let [(_, value)] = &stored[..] else { return None };
+        let name = text.set(phases[target], Value::Text(value.clone()));
+        now[target] = (name, behind);
+    }
+    let behind = now[0].1.max(now[1].1);
+    let results = [later(text, &now[0].0, behind - now[0].1)?, later(text, &now[1].0, behind - now[1].1)?];
+    Some((results, kept, behind))
+}
+
+/// Rows of a ring, by their place in the list of a turn's.
+type Rows = Vec<(usize, String)>;
+
+/// All steps of a turn along columns: the rows of the ring, those that are stored there, and those that leave.
+fn down(sweep: &Sweep, turn: &Kernel, rows: &[Row], text: &mut Text) -> Option<(Vec<Row>, Rows, Rows)> {
+    let of_turn = 0..2 * sweep.pairs;
+    let arrives = |i: i32| Row { k: i / 2, phase: (i % 2) as u8 };
+    let mut all = rows.to_vec();
+    all.extend(of_turn.clone().map(arrives).filter(|row| !rows.contains(row)));
+    let arrival = |row: Row| (row.k >= 0).then(|| format!("new_rows[{}]", 2 * row.k + i32::from(row.phase)));
+    let mut values: BTreeMap<Row, String> = all.iter().filter_map(|&row| Some((row, arrival(row)?))).collect();
+    let mut changed: Vec<Row> = values.keys().copied().collect();
+    let stored = text.carry_out(turn, |text, param, name| {
+        let at = param.0 as usize;
+        let row = rows[at];
+        let value = arrival(row).map_or(Value::Ring(at), Value::Text);
+        let name = text.set(name, value);
+        values.insert(row, name.clone());
+        Some(name)
+    })?;
+    for (param, value) in stored {
+        let row = rows[param.0 as usize];
+        values.insert(row, value);
+        changed.push(row);
+    }
+    let leaves: Vec<Row> =
+        of_turn.map(|i| Row { k: i / 2 - sweep.delay[(i % 2) as usize], phase: (i % 2) as u8 }).collect();
+    let at = |row: Row| all.iter().position(|r| *r == row);
+    let left = leaves.iter().map(|&row| Some((at(row)?, values.get(&row)?.clone()))).collect::<Option<Rows>>()?;
+    let mut stays: Rows = Vec::new();
+    for (i, row) in all.iter().enumerate() {
+        if changed.contains(row) && !leaves.contains(row) {
+            stays.push((i, values[row].clone()));
+        }
+    }
+    Some((all, stays, left))
+}
