@@ -86,7 +86,7 @@ impl Sweeps {
             kernels += &wide_loops(ways, request.samples[index]);
         }
         let any = self.wide.iter().any(Option::is_some);
-        let constant = any.then(|| wide_constant(wide.as_ref(), sample)).unwrap_or_default();
+        let constant = if any { wide_constant(wide.as_ref(), sample) } else { String::new() };
         Ok(kernels + "\n" + &loops(request, request.samples[index], ways, &constant))
     }
 }

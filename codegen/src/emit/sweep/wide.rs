@@ -345,3 +345,58 @@ fn down(sweep: &Sweep, turn: &Kernel, rows: &[Row], text: &mut Text) -> Option<(
     }
     Some((all, stays, left))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{Direction, Options};
+    use lifting_dsl::{Boundary, Domain, testing};
+
+    fn wide(domain: Domain, steps: Vec<lifting_dsl::Step>, sample: Scalar) -> Option<Wide> {
+        let scheme = testing::scheme("wavelet", domain, Boundary::WholeSymmetric, steps);
+        let options = Options {
+            sample,
+            boundary: Boundary::WholeSymmetric,
+            direction: Direction::Forward,
+            gain: false,
+            doubled_ends: false,
+        };
+        let sweep = Sweep::new(&scheme, options).expect("the sample type is of the domain");
+        Wide::new(&sweep, sample, Language::Rust).expect("kernels keep the rules")
+    }
+
+    /// Each step is as many lanes behind as what it reads asks for: the even sample to the right, twice.
+    #[test]
+    fn results_are_behind_as_steps_ask_for() {
+        let cdf97 = wide(Domain::Real, testing::cdf97(), Scalar::F32).expect("it has a loop");
+        assert_eq!(cdf97.behind, 2);
+        let kept = ["odd", "even", "odd_2", "even_2", "odd_3"];
+        assert_eq!(cdf97.kept, kept);
+        // What leaves is not stored in the ring.
+        assert_eq!(cdf97.left.len(), 4);
+        assert!(cdf97.stored.iter().all(|(row, _)| cdf97.left.iter().all(|(left, _)| left != row)));
+        let dd137 = wide(Domain::Integer, testing::dd137(), Scalar::I16).expect("it has a loop");
+        assert_eq!(dd137.behind, 3);
+    }
+
+    /// Steps that are widened, and those that reach further than a register, have none.
+    #[test]
+    fn what_has_no_loop() {
+        use lifting_dsl::{Op, Phase};
+        let wide_sum = testing::integer(Phase::Odd, Op::Sub, &[(0, 30000), (1, 30000)], 1, 14);
+        let steps = |step| vec![step, testing::legall53().remove(1)];
+        assert!(wide(Domain::Integer, steps(wide_sum.clone()), Scalar::I16).is_none());
+        assert!(wide(Domain::Integer, steps(wide_sum), Scalar::I32).is_some());
+        let far = testing::integer(Phase::Odd, Op::Sub, &[(0, 1), (40, 1)], 0, 1);
+        assert!(wide(Domain::Integer, steps(far), Scalar::I16).is_none());
+    }
+
+    #[test]
+    fn places_of_lanes() {
+        let set = Set::of(Scalar::F64, Language::C).expect("it has arithmetic");
+        let [_, apart, in_turn] = set.places();
+        assert_eq!(apart, [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]);
+        assert_eq!(in_turn, [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
+        assert!(Set::of(Scalar::F16, Language::C).is_none());
+    }
+}
