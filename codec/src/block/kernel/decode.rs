@@ -24,7 +24,7 @@ pub fn decoder(order: Order) -> Kernel {
     let site = Site::new(b, coefficients, blocks);
     let scene = Scene::new(b, order, site);
     let status = b.let_("status", Scalar::I32, Status::Left as i32);
-    let planes = scene.block.planes.clone();
+    let planes = scene.site.block.planes.clone();
     b.if_(planes.clone().eq_(0.into()), |b| {
         scene.clear(b, 0.into());
         store(b, &scene, &planes);
@@ -53,14 +53,14 @@ pub fn decoder(order: Order) -> Kernel {
         let is_whole = Expr::from(broken).eq_(Expr::int(0, Scalar::U32));
         b.set(Place::Local(status), is_whole.select((Status::Decoded as i32).into(), (Status::Broken as i32).into()));
     });
-    b.if_(scene.lane.clone().eq_(0.into()), |b| b.store(results, Builtin::BlockX, status));
+    b.if_(scene.site.lane.clone().eq_(0.into()), |b| b.store(results, Builtin::BlockX, status));
     finished(builder)
 }
 
 /// Takes coefficients as they are: a sign and a magnitude each, one behind the other; whether the words end where they
 /// should.
 fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
-    let limit = || scene.block.limit.clone();
+    let limit = || scene.site.block.limit.clone();
     let each = b.let_("bits_of_each", Scalar::I32, planes.clone() + 1);
     let word = |b: &mut Builder, at: Expr| {
         let word = b.let_("raw", Scalar::I32, 0);
@@ -70,10 +70,10 @@ fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr 
         });
         Expr::from(word)
     };
-    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
+    b.for_("y", 0, scene.site.block.height.clone(), 1, |b, y| {
         for side in [0, 1] {
-            b.if_(scene.valid[side as usize].clone(), |b| {
-                let index = y.clone() * scene.block.width.clone() + scene.lane.clone() * 2 + side;
+            b.if_(scene.site.valid[side as usize].clone(), |b| {
+                let index = y.clone() * scene.site.block.width.clone() + scene.site.lane.clone() * 2 + side;
                 let at = b.let_("at", Scalar::I32, index * each);
                 let (first, second) = (word(b, Expr::from(at) >> 4), word(b, (Expr::from(at) >> 4) + 1));
                 let bits = (first << 16).or(second).cast(Scalar::U32) << Expr::from(at).and(15.into());
@@ -82,11 +82,11 @@ fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr 
                 let all = (Expr::from(1) << planes.clone()) - 1;
                 let magnitude = Expr::from(value).cast(Scalar::I32).and(all);
                 let value = negative.select(-magnitude.clone(), magnitude);
-                b.store(scene.coefficients, scene.index(y.clone(), side), value);
+                b.store(scene.site.coefficients, scene.site.index(y.clone(), side), value);
             });
         }
     });
-    let bits = b.let_("all_bits", Scalar::I32, scene.block.height.clone() * scene.block.width.clone() * each);
+    let bits = b.let_("all_bits", Scalar::I32, scene.site.block.height.clone() * scene.site.block.width.clone() * each);
     let last = word(b, limit() - 1);
     let unused = limit() * 16 - Expr::from(bits);
     let fits = unused.clone().ge(0.into()).and(unused.clone().lt(16.into()));
@@ -96,7 +96,7 @@ fn copy(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr 
 
 /// Puts the coefficients together.
 fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
-    b.for_("y", 0, scene.block.height.clone(), 1, |b, y| {
+    b.for_("y", 0, scene.site.block.height.clone(), 1, |b, y| {
         let at = Expr::from(scene.flags(b, "at", y.clone()));
         // Those of the tail, beside those that were coded.
         let signs = Expr::from(scene.two(b, SIGNS, &y));
@@ -112,8 +112,8 @@ fn store(b: &mut Builder, scene: &Scene, planes: &Expr) {
             let magnitude = Expr::from(magnitude);
             let negative = flags::is(&at, flags::NEGATIVE + flags::own(side)).or(flags::is(&signs, side));
             let value = negative.select(-magnitude.clone(), magnitude);
-            b.if_(scene.valid[side as usize].clone(), |b| {
-                b.store(scene.coefficients, scene.index(y.clone(), side), value);
+            b.if_(scene.site.valid[side as usize].clone(), |b| {
+                b.store(scene.site.coefficients, scene.site.index(y.clone(), side), value);
             });
         }
     });

@@ -43,8 +43,8 @@ pub fn encoder(order: Order) -> Kernel {
 /// Fills the bitplanes.
 fn fill(b: &mut Builder, scene: &Scene, planes: &Expr) {
     scene.clear(b, planes.clone());
-    b.for_("first", 0, scene.block.height.clone(), AT_ONCE, |b, first| {
-        for (i, row) in (0..).zip(scene.rows::<{ AT_ONCE as usize }>(b, &first)) {
+    b.for_("first", 0, scene.site.block.height.clone(), AT_ONCE, |b, first| {
+        for (i, row) in (0..).zip(scene.site.rows::<{ AT_ONCE as usize }>(b, &first)) {
             let y = Expr::from(b.let_("y", Scalar::I32, first.clone() + i));
             let [left, right] = row.each_ref().map(|c| Expr::from(b.let_("magnitude", Scalar::I32, magnitude(c))));
             let [left_negative, right_negative] = row.map(|c| c.lt(0.into()).cast(Scalar::I32));

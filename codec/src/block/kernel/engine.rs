@@ -84,8 +84,8 @@ impl Engine {
         (tables, words): (Space, Space),
     ) -> Engine {
         let signs = Space::Shared(b.shared("signs", Scalar::I16, SURROUNDINGS as u32));
-        b.for_("around", scene.lane.clone(), SURROUNDINGS, LANES, |b, around| {
-            let entry = surrounding(b, &around, &scene.block.horizontal);
+        b.for_("around", scene.site.lane.clone(), SURROUNDINGS, LANES, |b, around| {
+            let entry = surrounding(b, &around, &scene.site.block.horizontal);
             b.store(signs, around, entry.cast(Scalar::I16));
         });
         b.push(Stmt::SyncWarp);
@@ -93,14 +93,14 @@ impl Engine {
         let turns = Expr::from(b.let_("turns", Scalar::I32, Expr::from(1) << sharing.min(MOST_SHARING.into())));
         let group = Expr::int(u32::MAX.into(), Scalar::U32) >> (Expr::from(LANES) - turns.clone());
         let group = b.let_("group", Scalar::U32, group).into();
-        let leader = scene.lane.clone() - scene.lane.clone().and(turns.clone() - 1);
+        let leader = scene.site.lane.clone() - scene.site.lane.clone().and(turns.clone() - 1);
         let leader = Expr::from(b.let_("leader", Scalar::I32, leader));
         let below = b.let_("below", Scalar::U32, (one() << leader.clone()) - one()).into();
         let mut zero = |name| b.let_(name, Scalar::I32, 0);
         let (row, refinement) = (zero("row"), [zero("first_refinement"), zero("later_refinement")]);
         let (low, size, taken) = (zero("low"), zero("size"), zero("taken"));
         // No coder has a word yet.
-        let place = b.let_("place", Scalar::I32, scene.block.limit.clone());
+        let place = b.let_("place", Scalar::I32, scene.site.block.limit.clone());
         Engine {
             way,
             tables,
@@ -128,7 +128,7 @@ impl Engine {
             let p = b.load_new("p", Scalar::I16, self.tables, from.clone() + at);
             b.set(Place::Local(to), Expr::from(p).cast(Scalar::I32));
         };
-        load(self.row, scene.lane.clone());
+        load(self.row, scene.site.lane.clone());
         for (to, context) in self.refinement.into_iter().zip(Context::refinement(true).index() as i32..) {
             load(to, context.into());
         }
@@ -229,7 +229,7 @@ impl Engine {
             let wants = p.clone().lt(CERTAIN.into());
             let found = self.step(b, scene, (wants, Some(self.leads(scene))), p, is_one);
             if self.way == Way::Decode {
-                let mine = scene.lane.clone().eq_(of);
+                let mine = scene.site.lane.clone().eq_(of);
                 b.set(Place::Local(ones), mine.select(found, ones.into()));
             }
         });
@@ -248,7 +248,7 @@ impl Engine {
             let replace = |b: &mut Builder, id: LocalId, value: Expr| {
                 b.set(Place::Local(id), Expr::from(exhausted).select(value, id.into()));
             };
-            let there = |place: LocalId| Expr::from(place).lt(scene.block.limit.clone());
+            let there = |place: LocalId| Expr::from(place).lt(scene.site.block.limit.clone());
             match self.way {
                 Way::Encode => {
                     // The word before is complete.
@@ -282,13 +282,13 @@ impl Engine {
     /// Stores words that are complete; encoders do it once all symbols are coded.
     pub fn flush(&self, b: &mut Builder, scene: &Scene) {
         let complete = self.leads(scene).and(Expr::from(self.size).eq_(0.into()));
-        b.if_(complete.and(Expr::from(self.place).lt(scene.block.limit.clone())), |b| {
+        b.if_(complete.and(Expr::from(self.place).lt(scene.site.block.limit.clone())), |b| {
             self.store_word(b, scene, self.place.into(), self.low.into());
         });
     }
 
     fn leads(&self, scene: &Scene) -> Expr {
-        scene.lane.clone().eq_(self.leader.clone())
+        scene.site.lane.clone().eq_(self.leader.clone())
     }
 
     /// Whether a lane has a coder, its group's first, that has begun a word and not ended it.
@@ -304,7 +304,7 @@ impl Engine {
 
     /// Loads a word of the block, which decoders find in bytes.
     pub fn load_word(&self, b: &mut Builder, scene: &Scene, at: Expr) -> Expr {
-        let at = Expr::from(b.let_("first_byte", Scalar::I32, scene.block.first.clone() + at * 2));
+        let at = Expr::from(b.let_("first_byte", Scalar::I32, scene.site.block.first.clone() + at * 2));
         let [low, high] = [0, 1].map(|i| {
             let byte = b.load_new("loaded", Scalar::U8, self.words, at.clone() + i);
             Expr::from(byte).cast(Scalar::I32)
@@ -314,7 +314,7 @@ impl Engine {
 
     /// Stores a word of the block.
     pub fn store_word(&self, b: &mut Builder, scene: &Scene, at: Expr, word: Expr) {
-        b.store(self.words, scene.block.first.clone() + at, word.cast(Scalar::I16));
+        b.store(self.words, scene.site.block.first.clone() + at, word.cast(Scalar::I16));
     }
 }
 

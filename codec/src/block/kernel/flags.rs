@@ -59,7 +59,7 @@ pub fn sign(flags: &Expr, column: i32) -> Expr {
 /// Bits to add where a step has found something in columns of a side, by a ballot: the lane's own and those of its
 /// neighbours, of significance.
 pub fn found(scene: &Scene, ballot: Expr, side: i32) -> Expr {
-    let lane = || scene.lane.clone();
+    let lane = || scene.site.lane.clone();
     let one = |bits: Expr| bits.and(Expr::int(1, Scalar::U32)).cast(Scalar::I32);
     let mine = one(ballot.clone() >> lane()) << own(side);
     // A right column is the one to the left of the next lane, and a left one that to the right of the lane before.

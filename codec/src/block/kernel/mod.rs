@@ -207,14 +207,6 @@ struct Scene {
     bits: LocalId,
 }
 
-impl std::ops::Deref for Scene {
-    type Target = Site;
-
-    fn deref(&self) -> &Site {
-        &self.site
-    }
-}
-
 impl Scene {
     fn new(b: &mut Builder, order: Order, site: Site) -> Scene {
         let flags = b.array("flags", Scalar::I16, MAX_SIDE as u32 + 3);

@@ -122,7 +122,7 @@ impl Scan<'_> {
     /// Goes through all rows, those of a word of bits at a time.
     fn parts(&self, b: &mut Builder, plane: &Expr, row: impl FnOnce(&mut Builder, Expr, &Bits)) {
         let scene = self.scene;
-        let height = || scene.block.height.clone();
+        let height = || scene.site.block.height.clone();
         b.for_("part", 0, (height() + 15) >> 4, 1, |b, part| {
             let place = |plane: Expr| Expr::Elem(scene.bits, Box::new(plane * PLANE_WORDS + part.clone()));
             let word = |b: &mut Builder, name, value: Expr| b.let_(name, Scalar::U32, value.cast(Scalar::U32));
@@ -155,7 +155,7 @@ impl Scan<'_> {
         let rows = [&above.into(), &here, &below.into()];
         let count = b.let_("count", Scalar::I32, flags::neighbours(&beside.into(), &here, side));
         let insignificant = flags::bit(&here, own(side)).eq_(0.into());
-        let takes = scene.valid[side as usize].clone().and(insignificant);
+        let takes = scene.site.valid[side as usize].clone().and(insignificant);
         let (takes, context) = match pass {
             Pass::Significance => (takes, Context::significance(0)),
             Pass::Propagation => (takes.and(Expr::from(count).ne_(0.into())), Context::propagation(0)),

@@ -16,7 +16,7 @@ struct Part {
 
 /// Goes through a lane's part of the tail in its order.
 fn parts(b: &mut Builder, scene: &Scene, planes: &Expr, body: impl FnOnce(&mut Builder, &Part)) {
-    let number = b.let_("words_of_plane", Scalar::I32, (scene.block.height.clone() + 15) >> 4);
+    let number = b.let_("words_of_plane", Scalar::I32, (scene.site.block.height.clone() + 15) >> 4);
     let of_tail = b.let_("planes_of_tail", Scalar::I32, planes.clone().min(tail_planes(scene.order).into()));
     let significant = b.array("significant", Scalar::I32, PLANE_WORDS as u32);
     let element = |array: LocalId, at: &Expr| Expr::Elem(array, Box::new(at.clone()));
@@ -68,7 +68,7 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> 
     let bits = Space::Shared(b.shared("tail", Scalar::I32, (LANES * most) as u32));
     let ends = Space::Shared(b.shared("ends", Scalar::I32, LANES as u32));
     let (count, pending) = (b.let_("count", Scalar::I32, 0), b.let_("pending", Scalar::I32, 0));
-    let own_word = |count: Expr| scene.lane.clone() * most + (count >> 5);
+    let own_word = |count: Expr| scene.site.lane.clone() * most + (count >> 5);
     parts(b, scene, planes, |b, part| {
         let element = |at: &Expr| Expr::Elem(scene.bits, Box::new(at.clone()));
         // Of what becomes significant in the plane, the sign; of all else, the plane's bit.
@@ -87,22 +87,22 @@ pub fn write(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> 
     b.if_(Expr::from(left).ne_(0.into()), |b| {
         b.store(bits, own_word(count.into()), Expr::from(pending) << (Expr::from(32) - Expr::from(left)));
     });
-    let (before, all) = sums(b, &scene.lane, "sum", count.into());
-    b.store(ends, scene.lane.clone(), before + count);
+    let (before, all) = sums(b, &scene.site.lane, "sum", count.into());
+    b.store(ends, scene.site.lane.clone(), before + count);
     b.push(Stmt::SyncWarp);
 
     let room = b.let_("room", Scalar::I32, engine.room(scene));
-    let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
+    let (first, rooms) = sums(b, &scene.site.lane, "sum", room.into());
     let value = gather(b, (bits, ends, most), first, room.into());
-    let fits = Expr::from(engine.place).lt(scene.block.limit.clone());
+    let fits = Expr::from(engine.place).lt(scene.site.block.limit.clone());
     b.if_(Expr::from(room).ne_(0.into()).and(fits), |b| {
         engine.store_word(b, scene, engine.place.into(), Expr::from(engine.low) + value);
     });
     let more = b.let_("more", Scalar::I32, ((all - rooms.clone()).max(0.into()) + 15) >> 4);
-    b.for_("i", scene.lane.clone(), more, LANES, |b, i| {
+    b.for_("i", scene.site.lane.clone(), more, LANES, |b, i| {
         let at = b.let_("at", Scalar::I32, Expr::from(engine.taken) + i.clone());
         let value = gather(b, (bits, ends, most), rooms.clone() + i * 16, 16.into());
-        b.if_(Expr::from(at).lt(scene.block.limit.clone()), |b| engine.store_word(b, scene, at.into(), value));
+        b.if_(Expr::from(at).lt(scene.site.block.limit.clone()), |b| engine.store_word(b, scene, at.into(), value));
     });
     Expr::from(engine.taken) + more
 }
@@ -135,13 +135,13 @@ fn gather(b: &mut Builder, (bits, ends, most): (Space, Space, i32), from: Expr, 
 /// Reads the tail; whether the words end where they should, of each lane.
 pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> Expr {
     let room_bits = Space::Shared(b.shared("rooms", Scalar::I32, engine::ROOM_BITS));
-    let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.block.limit.clone()));
+    let ok = b.let_("ok", Scalar::Bool, Expr::from(engine.taken).le(scene.site.block.limit.clone()));
     let room = b.let_("room", Scalar::I32, engine.room(scene));
     let carried = engine.low;
     let require = |b: &mut Builder, what: Expr| b.set(Place::Local(ok), Expr::from(ok).and(what));
     let is_open = engine.is_open(scene);
     require(b, (Expr::from(carried) >> Expr::from(room)).eq_(0.into()).or(!is_open));
-    let (first, rooms) = sums(b, &scene.lane, "sum", room.into());
+    let (first, rooms) = sums(b, &scene.site.lane, "sum", room.into());
     b.for_("i", 0, room, 1, |b, i| {
         let bit = (Expr::from(carried) >> (Expr::from(room) - 1 - i.clone())).and(1.into());
         b.store(room_bits, first.clone() + i, bit);
@@ -150,17 +150,17 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> E
 
     let count = b.let_("count", Scalar::I32, 0);
     parts(b, scene, planes, |b, part| add(b, count, part.after.clone().count_ones()));
-    let (before, all) = sums(b, &scene.lane, "sum", count.into());
+    let (before, all) = sums(b, &scene.site.lane, "sum", count.into());
     let behind = b.let_("behind", Scalar::I32, (all.clone() - rooms.clone()).max(0.into()));
     let more = (Expr::from(behind) + 15) >> 4;
-    require(b, (Expr::from(engine.taken) + more).eq_(scene.block.limit.clone()));
+    require(b, (Expr::from(engine.taken) + more).eq_(scene.site.block.limit.clone()));
     // Where there is no bit, there is a 0: in open words, and in the last one.
-    b.for_("i", all + scene.lane.clone(), rooms.clone(), LANES, |b, i| {
+    b.for_("i", all + scene.site.lane.clone(), rooms.clone(), LANES, |b, i| {
         let bit = b.load_new("bit", Scalar::I32, room_bits, i);
         require(b, Expr::from(bit).eq_(0.into()));
     });
     b.if_(Expr::from(behind).and(15.into()).ne_(0.into()).and(ok.into()), |b| {
-        let last = engine.load_word(b, scene, scene.block.limit.clone() - 1);
+        let last = engine.load_word(b, scene, scene.site.block.limit.clone() - 1);
         require(b, (last << Expr::from(behind).and(15.into())).and(0xffff.into()).eq_(0.into()));
     });
 
@@ -175,7 +175,7 @@ pub fn read(b: &mut Builder, scene: &Scene, engine: &Engine, planes: &Expr) -> E
                 |b| {
                     let within = b.let_("within", Scalar::I32, Expr::from(position) - rooms.clone());
                     let word = b.let_("at", Scalar::I32, Expr::from(engine.taken) + (Expr::from(within) >> 4));
-                    b.if_(Expr::from(word).lt(scene.block.limit.clone()), |b| {
+                    b.if_(Expr::from(word).lt(scene.site.block.limit.clone()), |b| {
                         let word = engine.load_word(b, scene, word.into());
                         let shift = Expr::from(15) - Expr::from(within).and(15.into());
                         b.set(Place::Local(bit), (word >> shift).and(1.into()));
