@@ -66,10 +66,9 @@ impl Sweeps {
         t = match &self.wide[index] {
             Some(ways) => {
                 let text = wide(ways, &t);
-                let [part, turn] = [WIDE_PART, WIDE_TURN];
                 let [forward, inverse] = [("1", WIDE_FORWARD), ("0", WIDE_INVERSE)].map(|(forward, text)| {
                     let t = t.clone().with("IS_FORWARD", forward);
-                    [t.fill(part), t.clone().with("TAKEN", t.fill(text)).fill(turn)]
+                    [t.fill(WIDE_PART), t.clone().with("TAKEN", t.fill(text)).fill(WIDE_TURN)]
                 });
                 let [part_forward, forward] = forward;
                 let [part_inverse, inverse] = inverse;
@@ -165,10 +164,7 @@ const WIDE_INVERSE: &str = "            synthesise_wide_@S@(s, level, part[0], p
 /// The functions of turns in wide registers.
 fn wide(ways: &[Wide; 2], t: &Template) -> String {
     let set = ways[0].set;
-    let (bits, pointer) = match set.bits {
-        "si512" => ("si512", "(__m512i *)(void *)"),
-        bits => (bits, ""),
-    };
+    let bits = set.bits;
     let places = set.places().map(|places| {
         let places: Vec<String> = places.iter().map(i32::to_string).collect();
         format!("{},\n", wrap_list("    {", &places, "}"))
@@ -180,7 +176,7 @@ fn wide(ways: &[Wide; 2], t: &Template) -> String {
         .with("INDEX", format!("int{}_t", 512 / set.lanes))
         .with("PLACES", places.concat())
         .with("BITS", bits)
-        .with("STREAM_CAST", pointer)
+        .with("STREAM_CAST", if set.whole() { "(__m512i *)(void *)" } else { "" })
         .with("PICK", format!("_mm512_permutex2var_{}", set.arithmetic));
     let mut text = String::new();
     for (wide, direction) in ways.iter().zip([Direction::Forward, Direction::Inverse]) {

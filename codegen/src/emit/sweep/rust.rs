@@ -197,22 +197,15 @@ fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
 ",
     );
     let mut operator = |name: &str, call: &str, suffix: &str| {
-        let upper = name[..1].to_uppercase() + &name[1..];
-        let upper = match name {
-            "bitand" => "BitAnd",
-            "bitor" => "BitOr",
-            "bitxor" => "BitXor",
-            _ => &upper,
-        };
-        operators += &format!("    operator!({upper}, {name}, _mm512_{call}_{suffix});\n");
+        operators += &format!("    operator!({name}, {}, _mm512_{call}_{suffix});\n", name.to_lowercase());
     };
-    operator("add", "add", arithmetic);
-    operator("sub", "sub", arithmetic);
-    operator("mul", if set.whole() { "mullo" } else { "mul" }, arithmetic);
+    operator("Add", "add", arithmetic);
+    operator("Sub", "sub", arithmetic);
+    operator("Mul", if set.whole() { "mullo" } else { "mul" }, arithmetic);
     if set.whole() {
-        operator("bitand", "and", "si512");
-        operator("bitor", "or", "si512");
-        operator("bitxor", "xor", "si512");
+        operator("BitAnd", "and", "si512");
+        operator("BitOr", "or", "si512");
+        operator("BitXor", "xor", "si512");
         for (name, upper, call) in [("shl", "Shl", "sllv"), ("shr", "Shr", "srav")] {
             operators += &format!(
                 "

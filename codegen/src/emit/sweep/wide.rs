@@ -63,11 +63,13 @@ impl Set {
     }
 
     fn negated(self, a: String) -> String {
-        let zero = || self.all("-0.0".into(), if self.scalar == Scalar::F32 { "f" } else { "" });
         match self.language {
             Language::Rust => format!("-{a}"),
             Language::C if self.whole() => format!("_mm512_sub_{}(_mm512_setzero_si512(), {a})", self.arithmetic),
-            Language::C => format!("_mm512_xor_{}({a}, {})", self.bits, zero()),
+            Language::C => {
+                let zero = self.all("-0.0".into(), if self.scalar == Scalar::F32 { "f" } else { "" });
+                format!("_mm512_xor_{}({a}, {zero})", self.bits)
+            }
         }
     }
 
@@ -337,13 +339,10 @@ fn down(sweep: &Sweep, turn: &Kernel, rows: &[Row], text: &mut Text) -> Option<(
         of_turn.map(|i| Row { k: i / 2 - sweep.delay[(i % 2) as usize], phase: (i % 2) as u8 }).collect();
     let at = |row: Row| all.iter().position(|r| *r == row);
     let left = leaves.iter().map(|&row| Some((at(row)?, values.get(&row)?.clone()))).collect::<Option<Rows>>()?;
-    let mut stays: Rows = Vec::new();
-    for (i, row) in all.iter().enumerate() {
-        if changed.contains(row) && !leaves.contains(row) {
-            stays.push((i, values[row].clone()));
-        }
-    }
-    Some((all, stays, left))
+    let stays = |row: &Row| changed.contains(row) && !leaves.contains(row);
+    let stored =
+        all.iter().enumerate().filter(|(_, row)| stays(row)).map(|(i, row)| (i, values[row].clone())).collect();
+    Some((all, stored, left))
 }
 
 #[cfg(test)]
