@@ -5,94 +5,34 @@
 //! addition, so all sets give the same bits.
 
 use crate::error::PlanError;
+use lifting_loops::Isa;
 use std::ffi::OsStr;
-use std::fmt;
-use std::str::FromStr;
 
 /// The variable that forbids instruction sets.
 const VARIABLE: &str = "LIFTING_CPU";
 
-/// The widest instructions that loops may use. The order is that of their width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Isa {
-    /// What every processor of the architecture has: SSE2 on x86-64, NEON on AArch64.
-    Baseline,
-    /// 256 bits.
-    Avx2,
-    /// 512 bits: AVX-512 F, BW, DQ and VL.
-    Avx512,
+/// What the machine has, but no more than `LIFTING_CPU` allows.
+///
+/// # Errors
+/// If the variable names no instruction set.
+pub(crate) fn detect() -> Result<Isa, PlanError> {
+    allowed(std::env::var_os(VARIABLE).as_deref())
 }
 
-impl Isa {
-    /// What the machine has, but no more than `LIFTING_CPU` allows.
-    ///
-    /// # Errors
-    /// If the variable names no instruction set.
-    pub fn detect() -> Result<Isa, PlanError> {
-        Isa::allowed(std::env::var_os(VARIABLE).as_deref())
-    }
-
-    /// The same with that value of the variable, if it is set; the empty one forbids nothing.
-    fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
-        let allowed = match value.filter(|value| !value.is_empty()) {
-            Some(value) => {
-                let known = value.to_str().and_then(|name| name.parse().ok());
-                known.ok_or_else(|| PlanError::Variable {
-                    name: VARIABLE,
-                    value: value.to_string_lossy().into_owned(),
-                    known: "baseline (or sse2, neon), avx2 or avx512; unset, all that the processor has is used",
-                })?
-            }
-            None => Isa::Avx512,
-        };
-        Ok(allowed.min(Isa::of_machine()))
-    }
-
-    /// What the machine has.
-    #[cfg(target_arch = "x86_64")]
-    pub fn of_machine() -> Isa {
-        use std::arch::is_x86_feature_detected as has;
-        // The 16-bit floats come with AVX2 on every machine that has it, but are a flag of their own.
-        let avx2 = has!("avx2") && has!("f16c");
-        if avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-            Isa::Avx512
-        } else if avx2 {
-            Isa::Avx2
-        } else {
-            Isa::Baseline
+/// The same with that value of the variable, if it is set; the empty one forbids nothing.
+fn allowed(value: Option<&OsStr>) -> Result<Isa, PlanError> {
+    let allowed = match value.filter(|value| !value.is_empty()) {
+        Some(value) => {
+            let known = value.to_str().and_then(|name| name.parse().ok());
+            known.ok_or_else(|| PlanError::Variable {
+                name: VARIABLE,
+                value: value.to_string_lossy().into_owned(),
+                known: "baseline (or sse2, neon), avx2 or avx512; unset, all that the processor has is used",
+            })?
         }
-    }
-
-    /// What the machine has.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn of_machine() -> Isa {
-        Isa::Baseline
-    }
-}
-
-impl FromStr for Isa {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Isa, ()> {
-        match name {
-            "sse2" | "neon" | "baseline" => Ok(Isa::Baseline),
-            "avx2" => Ok(Isa::Avx2),
-            "avx512" => Ok(Isa::Avx512),
-            _ => Err(()),
-        }
-    }
-}
-
-impl fmt::Display for Isa {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Isa::Baseline if cfg!(target_arch = "x86_64") => "sse2",
-            Isa::Baseline if cfg!(target_arch = "aarch64") => "neon",
-            Isa::Baseline => "baseline",
-            Isa::Avx2 => "avx2",
-            Isa::Avx512 => "avx512",
-        })
-    }
+        None => Isa::Avx512,
+    };
+    Ok(allowed.min(Isa::of_machine()))
 }
 
 /// Functions that are compiled once for each instruction set; they take the set as their first argument. Everything hot
@@ -104,7 +44,7 @@ macro_rules! for_each_isa {
     )*) => {$(
         $(#[$attribute])*
         #[allow(clippy::too_many_arguments)]
-        pub fn $name<$($generic: $bound),*>(isa: $crate::cpu::isa::Isa, $($argument: $type),*) {
+        pub fn $name<$($generic: $bound),*>(isa: lifting_loops::Isa, $($argument: $type),*) {
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             fn all<$($generic: $bound),*>($($argument: $type),*) $body
@@ -123,9 +63,9 @@ macro_rules! for_each_isa {
                 }
                 // SAFETY: a set is only named if `Isa::of_machine` found it.
                 match isa {
-                    $crate::cpu::isa::Isa::Avx512 => return unsafe { avx512($($argument),*) },
-                    $crate::cpu::isa::Isa::Avx2 => return unsafe { avx2($($argument),*) },
-                    $crate::cpu::isa::Isa::Baseline => {}
+                    lifting_loops::Isa::Avx512 => return unsafe { avx512($($argument),*) },
+                    lifting_loops::Isa::Avx2 => return unsafe { avx2($($argument),*) },
+                    lifting_loops::Isa::Baseline => {}
                 }
             }
             #[cfg(not(target_arch = "x86_64"))]
@@ -151,8 +91,8 @@ mod tests {
 
     #[test]
     fn the_variable_is_believed_or_refused() {
-        let allowed = |value: &str| Isa::allowed(Some(value.as_ref()));
-        assert_eq!(Isa::allowed(None), Ok(Isa::of_machine()));
+        let allowed = |value: &str| super::allowed(Some(value.as_ref()));
+        assert_eq!(super::allowed(None), Ok(Isa::of_machine()));
         assert_eq!(allowed(""), Ok(Isa::of_machine()));
         assert_eq!(allowed("baseline"), Ok(Isa::Baseline));
         assert_eq!(allowed("avx2"), Ok(Isa::Avx2.min(Isa::of_machine())));

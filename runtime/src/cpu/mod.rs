@@ -21,9 +21,9 @@ use crate::error::PlanError;
 use crate::exec::{Executor, Joins, Workspace, WorkspaceSize};
 use crate::sample::{CompiledStep, Sample, Stored};
 use adjoint::Adjoint;
-use isa::Isa;
 use lifting_codegen::schedule::Direction as Of;
 use lifting_dsl::geometry::Layout;
+use lifting_loops::Isa;
 use lifting_planner::{Pass, Problem};
 use pass::{Direction, Side, Work};
 use std::sync::{Arc, OnceLock};
@@ -102,7 +102,7 @@ impl<T: Sample> Cpu<T> {
     /// If its scratch cannot be addressed, or `LIFTING_CPU` names no instruction set.
     pub fn new(problem: Arc<Problem>, threads: usize) -> Result<Cpu<T>, PlanError> {
         let shape = problem.geometry.shape().to_vec();
-        Cpu::with(problem, threads, Isa::detect()?).ok_or(PlanError::TooLarge { shape })
+        Cpu::with(problem, threads, isa::detect()?).ok_or(PlanError::TooLarge { shape })
     }
 
     /// The same with instructions of a set that the machine has.

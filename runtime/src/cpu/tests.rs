@@ -2,13 +2,13 @@
 //! and chunks of row programs meet.
 
 use super::Cpu;
-use super::isa::Isa;
 use crate::data::{RawView, RawViewMut, contiguous};
 use crate::exec::{Executor, Workspace};
 use crate::{Boundary, Layout, Sample, Scheme, bf16, catalogue, f16};
 use lifting_dsl::geometry::Geometry;
 use lifting_dsl::oracle::Transform;
 use lifting_dsl::sample::SampleType;
+use lifting_loops::Isa;
 use lifting_planner::Problem;
 use std::sync::Arc;
 

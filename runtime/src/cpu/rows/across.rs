@@ -6,8 +6,8 @@
 use super::axis::{Axis, Kind, MAX_TAPS, Step};
 use super::ops;
 use super::view::{Rows, Staging};
-use crate::cpu::isa::Isa;
 use crate::sample::{Arithmetic, Stored};
+use lifting_loops::Isa;
 
 /// Results of a row, and what is copied for them.
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use super::axis::{Axis, Kind, MAX_TAPS};
 use super::fused::{Fused, Run};
 use super::ops;
 use super::view::{Grid, Rows, Staging};
-use crate::cpu::isa::Isa;
 use crate::sample::{Arithmetic, Stored};
+use lifting_loops::Isa;
 
 /// Bytes of a row that are worked on together.
 const BLOCK: usize = 2048;

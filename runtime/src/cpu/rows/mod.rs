@@ -20,10 +20,10 @@ mod view;
 mod volume;
 
 use super::Shared;
-use super::isa::Isa;
 use super::threads;
 use crate::data::{Dims, MAX_RANK, RawView, RawViewMut};
 use crate::exec::{Joins, Workspace};
+use lifting_loops::Isa;
 
 use crate::sample::{CompiledStep, Sample};
 use axis::Axis;

@@ -10,11 +10,11 @@ use super::fused::{self, Along, Fused};
 use super::level::Chunk;
 use super::{Batch, Coefficients, Image, LARGE, Plane, Program, Way};
 use crate::cpu::Shared;
-use crate::cpu::isa::Isa;
 use crate::cpu::threads;
 use crate::data::{Dims, RawView, RawViewMut};
 use crate::sample::{CompiledStep, Sample};
 use lifting_dsl::geometry::{Geometry, Layout};
+use lifting_loops::Isa;
 use lifting_planner::Problem;
 
 /// Planes that arrive together.

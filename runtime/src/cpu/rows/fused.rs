@@ -9,28 +9,13 @@
 //! `vector`, `x86` and `wide` have the registers of the instruction sets, `edges` those at the ends of rows. `kernels`
 //! has the loops, and `loops` finds one. All other levels are row by row (`ops`).
 
-mod chain;
-mod edges;
-mod kernels;
-mod loops;
-mod vector;
-#[cfg(target_arch = "x86_64")]
-mod wide;
-#[cfg(target_arch = "x86_64")]
-mod x86;
-
 use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
 use super::view::{Grid, Rows};
-use crate::cpu::isa::Isa;
 use crate::sample::Arithmetic;
-use chain::{MAX_STEPS, Weights};
-use edges::Edges;
-pub(super) use kernels::fetch;
-use kernels::{BUFFERS, Event, ROWS};
 use lifting_dsl::Boundary;
-pub(super) use loops::Along;
-use loops::{Loop, Wanted, find};
+pub(super) use lifting_loops::{Along, fence, fetch};
+use lifting_loops::{BUFFERS, Edges, Event, Isa, Level, Loop, MAX_STEPS, ROWS, Wanted, Weights, find};
 use std::any::Any;
 
 /// Bytes of a line of the cache.
@@ -40,7 +25,7 @@ const LINE: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Fused {
     loops: Loop,
-    level: kernels::Level,
+    level: Level,
     analysis: bool,
     /// Of the rows that the first step updates.
     phase: usize,
@@ -122,7 +107,7 @@ impl Fused {
                 Ok(at) => right.get(at.checked_sub(n)?).copied(),
                 Err(_) => left.get((-1 - at) as usize).copied(),
             };
-            let around = edges::around(loops.lanes, loops.back, loops.reach);
+            let around = loops.around();
             let [lanes, bytes] = [loops.lanes, size_of::<W>()];
             for (band, edges) in edges.iter_mut().enumerate() {
                 // The sample that the band begins with.
@@ -135,8 +120,7 @@ impl Fused {
         }
         let mut all = [Weights::default(); MAX_STEPS];
         all[..steps.len()].copy_from_slice(&steps);
-        let level =
-            kernels::Level { steps: all, factors: [factor(first)?, factor(1 - first)?], n, late, left, right, edges };
+        let level = Level { steps: all, factors: [factor(first)?, factor(1 - first)?], n, late, left, right, edges };
         Some(Fused { loops, level, analysis, phase: target, last, size: size_of::<T>() })
     }
 
@@ -417,25 +401,4 @@ fn weights<W: Arithmetic>(lift: &Lift<W>, taps: &[isize]) -> Option<Weights> {
         false => lift.shift <= 16 && weights.weights.as_flattened().iter().flatten().all(|w| w.abs() < 32768.0),
     };
     (fits && sides > 0).then_some(weights)
-}
-
-impl Weights {
-    /// Samples on either side, at most.
-    fn sides(&self) -> usize {
-        self.weights.iter().rposition(|pair| *pair != [None; 2]).map_or(0, |side| side + 1)
-    }
-
-    /// Whether a line that is mirrored is lifted as one that goes on.
-    fn symmetric(&self) -> bool {
-        self.weights.iter().all(|[left, right]| left == right)
-    }
-}
-
-/// Orders stores past the caches before what other threads see of this one.
-pub(super) fn fence() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of the architecture has it.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
-    }
 }

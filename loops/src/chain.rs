@@ -11,10 +11,10 @@
 use super::vector::{Bits, Vector, Whole};
 
 /// The most samples on either side of one that a step updates.
-pub(super) const MAX_SIDES: usize = 4;
+pub(crate) const MAX_SIDES: usize = 4;
 
-/// The most steps: [`Chain::run`] has as many.
-pub(super) const MAX_STEPS: usize = 5;
+/// The most steps of a loop.
+pub const MAX_STEPS: usize = 5;
 
 /// The most samples that a step reads.
 const MAX_READS: usize = 2 * MAX_SIDES;
@@ -24,19 +24,33 @@ const MAX_SLOTS: usize = 18;
 
 /// A step in numbers: `target ∓= (Σ weight·sample + rounding) >> shift`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weights {
+pub struct Weights {
     /// Of the samples to the left and right, nearest first.
     pub weights: [[Option<f64>; 2]; MAX_SIDES],
     /// Whether samples to the left and right are summed before they are multiplied.
     pub summed: bool,
+    /// A whole number where samples are; 0 where they are real.
     pub rounding: f64,
+    /// Bits; less than those of a sample. 0 for real samples.
     pub shift: u32,
     /// Of integers; real weights are negative instead, which gives the same bits.
     pub subtract: bool,
 }
 
+impl Weights {
+    /// Samples on either side, at most.
+    pub fn sides(&self) -> usize {
+        self.weights.iter().rposition(|pair| *pair != [None; 2]).map_or(0, |side| side + 1)
+    }
+
+    /// Whether a line that is mirrored is lifted as one that goes on.
+    pub fn symmetric(&self) -> bool {
+        self.weights.iter().all(|[left, right]| left == right)
+    }
+}
+
 /// The arithmetic of one step.
-pub(super) trait Op<V>: Copy {
+pub(crate) trait Op<V>: Copy {
     /// Samples on either side.
     const SIDES: usize;
     /// Whether samples are multiplied after the last step (before the first one, in synthesis).
@@ -61,7 +75,7 @@ pub(super) trait Op<V>: Copy {
 }
 
 /// All steps.
-pub(super) trait Chain<V: Vector>: Copy {
+pub(crate) trait Chain<V: Vector>: Copy {
     const STEPS: usize;
     const SIDES: usize;
     /// Whether samples are multiplied after the last step (before the first one, in synthesis).
@@ -111,7 +125,7 @@ pub(super) trait Chain<V: Vector>: Copy {
 }
 
 /// A line that delays.
-pub(super) trait Line<V> {
+pub(crate) trait Line<V> {
     /// A new sample, and the `depth` ones before it.
     ///
     /// # Safety
@@ -123,7 +137,7 @@ pub(super) trait Line<V> {
 }
 
 /// A line along columns: what is delayed are registers.
-pub(super) struct Down<V> {
+pub(crate) struct Down<V> {
     pub slots: [V; MAX_SLOTS],
     pub at: usize,
 }
@@ -147,7 +161,7 @@ impl<V: Vector> Line<V> for Down<V> {
 }
 
 /// A line along rows: what is delayed are lanes, from one register to the next.
-pub(super) struct Across<'a, V> {
+pub(crate) struct Across<'a, V> {
     pub slots: &'a mut [V; MAX_STEPS + 1],
     pub at: usize,
 }
@@ -173,7 +187,7 @@ impl<V: Vector> Line<V> for Across<'_, V> {
 
 /// `N` steps of a kind.
 #[derive(Clone, Copy)]
-pub(super) struct All<O, const N: usize>([O; N]);
+pub(crate) struct All<O, const N: usize>([O; N]);
 
 impl<V: Vector, O: Op<V>, const N: usize> Chain<V> for All<O, N> {
     const STEPS: usize = N;
@@ -201,7 +215,7 @@ impl<V: Vector, O: Op<V>, const N: usize> Chain<V> for All<O, N> {
 
 /// `target += w·(a + b)`
 #[derive(Clone, Copy)]
-pub(super) struct Summed<V>(V);
+pub(crate) struct Summed<V>(V);
 
 impl<V: Vector> Op<V> for Summed<V> {
     const SIDES: usize = 1;
@@ -221,7 +235,7 @@ impl<V: Vector> Op<V> for Summed<V> {
 /// `target += v·a + w·b`, of which one may not be there: then it is replaced by 0, and multiplied by −1, since −0
 /// changes no sum.
 #[derive(Clone, Copy)]
-pub(super) struct Single<V> {
+pub(crate) struct Single<V> {
     weights: [V; 2],
     masks: [V; 2],
 }
@@ -254,7 +268,7 @@ impl<V: Vector> Op<V> for Single<V> {
 /// `N` steps of two products each. Only the first one has one product, of the sample to the right (or left), and the
 /// last one, of the sample on the other side.
 #[derive(Clone, Copy)]
-pub(super) struct Ends<V, const N: usize, const RIGHT: bool>([[V; 2]; N]);
+pub(crate) struct Ends<V, const N: usize, const RIGHT: bool>([[V; 2]; N]);
 
 impl<V: Vector, const N: usize, const RIGHT: bool> Chain<V> for Ends<V, N, RIGHT> {
     const STEPS: usize = N;
@@ -290,7 +304,7 @@ impl<V: Vector, const N: usize, const RIGHT: bool> Chain<V> for Ends<V, N, RIGHT
 
 /// Two steps of integers.
 #[derive(Clone, Copy)]
-pub(super) struct Two<A, B>(A, B);
+pub(crate) struct Two<A, B>(A, B);
 
 impl<V: Vector, A: Op<V>, B: Op<V>> Chain<V> for Two<A, B> {
     const STEPS: usize = 2;
@@ -330,7 +344,7 @@ unsafe fn update<V: Vector, const SUBTRACT: bool>(target: V, delta: V) -> V {
 
 /// `target ∓= (a + b) >> 1`
 #[derive(Clone, Copy)]
-pub(super) struct Half<const SUBTRACT: bool>;
+pub(crate) struct Half<const SUBTRACT: bool>;
 
 impl<V: Bits, const SUBTRACT: bool> Op<V> for Half<SUBTRACT> {
     const SIDES: usize = 1;
@@ -348,7 +362,7 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Half<SUBTRACT> {
 
 /// `target ∓= (a + b + 2) >> 2`
 #[derive(Clone, Copy)]
-pub(super) struct Quarter<V, const SUBTRACT: bool>(V);
+pub(crate) struct Quarter<V, const SUBTRACT: bool>(V);
 
 impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
     const SIDES: usize = 1;
@@ -372,7 +386,7 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
 /// another, in 32 bits, of which the lower 16 are kept. Along columns, lanes of two registers make such pairs. Along a
 /// row they are there: of a register for each odd lane, of the one that is moved up for each even one.
 #[derive(Clone, Copy)]
-pub(super) struct Dot<V, const SIDES: usize> {
+pub(crate) struct Dot<V, const SIDES: usize> {
     /// Of samples `2k + 1` of the last ones in even lanes, of samples `2k` in odd ones.
     weights: [V; SIDES],
     rounding: V,
@@ -443,7 +457,7 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
 
 /// `target ∓= (a + b + rounding) >> shift`, of 32 bits.
 #[derive(Clone, Copy)]
-pub(super) struct Pair<V, const SUBTRACT: bool> {
+pub(crate) struct Pair<V, const SUBTRACT: bool> {
     rounding: V,
     shift: u32,
 }
@@ -466,7 +480,7 @@ impl<V: Whole, const SUBTRACT: bool> Op<V> for Pair<V, SUBTRACT> {
 /// Any step on integers of 32 bits. `MIRRORED`: samples to the left and right have the same weight, and are summed
 /// before they are multiplied.
 #[derive(Clone, Copy)]
-pub(super) struct Products<V, const SIDES: usize, const MIRRORED: bool> {
+pub(crate) struct Products<V, const SIDES: usize, const MIRRORED: bool> {
     /// Of the left and of the right.
     weights: [[V; 2]; SIDES],
     rounding: V,

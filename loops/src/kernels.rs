@@ -8,15 +8,15 @@
 
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
-use super::chain::{Across, Chain, Down, MAX_STEPS, Weights};
-use super::edges::Edges;
-use super::vector::{Storage, Vector};
+use crate::chain::{Across, Chain, Down, MAX_STEPS, Weights};
+use crate::edges::Edges;
+use crate::vector::{Storage, Vector};
 
 /// Rows that arrive together.
-pub(super) const ROWS: usize = 4;
+pub const ROWS: usize = 4;
 
-/// Bytes of the buffers, at most.
-pub(super) const BUFFERS: usize = ROWS * BUFFER * 64;
+/// Bytes of [`Event::buffers`], at most.
+pub const BUFFERS: usize = ROWS * BUFFER * 64;
 
 /// Registers of the buffers of a row: a head of up to three pairs of registers and a tail of as many, and room for what
 /// whole registers copy more after the head and before the tail.
@@ -27,7 +27,8 @@ const AHEAD: usize = 2048;
 
 /// What kernels need of a level.
 #[derive(Clone, Debug)]
-pub(super) struct Level {
+pub struct Level {
+    /// The steps, in their order; others do not matter.
     pub steps: [Weights; MAX_STEPS],
     /// Of results of the last step and of the others (in synthesis, of samples that the first step updates, and of the
     /// others), along columns and along rows.
@@ -36,24 +37,27 @@ pub(super) struct Level {
     pub n: usize,
     /// Whether the first sample of a row is not a result of the last step.
     pub late: bool,
-    /// Where the samples before the first one and after the last one are in their rows (or bands), nearest first.
+    /// Where the samples before the first one are in their rows (or bands), nearest first.
     pub left: Vec<usize>,
+    /// The same for those after the last one.
     pub right: Vec<usize>,
     /// The same for registers: of rows, or of the two bands that make them.
     pub edges: [Edges; 2],
 }
 
 /// Four rows.
-pub(super) struct Event {
+pub struct Event {
     /// In analysis rows, in synthesis their bands: first the one of the samples that the first step updates.
     pub from: [[*const u8; 2]; ROWS],
-    /// The same, of rows that arrive next, and whether these are to be fetched.
+    /// The same, of rows that arrive next.
     pub next: [[*const u8; 2]; ROWS],
+    /// Whether these are to be fetched.
     pub fetch: bool,
     /// Results of the last step, and those after them, twice: in analysis bands in that order, in synthesis rows.
     pub to: [[*mut u8; 2]; ROWS],
     /// What of that goes past the caches: by rows, then bands.
     pub stream: [[bool; 2]; 2],
+    /// [`BUFFERS`] bytes for the ends of rows.
     pub buffers: *mut u8,
     /// What is delayed along columns.
     pub state: *mut u8,
@@ -65,7 +69,10 @@ pub(super) struct Event {
 }
 
 /// A compiled loop.
-pub(super) type Kernel = unsafe fn(&Level, &Event);
+///
+/// # Safety
+/// Pointers are valid for what the level and the loop that was found say, and the machine has the instructions.
+pub type Kernel = unsafe fn(&Level, &Event);
 
 /// Where registers are along a row.
 struct Place {
@@ -115,13 +122,13 @@ impl Place {
 }
 
 /// Registers of columns whose state a level of `n` samples keeps, at most.
-pub(super) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
+pub(crate) fn columns_of<V: Vector, C: Chain<V>>(n: usize) -> usize {
     let place = Place::new::<V, C>(n, V::LANES - 1, true);
     place.vectors + place.warm
 }
 
 /// Whether rows of so many samples are long enough.
-pub(super) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
+pub(crate) fn long_enough<V: Vector, C: Chain<V>>(n: usize) -> bool {
     const {
         let reach = if V::PICKS { V::LANES - 1 } else { 2 * V::LANES };
         assert!(2 * C::SIDES <= V::LANES && C::REACH <= reach, "steps reach further than registers");
@@ -198,7 +205,7 @@ fn pointers<S>(bytes: &[[*mut u8; 2]; ROWS]) -> [[*mut S; 2]; ROWS] {
 
 /// A line of the cache that is needed soon, wherever that is.
 #[inline(always)]
-pub(in super::super) fn fetch<S>(from: *const S) {
+pub fn fetch<S>(from: *const S) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint.
     unsafe {
@@ -208,12 +215,21 @@ pub(in super::super) fn fetch<S>(from: *const S) {
     let _ = from;
 }
 
+/// Orders stores past the caches before what other threads see of this one.
+pub fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of the architecture has it.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
 /// Analysis of `R` rows: of four, or along one alone.
 ///
 /// # Safety
 /// Rows and bands are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+pub(crate) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, pair) = (level.n, level.late, event.skip, 2 * V::LANES);
     let place = Place::new::<V, C>(n, skip, late);
     let first = place.first;
@@ -272,7 +288,7 @@ pub(super) unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: us
 /// # Safety
 /// Bands and rows are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
+pub(crate) unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(level: &Level, event: &Event) {
     let (n, late, skip, lanes) = (level.n, level.late, event.skip, V::LANES);
     let place = Place::new::<V, C>(n, skip, late);
     let (first, head) = (place.first, (place.warm + 1) * lanes);
@@ -566,7 +582,7 @@ unsafe fn some<V: Vector, S: Storage<V>>(from: *const S, at: isize, count: usize
 /// # Safety
 /// Rows are valid, and the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
+pub(crate) unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
     level: &Level,
     event: &Event,
 ) {

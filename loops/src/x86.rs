@@ -18,7 +18,7 @@ macro_rules! vector {
         $(, $masked:ident, $masked_load:ident: $bits:ty, $pick:ident, $numbers:ident)? $(,)?
     ) => {
         #[derive(Clone, Copy)]
-        pub(super) struct $name($register);
+        pub(crate) struct $name($register);
 
         impl Vector for $name {
             type Lane = $lane;
@@ -100,7 +100,7 @@ macro_rules! vector {
         }
     };
 }
-pub(super) use vector;
+pub(crate) use vector;
 
 macro_rules! bits {
     (

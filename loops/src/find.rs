@@ -5,11 +5,11 @@ use super::kernels::Kernel;
 #[cfg(target_arch = "x86_64")]
 use super::{
     chain::{All, Chain, Dot, Ends, Half, Pair, Products, Quarter, Single, Summed, Two},
-    kernels::{self, Event, ROWS},
+    kernels::{self, Event, Level, ROWS},
     vector::{Storage, Vector},
     wide, x86,
 };
-use crate::cpu::isa::Isa;
+use crate::isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
@@ -17,44 +17,63 @@ use std::any::TypeId;
 
 /// A compiled loop, and what it is made for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loop {
+pub struct Loop {
+    /// What is called.
     pub kernel: Kernel,
+    /// Samples in a register.
     pub lanes: usize,
     /// Registers that are delayed along columns, in all.
     pub state: usize,
-    /// See [`Chain::BACK`] and [`Chain::REACH`].
+    /// The last result of a pair of samples is so many samples before the first one of them.
     pub back: usize,
+    /// A result depends on so many samples on either side.
     pub reach: usize,
-    /// See [`Vector::PICKS`].
+    /// Whether lanes of two registers are picked in one instruction, so that [`Level::edges`] is looked at.
     pub picks: bool,
+}
+
+impl Loop {
+    /// Samples beyond the ends of a row that registers have lanes of, at most.
+    pub fn around(&self) -> usize {
+        let pair = 2 * self.lanes;
+        2 * pair + self.back + 2 + (self.back + 1 + self.reach).div_ceil(pair) * pair
+    }
 }
 
 /// What a kernel is looked for with.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub struct Wanted<'a> {
+    /// Steps, which update the two phases in turn.
     pub steps: &'a [Weights],
+    /// The most of [`Weights::sides`].
     pub sides: usize,
+    /// Or synthesis.
     pub analysis: bool,
+    /// Samples of a row.
     pub n: usize,
+    /// What is lifted.
     pub along: Along,
 }
 
 /// What a loop does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Along {
+pub enum Along {
+    /// A row at a time.
     Rows,
+    /// Four rows at a time, along columns alone.
     Columns,
+    /// Four rows at a time.
     Both,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
+pub fn find<T: 'static>(_: Isa, _: Wanted<'_>) -> Option<Loop> {
     None
 }
 
 /// The loop of an instruction set for samples `T`, if there is one: of a smaller one, where rows are too short.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
+pub fn find<T: 'static>(isa: Isa, wanted: Wanted<'_>) -> Option<Loop> {
     let samples = TypeId::of::<T>();
     let baseline = || baseline::find(samples, wanted);
     let avx2 = || avx2::find(samples, wanted).or_else(baseline);
@@ -103,7 +122,7 @@ macro_rules! set {
 
             $(#[target_feature(enable = $features)])?
             unsafe fn analysis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
-                level: &kernels::Level,
+                level: &Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
@@ -112,7 +131,7 @@ macro_rules! set {
 
             $(#[target_feature(enable = $features)])?
             unsafe fn synthesis<V: Vector, S: Storage<V>, C: Chain<V>, const R: usize>(
-                level: &kernels::Level,
+                level: &Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.
@@ -121,7 +140,7 @@ macro_rules! set {
 
             $(#[target_feature(enable = $features)])?
             unsafe fn columns<V: Vector, S: Storage<V>, C: Chain<V>, const ANALYSIS: bool>(
-                level: &kernels::Level,
+                level: &Level,
                 event: &Event,
             ) {
                 // SAFETY: passed on from the caller.

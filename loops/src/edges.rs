@@ -9,7 +9,7 @@ use super::vector::{Storage, Vector};
 /// Lanes of registers that are not all in a row (or band). Samples before the first one and after the last one are put
 /// together from the first register and the last one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Edges {
+pub struct Edges {
     length: usize,
     /// Numbers of lanes, as wide as lanes: for samples from `-ahead` on to the end of the first register, and from the
     /// last register on.
@@ -18,7 +18,9 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// `index` says where samples beyond the ends are, if anyone looks at them. `None` if that is not in the registers.
+    /// For a row (or band) of `length` samples, of which registers have `lanes` lanes of `bytes` bytes, and where samples
+    /// so far beyond the ends are read. `index` says where these are in the row, if anyone looks at them. `None` if that
+    /// is not in the registers.
     pub fn new(
         lanes: usize,
         bytes: usize,
@@ -42,7 +44,7 @@ impl Edges {
 
     /// The register that begins with sample `s` of a row.
     #[inline(always)]
-    pub unsafe fn load<V: Vector, S: Storage<V>>(&self, row: *const S, s: isize) -> V {
+    pub(crate) unsafe fn load<V: Vector, S: Storage<V>>(&self, row: *const S, s: isize) -> V {
         let last = (self.length - V::LANES) as isize;
         // SAFETY: by the caller's promise.
         unsafe {
@@ -54,10 +56,4 @@ impl Edges {
             V::pick(S::load(row), S::load(row.offset(last)), numbers)
         }
     }
-}
-
-/// Samples beyond the ends of a row that registers have lanes of, at most.
-pub(super) fn around(lanes: usize, back: usize, reach: usize) -> usize {
-    let pair = 2 * lanes;
-    2 * pair + back + 2 + (back + 1 + reach).div_ceil(pair) * pair
 }

@@ -1,4 +1,4 @@
-//! Registers of samples: what fused loops need of an instruction set.
+//! Registers of samples: what loops need of an instruction set.
 //!
 //! All functions are inlined into a loop that is compiled for the set; elsewhere they would be slow, and unsound on
 //! machines without it. No product is fused with a sum, so all sets give the same bits.
@@ -8,7 +8,7 @@
 use half::{bf16, f16};
 
 /// Samples side by side, as many as a register has.
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     type Lane: Copy + 'static;
     const LANES: usize;
     unsafe fn load(from: *const Self::Lane) -> Self;
@@ -60,7 +60,7 @@ pub(super) trait Vector: Copy {
 }
 
 /// How samples in memory become lanes, and back.
-pub(super) trait Storage<V: Vector>: Copy {
+pub(crate) trait Storage<V: Vector>: Copy {
     unsafe fn load(from: *const Self) -> V;
     unsafe fn store(value: V, to: *mut Self);
     /// Lanes `from..end`, where lane 0 would be at `at`; others are anything.
@@ -117,7 +117,7 @@ macro_rules! own_lane {
 own_lane!(i16, i32, f32, f64);
 
 /// Vectors of reals, which may be stored in 16 bits.
-pub(super) trait Reals: Vector<Lane = f32> {
+pub(crate) trait Reals: Vector<Lane = f32> {
     unsafe fn load_f16(from: *const f16) -> Self;
     unsafe fn store_f16(self, to: *mut f16);
 }
@@ -165,14 +165,14 @@ impl<V: Reals> Storage<V> for bf16 {
 }
 
 /// Vectors of 32-bit integers.
-pub(super) trait Whole: Vector<Lane = i32> {
+pub(crate) trait Whole: Vector<Lane = i32> {
     unsafe fn xor(self, other: Self) -> Self;
     /// Shifted right, the sign kept.
     unsafe fn shift(self, bits: u32) -> Self;
 }
 
 /// Vectors of 16-bit integers.
-pub(super) trait Bits: Vector<Lane = i16> {
+pub(crate) trait Bits: Vector<Lane = i16> {
     unsafe fn xor(self, other: Self) -> Self;
     /// Shifted right by 1, the sign kept.
     unsafe fn half(self) -> Self;
