@@ -137,6 +137,23 @@ fn compare<T: TestSample>(scheme: &Scheme, boundary: Boundary, by: &str, run: im
     assert!(rest.is_empty());
 }
 
+/// The first border rules with these types, one each, as compilers take long; all of them with all of these where
+/// `LIFTING_FULL=1`.
+pub fn rules<const N: usize>(samples: [Scalar; N]) -> Vec<(Boundary, Scalar)> {
+    if !crate::full() {
+        return Boundary::ALL.into_iter().zip(samples).collect();
+    }
+    let mut all = Vec::new();
+    for boundary in Boundary::ALL {
+        for sample in samples {
+            if !all.contains(&(boundary, sample)) {
+                all.push((boundary, sample));
+            }
+        }
+    }
+    all
+}
+
 /// Runs all cases through `run`, which answers as the drivers do; `by` says what it is.
 ///
 /// # Panics

@@ -10,6 +10,11 @@ pub mod samples;
 
 use lifting_dsl::Scheme;
 
+/// Whether `LIFTING_FULL=1`: all that there is, not some that stands for it.
+pub fn full() -> bool {
+    std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1")
+}
+
 /// A wavelet of the catalogue, compiled.
 ///
 /// # Panics

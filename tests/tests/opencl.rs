@@ -294,7 +294,7 @@ fn takes_its_memory(device: Device) {
 /// Every wavelet of the catalogue where `LIFTING_FULL` is 1, which takes minutes; else one in fifty.
 #[test]
 fn the_catalogue_equals_the_cpus() {
-    let each = if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") { 1 } else { 50 };
+    let each = if lifting_tests::full() { 1 } else { 50 };
     for device in devices("the catalogue") {
         for entry in lifting_filters::CATALOGUE.iter().step_by(each) {
             println!("{}, {}", opened(&device).name(), entry.name);
@@ -491,7 +491,7 @@ fn emitted_files() {
     check("legall53", Boundary::WholeSymmetric, Scalar::I16);
     check("dd137", Boundary::Periodic, Scalar::I32);
     check("cdf97", Boundary::Edge, Scalar::F32);
-    if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") {
+    if lifting_tests::full() {
         for boundary in BOUNDARIES {
             check("dd137", boundary, Scalar::I16);
             check("fidelity", boundary, Scalar::I64);

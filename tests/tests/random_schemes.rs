@@ -33,7 +33,7 @@ fn seed() -> u64 {
     if let Ok(given) = std::env::var("LIFTING_SEED") {
         return given.parse().expect("LIFTING_SEED is a number");
     }
-    if std::env::var("LIFTING_FULL").is_ok_and(|v| v == "1") {
+    if lifting_tests::full() {
         let clock = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("it is later than 1970").as_nanos() as u64;
         eprintln!("wavelets of LIFTING_SEED={clock}");
         return clock;
@@ -136,6 +136,11 @@ fn plans_on_the_interpreter() {
     plans(24, &Device::Interpreter);
 }
 
+/// Wavelets that are compiled, which takes long.
+fn emitted_count() -> usize {
+    if lifting_tests::full() { 16 } else { 8 }
+}
+
 /// Compares all wavelets of a compiled batch, each with what its name's part of the program makes.
 fn compare(schemes: &[Scheme], program: &Program) {
     for (i, scheme) in schemes.iter().enumerate() {
@@ -151,7 +156,7 @@ fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
 
 #[test]
 fn emitted_c() {
-    let (_seed, schemes) = schemes(16);
+    let (_seed, schemes) = schemes(emitted_count());
     // A unit for each: its helpers have the names that those of the others have.
     let (mut files, mut declared, mut calls) = (Vec::new(), String::new(), String::new());
     for (i, scheme) in schemes.iter().enumerate() {
@@ -172,7 +177,7 @@ fn emitted_c() {
 
 #[test]
 fn emitted_rust() {
-    let (_seed, schemes) = schemes(16);
+    let (_seed, schemes) = schemes(emitted_count());
     let (mut files, mut main, mut modules) = (Vec::new(), String::new(), Vec::new());
     for (i, scheme) in schemes.iter().enumerate() {
         let (t, module) = (sample(scheme, i), format!("answer{i}"));
