@@ -385,23 +385,14 @@ impl<V: Bits, const SUBTRACT: bool> Op<V> for Quarter<V, SUBTRACT> {
 /// Any step on 16-bit integers with weights of 16 bits: one instruction multiplies and sums two samples that follow one
 /// another, in 32 bits, of which the lower 16 are kept. Along columns, lanes of two registers make such pairs. Along a
 /// row they are there: of a register for each odd lane, of the one that is moved up for each even one.
+///
+/// rewrite: `x − ((Σ + r) >> s)` → `x + ((−Σ − r + 2ˢ − 1) >> s)`, so that all steps add.
 #[derive(Clone, Copy)]
 pub(crate) struct Dot<V, const SIDES: usize> {
     /// Of samples `2k + 1` of the last ones in even lanes, of samples `2k` in odd ones.
     weights: [V; SIDES],
     rounding: V,
     shift: u32,
-    /// −1 to subtract, 0 to add.
-    sign: V,
-}
-
-impl<V: Bits, const SIDES: usize> Dot<V, SIDES> {
-    /// The target is updated by these numbers.
-    #[inline(always)]
-    unsafe fn update(self, target: V, delta: V) -> V {
-        // SAFETY: by the caller's promise.
-        unsafe { target.add(delta.xor(self.sign).sub(self.sign)) }
-    }
 }
 
 impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
@@ -412,8 +403,12 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
         // SAFETY: by the caller's promise.
         unsafe {
             let mut of_last = [0; MAX_READS];
+            let (sign, rounding) = match step.subtract {
+                true => (-1.0, f64::from((1u32 << step.shift) - 1) - step.rounding),
+                false => (1.0, step.rounding),
+            };
             for (side, [left, right]) in step.weights.into_iter().enumerate().take(SIDES) {
-                let bits = |weight: Option<f64>| u32::from(weight.unwrap_or_default() as i16 as u16);
+                let bits = |weight: Option<f64>| u32::from((sign * weight.unwrap_or_default()) as i16 as u16);
                 (of_last[SIDES + side], of_last[SIDES - 1 - side]) = (bits(left), bits(right));
             }
             let mut weights = [V::splat(0.0); SIDES];
@@ -422,9 +417,8 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
             }
             Dot {
                 weights,
-                rounding: V::splat_pairs(step.rounding as i32 as u32),
+                rounding: V::splat_pairs(rounding as i64 as u32),
                 shift: step.shift,
-                sign: V::splat(if step.subtract { -1.0 } else { 0.0 }),
             }
         }
     }
@@ -438,7 +432,7 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
                 sums[0] = sums[0].add_pairs(low.dot(self.weights[k]));
                 sums[1] = sums[1].add_pairs(high.dot(self.weights[k]));
             }
-            self.update(target, V::low_halves(sums[0], sums[1], self.shift))
+            target.add(V::low_halves(sums[0], sums[1], self.shift))
         }
     }
     #[inline(always)]
@@ -450,7 +444,7 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
                 even = even.add_pairs(last[2 * k + 1].dot(self.weights[k]));
                 odd = odd.add_pairs(last[2 * k].dot(self.weights[k]));
             }
-            self.update(target, V::low_halves_in_turn(even, odd, self.shift))
+            target.add(V::low_halves_in_turn(even, odd, self.shift))
         }
     }
 }

@@ -364,7 +364,7 @@ impl<T: Sample> Program<T> {
         let (analysis, first, last) = (way == Way::Analysis, j == top, j + 1 == self.levels());
         // What goes on to another level stays.
         run.stream = [large && last, large && (analysis || first)];
-        run.fetch = large && (first || !analysis);
+        run.fetch = first || !analysis;
         if let Some(large) = self.volume {
             (run.stream, run.fetch) = ([false, large && !analysis], large);
         }
