@@ -415,11 +415,7 @@ impl<V: Bits, const SIDES: usize> Op<V> for Dot<V, SIDES> {
             for k in 0..SIDES {
                 weights[k] = V::splat_pairs(of_last[2 * k + 1] | of_last[2 * k] << 16);
             }
-            Dot {
-                weights,
-                rounding: V::splat_pairs(rounding as i64 as u32),
-                shift: step.shift,
-            }
+            Dot { weights, rounding: V::splat_pairs(rounding as i64 as u32), shift: step.shift }
         }
     }
     #[inline(always)]
