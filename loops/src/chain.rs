@@ -8,10 +8,10 @@
 
 #![allow(clippy::needless_range_loop, reason = "what is indexed is in registers, by numbers that compilers know")]
 
-use super::vector::{Bits, Vector, Whole};
+use crate::vector::{Bits, Vector, Whole};
 
 /// The most samples on either side of one that a step updates.
-pub(crate) const MAX_SIDES: usize = 4;
+const MAX_SIDES: usize = 4;
 
 /// The most steps of a loop.
 pub const MAX_STEPS: usize = 5;

@@ -4,7 +4,7 @@
 //! picked from the first register of the row and the last one. The numbers of lanes were found when the plan was made.
 //! What is read soon after it was written in other pieces would wait for all stores before it, and these go to memory.
 
-use super::vector::{Storage, Vector};
+use crate::vector::{Storage, Vector};
 
 /// Lanes of registers that are not all in a row (or band). Samples before the first one and after the last one are put
 /// together from the first register and the last one.

@@ -1,15 +1,15 @@
 //! The loops that there are: by instruction sets, by types of samples, and by shapes of steps.
 
-use super::chain::Weights;
-use super::kernels::Kernel;
+use crate::chain::Weights;
+use crate::isa::Isa;
+use crate::kernels::Kernel;
 #[cfg(target_arch = "x86_64")]
-use super::{
+use crate::{
     chain::{All, Chain, Dot, Ends, Half, Pair, Products, Quarter, Single, Summed, Two},
     kernels::{self, Event, Level, ROWS},
     vector::{Storage, Vector},
     wide, x86,
 };
-use crate::isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]

@@ -2,8 +2,8 @@
 
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
-use super::vector::{Vector, Whole};
-use super::x86::vector;
+use crate::vector::{Vector, Whole};
+use crate::x86::vector;
 use std::arch::x86_64::*;
 
 macro_rules! whole {

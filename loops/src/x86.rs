@@ -2,7 +2,7 @@
 
 #![allow(clippy::missing_safety_doc, reason = "that of the traits")]
 
-use super::vector::{Bits, Reals, Vector};
+use crate::vector::{Bits, Reals, Vector};
 use half::f16;
 use std::arch::x86_64::*;
 

@@ -26,6 +26,13 @@ pub struct Options {
     pub seed: Option<u64>,
 }
 
+impl Options {
+    /// Whether nothing is taken for granted.
+    fn thorough(&self) -> bool {
+        self.full || self.afresh
+    }
+}
+
 /// Emits, compiles, compares.
 pub fn run(options: &Options) -> Result<(), String> {
     let start = Instant::now();
@@ -36,7 +43,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let toolchain = cuda()?;
     let nvrtc = Nvrtc::new(&toolchain)?;
     let clang = has("clang", "without clang")?;
-    let known = if options.afresh || options.full {
+    let known = if options.thorough() {
         Vec::new()
     } else {
         // Without a table nothing is known, and everything compiled.
@@ -97,8 +104,7 @@ fn compile(
     let full = options.full;
     let object = one.c.with_extension("o");
     // Three instruction sets of long loops take an optimiser 15 s a file, and it has no say in what is accepted.
-    let thorough = full || options.afresh;
-    let level = if thorough { "-O2" } else { "-O1" };
+    let level = if options.thorough() { "-O2" } else { "-O1" };
     let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", level, "-c"];
     for compiler in ["gcc", "clang"].into_iter().filter(|c| *c == "gcc" || clang) {
         run_command(Command::new(compiler).args(strict).arg(&one.c).arg("-o").arg(&object))?;
@@ -106,7 +112,7 @@ fn compile(
         let only_syntax = with_header.args(strict).arg("-fsyntax-only").arg("-include").arg(&one.header);
         run_command(only_syntax.arg("-Wmissing-prototypes").arg(&one.c))?;
     }
-    let level = if thorough { "-Copt-level=3" } else { "-Copt-level=0" };
+    let level = if options.thorough() { "-Copt-level=3" } else { "-Copt-level=0" };
     let strict = ["--edition=2021", "--crate-type=lib", "--crate-name=emitted", "-Dwarnings", level];
     run_command(Command::new("rustc").args(strict).arg(&one.rust).arg("-o").arg(one.rust.with_extension("rlib")))?;
     let mut usages: Vec<Usage> = Vec::new();

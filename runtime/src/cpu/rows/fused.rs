@@ -1,13 +1,8 @@
 //! Levels whose steps along rows and columns are one loop, in registers.
 //!
-//! rewrite: "each step of a block of rows is a loop" → four rows at a time, one register of columns after the other:
-//! its samples are split, go through all steps along the row, then through all steps along the columns, and leave. What
-//! steps still need is delayed (`chain`): along rows in registers, along columns in memory that is read and written
-//! once for four rows. Beyond borders there are more samples, which gives the same bits where the steps are symmetric
-//! and so is the border, or where the line is periodic. Loops are made for shapes of steps; weights are arguments.
-//!
-//! `vector`, `x86` and `wide` have the registers of the instruction sets, `edges` those at the ends of rows. `kernels`
-//! has the loops, and `loops` finds one. All other levels are row by row (`ops`).
+//! Crate `lifting-loops` has the loops, and says how they go. Here is what they are told: which loop a level has, if its
+//! steps and its border are such as loops are made for; where rows come from and leave to, four at a time; and what goes
+//! past the caches. All other levels are row by row (`ops`).
 
 use super::axis::{Axis, Kind, Lift};
 use super::level::Chunk;
