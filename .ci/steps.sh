@@ -1,42 +1,80 @@
-# Steps of checks, each with its own seconds, which are printed as a table at the end, be it good or bad. Sourced by
-# `run` and `full`.
+# Steps of checks: a table of each step's seconds is printed at the end. Sourced by `run` and `full`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# What is built once only need not be built so that it can be built again.
+# Checks build everything once: incremental data would be written for nothing.
 export CARGO_INCREMENTAL=0
-# Nor are places in sources needed where nothing is debugged: who looks into a failure builds it with them.
+# Nobody debugs here: line tables cost time.
 export CARGO_PROFILE_DEV_DEBUG=false
 scratch=$(mktemp -d)
-names=() seconds=() began=
+names=() seconds=() processor=() budgets=() began= began_cpu=
+
+# Sets `cpu` to the processor seconds of this shell's ended children. In a pipe, `times` would be a subshell's.
+count_cpu() {
+    times > "$scratch/times"
+    cpu=$(awk 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%d", t[1] * 60 + t[2] + t[3] * 60 + t[4] }' \
+        "$scratch/times")
+}
 
 finish() {
     if [ -n "$began" ]; then
         seconds+=($((SECONDS - began)))
+        count_cpu
+        processor+=($((cpu - began_cpu)))
         began=
     fi
 }
 
+# step NAME [BUDGET]: the budget is in seconds of processor time. Passing it prints a warning, and is an error with
+# LIFTING_HOLD_BUDGETS=1.
 step() {
     finish
-    names+=("$*")
+    names+=("$1")
+    budgets+=("${2:-0}")
     began=$SECONDS
-    printf '\n== %s\n' "$*"
+    count_cpu
+    began_cpu=$cpu
+    printf '\n== %s\n' "$1"
 }
 
 report() {
-    local code=$? i
+    local code=$? i over=0 note
     finish
     jobs -p | xargs -r kill 2> /dev/null || true
     rm -rf "$scratch"
-    printf '\n   s  step\n'
-    for i in "${!names[@]}"; do printf '%4d  %s\n' "${seconds[i]}" "${names[i]}"; done
+    printf '\n   s  cpu s  step\n'
+    for i in "${!names[@]}"; do
+        note=
+        if [ "${budgets[i]}" -gt 0 ]; then
+            note=" (budget: ${budgets[i]} s of processor time)"
+            [ "${processor[i]:-0}" -le "${budgets[i]}" ] || { note=" OVER BUDGET$note"; over=1; }
+        fi
+        printf '%4d  %5d  %s%s\n' "${seconds[i]:-0}" "${processor[i]:-0}" "${names[i]}" "$note"
+    done
     local outcome="all passed"
-    [ "$code" = 0 ] || outcome="FAILED in the last step ($code)"
+    if [ "$code" = 0 ] && [ "$over" = 1 ] && [ "${LIFTING_HOLD_BUDGETS:-}" = 1 ]; then code=1; fi
+    [ "$code" = 0 ] || outcome="FAILED ($code)"
     printf '%4d  in all: %s\n' "$SECONDS" "$outcome"
+    exit "$code"
 }
 trap report EXIT
 
-# Whether Python can make environments; it is said if not.
+# Checks that the workspace compiles with the `rust-version` of Cargo.toml, if that toolchain is installed. Debian's
+# `rustc-web` is newer than it and does not count.
+minimum_rust() {
+    local msrv
+    msrv=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    step "the minimum Rust version, $msrv"
+    if rustup toolchain list 2> /dev/null | grep -q "^$msrv"; then
+        CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/msrv" cargo "+$msrv" check --workspace --quiet
+    elif [ "${LIFTING_REQUIRE_MSRV:-}" = 1 ]; then
+        echo "LIFTING_REQUIRE_MSRV=1, and Rust $msrv is not installed: rustup toolchain install $msrv"
+        exit 1
+    else
+        echo "skipped: Rust $msrv is not installed"
+    fi
+}
+
+# Succeeds if Python can make environments; prints the reason if not.
 has_venv() {
     if python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)' 2> /dev/null; then
         return 0
@@ -49,15 +87,15 @@ has_venv() {
     fi
 }
 
-# A fresh environment with what the Python package is said to need, with these extras. Modules are compiled when they
-# are imported, which most never are.
+# A fresh environment with the dependencies of the Python package and these extras. Modules are compiled on import:
+# most are never imported.
 make_venv() {
     python3 -m venv "$scratch/venv"
     python_needs "$@" > "$scratch/needs.txt"
     "$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --no-compile -r "$scratch/needs.txt"
 }
 
-# The packages of the CUDA compilers, by the environment's pip, so that `xtask` need not wait for the network.
+# Fetches the packages of the CUDA compilers with the environment's pip, so that `xtask` need not wait.
 fetch_cuda() {
     local installed="${CARGO_TARGET_DIR:-target}/cuda/installed" pip="$scratch/venv/bin/pip"
     if [ -z "${LIFTING_CUDA_HOME:-}" ] && ! cmp --silent xtask/cuda.txt "$installed"; then
@@ -65,7 +103,7 @@ fetch_cuda() {
     fi
 }
 
-# What the Python package is said to need, with these extras, a line each.
+# Prints the dependencies of the Python package and of these extras, one a line.
 python_needs() {
     python3 - python/pyproject.toml "$@" <<'END'
 import sys, tomllib
@@ -75,13 +113,13 @@ print(*project["dependencies"], *extras, sep="\n")
 END
 }
 
-# The tests of the Python package; with a folder, of the package that is there.
+# Runs the tests of the Python package, of the one in the folder if one is given.
 python_tests() {
     local site=${1:-}
     (cd python/tests && PYTHONPATH="$site" "$scratch/venv/bin/python" -m pytest --quiet -p no:cacheprovider .)
 }
 
-# A CPU-only user's crates, this one included.
+# Counts the crates of a CPU-only user, this one included.
 count_crates() {
     cargo tree -p lifting --no-default-features -e normal --prefix none --no-dedupe | sort -u | wc -l
 }

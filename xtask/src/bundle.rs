@@ -41,7 +41,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
         Part::value_variants().iter().copied().filter(|part| only.is_empty() || only.contains(part)).collect();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.current_dir(root()).args(["build", "--release"]);
+    build.current_dir(root()).args(["build", "--profile", "dist"]);
     for (package, program) in parts.iter().map(|part| part.program()) {
         build.args(["-p", package, "--bin", program]);
     }
@@ -60,7 +60,7 @@ pub fn make(only: &[Part]) -> Result<(), String> {
     }
     let programs = folder.join("bin");
     fs::create_dir_all(&programs).map_err(failed(&programs))?;
-    let built = target().join("release");
+    let built = target().join("dist");
     let mut before = 0;
     for part in parts {
         let (_, program) = part.program();

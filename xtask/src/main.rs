@@ -8,6 +8,7 @@ mod fit;
 mod nvcc;
 mod nvrtc;
 mod planned;
+mod prose;
 mod record;
 mod registers;
 mod tables;
@@ -88,6 +89,11 @@ enum Task {
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<bundle::Part>,
     },
+    /// Check the English of comments, errors and documents against a list of patterns; the budget is zero.
+    Prose {
+        /// Only these files [default: all tracked files].
+        files: Vec<PathBuf>,
+    },
     /// Compile examples/cuda by nvcc and build it by CMake, with what liftc writes for it.
     Example,
     /// Train the tables of probabilities of the codec (codec/src/tables.bin), or measure those that there are.
@@ -114,6 +120,7 @@ fn main() -> ExitCode {
         }
         Task::Fit { measurements, from, output } => fit::run(&measurements, from.as_deref(), &output),
         Task::GpuBundle { only } => bundle::make(&only),
+        Task::Prose { files } => prose::run(&files),
         Task::Example => example::build(),
         Task::Tables { pictures, held_out, output } => tables::run(&tables::Options { pictures, held_out, output }),
         Task::CudaToolchain => toolchain::cuda().map(|t| println!("{}", t.home().display())),

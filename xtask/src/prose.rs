@@ -99,6 +99,18 @@ pub fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<Finding>, String> {
     Ok(found)
 }
 
+/// Prints all findings; any is an error.
+pub fn run(files: &[PathBuf]) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    let mut found = check(root, files)?;
+    found.extend(wide(root, files)?);
+    print!("{}", report(&found));
+    match found.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} findings; CONTRIBUTING.md has the rules")),
+    }
+}
+
 /// Findings as lines, `file:line: advice: text`.
 pub fn report(found: &[Finding]) -> String {
     let line = |f: &Finding| format!("{}:{}: {}: {}\n", f.file.display(), f.line, f.advice, f.text);
