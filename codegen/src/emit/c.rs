@@ -13,7 +13,7 @@ pub fn sample_type(s: Scalar) -> &'static str {
     C.type_name(s)
 }
 
-/// The check that the periodic border rule asks for.
+/// Check of the periodic border rule: an even number of samples at every level.
 pub fn periodic_check(boundary: Boundary) -> &'static str {
     match boundary {
         Boundary::Periodic => {
@@ -29,21 +29,22 @@ pub fn periodic_check(boundary: Boundary) -> &'static str {
 }
 
 pub(super) const FORWARD_DOC: &str = "\
-/* Analysis: signal to bands. `signal` and `bands` are arrays of the shape given, which must not overlap; `scratch` is
-   @W@_@P@scratch_bytes_@S@(shape) bytes, aligned as malloc aligns.@DEVICE_DOC@ Returns @U@_OK or what is wrong with the arguments. */";
+/* Analysis: signal to bands. `signal` and `bands` are arrays of the given shape; they must not overlap. `scratch` holds
+   @W@_@P@scratch_bytes_@S@(shape) bytes, aligned as malloc aligns.@DEVICE_DOC@ Returns @U@_OK or an error code. */";
 
 pub(super) const INVERSE_DOC: &str = "\
-/* Synthesis: bands to signal. The bands are only read. Arguments and result as for @W@_@P@forward_@S@. */";
+/* Synthesis: bands to signal. Bands are only read. Arguments and result are those of @W@_@P@forward_@S@. */";
 
-/// What scratch functions say of themselves.
+/// Comment of the scratch functions.
 pub const SCRATCH_DOC: &str = "\
-/* Bytes of scratch memory that a transform of this shape needs; 0 also if the shape is not valid. */";
+/* Scratch memory for a transform of this shape, in bytes; 0 also if the shape is invalid. */";
 
-/// What functions say of device memory.
+/// Comment on device memory, for CUDA functions.
 pub const DEVICE_DOC: &str = "
-   All three are device memory. The work is queued on `stream`, a cudaStream_t (NULL: the default stream), and not waited for.";
+   All three are device memory. The work is queued on `stream`, a cudaStream_t (NULL: the default stream); the call does
+   not wait for it.";
 
-/// Prototypes with their comments, of the functions whose names begin with the template's prefix.
+/// Prototypes with their comments. Function names begin with the template's prefix.
 pub(super) fn prototypes(t: &Template) -> String {
     t.fill(&format!(
         "{SCRATCH_DOC}\nsize_t @W@_@P@scratch_bytes_@S@(const @W@_shape *shape);\n\n\
@@ -52,7 +53,7 @@ pub(super) fn prototypes(t: &Template) -> String {
     ))
 }
 
-/// A template with the placeholders that both targets fill in the same way.
+/// A template with the placeholders that all C targets fill alike.
 pub fn common(request: &Request, sample: Scalar) -> Template {
     request
         .template()
@@ -70,7 +71,7 @@ pub(super) fn pointers(t: Template) -> Template {
     t.with("IN", from).with("OUT", to).with("FORWARD_HEAD", forward).with("INVERSE_HEAD", inverse)
 }
 
-/// The comments above the definitions.
+/// Comments above the definitions.
 pub fn docs(t: Template) -> Template {
     let (forward, inverse) = (t.fill(FORWARD_DOC), t.fill(INVERSE_DOC));
     t.with("FORWARD_DOC", forward).with("INVERSE_DOC", inverse)
@@ -86,7 +87,7 @@ static size_t box_bytes_@S@(const @W@_shape *shape)
     return ((size_t)box_samples(shape) * sizeof(@T@) + 63) / 64 * 64;
 }
 
-/* Samples of each of the two arrays in which rows are lifted. */
+/* Length of each of the two row buffers, in samples. */
 static size_t row_samples_@S@(const @W@_shape *shape)
 {
     return (size_t)(shape->size[shape->axes - 1] / 2) + @EXTRA@;
@@ -100,7 +101,7 @@ size_t @W@_scratch_bytes_@S@(const @W@_shape *shape)
 }
 ";
 
-/// The heads of C's and CUDA's transforms, whose arrays are pointers.
+/// Heads of C's and CUDA's transforms, whose arrays are pointers.
 const FORWARD_HEAD: &str = "\
 @EXPORT@int @W@_@P@forward_@S@(const @W@_shape *shape, const @T@ *signal, @T@ *bands, void *scratch@STREAM@)
 {
@@ -141,7 +142,7 @@ const CONTEXT: &str = "    @T@ *const evens = (@T@ *)((char *)scratch + box_byte
 /// The C file.
 ///
 /// # Errors
-/// If the sample types are not of the wavelet's domain, or none is given.
+/// If no sample type is given, or one is outside the wavelet's domain.
 pub fn c(request: &Request) -> Result<String, EmitError> {
     request.check()?;
     let passes: Vec<Passes> = request.samples.iter().map(|s| Passes::c(request, *s)).collect::<Result<_, _>>()?;
@@ -155,8 +156,8 @@ pub fn c(request: &Request) -> Result<String, EmitError> {
     let mut out = request.opening(&super::sweep::schedule(
         sweeps.is_some(),
         &[
-            "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512, and the best is taken.",
-            "With OpenMP (-fopenmp), threads share the images of a batch, or strips of rows of an image.",
+            "For speed: cc -O3. With gcc, loops are compiled for SSE2, AVX2 and AVX-512; the best runs.",
+            "With OpenMP (-fopenmp), threads share the images of a batch, or the strips of an image.",
         ],
     ));
     out.push('\n');

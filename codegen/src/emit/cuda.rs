@@ -6,7 +6,7 @@ use crate::back::{Cuda, Dialect, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Access, Kernel, ParamKind, Scalar};
 
-/// The parameter of functions that queue work.
+/// Stream parameter of functions that queue work.
 pub const STREAM: &str = ", void *stream";
 
 pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
@@ -14,7 +14,7 @@ pub(super) fn declarations(request: &Request, sample: Scalar) -> String {
 }
 
 const SCRATCH: &str = "
-/* Bytes of scratch memory that a transform of this shape needs; 0 also if the shape is not valid. */
+/* Scratch memory for a transform of this shape, in bytes; 0 also if the shape is invalid. */
 extern \"C\" size_t @W@_cuda_scratch_bytes_@S@(const @W@_shape *shape)
 {
     if (check(shape, sizeof(@T@), @MAX_GAIN@) != @U@_OK) return 0;
@@ -50,7 +50,7 @@ fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> 
             ParamKind::Pointer(s, access) => {
                 let constness = if access == Access::Read { "const " } else { "" };
                 params.push(format!("{constness}{} *{}", host(s), p.name));
-                // int64_t and long long are not always one type.
+                // int64_t and long long may be different types.
                 args.push(match s {
                     Scalar::I64 => format!("({constness}long long *){}", p.name),
                     _ => p.name.clone(),
@@ -81,7 +81,7 @@ fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, upper: &str) -> 
 /// The CUDA file.
 ///
 /// # Errors
-/// If a schedule cannot hold the wavelet, if the sample types are not of its domain, or none is given.
+/// If no sample type is given, one is outside the wavelet's domain, or no schedule holds the wavelet.
 pub fn cuda(request: &Request) -> Result<Emitted, EmitError> {
     request.check()?;
     let (mut kernels, mut replaced) = (Vec::new(), Vec::new());

@@ -1,9 +1,9 @@
-//! Whole files: kernels with what calls them, and a description of how they came about.
+//! Whole files: kernels, the functions that call them, and a record of how they were made.
 //!
-//! `<wavelet>.cu` carries kernels and host functions, `<wavelet>.opencl.c` likewise, `<wavelet>.c` a complete transform
-//! for CPUs, and `<wavelet>.h` declares what a C program needs of them. The functions around the kernels (levels, axes,
-//! strides) are one text for all, in the `.in` files beside this one; what differs is filled in by [`c`], [`cuda`] and
-//! [`opencl`]. [`TARGETS`] lists them.
+//! `<wavelet>.cu` holds kernels and host functions, and so does `<wavelet>.opencl.c`. `<wavelet>.c` is a complete
+//! transform for CPUs; `<wavelet>.h` declares the functions for C programs. The code around the kernels (levels, axes,
+//! strides) is shared: it stands in this folder's `.in` files, and [`c`], [`cuda`] and [`opencl`] fill in the
+//! differences. [`TARGETS`] lists the languages.
 
 mod c;
 mod cuda;
@@ -31,22 +31,22 @@ pub use rust::rust;
 pub use target::{C, CUDA, OPENCL, RUST, TARGETS, Target};
 pub use template::Template;
 
-/// What to emit.
+/// A file to emit: the wavelet, its border rule and its sample types.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The wavelet.
     pub scheme: &'a Scheme,
     /// The border rule.
     pub boundary: Boundary,
-    /// Sample types, each once; the functions of each end in its name.
+    /// Sample types, each once. Function names end in them.
     pub samples: &'a [Scalar],
     /// Whether transforms take a gain shift.
     pub gain: bool,
-    /// The command that makes the file, for its first lines.
+    /// The command that makes the file, for its opening comment.
     pub command: &'a str,
 }
 
-/// Why nothing could be emitted.
+/// Reasons for which a file cannot be emitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
     /// No sample type was asked for.
@@ -55,15 +55,15 @@ pub enum EmitError {
     /// A schedule cannot carry the wavelet.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// A schedule made a kernel that breaks the rules of the IR: a fault of the compiler, not of the wavelet.
+    /// A schedule built a kernel that breaks the IR's rules: a fault of the compiler, not of the wavelet.
     #[error("internal error: {}", .0.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<ValidationError>),
-    /// A target cannot say what a kernel does.
+    /// A target cannot express a kernel.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
 }
 
-/// The sample types that files are written for unless others are asked for.
+/// Default sample types of a domain.
 pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
     match domain {
         Domain::Integer => &[Scalar::I16, Scalar::I32],
@@ -71,12 +71,12 @@ pub fn natural_samples(domain: Domain) -> &'static [Scalar] {
     }
 }
 
-/// The header of what files of these languages have for the same request.
+/// The header of the files that these targets make for a request.
 pub fn header(request: &Request, declared: &[&Target]) -> String {
     header_with(request, declared, "")
 }
 
-/// That header, with the prototypes of other functions at its end.
+/// That header, followed by prototypes of other functions.
 pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> String {
     let t = request.template();
     let guard = format!("{}_H", t.upper());
@@ -103,24 +103,24 @@ pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> Str
     out
 }
 
-/// A file that was emitted.
+/// An emitted file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
     /// The file.
     pub text: String,
-    /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file
-    /// has as well.
+    /// Schedules that cannot have their usual shape, each with its replacement: one line each, also written in the
+    /// file.
     pub replaced: Vec<String>,
 }
 
 impl Emitted {
-    /// A file in which nothing stands in the place of anything.
+    /// A file without replacements.
     fn plain(text: String) -> Emitted {
         Emitted { text, replaced: Vec::new() }
     }
 }
 
-/// Kernels as they are written, with what back ends need to know of them.
+/// Kernels after the final optimisations, with the facts that back ends need.
 ///
 /// # Errors
 /// If one breaks the rules of the IR.
@@ -133,28 +133,28 @@ pub fn prepared(kernels: impl IntoIterator<Item = Kernel>) -> Result<Vec<(Kernel
     kernels.into_iter().map(prepare).collect()
 }
 
-/// What functions return, and the shapes that they take.
+/// Return codes, and the shape type.
 const CODES: &str = include_str!("codes.h.in");
 const SHAPE: &str = include_str!("shape.h.in");
 
-/// Levels and checks of shapes, with `@PERIODIC@` for what the border rule asks for.
+/// Levels and checks of shapes. `@PERIODIC@` is the border rule's check.
 pub const LEVELS: &str = include_str!("geometry.c.in");
-/// The same with what passes along one axis need.
+/// [`LEVELS`], and passes along one axis.
 const GEOMETRY: &str = concat!(include_str!("geometry.c.in"), "\n", include_str!("passes.c.in"));
 
-/// The types that header and source share. A program that includes both has them from the header.
+/// Types that header and source share. A program that includes both gets them from the header.
 pub fn shape(t: &Template) -> String {
     format!("#ifndef {}_H\n{}\n{}#endif\n", t.upper(), t.fill(CODES), t.fill(SHAPE))
 }
 
-/// Of these, what functions return.
+/// The return codes alone, guarded in the same way.
 pub fn codes(t: &Template) -> String {
     format!("#ifndef {}_H\n{}#endif\n", t.upper(), t.fill(CODES))
 }
 
 impl<'a> Request<'a> {
-    /// What stands for a wavelet where nothing is asked for: its own border rule, its natural sample types, and a gain
-    /// if one of its profiles has one.
+    /// Defaults for a wavelet: its own border rule, its natural sample types, and a gain if one of its profiles has
+    /// one.
     pub fn natural(scheme: &'a Scheme, command: &'a str) -> Request<'a> {
         let gain = scheme.profiles().iter().any(|profile| profile.gain_shift > 0);
         Request { scheme, boundary: scheme.boundary(), samples: natural_samples(scheme.domain()), gain, command }
@@ -175,14 +175,14 @@ impl Request<'_> {
         Template::new(self.scheme.name())
     }
 
-    /// What every file opens with: how it was made and from what, and what there is to say of its schedules.
+    /// Opening comment of a file: its command, its wavelet, and notes on its schedules.
     pub fn opening(&self, schedule: &[String]) -> String {
         let mut lines = vec![self.scheme.name().to_string()];
         lines.extend(self.scheme.docs().iter().map(|d| comment_line(d)));
         lines.push(String::new());
         lines.push(format!("Made by lifting {}:", env!("CARGO_PKG_VERSION")));
         lines.push(format!("    {}", comment_line(self.command)));
-        lines.push("Do not edit: change the wavelet or the command, and make it again.".into());
+        lines.push("Do not edit: change the wavelet or the command, and regenerate.".into());
         lines.push(String::new());
         let samples: Vec<&str> = self.samples.iter().map(|s| s.name()).collect();
         let domain = match self.scheme.domain() {
@@ -193,13 +193,13 @@ impl Request<'_> {
         if let Some(stages) = self.scheme.stages(self.boundary) {
             lines.push("Analysis, stage by stage, on all pairs of samples, cyclically:".into());
             lines.extend(stages.iter().map(|s| format!("    {}", crate::describe::stage(s))));
-            lines.push("Operations a pair of samples and stage: 4 multiplications, 2 additions.".into());
+            lines.push("Operations per pair of samples and stage: 4 multiplications, 2 additions.".into());
             return self.commented(lines, schedule);
         }
         lines.push("Analysis steps:".into());
         lines.extend(self.scheme.steps().iter().map(|s| format!("    {}", crate::describe::step(s))));
         let operations = Operations::of(self.scheme.steps());
-        lines.push(format!("Operations a pair of samples: {operations}."));
+        lines.push(format!("Operations per pair of samples: {operations}."));
         for direction in [Direction::Forward, Direction::Inverse] {
             let steps = direction.steps(self.scheme);
             let (w, h) = (Window::derive(&steps, self.boundary), Halo::of(&steps, self.boundary));

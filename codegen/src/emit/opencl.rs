@@ -1,8 +1,8 @@
-//! `<wavelet>.opencl.c`: kernels in OpenCL C, and a C program's functions that compile and launch them.
+//! `<wavelet>.opencl.c`: kernels in OpenCL C, and C functions that compile and launch them.
 //!
-//! Kernels go through shared memory, a pass an axis, as those of the CUDA file's `shared` do. The functions around them
-//! are those of the C and CUDA files; an array is a buffer and a sample to begin at, which the file writes as one
-//! number, so that the text of levels and passes stays the same.
+//! Kernels use shared memory, one pass per axis, as the CUDA file's `shared` kernels do. The functions around them are
+//! those of the C and CUDA files. A place in an array is a buffer and an offset; the file packs both into one number,
+//! so that levels and passes share their text with the other files.
 
 use super::c::{FORWARD_DOC, INVERSE_DOC, SCRATCH_DOC, common, docs, periodic_check, sample_type};
 use super::{EmitError, Emitted, Passes, Request};
@@ -10,9 +10,9 @@ use crate::back::{C, Dialect, OpenCl, wrap_list, write_host_expression};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Kernel, ParamKind, Scalar};
 
-/// What functions of OpenCL return beyond what all do, and what it means.
+/// OpenCL's return codes beyond the common ones, and their messages.
 const CODES: &str = "\
-/* Objects of OpenCL: cl_context is a pointer to the first, and so on. */
+/* OpenCL's objects: cl_context points to the first, and so on. */
 struct _cl_context;
 struct _cl_device_id;
 struct _cl_command_queue;
@@ -20,48 +20,49 @@ struct _cl_mem;
 struct _cl_program;
 struct _cl_kernel;
 
-/* What functions of OpenCL return besides. */
+/* Further return codes of OpenCL functions. */
 enum {
-    @U@_BUFFER = 20,    /* a buffer is smaller than the shape needs */
+    @U@_BUFFER = 20,    /* a buffer is too small for the shape */
     @U@_QUEUE = 21,     /* the queue does not run in order */
-    @U@_INEXACT = 22,   /* the device does not round as all others do, or lacks the sample type's precision */
-    @U@_COMPILER = 23   /* the device's compiler refuses the kernels: clGetProgramBuildInfo of `program` says why */
+    @U@_INEXACT = 22,   /* the device lacks the samples' precision, subnormal numbers or rounding to nearest */
+    @U@_COMPILER = 23   /* the device's compiler rejects the kernels: see clGetProgramBuildInfo of `program` */
 };
 
-/* What their return codes mean. */
+/* The meaning of these return codes. */
 static inline const char *@W@_opencl_message(int code)
 {
     switch (code) {
-    case @U@_BUFFER: return \"a buffer is smaller than the shape needs\";
+    case @U@_BUFFER: return \"a buffer is too small for the shape\";
     case @U@_QUEUE: return \"the queue does not run in order\";
-    case @U@_INEXACT: return \"the device lacks the precision of the samples, denormal numbers or rounding to nearest\";
-    case @U@_COMPILER: return \"the device's compiler refuses the kernels\";
+    case @U@_INEXACT: return \"the device lacks the samples' precision, subnormal numbers or rounding to nearest\";
+    case @U@_COMPILER: return \"the device's compiler rejects the kernels\";
     default: return @W@_message(code);
     }
 }
 ";
 
 const OPENED: &str = "\
-/* Kernels for @S@ samples, compiled for a device. `status` is what OpenCL said last. */
+/* Kernels for @S@ samples, compiled for one device. `status` is OpenCL's last status. */
 typedef struct @W@_opencl_@S@ {
     struct _cl_program *program;
     struct _cl_kernel *kernel[4];
     int32_t status;
 } @W@_opencl_@S@;
 
-/* Compiles the kernels for a device of a context. Returns @U@_OK or why it cannot be; close it in either case. */
+/* Compiles the kernels for a device of a context. Returns @U@_OK or an error code; close `opened` in either case. */
 int @W@_opencl_open_@S@(
     @W@_opencl_@S@ *opened, struct _cl_context *context, struct _cl_device_id *device);
 
-/* Gives back what was opened. */
+/* Releases the kernels. */
 void @W@_opencl_close_@S@(@W@_opencl_@S@ *opened);
 ";
 
 const DEVICE_DOC: &str = "
-   All three are buffers of the context that `opened` is of; scratch may be NULL if it is 0 bytes. The work is queued on
-   `queue`, which runs in order, and not waited for. Kernels hold their arguments: one thread at a time uses `opened`.";
+   All three are buffers of the context of `opened`; scratch may be NULL if it needs 0 bytes. The work is queued on
+   `queue`, which runs in order; the call does not wait for it. Only one thread at a time may use `opened`: kernels hold
+   their arguments.";
 
-/// What the header declares for a sample type; `None`: once, before those of all types.
+/// Declarations for the header of one sample type; `None`: those before all types.
 pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String {
     let Some(sample) = sample else { return request.template().fill(CODES) };
     let t = common(request, sample).with("P", "opencl_").with("DEVICE_DOC", DEVICE_DOC);
@@ -78,7 +79,7 @@ pub(super) fn declarations(request: &Request, sample: Option<Scalar>) -> String 
     .join("\n")
 }
 
-/// The head of a transform, with the types of buffers and queues as the place has them.
+/// The head of a transform, with the given types of buffers and queues.
 fn head(memory: &str, queue: &str) -> String {
     format!(
         "int @W@_opencl_@WAY@_@S@(\n    @W@_opencl_@S@ *opened, const @W@_shape *shape, {memory}@FROM@_buffer, \
@@ -131,7 +132,7 @@ const COPY: &str = "        const cl_mem in = w->buffer[buffer_of(source)], out 
 ";
 
 const ROUNDS: &str = "
-/* Whether results on a device are those of all others: it rounds to nearest and keeps denormal numbers. */
+/* Whether a device rounds to nearest and keeps subnormal numbers; its results then equal those of all others. */
 static int rounds(cl_device_id device, cl_device_info config)
 {
     const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_ROUND_TO_NEAREST;
@@ -169,16 +170,16 @@ fn launcher((kernel, info): (&Kernel, &KernelInfo), name: &str, number: usize) -
     )
 }
 
-/// Text as string literals, a line each.
+/// Text as string literals, one per line.
 fn literals(text: &str) -> String {
     text.lines().map(|line| format!("    \"{}\\n\",\n", line.replace('\\', "\\\\").replace('"', "\\\""))).collect()
 }
 
-/// The file.
+/// The OpenCL file.
 ///
 /// # Errors
-/// If a schedule cannot hold the wavelet, OpenCL C cannot say what it does, the sample types are not of its domain, or
-/// none is given.
+/// If no sample type is given, one is outside the wavelet's domain, no schedule holds the wavelet, or OpenCL C cannot
+/// express a kernel.
 pub fn opencl(request: &Request) -> Result<Emitted, EmitError> {
     request.check()?;
     let t = request.template();

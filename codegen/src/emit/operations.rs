@@ -1,10 +1,9 @@
-//! How many operations a scheme costs.
+//! Operation counts of a scheme.
 
 use lifting_dsl::Step;
 use std::fmt;
 
-/// Operations for a pair of samples (one even, one odd), as the schedules write them: equal weights share a
-/// multiplication.
+/// Operations per pair of samples (one even, one odd), as schedules write them: equal weights share a multiplication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Additions and subtractions.
@@ -16,7 +15,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Counts them.
+    /// Counts the operations of these steps.
     pub fn of(steps: &[Step]) -> Operations {
         let mut total = Operations::default();
         for step in steps {

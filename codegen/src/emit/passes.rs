@@ -1,5 +1,5 @@
-//! The passes of a file, along rows and along columns. Those of CUDA are in the usual shape of their schedules, or in
-//! the first other one that holds the wavelet.
+//! Pass kernels of a file, along rows and along columns. CUDA kernels have their schedule's usual shape, or else the
+//! first other one that holds the wavelet.
 
 use super::Request;
 use crate::ir::{Kernel, Scalar};
@@ -14,17 +14,17 @@ const SHARED: i64 = crate::ir::valid::MAX_SHARED as i64;
 /// The pass kernels of one sample type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
-    /// Of analysis along rows and along columns, then of synthesis.
+    /// Analysis along rows and along columns, then synthesis.
     pub kernels: [Kernel; 4],
-    /// What is in another shape than usual, and why.
+    /// Kernels in an unusual shape, each with the reason.
     pub replaced: Vec<String>,
 }
 
 impl Passes {
-    /// Those of a CUDA file.
+    /// The kernels of a CUDA file.
     ///
     /// # Errors
-    /// If the sample type is not of the wavelet's domain, or no shape holds it.
+    /// If the sample type is outside the wavelet's domain, or no shape holds the wavelet.
     pub fn cuda(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
         let mut replaced = Vec::new();
         let kernels = both(|direction| {
@@ -34,10 +34,10 @@ impl Passes {
         Ok(Passes { kernels, replaced })
     }
 
-    /// Those of a C or Rust file, of one thread.
+    /// The single-threaded kernels of a C or Rust file.
     ///
     /// # Errors
-    /// If the sample type is not of the wavelet's domain, or one that they do not compute in.
+    /// If the sample type is outside the wavelet's domain, or CPU kernels do not compute in it.
     pub fn c(request: &Request, sample: Scalar) -> Result<Passes, ScheduleError> {
         let kernels = both(|direction| {
             let options = request.options(sample, direction);
@@ -47,19 +47,19 @@ impl Passes {
     }
 }
 
-/// The kernels of both directions, given those of one.
+/// The kernels of both directions, from a function for one.
 fn both(mut pair: impl FnMut(Direction) -> Result<[Kernel; 2], ScheduleError>) -> Result<[Kernel; 4], ScheduleError> {
     let [[hf, vf], [hi, vi]] = [pair(Direction::Forward)?, pair(Direction::Inverse)?];
     Ok([hf, vf, hi, vi])
 }
 
-/// Samples by which scratch for a phase of a row is longer than the phase, in a C or Rust file.
+/// Samples by which a phase's scratch row exceeds the phase, in a C or Rust file.
 pub(super) fn margin(scheme: &Scheme) -> i32 {
     let extra = |direction: Direction| Margins::of(&direction.steps(scheme)).extra();
     extra(Direction::Forward).max(extra(Direction::Inverse))
 }
 
-/// Along rows: with longer slices where the halo is longer than one.
+/// Kernels along rows: slices are longer where the halo exceeds the usual one.
 fn along_rows(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
     let scheme = request.scheme;
     let usual = horizontal::Shape::default();
@@ -69,21 +69,21 @@ fn along_rows(request: &Request, options: Options, replaced: &mut Vec<String>) -
     let longer = [2, 4].map(|times| times * usual.pairs).into_iter().filter(|pairs| holds(*pairs));
     let others = longer.map(|pairs| {
         let kernel = horizontal::kernel(scheme, options, horizontal::Shape { pairs, ..usual });
-        (format!("slices of {pairs} pairs in place of {}", usual.pairs), kernel)
+        (format!("slices of {pairs} pairs instead of {}", usual.pairs), kernel)
     });
     first(horizontal::kernel(scheme, options, usual), others, replaced)
 }
 
-/// Along columns: in narrower slabs where the window does not fit into shared memory.
+/// Kernels along columns: slabs are narrower where shared memory cannot hold the window.
 fn along_columns(request: &Request, options: Options, replaced: &mut Vec<String>) -> Result<Kernel, ScheduleError> {
     let scheme = request.scheme;
     let window = Window::derive(&options.direction.steps(scheme), options.boundary);
     let usual = vertical::Shape::for_window(&window, options.sample);
     let others = [2, 4, 8].map(|part| {
-        // As many threads.
+        // The number of threads stays the same.
         let (columns, threads_y) = (usual.columns / part, usual.threads_y * part);
         let kernel = vertical::kernel_with(scheme, options, vertical::Shape { columns, threads_y, ..usual });
-        (format!("slabs of {columns} columns in place of {}", usual.columns), kernel)
+        (format!("slabs of {columns} columns instead of {}", usual.columns), kernel)
     });
     first(vertical::kernel_with(scheme, options, usual), others, replaced)
 }
@@ -102,7 +102,7 @@ fn first(
         return Err(error);
     };
     if let ScheduleError::Reach { what: part, required, available, .. } = error {
-        replaced.push(format!("{}: {what}: {part} would be {required}, at most {available} can be had.", kernel.name));
+        replaced.push(format!("{}: {what}: {part} would be {required}, the limit is {available}.", kernel.name));
     }
     Ok(kernel)
 }

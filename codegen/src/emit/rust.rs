@@ -1,7 +1,7 @@
 //! `<wavelet>.rs`: a complete transform in Rust.
 //!
-//! Safe, but for calls of what was compiled for AVX2 or AVX-512, once the processor has said that it has it, and for
-//! loads and stores past the caches.
+//! The code is safe, except for two things: calls of functions compiled for AVX2 or AVX-512, after a check of the
+//! processor; and non-temporal loads and stores.
 
 use super::passes::margin;
 use super::sweep::{Language, Sweeps};
@@ -10,9 +10,9 @@ use crate::back::rust;
 use lifting_dsl::Boundary;
 use std::collections::BTreeSet;
 
-/// What only the periodic border rule asks for: a variant of the error, its text, and the check.
+/// Parts that only the periodic border rule needs: an error variant, its text, and the check.
 const PERIODIC: [&str; 3] = [
-    "    /// Periodic border rule, and an odd number of samples at some level.\n    OddPeriodic,\n",
+    "    /// The periodic border rule, with an odd number of samples at some level.\n    OddPeriodic,\n",
     "            Error::OddPeriodic => \"the periodic border rule needs even lengths at every level\",\n",
     "        \
      for level in 0..self.depth() {
@@ -29,7 +29,7 @@ const SWEEP_SAMPLES: &str = "    if sweeps(shape) {
     }
 ";
 
-/// A sweep in place: of a copy.
+/// A sweep in place, by way of a copy.
 fn in_place(forward: &str) -> String {
     format!(
         "    if sweeps(shape) {{
@@ -42,7 +42,7 @@ fn in_place(forward: &str) -> String {
     )
 }
 
-/// A sweep from an array to another one.
+/// A sweep from one array to another.
 fn apart(forward: &str, arrays: &str) -> String {
     format!(
         "    if sweeps(shape) {{
@@ -53,19 +53,16 @@ fn apart(forward: &str, arrays: &str) -> String {
     )
 }
 
-/// The Rust file: a module with a pair of functions for each sample type.
+/// The Rust file: a module with a pair of functions per sample type.
 ///
 /// # Errors
-/// If the sample types are not of the wavelet's domain, or none is given.
+/// If no sample type is given, or one is outside the wavelet's domain.
 pub fn rust(request: &Request) -> Result<String, EmitError> {
     request.check()?;
     let sweeps = Sweeps::new(request, Language::Rust)?;
     let mut out = request.opening(&super::sweep::schedule(
         sweeps.is_some(),
-        &[
-            "For speed: rustc -O. Loops are compiled for SSE2, AVX2 and AVX-512, and the machine's best is taken.",
-            "One thread.",
-        ],
+        &["For speed: rustc -O. Loops are compiled for SSE2, AVX2 and AVX-512; the best runs.", "Single-threaded."],
     ));
     let [variant, text, check] = if request.boundary == Boundary::Periodic { PERIODIC } else { [""; 3] };
     let t = request.template().with("ODD_PERIODIC_VARIANT", variant).with("ODD_PERIODIC_TEXT", text);

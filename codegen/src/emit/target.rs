@@ -1,30 +1,30 @@
-//! The languages that whole files are written in: a line each.
+//! The languages of whole files: one entry each.
 
 use super::{EmitError, Emitted, Request, c, cuda, opencl, rust};
 use crate::ir::Scalar;
 
-/// A language that whole files are written in.
+/// A language of whole files.
 pub struct Target {
-    /// As `--emit` calls it.
+    /// Its name for `--emit`.
     pub name: &'static str,
-    /// What a file's name ends in, after the wavelet's.
+    /// File extension, after the wavelet's name.
     pub extension: &'static str,
-    /// What is in a file, in a few words.
+    /// Contents of a file, in a few words.
     pub about: &'static str,
     /// The file for a request.
     ///
     /// # Errors
-    /// If the language, or one of its schedules, cannot carry the wavelet.
+    /// If the language, or one of its schedules, cannot express the wavelet.
     pub write: fn(&Request) -> Result<Emitted, EmitError>,
-    /// What C programs call of it, if they can: what there is once, and for each sample type.
+    /// Declarations for C programs, if they can call the file: those made once, and those per sample type.
     declarations: Option<fn(&Request, Option<Scalar>) -> String>,
 }
 
-/// All of them.
+/// All languages.
 pub static TARGETS: [&Target; 4] = [&CUDA, &C, &OPENCL, &RUST];
 
-/// CUDA C++: kernels through shared memory, a pass an axis, and host functions. (Those that launch what plans launch
-/// are the planner's.)
+/// CUDA C++: kernels in shared memory, one pass per axis, and host functions. (The planner writes the files that launch
+/// whole plans.)
 pub static CUDA: Target = Target {
     name: "cuda",
     extension: "cu",
@@ -42,7 +42,7 @@ pub static C: Target = Target {
     declarations: Some(|request, sample| sample.map_or_else(String::new, |s| c::declarations(request, s))),
 };
 
-/// OpenCL C, in a file of C.
+/// OpenCL C, as strings in a C file.
 pub static OPENCL: Target = Target {
     name: "opencl",
     extension: "opencl.c",
@@ -61,12 +61,12 @@ pub static RUST: Target = Target {
 };
 
 impl Target {
-    /// Whether C programs call its functions, so that a header declares them.
+    /// Whether C programs can call its functions, so that a header declares them.
     pub fn has_header(&self) -> bool {
         self.declarations.is_some()
     }
 
-    /// What a header has of the file: what there is once, or for a sample type. Nothing is nothing.
+    /// Declarations for the header: those made once, or those of a sample type. Empty if there are none.
     pub(super) fn declared(&self, request: &Request, sample: Option<Scalar>) -> String {
         self.declarations.map_or_else(String::new, |declarations| declarations(request, sample))
     }
@@ -78,7 +78,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// By name: there is one of each.
+/// Equality by name, which is unique.
 impl PartialEq for Target {
     fn eq(&self, other: &Target) -> bool {
         self.name == other.name

@@ -9,7 +9,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// `@W@`, the wavelet's name, and `@U@`, the same in capitals.
+    /// A template with `@W@`, the wavelet's name, and `@U@`, the name in capitals.
     pub fn new(wavelet: &str) -> Template {
         let name = identifier(wavelet);
         Template { values: vec![("U", name.to_uppercase()), ("W", name)] }

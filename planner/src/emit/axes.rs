@@ -1,4 +1,4 @@
-//! The passes along one axis of a file for any shape: what is launched where no kernel takes both axes.
+//! Passes along one axis in a file for any shape, for arrays that no kernel over both axes takes.
 
 use super::FileError;
 use super::general::{Draft, Facts};
@@ -10,7 +10,7 @@ use lifting_codegen::opt;
 use lifting_codegen::schedule::registers::{horizontal, vertical};
 use lifting_codegen::schedule::{Direction, Sides};
 
-/// Of passes along one axis.
+/// Kernel indices of the passes along one axis.
 pub(super) struct Passes {
     pub lines: [i64; 3],
     pub columns: [i64; 2],
@@ -20,13 +20,13 @@ pub(super) struct Passes {
 }
 
 impl<'a> Draft<'a> {
-    /// Samples of a row from which on it is long.
+    /// The least row length, in samples, that counts as long.
     pub fn long_line(&self, sides: Sides) -> i64 {
         let is_long = |length: &i64| horizontal::Shape::of(sides, true, *length).strips > 1;
         (0..40).map(|power| 1 << power).find(is_long).unwrap_or(i64::MAX)
     }
 
-    /// The index of the kernel of a pass along one axis; none where the wavelet does not run so.
+    /// The index of the kernel of a pass along one axis; -1 if this schedule does not run the wavelet.
     fn axis(
         &mut self,
         survey: &mut Survey<'a>,
@@ -43,7 +43,7 @@ impl<'a> Draft<'a> {
         Ok(self.add_plain(&made, schedule, purpose))
     }
 
-    /// A kernel of one axis, of which there is nothing to know.
+    /// Adds a kernel of one axis, which has no facts.
     fn add_plain(&mut self, made: &Made, schedule: &'static str, purpose: String) -> i64 {
         let at = self.kernels.add_kernel(made, schedule, purpose);
         if at == self.facts.len() {
@@ -52,7 +52,7 @@ impl<'a> Draft<'a> {
         at as i64
     }
 
-    /// The kernels of passes in one direction for one sample type.
+    /// The kernels of passes in one direction, for one sample type.
     pub fn passes(
         &mut self,
         survey: &mut Survey<'a>,
@@ -88,7 +88,7 @@ impl<'a> Draft<'a> {
             }
         }
         let needs_pairs = survey.kernels.needs_pairs(direction, sides);
-        // Those of synthesis come after those of analysis.
+        // Analysis kernels come first, then those of synthesis.
         let shared = emit::Passes::cuda(self.request, sides.signal).map_err(EmitError::from)?;
         let first = if direction == Direction::Forward { 0 } else { 2 };
         if first == 0 {
@@ -99,7 +99,7 @@ impl<'a> Draft<'a> {
             let kernel = opt::prepare(own.next().expect("there are four"));
             let info = validate(&kernel).map_err(EmitError::Invalid)?;
             let made = Made { kernel, info, fit: None };
-            Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that nothing else takes.")))
+            Ok::<i64, FileError>(self.add_plain(&made, schedule, format!("{what}: {kind} that no other kernel takes.")))
         };
         let shared = [next("horizontal", "rows")?, next("vertical", "columns")?];
         Ok(Passes { lines, columns, wide, needs_pairs, shared })

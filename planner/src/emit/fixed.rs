@@ -14,10 +14,10 @@ use lifting_codegen::schedule::Direction;
 use lifting_dsl::sample::SampleType;
 use std::collections::BTreeSet;
 
-/// A transform that gets functions of its own.
+/// A transform with functions for its shape alone.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    /// What its functions' names have in them: `1080x1920_l3`.
+    /// The part of its functions' names that tells it apart: `1080x1920_l3`.
     pub name: String,
     /// The type of its samples.
     pub sample: SampleType,
@@ -29,33 +29,33 @@ pub struct Fixed {
     pub coefficients: Vec<isize>,
 }
 
-/// What each transform has in a file.
+/// Launch tables of one transform.
 struct Table {
     sample: SampleType,
-    /// Bytes of scratch, and where its parts begin.
+    /// Bytes of scratch, and the offsets of its parts.
     scratch: usize,
     starts: [usize; Region::COUNT],
-    /// Bytes at whose multiples arrays begin.
+    /// Alignment of the arrays, in bytes.
     alignment: u64,
-    /// Kernel of the file, launch and its arguments: of analysis and of synthesis.
+    /// Kernel index in the file, and launch, for analysis and for synthesis.
     lists: [Vec<(usize, Launch)>; 2],
-    /// What they were taken from.
+    /// The program of these lists.
     program: Program,
 }
 
 const DOC: &str = "\
-/* @WAY@ of @WHAT@. `signal` and `bands` are @STRIDES@, and must not overlap;
-   `scratch` is as many bytes as @W@_cuda_scratch_bytes_@NAME@ says. All three are device memory and begin at
-   multiples of @ALIGNMENT@ bytes, else @U@_MISALIGNED is returned. @LAUNCHES@ queued on `stream`, a cudaStream_t (NULL:
-   the default stream), and not waited for; nothing is allocated, so that the stream may be recorded in a graph. Returns
-   @U@_OK or what is wrong. */";
+/* @WAY@ of @WHAT@. `signal` and `bands` are @STRIDES@; they must not overlap.
+   `scratch` holds @W@_cuda_scratch_bytes_@NAME@ bytes. All three are device memory, aligned to
+   @ALIGNMENT@ bytes; otherwise @U@_MISALIGNED is returned. @LAUNCHES@ queued on `stream`, a cudaStream_t (NULL:
+   the default stream), and the call does not wait. Nothing is allocated, so the stream may be captured into a graph.
+   Returns @U@_OK or an error code. */";
 
-const SCRATCH_DOC: &str = "/* Bytes of scratch memory that the functions for @NAME@ need. */";
+const SCRATCH_DOC: &str = "/* Scratch memory of the functions for @NAME@, in bytes. */";
 
 /// The prototypes of the functions of [`fixed()`], with their comments.
 ///
 /// # Errors
-/// As [`fixed()`].
+/// Those of [`fixed()`].
 pub fn declarations(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result<String, FileError> {
     let mut out = Vec::new();
     for fixed in transforms {
@@ -71,10 +71,10 @@ pub fn declarations(request: &Request, transforms: &[Fixed], tuning: &Tuning) ->
     Ok(out.join("\n"))
 }
 
-/// A CUDA file with functions for these transforms and no others: kernels, tables of launches, host functions.
+/// A CUDA file with functions for exactly these transforms: kernels, tables of launches, host functions.
 ///
 /// # Errors
-/// If there is no program for a transform, or a kernel cannot be written.
+/// If a transform has no program, or a kernel cannot be written.
 pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result<File, FileError> {
     if transforms.is_empty() {
         return Err(EmitError::NoSamples.into());
@@ -84,9 +84,8 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
         transforms.iter().map(|fixed| Table::new(fixed, tuning, &mut kernels)).collect::<Result<_, _>>()?;
     let (text, names) = kernels.write()?;
     let multiprocessors = tuning.machine.multiprocessors;
-    let mut notes =
-        vec![format!("Launches as a plan makes them on a device of {multiprocessors} multiprocessors; a copy is")];
-    notes.push("the time of reading and writing what a level has once, and what is said of it is predicted.".into());
+    let mut notes = vec![format!("Launches as planned for a device of {multiprocessors} multiprocessors. Times are")];
+    notes.push("predictions; their unit is a copy, the time to read and write a level once.".into());
     for (fixed, table) in transforms.iter().zip(&tables) {
         notes.push(format!("{}_{}: {}:", fixed.name, fixed.sample.name(), what(fixed)));
         notes.extend(table.program.choices().iter().map(expected));
@@ -119,15 +118,15 @@ pub fn fixed(request: &Request, transforms: &[Fixed], tuning: &Tuning) -> Result
     Ok(File { text: out, replaced: Vec::new(), kernels: kernels.named(names) })
 }
 
-/// What a caller's graph may have that a transform comes after, at least, for launches to run side by side in it.
+/// Room for the dependencies that a caller's graph may have before a transform, so that launches can run concurrently.
 const ROOM: usize = 8;
 
-/// Launches of a list that are beside one another, at most.
+/// The most launches of a list that run concurrently.
 fn widest(list: &[(usize, Launch)]) -> usize {
     list.chunk_by(|_, (_, next)| next.beside_previous).map(<[_]>::len).max().unwrap_or(0)
 }
 
-/// In words.
+/// The transform in words.
 fn what(fixed: &Fixed) -> String {
     let Problem { geometry, source_shape, gain_shift, .. } = &fixed.problem;
     let sides: Vec<String> = source_shape.iter().map(usize::to_string).collect();
@@ -144,14 +143,14 @@ fn what(fixed: &Fixed) -> String {
     format!("{} samples, {depth} level{plural}{along}{gain}", sides.join(" x "))
 }
 
-/// What the planner expects of a level.
+/// The planner's prediction for a level.
 fn expected(choice: &Choice) -> String {
     let way = match choice.direction {
         Direction::Forward => "analysis",
         Direction::Inverse => "synthesis",
     };
     match choice.taken.launches {
-        0 => format!("    {way}, level {}: in the launch of the level before", choice.level),
+        0 => format!("    {way}, level {}: in the launch of the previous level", choice.level),
         _ => format!("    {way}, level {}: {}", choice.level, choice.taken),
     }
 }
@@ -173,7 +172,7 @@ fn template(request: &Request, fixed: &Fixed, table: &Table) -> Template {
         .with("ALIGNMENT", table.alignment.to_string())
 }
 
-/// With what only one direction has.
+/// The template with the placeholders of one direction.
 fn documented(t: &Template, way: &str, table: &Table) -> Template {
     let forward = way == "forward";
     let count = table.lists[usize::from(!forward)].len();
@@ -239,7 +238,7 @@ impl Table {
         let samples = shape.iter().fold(1, |n: usize, &side| n.saturating_mul(side));
         program.arrange(Extent::of(samples, None, &tuning.machine), &tuning.machine)?;
         let all = || program.forward.launches.iter().chain(&program.inverse[0].launches);
-        // What only other lists need is not there.
+        // Regions that only other lists need are left out.
         let used: BTreeSet<usize> = all().flat_map(|launch| &launch.args).filter_map(|arg| region(*arg)).collect();
         let mut regions = program.regions.clone();
         regions.0.iter_mut().enumerate().filter(|(i, _)| !used.contains(i)).for_each(|(_, entry)| *entry = None);
@@ -265,7 +264,7 @@ impl Table {
         Ok(Table { sample: *sample, scratch, starts, alignment, lists, program })
     }
 
-    /// An argument in the words of the file.
+    /// An argument as the table spells it.
     fn argument(&self, arg: Arg, forward: bool) -> String {
         let bytes = |array: Array| match array {
             Array::Scratch(region) => self.program.regions.0[region.index()].map_or(1, |(scalar, _)| scalar.bytes()),
@@ -293,16 +292,16 @@ fn region(arg: Arg) -> Option<usize> {
     }
 }
 
-/// The coarsest alignment that is asked for, in bytes; parts of the workspace begin at its multiples.
+/// The coarsest alignment that a file may ask for, in bytes. Parts of the workspace have it.
 const MOST: u64 = 256;
 
-/// The arguments of a launch that depend on where arrays are.
+/// The arguments of a launch that depend on array addresses.
 fn arguments(launch: &Launch, made: &Made, address: impl Fn(Array) -> u64) -> Option<[i64; 2]> {
     let (placed, fit) = (launch.placed.as_ref()?, made.fit.as_ref()?);
     placed.arguments(&**fit, address)
 }
 
-/// Whether a launch is the same wherever arrays begin at multiples of so many bytes.
+/// Whether a launch is the same for all arrays of this alignment, in bytes.
 fn stays(launch: &Launch, made: &Made, alignment: u64) -> bool {
     let Some(Placed { arrays, .. }) = &launch.placed else { return true };
     let expected = arguments(launch, made, |_| 0);

@@ -1,5 +1,4 @@
-//! Functions for arrays of any shape, which choose at run time among kernels that were chosen when the file was
-//! written.
+//! Functions for arrays of any shape. They choose at run time among kernels that were chosen when the file was written.
 
 use super::axes::Passes;
 use super::kernels::Collected;
@@ -20,39 +19,39 @@ use lifting_codegen::schedule::{Direction, Shape, Sides, Tiles};
 use lifting_dsl::Boundary;
 use std::fmt::Write as _;
 
-/// What goes through levels: what a run knows, what of a level is one launch, and the order of these.
+/// The launcher's templates: state of a run, launches of a level, and their order.
 const LAUNCHER: [&str; 3] =
     [include_str!("general/run.cu.in"), include_str!("general/job.cu.in"), include_str!("general/levels.cu.in")];
 
-/// How many kernels a file has.
+/// Number of kernels of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// So few that nvcc is done soon, and no size loses much.
+    /// Few enough for a short nvcc run, while no size loses much.
     Few,
-    /// All that are the fastest for some size, as predicted.
+    /// All that are predicted to be the fastest for some size.
     All,
 }
 
-/// What a file for any shape holds.
+/// Contents of a file for any shape.
 #[derive(Clone, Copy, Debug)]
 pub struct General<'a> {
-    /// How many kernels.
+    /// Number of kernels.
     pub count: Count,
-    /// Whether kernels over both axes are for analysis that takes columns first, as JPEG 2000's does.
+    /// Whether kernels over both axes take columns first in analysis, as in JPEG 2000.
     pub columns_first: bool,
-    /// What they are chosen for.
+    /// The tuning for which kernels are chosen.
     pub tuning: &'a Tuning,
 }
 
-/// The most kernels over both axes, of a sample type in one direction, for each of [`Rows`]; and how much longer than
-/// with all a size may be predicted to take.
+/// The most kernels over both axes per sample type and direction, for each of [`Rows`]; and the predicted loss of time
+/// that is accepted for any size.
 const MOST: [[usize; 3]; 2] = [[4, 3, 4], [12; 3]];
 const ENOUGH: [f64; 2] = [0.03, 0.0];
-/// Shapes of two levels in one launch that a file with few kernels has in one direction.
+/// Shapes of two levels in one launch, per direction, in a file with few kernels.
 const FEW_OF_TWO: usize = 2;
-/// Samples along either axis from which on two levels may be one launch: more than any halo.
+/// The least samples along either axis for two levels in one launch: more than any halo.
 const TWO_LEAST: i32 = 512;
-/// Kernels that walk through volumes, at most, and samples of volumes that have them at least.
+/// The most kernels that walk through volumes, and the least samples of a volume that uses them.
 const WALKS: usize = 3;
 const LEAST_VOLUME: i64 = 1 << 21;
 
@@ -61,19 +60,19 @@ pub(super) struct Draft<'a> {
     pub request: &'a Request<'a>,
     general: &'a General<'a>,
     pub kernels: Collected,
-    /// Of each kernel, the rest of its line in the table.
+    /// The rest of each kernel's line in the table.
     pub facts: Vec<Facts>,
     tables: String,
-    /// What is in another shape than usual.
+    /// Kernels in an unusual shape, each with the reason.
     pub replaced: Vec<String>,
 }
 
-/// What a launcher needs to know of a kernel.
+/// Facts about a kernel for the launcher.
 pub(super) struct Facts {
-    /// The columns of the table that are its own.
+    /// The kernel's own columns of the table.
     own: String,
-    /// The same kernel that does not wait, the one that keeps what it leaves, and the one that lets the next launch
-    /// begin at once.
+    /// Variants of the kernel, as indices: one that does not wait, one that keeps its results in the cache, and one
+    /// that lets the next launch begin at once.
     others: [i64; 3],
 }
 
@@ -83,12 +82,12 @@ impl Facts {
     }
 }
 
-/// How a kernel over both axes meets the launches before and after it.
+/// Overlap of a kernel over both axes with the launches before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// It waits for those before; in synthesis the next may begin at once, or late.
+    /// It waits for the previous launches. In synthesis the next one may begin at once (`early`), or late.
     Waits { early: bool },
-    /// It does not.
+    /// It does not wait.
     Plain,
 }
 
@@ -97,14 +96,14 @@ struct Line {
     most: i64,
     kernel: Option<usize>,
     chunk: u32,
-    /// Copies, as predicted.
+    /// Predicted time, in copies.
     time: f64,
 }
 
 /// The CUDA file: kernels, tables, host functions.
 ///
 /// # Errors
-/// If the sample types are not of the wavelet's domain, or no kernel holds the wavelet.
+/// If no sample type is given, one is outside the wavelet's domain, or no kernel holds the wavelet.
 pub fn general(request: &Request, general: &General) -> Result<File, FileError> {
     if request.samples.is_empty() {
         return Err(EmitError::NoSamples.into());
@@ -120,7 +119,7 @@ pub fn general(request: &Request, general: &General) -> Result<File, FileError> 
         replaced: Vec::new(),
     };
     for &scalar in request.samples {
-        // What no kernel could take is refused in the words of those that take most.
+        // A wavelet that no kernel holds gets the error of the kernels that hold most.
         emit::Passes::cuda(request, scalar).map_err(EmitError::from)?;
         let Some(sample) = sample_of(scalar) else { return Err(EmitError::NoSamples.into()) };
         let (scheme, tuning) = (request.scheme, general.tuning);
@@ -140,7 +139,7 @@ fn way(direction: Direction) -> &'static str {
 }
 
 impl<'a> Draft<'a> {
-    /// What is launched in one direction for one sample type.
+    /// The launches of one direction for one sample type.
     fn ways(&mut self, survey: &mut Survey<'a>, images: &'a Images, direction: Direction) -> Result<(), FileError> {
         let (scalar, sample) = (scalar_of(survey.sample), survey.sample);
         let name = format!("{}_{}", direction.name(), sample.name());
@@ -157,8 +156,8 @@ impl<'a> Draft<'a> {
         let mut indices = Vec::new();
         let machine = &self.general.tuning.machine;
         let steps = &machine.constants().overlap_steps;
-        // Samples of the smallest launch of a kernel from which on all of them are of transforms that do not overlap:
-        // sizes are half a factor of two apart, and what is found for one holds to the middle of the next.
+        // A kernel whose smallest launch exceeds this many samples belongs only to transforms that do not overlap.
+        // Surveyed sizes are half a factor of two apart, and each result holds to the middle of the next.
         let alone = (steps.small_plan + steps.small_plan / 4) as i64;
         for &(shape, takes) in &taken {
             let of_it = |cell: &&Cell| best(cell, &taken).is_some_and(|w| (w.shape, w.takes) == (shape, takes));
@@ -172,14 +171,15 @@ impl<'a> Draft<'a> {
                 let purpose = format!("{what}: a level of both axes{kind}.");
                 self.both(survey, key, (shape, takes), job, (form, direction), purpose)
             };
-            // One that is for large launches alone never waits.
+            // A kernel for large launches alone never waits.
             let form = if least > alone { Form::Plain } else { Form::Waits { early: false } };
             let index = add(form, false, "")?;
-            // Of those that load what there is before the level before has ended; the next level is four times as large.
+            // For kernels that load settled bands before the previous level ends; the next level is four times as
+            // large.
             let loads = direction == Direction::Inverse && takes == RowAlignment::Whole;
             let hurries = loads && 4 * least * sample.bytes() as i64 <= 2 * steps.early_bytes as i64;
             let early = hurries.then(|| add(Form::Waits { early: true }, false, " before a short one")).transpose()?;
-            // Large launches do not overlap, and what they leave is worth keeping.
+            // Large launches do not overlap, and their results are worth keeping in the cache.
             let large = most > steps.small_launch as i64;
             let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
             let plain_kept =
@@ -204,9 +204,9 @@ impl<'a> Draft<'a> {
             });
             let which = ["whole", "image", "any"][rows as usize];
             let title = match rows {
-                Rows::Whole => "rows of whole vectors, image and bands at multiples of them",
-                Rows::Image => "rows of the image at multiples of a vector",
-                Rows::Any => "rows anywhere",
+                Rows::Whole => "rows of whole vectors, image and bands aligned to vectors",
+                Rows::Image => "rows of the image aligned to vectors",
+                Rows::Any => "unaligned rows",
             };
             let lines = lines.collect();
             names.push(self.choices(&format!("both_{which}_{name}"), &format!("{what}, a level: {title}"), lines));
@@ -261,7 +261,7 @@ impl<'a> Draft<'a> {
             _ => "USUAL",
         };
         if let Form::Waits { early } = form {
-            // What the source has is loaded before the launch before has ended.
+            // The source's bands are loaded before the previous launch ends.
             let settled = if loads { vec![ParamId(1), ParamId(2), ParamId(3)] } else { Vec::new() };
             let allows = if loads && early { Allows::AtOnce } else { Allows::BeforeStoring };
             made.kernel = opt::overlap(made.kernel, &Overlap { settled, allows });
@@ -284,7 +284,7 @@ impl<'a> Draft<'a> {
         Ok(at)
     }
 
-    /// The most samples from row to row that a kernel takes.
+    /// The largest row pitch that a kernel takes, in samples.
     fn most_pitch(&self, made: &Made, job: Job) -> i64 {
         let most = i64::from(i32::MAX);
         let Some(fit) = &made.fit else { return most };
@@ -306,7 +306,7 @@ impl<'a> Draft<'a> {
         held * STEP
     }
 
-    /// The name of a table of choices.
+    /// Writes a table of choices; returns its name.
     fn choices(&mut self, name: &str, title: &str, lines: Vec<Line>) -> String {
         let mut text = format!("/* {title}. */\nstatic const choice {name}[] = {{\n");
         let mut lines = lines.into_iter().peekable();
@@ -317,18 +317,15 @@ impl<'a> Draft<'a> {
             }
             let most = if line.most == i64::MAX { "INT64_MAX".to_owned() } else { line.most.to_string() };
             let kernel = line.kernel.map_or("-1".to_owned(), |kernel| kernel.to_string());
-            let _ = writeln!(
-                text,
-                "    {{{most}, {kernel}, {}}},  /* {:.2} copies, as predicted */",
-                line.chunk, line.time
-            );
+            let _ =
+                writeln!(text, "    {{{most}, {kernel}, {}}},  /* predicted: {:.2} copies */", line.chunk, line.time);
         }
         text += "};\n\n";
         self.tables += &text;
         name.to_owned()
     }
 
-    /// Volumes: the walks, the fastest first, and the name of the table that says of which sizes they take a level.
+    /// Volumes: the walks, the fastest first, and the name of the table of sizes for which they take a level.
     fn volumes(
         &mut self,
         survey: &mut Survey<'a>,
@@ -340,7 +337,7 @@ impl<'a> Draft<'a> {
         let mut walks = vec![none; WALKS];
         let found: Vec<Option<(Shape, f64)>> =
             images.volumes.iter().map(|image| survey.volume(image, direction)).collect();
-        // Only where that is not for small ones alone.
+        // Only if they take more than small volumes.
         let is_worth = |(image, found): &(&Image, &Option<_>)| found.is_some() && image.most > LEAST_VOLUME;
         let Some((_, Some((shape, _)))) = images.volumes.iter().zip(&found).rev().find(is_worth) else {
             return Ok((walks.join(", "), "NULL".into()));
@@ -392,7 +389,7 @@ impl<'a> Draft<'a> {
         let mut lines: Vec<Line> = Vec::new();
         let found: Vec<Option<(Shape, u32, Job)>> =
             images.two.iter().map(|image| survey.merged(image, direction, "cascade")).collect();
-        // Those of the largest images gain most.
+        // The largest images gain most.
         let mut shapes: Vec<Shape> = Vec::new();
         for (shape, ..) in found.iter().rev().flatten() {
             if !shapes.contains(shape) && (shapes.len() < FEW_OF_TWO || self.general.count == Count::All) {
@@ -409,7 +406,7 @@ impl<'a> Draft<'a> {
                 let fit = survey.kernels.made(index).fit.clone();
                 if fit.is_some_and(|fit| fit.placement(&small).is_ok()) {
                     let taken = (shape, RowAlignment::Whole);
-                    // Of analysis it is the first launch, and large.
+                    // In analysis it is the first launch, and large.
                     let form = if direction == Direction::Forward { Form::Plain } else { Form::Waits { early: false } };
                     kernel = Some(self.both(survey, key, taken, Some(job), (form, direction), purpose)?);
                     chunk = own;
@@ -423,7 +420,8 @@ impl<'a> Draft<'a> {
         Ok(lines)
     }
 
-    /// All levels that are left in one launch: the kernel, samples of a side, and of an image by the number of levels.
+    /// All remaining levels in one launch: the kernel, the limits on an image's side and on its samples by the number
+    /// of levels.
     fn rest(
         &mut self,
         survey: &mut Survey<'a>,
@@ -446,7 +444,7 @@ impl<'a> Draft<'a> {
             let entry = &mut samples[image.levels as usize];
             *entry = (*entry).max(image.most);
         }
-        let purpose = format!("{what}: all levels that are left.");
+        let purpose = format!("{what}: all remaining levels.");
         let key = survey.key(direction, shape, RowAlignment::Any, false);
         let form = Form::Waits { early: false };
         let kernel = self.both(survey, key, (shape, RowAlignment::Any), Some(job), (form, direction), purpose)?;
@@ -459,10 +457,10 @@ impl<'a> Draft<'a> {
         let multiprocessors = general.tuning.machine.multiprocessors;
         let mut opening = vec![
             format!(
-                "Launches are chosen level by level as plans choose on a device of {multiprocessors} \
+                "Launches are chosen per level, as plans choose on a device of {multiprocessors} \
                  multiprocessors, from"
             ),
-            "tables below the kernels. Small launches overlap where CUDA and the device have that.".into(),
+            "tables below the kernels. Small launches overlap where CUDA and the device support it.".into(),
         ];
         opening.extend(replaced.iter().cloned());
         opening.extend(kernels.summary(&names));
@@ -523,15 +521,15 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The fastest of those that are taken, unless a pass an axis is predicted to be faster.
+/// The fastest of the taken ways, unless one pass per axis is predicted to be faster.
 fn best<'c>(cell: &'c Cell, taken: &[Taken]) -> Option<&'c super::survey::Way> {
     let ways = cell.ways.iter().filter(|way| taken.contains(&(way.shape, way.takes)));
     ways.min_by(|a, b| a.time.total_cmp(&b.time)).filter(|way| way.time <= cell.apart)
 }
 
-/// A function with the blocks of a launch.
+/// A function that computes the grid of a launch.
 fn grid((kernel, info): (&Kernel, &KernelInfo), index: usize) -> String {
-    // These two are not functions of every host compiler.
+    // Not every host compiler has `min` and `max`.
     let plain = |text: String| text.replace("min(", "least_of(").replace("max(", "most_of(");
     let sides = [0, 1, 2].map(|axis| plain(write_host_expression((kernel, info), &Cuda, &kernel.launch.grid[axis])));
     let scalars = kernel.params.iter().filter_map(|param| match param.kind {

@@ -1,4 +1,4 @@
-//! The kernels of a file, each once, with what there is to say of them.
+//! The kernels of a file, each once, with descriptions.
 
 use super::FileError;
 use crate::kernels::Made;
@@ -13,7 +13,7 @@ struct Entry {
     kernel: Kernel,
     info: KernelInfo,
     schedule: &'static str,
-    /// What launches it.
+    /// Purposes of its launches.
     uses: BTreeSet<String>,
 }
 
@@ -22,7 +22,7 @@ struct Entry {
 pub(super) struct Collected(Vec<Entry>);
 
 impl Collected {
-    /// The index of the kernel of a launch, which is for what `purpose` says.
+    /// Adds the kernel of a launch for this `purpose`; returns its index.
     pub fn add(&mut self, made: &Made, launch: &Launch, list: &List, purpose: &str) -> usize {
         let pass = launch.pass.and_then(|pass| list.passes.get(pass));
         let schedule = pass.map_or("copy", |pass| pass.schedule);
@@ -30,7 +30,7 @@ impl Collected {
         self.add_kernel(made, schedule, format!("{purpose}{level}."))
     }
 
-    /// The index of a kernel of a schedule, which is for what `purpose` says.
+    /// Adds a kernel of a schedule for this `purpose`; returns its index.
     pub fn add_kernel(&mut self, made: &Made, schedule: &'static str, purpose: String) -> usize {
         let index = self.0.iter().position(|entry| entry.kernel == made.kernel).unwrap_or_else(|| {
             let (kernel, info) = (made.kernel.clone(), made.info.clone());
@@ -41,33 +41,33 @@ impl Collected {
         index
     }
 
-    /// A kernel, and what is known of it.
+    /// A kernel and its facts.
     pub fn get(&self, index: usize) -> (&Kernel, &KernelInfo) {
         (&self.0[index].kernel, &self.0[index].info)
     }
 
-    /// All kernels under the names that they were written by.
+    /// All kernels under their names in the file.
     pub fn named(self, names: Vec<String>) -> Vec<(String, Kernel, KernelInfo)> {
         names.into_iter().zip(self.0).map(|(name, entry)| (name, entry.kernel, entry.info)).collect()
     }
 
-    /// The text of all, and their names.
+    /// The text of all kernels, and their names.
     pub fn write(&self) -> Result<(String, Vec<String>), FileError> {
         let kernels: Vec<_> = self.0.iter().map(|entry| (&entry.kernel, &entry.info)).collect();
         let (text, names) = Cuda.write_with(&kernels, &mut Cuda.namer())?;
-        // Helpers come first, then each kernel behind these words.
+        // Helpers come first; each kernel begins with this head.
         const HEAD: &str = "extern \"C\" __global__";
         let mut parts = text.split(HEAD);
         let mut out = parts.next().unwrap_or_default().to_owned();
         for (part, entry) in parts.zip(&self.0) {
-            // Behind what the kernel says of itself.
+            // The purposes follow the kernel's own comment.
             let uses = entry.uses.iter().map(|line| format!("// Launched for: {}\n", comment_line(line)));
             out.extend(uses.chain([HEAD.to_owned(), part.to_owned()]));
         }
         Ok((out, names))
     }
 
-    /// Of a file's first lines: what each takes.
+    /// Schedule and block of each kernel, for the opening comment.
     pub fn summary(&self, names: &[String]) -> Vec<String> {
         let of = |(entry, name): (&Entry, &String)| {
             let [x, y, z] = entry.kernel.launch.block;
@@ -79,12 +79,12 @@ impl Collected {
         std::iter::once("Kernels:".to_owned()).chain(self.0.iter().zip(names).map(of)).collect()
     }
 
-    /// Threads of a block.
+    /// Threads per block, by axis.
     pub fn block(&self, index: usize) -> [u32; 3] {
         self.0[index].kernel.launch.block
     }
 
-    /// The most parameters that one has; 1 at least.
+    /// The most parameters of a kernel; at least 1.
     pub fn most_parameters(&self) -> usize {
         self.0.iter().map(|entry| entry.kernel.params.len()).fold(1, usize::max)
     }

@@ -1,10 +1,10 @@
-//! CUDA files: the kernels and launches of programs, as text that needs nothing but nvcc.
+//! CUDA files: the kernels and launches of programs, as text that needs only nvcc.
 //!
-//! [`fixed()`] writes functions for one shape each: the launches of a plan, letter for letter, as a table. What differs
-//! from call to call is where the arrays are. [`general()`] writes functions for any shape, which choose at run time
-//! from what `survey` asked of the planner when the file was written; `axes` has their passes along one axis. `kernels`
-//! collects the kernels of a file and says of each what it does. `launch.cu.in` is a launch, `table.cu.in` the loop
-//! that goes through a table; `general/` has what goes through levels as `lower` does.
+//! [`fixed()`] writes functions for one shape each: the launches of a plan, as a table. Only array addresses differ
+//! between calls. [`general()`] writes functions for any shape. They choose at run time, from tables that `survey` gets
+//! from the planner when the file is written; `axes` holds their passes along one axis. `kernels` collects the kernels
+//! of a file and describes each. `launch.cu.in` is a launch, `table.cu.in` runs a table, and `general/` runs through
+//! levels as `lower` does.
 
 mod axes;
 mod fixed;
@@ -21,7 +21,7 @@ use lifting_codegen::emit::EmitError;
 use lifting_codegen::ir::Kernel;
 use lifting_codegen::ir::valid::KernelInfo;
 
-/// What host functions include.
+/// Includes of the host functions.
 const INCLUDES: &str = "\
 #include <atomic>
 #include <cuda_runtime_api.h>
@@ -36,37 +36,37 @@ const INCLUDES: &str = "\
 pub struct File {
     /// The file.
     pub text: String,
-    /// What schedules could not hold in their usual shape, and what stands in its place: a line each, which the file
-    /// has as well.
+    /// Schedules that cannot have their usual shape, each with its replacement: one line each, also written in the
+    /// file.
     pub replaced: Vec<String>,
-    /// Its kernels, under the names that they have there.
+    /// Its kernels, under their names in the file.
     pub kernels: Vec<(String, Kernel, KernelInfo)>,
 }
 
-/// Why a file could not be written.
+/// Reasons for which a file cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FileError {
-    /// There is no program for a shape.
+    /// A shape has no program.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The wavelet has no file at all.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// The target cannot say what a kernel does.
+    /// The target cannot express a kernel.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// More scratch memory than can be addressed.
+    /// The scratch memory cannot be addressed.
     #[error("shape {shape:?} is too large: its workspace cannot be addressed")]
     TooLarge {
         /// The shape.
         shape: Vec<usize>,
     },
-    /// The launches of a shape are not the same wherever its arrays begin.
+    /// Launches of a shape depend on the addresses of its arrays.
     #[error("shape {shape:?} has launches that depend on addresses beyond multiples of {most} bytes")]
     Placed {
         /// The shape.
         shape: Vec<usize>,
-        /// What was tried.
+        /// The coarsest alignment tried, in bytes.
         most: u64,
     },
 }

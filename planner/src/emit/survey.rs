@@ -1,8 +1,8 @@
-//! What the planner would take for levels of any size, asked size by size: what launchers look up at run time.
+//! The planner's choices for levels of any size, surveyed size by size for launchers to look up at run time.
 //!
-//! Images are square, two sizes to each factor of two in samples, in each of three [`Rows`]; volumes are cubes. Of the
-//! blocks that could carry some of them, a file has few: those with which no size is predicted to take much longer than
-//! with all.
+//! Images are square, two sizes per factor of two in samples, for each of three [`Rows`]; volumes are cubes. Many
+//! blocks could carry some of these sizes; a file has only a few, with which no size is predicted to take much longer
+//! than with all.
 
 use crate::error::ProgramError;
 use crate::kernels::{Kernels, Key, Tuning};
@@ -18,14 +18,14 @@ use lifting_dsl::geometry::Geometry;
 use lifting_dsl::sample::SampleType;
 use lifting_dsl::{Boundary, Scheme};
 
-/// How rows stand in memory.
+/// Alignment of rows in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Rows {
-    /// Those of the image and of its bands at multiples of a vector, and of whole vectors.
+    /// Rows of the image and of its bands are aligned to vectors, and are whole vectors.
     Whole,
-    /// Those of the image at multiples of a vector.
+    /// Rows of the image are aligned to vectors.
     Image,
-    /// Anywhere.
+    /// No alignment.
     Any,
 }
 
@@ -33,31 +33,31 @@ impl Rows {
     pub const ALL: [Rows; 3] = [Rows::Whole, Rows::Image, Rows::Any];
 }
 
-/// Powers of √2 of samples that are asked for: less is as the least, more as the most.
+/// Surveyed sizes, as powers of √2 of samples. Smaller images take the first entry, larger ones the last.
 const SIZES: std::ops::RangeInclusive<u32> = 26..=56;
-/// Of two levels in one launch.
+/// Surveyed sizes for two levels in one launch.
 const TWO: std::ops::RangeInclusive<u32> = 40..=56;
-/// Sides of cubes that are asked for.
+/// Sides of the surveyed cubes.
 const CUBES: [usize; 12] = [16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768];
 /// Sides of images that a block may hold.
 const SIDES: [usize; 9] = [8, 12, 16, 24, 32, 48, 64, 96, 128];
-/// The schedules for both axes of one level whose launches the launcher knows how to make.
+/// Schedules for both axes of one level whose launches the launcher can make.
 const HELD: [&str; 3] = ["warp", "tile", "stream"];
 /// Levels of a transform whose first two may be one launch.
 const LEVELS: u32 = 5;
 
-/// An image that is asked for.
+/// A surveyed image.
 pub(super) struct Image {
     problem: Problem,
     strides: Vec<isize>,
     pub rows: Rows,
-    /// Samples up to which what is found holds.
+    /// The most samples for which its result holds.
     pub most: i64,
     pub levels: u32,
     pub side: usize,
 }
 
-/// All that is asked for.
+/// All surveyed images.
 pub(super) struct Images {
     pub both: Vec<Image>,
     pub two: Vec<Image>,
@@ -75,7 +75,7 @@ impl Images {
             Image { problem, strides: vec![pitch as isize, 1], rows, most, levels, side: width }
         };
         let grain = |side: usize| if side >= 512 { 64 } else { 16 };
-        // In the middle of what it stands for.
+        // The middle of the range of sizes that the image represents.
         let side = |size: u32| 2f64.powf(f64::from(size) / 4.0).round() as usize;
         let whole = |size: u32| (side(size) + grain(side(size)) / 2) / grain(side(size)) * grain(side(size));
         let most = |size: u32, last: u32| match size {
@@ -98,7 +98,7 @@ impl Images {
         let levels = |side: usize| (1..=side.ilog2()).filter(move |l| side.is_multiple_of(1 << l));
         let rest = SIDES.into_iter().flat_map(|side| levels(side).map(move |levels| (side, levels)));
         let rest = rest.map(|(side, levels)| image([side; 2], side, Rows::Whole, (side * side) as i64, levels));
-        // Samples half-way, of a factor, to the next one.
+        // The most samples: half-way to the next cube, by factor.
         let nexts = CUBES.iter().skip(1).map(|next| Some(*next)).chain([None]);
         let volumes = CUBES.iter().zip(nexts).map(|(&side, next)| {
             let geometry = Geometry::new(&[side; 3], &[0; 3], &[1; 3], &[2, 1, 0]).expect("cubes are legal");
@@ -117,30 +117,30 @@ impl Images {
     }
 }
 
-/// A way through a level over both axes.
+/// One launch for both axes of a level.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// Its chunks are 0.
+    /// The shape, with chunk 0.
     pub shape: Shape,
     pub takes: RowAlignment,
     pub chunk: u32,
-    /// In copies of the level, as predicted.
+    /// Predicted time, in copies of the level.
     pub time: f64,
 }
 
-/// What the planner says of a level of a size.
+/// The planner's result for a level of one size.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub rows: Rows,
     pub most: i64,
-    /// A pass an axis, in copies.
+    /// Predicted time of one pass per axis, in copies.
     pub apart: f64,
     pub ways: Vec<Way>,
-    /// A launch of such a level.
+    /// The job of such a level.
     pub job: Option<Job>,
 }
 
-/// Asks for one sample type.
+/// The survey for one sample type.
 pub(super) struct Survey<'a> {
     pub kernels: Kernels<'a>,
     pub sample: SampleType,
@@ -173,7 +173,7 @@ impl<'a> Survey<'a> {
         list
     }
 
-    /// What there is for a level.
+    /// The candidates for a level.
     pub fn cell(&mut self, image: &'a Image, direction: Direction) -> Result<Cell, ProgramError> {
         let list = self.list(image, direction)?;
         let choice = &list.choices[0];
@@ -185,7 +185,7 @@ impl<'a> Survey<'a> {
             let shape = candidate.way.shape().filter(|shape| HELD.contains(&shape.schedule().name()))?;
             let (fit, arguments) = self.kernels.meet(direction, scalar, shape, job.as_ref()?).ok()?;
             let chunk = if shape.chunk() > 0 { shape.chunk() } else { arguments.chunk as u32 };
-            // The launcher does not know what walks ask for where rows end anywhere.
+            // The launcher cannot make the launches of streams over unaligned rows.
             let is_held = shape.schedule().name() != "stream" || fit.alignment() == RowAlignment::Whole;
             is_held.then_some(Way { shape: shape.with_chunk(0), takes: fit.alignment(), chunk, time: candidate.time })
         };
@@ -193,7 +193,7 @@ impl<'a> Survey<'a> {
         Ok(Cell { rows: image.rows, most: image.most, apart, ways, job })
     }
 
-    /// The block and its chunk that takes the image's levels, or the first two of them, in one launch, if one is to.
+    /// The block, its chunk and its job, if the image's levels, or the first two, are to be one launch.
     pub fn merged(&mut self, image: &'a Image, direction: Direction, schedule: &str) -> Option<(Shape, u32, Job)> {
         let list = self.list(image, direction).ok()?;
         let shape = list.choices[0].taken.way.shape().filter(|shape| shape.schedule().name() == schedule)?;
@@ -202,7 +202,7 @@ impl<'a> Survey<'a> {
         Some((shape.with_chunk(0), shape.chunk(), job))
     }
 
-    /// The block that takes a level of three axes in one launch, and the copies that it takes, if one is to.
+    /// The block that takes a level of three axes in one launch, and its time in copies, if one is to.
     pub fn volume(&mut self, image: &'a Image, direction: Direction) -> Option<(Shape, f64)> {
         let list = self.list(image, direction).ok()?;
         let taken = &list.choices[0].taken;
@@ -210,7 +210,7 @@ impl<'a> Survey<'a> {
         Some((shape.with_chunk(0), taken.time))
     }
 
-    /// A kernel over both axes, for a level on its own or not.
+    /// The key of a kernel over both axes.
     pub fn key(&self, direction: Direction, shape: Shape, takes: RowAlignment, kept: bool) -> Key {
         Key::Launch(direction, scalar_of(self.sample), self.order, shape, takes, kept)
     }
@@ -219,7 +219,7 @@ impl<'a> Survey<'a> {
 /// A shape, and the rows that its kernel takes.
 pub(super) type Taken = (Shape, RowAlignment);
 
-/// So few blocks that no size takes much longer than with all: one after the other the one that gains most.
+/// A few blocks with which no size takes much longer than with all: greedily, the one that gains most.
 pub(super) fn few(cells: &[Cell], most: usize, enough: f64) -> Vec<Taken> {
     let best = |cell: &Cell, among: &dyn Fn(&Taken) -> bool| {
         let times = cell.ways.iter().filter(|way| among(&(way.shape, way.takes))).map(|way| way.time);
@@ -234,7 +234,7 @@ pub(super) fn few(cells: &[Cell], most: usize, enough: f64) -> Vec<Taken> {
     let ideal: Vec<f64> = cells.iter().map(|cell| best(cell, &|_| true)).collect();
     let lost = |taken: &[Taken]| -> (f64, f64) {
         let each = cells.iter().zip(&ideal).map(|(cell, ideal)| best(cell, &|t| taken.contains(t)) / ideal - 1.0);
-        // Where there is no way at all there is nothing to lose.
+        // Sizes without any way lose nothing.
         let each: Vec<f64> = each.map(|lost| if lost.is_nan() { 0.0 } else { lost.min(100.0) }).collect();
         (each.iter().sum(), each.iter().fold(0.0, |a: f64, b| a.max(*b)))
     };

@@ -1,4 +1,4 @@
-//! In C.
+//! C's part of sweeps.
 
 use super::wide::{Line, Value, Wide};
 use super::{Sweeps, is_unread};
@@ -10,13 +10,13 @@ use crate::schedule::rows::{Place, Row, Sweep};
 use lifting_dsl::Boundary;
 
 impl Sweeps {
-    /// Samples that a step reads, at most, and 1.
+    /// The most samples that a step reads; at least 1.
     fn reads(&self) -> usize {
         let steps = self.all().flat_map(|sweep| &sweep.steps);
         steps.map(|step| step.offsets.len()).max().unwrap_or(0).max(1)
     }
 
-    /// What the file has once.
+    /// Parts that the file has once.
     pub(in crate::emit) fn opening(&self, t: &Template, boundary: Boundary) -> String {
         let serve = match boundary {
             Boundary::WholeSymmetric => {
@@ -38,7 +38,7 @@ impl Sweeps {
         t.fill(include_str!("../sweep_file.c.in"))
     }
 
-    /// The functions of the sample type of that index. `t` has its placeholders.
+    /// The functions of sample type `index`. `t` has its placeholders.
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
@@ -130,7 +130,7 @@ impl Sweeps {
     }
 }
 
-/// Where a sweep has what turns in wide registers add to it.
+/// Placeholders of the sweep's template that AVX-512 turns fill.
 const WIDE_PLACES: [&str; 6] =
     ["WIDE", "WIDE_RING", "WIDE_PART_FORWARD", "WIDE_FORWARD", "WIDE_PART_INVERSE", "WIDE_INVERSE"];
 
@@ -161,7 +161,7 @@ const WIDE_INVERSE: &str = "            synthesise_wide_@S@(s, level, part[0], p
             before = part[1] - wide_behind_inverse_@S@;
 ";
 
-/// The functions of turns in wide registers.
+/// The functions of turns in AVX-512 registers.
 fn wide(ways: &[Wide; 2], t: &Template) -> String {
     let set = ways[0].set;
     let bits = set.bits;
@@ -274,7 +274,7 @@ fn steps(sweep: &Sweep) -> String {
     sweep.steps.iter().map(line).collect()
 }
 
-/// The calls of the loops of steps.
+/// Calls of the step loops.
 fn cases(sweep: &Sweep, names: &[String]) -> String {
     let line = |(i, (step, name)): (usize, (&Place, &String))| {
         let reads: String = (0..step.offsets.len()).map(|r| format!("reads[{r}], ")).collect();
@@ -283,7 +283,7 @@ fn cases(sweep: &Sweep, names: &[String]) -> String {
     sweep.steps.iter().zip(names).enumerate().map(line).collect()
 }
 
-/// The call of the loop of a turn, where no border is near.
+/// The call of the turn's loop, away from borders.
 fn turn(rows: &[Row], name: &str) -> String {
     let row = |row: &Row| format!("ring_row_@S@(l, {}, t{}) + first", row.phase, signed(row.k));
     let there = |phase: u8| {

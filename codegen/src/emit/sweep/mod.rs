@@ -1,4 +1,4 @@
-//! Sweeps in C and Rust files: what depends on the wavelet. The text around it is the languages'.
+//! Sweeps in C and Rust files: the parts that depend on the wavelet. The language's templates are the rest.
 
 mod c;
 mod rust;
@@ -12,22 +12,22 @@ use lifting_dsl::Boundary;
 pub(super) use wide::Language;
 use wide::Wide;
 
-/// Rows that one level hands to the next, at most so many at a time: those of two turns.
+/// Bound on rows that one level hands to the next at a time: those of two turns.
 const HANDED_TURNS: i32 = 4;
 
 /// The sweeps of a file.
 pub(super) struct Sweeps {
-    /// For each sample type, analysis and synthesis.
+    /// Analysis and synthesis, per sample type.
     ways: Vec<[Sweep; 2]>,
-    /// And their loops in wide registers, where these can have them.
+    /// Their AVX-512 loops, where they have any.
     wide: Vec<Option<[Wide; 2]>>,
 }
 
 impl Sweeps {
-    /// None if the border rule has none, or there is nothing to do.
+    /// The sweeps of a request; `None` for the periodic border rule and for wavelets without steps.
     ///
     /// # Errors
-    /// If a sample type is not of the wavelet's domain.
+    /// If a sample type is outside the wavelet's domain.
     pub(super) fn new(request: &Request, language: Language) -> Result<Option<Sweeps>, EmitError> {
         if request.boundary == Boundary::Periodic || request.scheme.steps().is_empty() {
             return Ok(None);
@@ -43,7 +43,7 @@ impl Sweeps {
         Ok(Some(Sweeps { ways, wide }))
     }
 
-    /// Rows that one level hands to the next, at most: those of two turns, and what one phase is ahead of the other.
+    /// The most rows that one level hands to the next: those of two turns, and the rows by which one phase is ahead.
     fn handed(&self) -> i32 {
         let ahead = self.all().map(|sweep| 2 * (sweep.delay[0] - sweep.delay[1]).abs()).max().unwrap_or(0);
         HANDED_TURNS * self.ways[0][0].pairs + ahead
@@ -55,12 +55,12 @@ impl Sweeps {
     }
 }
 
-/// What a file says of how it goes about it; `fast` is how it is fast.
+/// Notes on a file's schedule. `fast` says how to compile it for speed.
 pub(super) fn schedule(sweeps: bool, fast: &[&str]) -> Vec<String> {
     let lines = if sweeps {
         let sweeps = [
-            "Schedule: rows. Levels of the last two axes are one sweep over their rows, in a ring of rows that stays",
-            "in cache; all other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
+            "Schedule: rows. Levels of the last two axes are one sweep over the rows, in a ring buffer that stays",
+            "in cache; other transforms go axis by axis (rows in scratch memory, columns in a sliding window).",
         ];
         [&sweeps, fast].concat()
     } else {
@@ -69,7 +69,7 @@ pub(super) fn schedule(sweeps: bool, fast: &[&str]) -> Vec<String> {
     lines.iter().map(|line| line.to_string()).collect()
 }
 
-/// Whether no step reads anything: all of them are scalings. Compilers warn of parameters that nobody uses.
+/// Whether no step reads anything, because all are scalings. Compilers warn about unused parameters.
 fn is_unread(sweep: &Sweep) -> bool {
     sweep.steps.iter().all(|step| step.offsets.is_empty())
 }

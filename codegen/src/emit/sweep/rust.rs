@@ -1,4 +1,4 @@
-//! In Rust.
+//! Rust's part of sweeps.
 
 use super::wide::{Line, Value, Wide};
 use super::{Sweeps, is_unread};
@@ -9,11 +9,11 @@ use crate::schedule::rows::{Place, Row, Sweep};
 use lifting_dsl::Boundary;
 use std::collections::BTreeSet;
 
-/// Analysis and synthesis: their name in kernels, and what `forward` is.
+/// Both directions: their name in kernels, and the value of `forward`.
 const WAYS: [(&str, bool); 2] = [("analyse", true), ("synthesise", false)];
 
 impl Sweeps {
-    /// What the file has once.
+    /// Parts that the file has once.
     pub(in crate::emit) fn rust_opening(
         &self,
         t: &Template,
@@ -51,7 +51,7 @@ impl Sweeps {
         let mut text = places.fill(&[include_str!("../sweep_rows.rs.in"), include_str!("../sweep.rs.in")].join("\n"));
         if let Some(rows) = widest {
             text += &format!(
-                "\n/// Rows of a ring that a turn takes in registers, at most.\n#[cfg(target_arch = \"x86_64\")]\n\
+                "\n/// The most rows of the ring that a turn uses.\n#[cfg(target_arch = \"x86_64\")]\n\
                  const RING_ROWS: usize = {rows};\n"
             );
             text += include_str!("../sweep_wide_turn.rs.in");
@@ -59,7 +59,7 @@ impl Sweeps {
         text
     }
 
-    /// The loops of the sample type of that index.
+    /// The loops of sample type `index`.
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
@@ -91,7 +91,7 @@ impl Sweeps {
     }
 }
 
-/// What turns in wide registers add to a sweep.
+/// The sweep's placeholders, and what AVX-512 turns put there.
 const WIDE_PLACES: [(&str, &str); 10] = [
     ("RING_MORE", " + 64 / size_of::<T>()"),
     ("WIDE_FIELD", "    #[cfg(target_arch = \"x86_64\")]\n    wide: bool,\n"),
@@ -116,7 +116,7 @@ const WIDE_PLACES: [(&str, &str); 10] = [
     (
         "WIDE_CONST",
         "
-    /// Loops in registers of AVX-512, if there are some.
+    /// Loops in AVX-512 registers, if any.
     #[cfg(target_arch = \"x86_64\")]
     const WIDE: Option<Wide<Self>>;
 ",
@@ -158,7 +158,7 @@ const WIDE_PLACES: [(&str, &str); 10] = [
     ),
 ];
 
-/// The constant of `Sample` that names loops in wide registers.
+/// The constant of `Sample` that names the AVX-512 loops.
 fn wide_constant(ways: Option<&[Wide; 2]>, sample: &str) -> String {
     let value = match ways {
         None => "None;".to_string(),
@@ -175,7 +175,7 @@ fn wide_constant(ways: Option<&[Wide; 2]>, sample: &str) -> String {
     format!("    #[cfg(target_arch = \"x86_64\")]\n    const WIDE: Option<Wide<{sample}>> = {value}\n")
 }
 
-/// The module of a type's loops in wide registers.
+/// The module of a sample type's AVX-512 loops.
 fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
     let set = ways[0].set;
     let arithmetic = set.arithmetic;
@@ -187,7 +187,7 @@ fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
 
                 #[inline(always)]
                 fn $name(self, other: V) -> V {
-                    // SAFETY: the processor has the instruction.
+                    // SAFETY: the processor has AVX-512.
                     unsafe { V($call(self.0, other.0)) }
                 }
             }
@@ -214,7 +214,7 @@ fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
 
         #[inline(always)]
         fn {name}(self, bits: u32) -> V {{
-            // SAFETY: the processor has the instruction.
+            // SAFETY: the processor has AVX-512.
             unsafe {{ V(_mm512_{call}_{arithmetic}(self.0, V::all(bits as T).0)) }}
         }}
     }}
@@ -225,7 +225,7 @@ fn wide_loops(ways: &[Wide; 2], sample: Scalar) -> String {
     let negated = match set.whole() {
         true => "V::all(0) - self".to_string(),
         false => format!(
-            "// SAFETY: the processor has the instruction.\n            \
+            "// SAFETY: the processor has AVX-512.\n            \
              unsafe {{ V(_mm512_xor_{arithmetic}(self.0, V::all(-0.0).0)) }}"
         ),
     };
@@ -308,7 +308,7 @@ fn wide_way(wide: &Wide, way: &str, upper: &str) -> String {
     unsafe fn along_{way}(kept: &mut [V; {upper}_KEPT], {head}
 {opening}{}{}{closing}    }}
 
-    /// All steps along columns of a turn: what leaves, which stays in the ring if it is to be kept.
+    /// All steps of a turn along columns: the rows that leave, also written to the ring if kept.
     #[inline(always)]
     unsafe fn down_{way}(
         ring: &[*mut T; RING_ROWS],
@@ -331,7 +331,7 @@ fn wide_way(wide: &Wide, way: &str, upper: &str) -> String {
     )
 }
 
-/// What a step's loop is called.
+/// The name of a step's loop.
 fn step_name(way: &str, step: usize, sample: &str) -> String {
     format!("{way}_step{}_{sample}", step + 1)
 }
@@ -430,11 +430,11 @@ fn loops(request: &Request, sample: Scalar, ways: &[Sweep; 2], constant: &str) -
     )
 }
 
-/// A list as rustfmt lays it out from a column on: in a line if it fits there, or else numbers in as few lines as hold
-/// them, and anything else in a line each.
+/// A list in rustfmt's layout, from a column on. It takes one line if it fits; otherwise numbers fill as few lines as
+/// possible and other items take one line each.
 fn list(head: &str, items: &[String], tail: &str, indent: usize) -> String {
     let one = items.join(", ");
-    // Behind what ends no statement, a comma follows.
+    // If the tail does not end a statement, a comma follows.
     let width = indent + head.trim_start().len() + one.len() + tail.len() + usize::from(!tail.ends_with(';'));
     if one.len() <= 60 && width <= 100 {
         return format!("{head}{one}{tail}");
@@ -444,7 +444,7 @@ fn list(head: &str, items: &[String], tail: &str, indent: usize) -> String {
     let mut out = head.to_string();
     let mut column = 100;
     for (i, item) in items.iter().enumerate() {
-        // A line has a column less than others for what a comma follows.
+        // The last column is reserved where a comma follows.
         if short && column + 1 + item.len() < 99 + usize::from(i + 1 == items.len()) {
             out += &format!(" {item},");
             column += item.len() + 2;

@@ -1,42 +1,42 @@
-//! Turns in registers of AVX-512, where no border is near: what depends on the wavelet, as C and Rust share it.
+//! Turns in AVX-512 registers, away from borders: the wavelet's part, shared by C and Rust.
 //!
-//! rewrite: "each step is a loop over a block of a row" → one loop over columns, a register of them after the other.
-//! Rows that arrive are split and go through all steps along the row, each a few lanes behind what it reads; what it
-//! still needs of the register before is kept in one. Then they go through all steps of the turn along columns. The
-//! ring is only read and written for rows that stay in it; all others leave at once. Synthesis is the same backwards.
+//! rewrite: "each step is a loop over a block of a row" → one loop over columns, a register at a time. Arriving rows
+//! are split and take all steps along the row. Each step lags a few lanes behind the samples it reads, and keeps what
+//! it still needs of the previous register. Then the rows take all steps of the turn along columns. The ring is read
+//! and written only for rows that stay in it; all others leave at once. Synthesis runs backwards.
 //!
-//! The steps are those of the sweep's kernels, and nothing is said of arithmetic here but how a set of instructions
-//! spells it. Both languages have the same names for these.
+//! The steps are those of the sweep's kernels. This module adds only the spelling of arithmetic in an instruction set.
+//! Both languages use the same names.
 
 use crate::emit::{EmitError, prepared};
 use crate::ir::{BinOp, Expr, Kernel, Literal, LocalId, ParamId, Place, Scalar, Space, Stmt, UnOp};
 use crate::schedule::rows::{Row, Sweep};
 use std::collections::BTreeMap;
 
-/// Who reads it.
+/// The language that a loop is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::emit) enum Language {
     C,
     Rust,
 }
 
-/// How a language spells registers of a type of samples: C by instructions, Rust by operators of a type `V`.
+/// Spelling of a sample type's registers: intrinsics in C, operators of a type `V` in Rust.
 #[derive(Clone, Copy)]
 pub(super) struct Set {
     scalar: Scalar,
     language: Language,
-    /// Samples of a register.
+    /// Samples per register.
     pub lanes: i32,
-    /// The type of a register.
+    /// The register type.
     pub vector: &'static str,
-    /// What names of arithmetic end with.
+    /// Suffix of arithmetic intrinsics.
     pub arithmetic: &'static str,
-    /// What names of loads, stores, and operations on bits end with.
+    /// Suffix of loads, stores and bit operations.
     pub bits: &'static str,
 }
 
 impl Set {
-    /// `None` of types that have no arithmetic.
+    /// `None` for types without arithmetic.
     fn of(scalar: Scalar, language: Language) -> Option<Set> {
         let (lanes, vector, arithmetic, bits) = match scalar {
             Scalar::F32 => (16, "__m512", "ps", "ps"),
@@ -54,7 +54,7 @@ impl Set {
         self.bits == "si512"
     }
 
-    /// A register of one number, of which C wants to know the type.
+    /// A register filled with one number; C needs the literal's suffix.
     fn all(self, number: String, suffix: &str) -> String {
         match self.language {
             Language::C => format!("_mm512_set1_{}({number}{suffix})", self.arithmetic),
@@ -73,7 +73,7 @@ impl Set {
         }
     }
 
-    /// `None` of operations that there are not.
+    /// `None` for unsupported operations.
     fn operation(self, op: BinOp, a: String, b: String) -> Option<String> {
         let (name, suffix, symbol) = match op {
             BinOp::Add => ("add", self.arithmetic, "+"),
@@ -92,7 +92,7 @@ impl Set {
         })
     }
 
-    /// Where lanes of two registers are taken from: they follow one another, evens and then odds, and in turn.
+    /// Lane indices into two registers: consecutive lanes, evens then odds, and interleaved.
     pub fn places(self) -> [Vec<i32>; 3] {
         let n = self.lanes;
         [
@@ -106,45 +106,45 @@ impl Set {
 /// A line of text.
 pub(super) enum Line {
     Comment(String),
-    /// A register, and what it is.
+    /// A named register and its value.
     Let(String, Value),
 }
 
-/// What a register is.
+/// Value of a register.
 pub(super) enum Value {
     Text(String),
-    /// That one, so many lanes later.
+    /// A register, shifted by lanes.
     Later(String, i32),
-    /// What stands in that row of the ring.
+    /// A row of the ring.
     Ring(usize),
 }
 
-/// What is there along a row before the first step, or is an argument.
+/// Names in use along a row before the first step.
 const NAMES: [&str; 7] = ["even", "odd", "one", "two", "kept", "first", "second"];
 
-/// Loops of a direction.
+/// Loops of one direction.
 pub(super) struct Wide {
     pub set: Set,
     /// All steps along a row, on registers `even` and `odd`.
     pub along: Vec<Line>,
-    /// What these are then called.
+    /// Names of the results.
     pub results: [String; 2],
-    /// What is kept of a register for the next one.
+    /// Registers kept for the next block of the row.
     pub kept: Vec<String>,
-    /// Lanes by which results are behind.
+    /// Lanes by which results lag behind.
     pub behind: i32,
-    /// All steps of a turn along columns: rows that arrive are `new_rows[0]` to `new_rows[3]`, in their order.
+    /// All steps of a turn along columns. Arriving rows are `new_rows[0]` to `new_rows[3]`, in order.
     pub down: Vec<Line>,
-    /// Rows of the ring.
+    /// Rows of the ring that are used.
     pub rows: Vec<Row>,
-    /// What is stored in it.
+    /// Values stored in the ring.
     pub stored: Vec<(usize, String)>,
-    /// What leaves, and which rows these were.
+    /// Values that leave, with their rows.
     pub left: Vec<(usize, String)>,
 }
 
 impl Wide {
-    /// `None` if there is no loop of a turn, if registers are too short, or if there are no such instructions.
+    /// `None` if the sweep has no turn loop, registers are too short, or an operation has no intrinsic.
     ///
     /// # Errors
     /// If a kernel breaks the rules of the IR.
@@ -158,7 +158,7 @@ impl Wide {
         let (turn, steps) = kernels.split_last().expect("there is a turn");
         let mut text = Text { set, lines: Vec::new(), names: NAMES.map(str::to_string).to_vec() };
         let Some((results, kept, behind)) = along(sweep, steps, &mut text) else { return Ok(None) };
-        // A result's lanes have to be right when one register was lifted before it.
+        // One register is lifted ahead of each result, so the lag and the halo must fit into it.
         if kept.is_empty() || behind + sweep.halo[0].max(sweep.halo[1]) >= set.lanes {
             return Ok(None);
         }
@@ -179,7 +179,7 @@ impl Wide {
     }
 }
 
-/// Lines, and the names in them.
+/// Lines, and the names they define.
 struct Text {
     set: Set,
     lines: Vec<Line>,
@@ -187,19 +187,19 @@ struct Text {
 }
 
 impl Text {
-    /// A register of that name, or one like it.
+    /// Defines a register with this name or a similar unused one.
     fn set(&mut self, like: &str, value: Value) -> String {
         let name = (1..)
             .map(|i| if i == 1 { like.to_string() } else { format!("{like}_{i}") })
             .find(|name| !self.names.contains(name))
-            .expect("there are numbers without end");
+            .expect("some number is unused");
         self.names.push(name.clone());
         self.lines.push(Line::Let(name.clone(), value));
         name
     }
 
-    /// An expression; `None` if it is of other types, or has operations that kernels of sweeps do not. What is long gets
-    /// a line of its own.
+    /// An expression; `None` if it has another type or an operation that sweeps do not use. Long parts get their own
+    /// line.
     fn expression(&mut self, e: &Expr, names: &BTreeMap<LocalId, String>) -> Option<String> {
         let set = self.set;
         let scalar = set.scalar;
@@ -221,7 +221,7 @@ impl Text {
         })
     }
 
-    /// An expression that is part of another one.
+    /// An expression as an operand of another one.
     fn argument(&mut self, e: &Expr, names: &BTreeMap<LocalId, String>) -> Option<String> {
         let text = self.expression(e, names)?;
         Some(match self.set.language {
@@ -231,7 +231,7 @@ impl Text {
         })
     }
 
-    /// The loop of a kernel, on registers: what it loads from each parameter is `loaded`. What it stores.
+    /// The loop of a kernel, on registers. `loaded` gives the value of each parameter; the result is the stored value.
     fn carry_out(
         &mut self,
         kernel: &Kernel,
@@ -267,8 +267,8 @@ impl Text {
     }
 }
 
-/// All steps along a row. Registers of each phase are some lanes behind the one that was loaded last: a step is as far
-/// behind as the last sample that it reads asks for.
+/// All steps along a row. Each phase's register lags some lanes behind the last one loaded. A step's lag follows from
+/// the last sample that it reads.
 fn along(sweep: &Sweep, steps: &[Kernel], text: &mut Text) -> Option<([String; 2], Vec<String>, i32)> {
     let phases = ["even", "odd"];
     let mut now = phases.map(|name| (name.to_string(), 0));
@@ -310,10 +310,10 @@ fn along(sweep: &Sweep, steps: &[Kernel], text: &mut Text) -> Option<([String; 2
     Some((results, kept, behind))
 }
 
-/// Rows of a ring, by their place in the list of a turn's.
+/// Rows of a ring, by their index in the turn's list.
 type Rows = Vec<(usize, String)>;
 
-/// All steps of a turn along columns: the rows of the ring, those that are stored there, and those that leave.
+/// All steps of a turn along columns: rows of the ring, rows stored there, and rows that leave.
 fn down(sweep: &Sweep, turn: &Kernel, rows: &[Row], text: &mut Text) -> Option<(Vec<Row>, Rows, Rows)> {
     let of_turn = 0..2 * sweep.pairs;
     let arrives = |i: i32| Row { k: i / 2, phase: (i % 2) as u8 };
@@ -364,21 +364,21 @@ mod tests {
         Wide::new(&sweep, sample, Language::Rust).expect("kernels keep the rules")
     }
 
-    /// Each step is as many lanes behind as what it reads asks for: the even sample to the right, twice.
+    /// Each step lags as far as its reads require: the even sample to the right, twice.
     #[test]
     fn results_are_behind_as_steps_ask_for() {
         let cdf97 = wide(Domain::Real, testing::cdf97(), Scalar::F32).expect("it has a loop");
         assert_eq!(cdf97.behind, 2);
         let kept = ["odd", "even", "odd_2", "even_2", "odd_3"];
         assert_eq!(cdf97.kept, kept);
-        // What leaves is not stored in the ring.
+        // Rows that leave are not stored in the ring.
         assert_eq!(cdf97.left.len(), 4);
         assert!(cdf97.stored.iter().all(|(row, _)| cdf97.left.iter().all(|(left, _)| left != row)));
         let dd137 = wide(Domain::Integer, testing::dd137(), Scalar::I16).expect("it has a loop");
         assert_eq!(dd137.behind, 3);
     }
 
-    /// Steps that are widened, and those that reach further than a register, have none.
+    /// Widened steps, and steps that reach beyond a register, have no loop.
     #[test]
     fn what_has_no_loop() {
         use lifting_dsl::{Op, Phase};
