@@ -1,10 +1,10 @@
-//! What kernels execute along an axis, one after the other: lifting steps, or the stages of a lattice.
+//! Actions of a kernel along an axis: lifting steps, or the stages of a lattice.
 
 use crate::describe;
 use crate::schedule::Direction;
 use lifting_dsl::{Boundary, PairStage, Scheme, Step};
 
-/// A lifting step, or a stage of a lattice. A sequence is all of one or all of the other.
+/// A lifting step, or a stage of a lattice. A sequence never mixes the two.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Updates one phase.
@@ -14,7 +14,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// What a direction executes under a border rule: the stages, if the scheme runs as a lattice, else the steps.
+    /// The actions of a direction under a border rule: stages if the scheme runs as a lattice, otherwise steps.
     pub fn all(scheme: &Scheme, direction: Direction, boundary: Boundary) -> Vec<Action> {
         match direction.stages(scheme, boundary) {
             Some(stages) => stages.into_iter().map(Action::Stage).collect(),
@@ -35,7 +35,7 @@ impl Action {
         matches!(self, Action::Step(Step::Scale(_)))
     }
 
-    /// In words: a comment.
+    /// The action in words, for a comment.
     pub fn describe(&self) -> String {
         match self {
             Action::Step(step) => describe::step(step),

@@ -1,37 +1,36 @@
-//! How long a launch takes, from counts and a few facts of a device: the model of van der Laan, Jalba and Roerdink.
+//! Predicted time of a launch from counts and device facts: the model of van der Laan, Jalba and Roerdink.
 //!
-//! The time is that of instructions, of memory, and of barriers, added up: as if nothing but the latency of memory were
-//! hidden behind instructions. It is no part of what plans choose by (`schedule::demand` is), but stands beside what is
-//! measured.
+//! The time is the sum of instruction, memory and barrier time: only memory latency is hidden behind instructions.
+//! Plans do not use this model (they use `schedule::demand`); it is for comparison with measurements.
 //!
-//! Source: "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS 22(1), 2011, section IV-B, from
-//! which numbers of equations are taken; its examples, section V-C, are the tests.
+//! Source: "Accelerating Wavelet Lifting on Graphics Hardware Using CUDA", IEEE TPDS 22(1), 2011, section IV-B, which
+//! gives the equation numbers; its examples, section V-C, are the tests.
 
 use crate::ir::interp::Counts;
 
-/// What the model knows of a device.
+/// Device parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Device {
     /// Its name.
     pub name: &'static str,
-    /// K: cycles a second.
+    /// K: cycles per second.
     pub clock: f64,
     /// M: multiprocessors.
     pub multiprocessors: f64,
-    /// W: threads of a warp.
+    /// W: threads per warp.
     pub warp: f64,
-    /// Instructions of threads that a multiprocessor carries out in a cycle: 8 of a G80.
+    /// Thread instructions that a multiprocessor executes per cycle: 8 on a G80.
     pub lanes: f64,
-    /// Threads whose memory transactions are one: half a warp of a G80.
+    /// Threads whose accesses form one memory transaction: half a warp on a G80.
     pub coalesced: f64,
-    /// Cycles until a load from memory is there.
+    /// Latency of a load, in cycles.
     pub latency: f64,
-    /// Threads that a multiprocessor has at once, at most.
+    /// The most resident threads of a multiprocessor.
     pub resident: f64,
 }
 
 impl Device {
-    /// NVIDIA's GeForce 8800 GTX, the paper's.
+    /// NVIDIA's GeForce 8800 GTX, the paper's device.
     pub const G80: Device = Device {
         name: "GeForce 8800 GTX",
         clock: 1.35e9,
@@ -43,7 +42,7 @@ impl Device {
         resident: 768.0,
     };
 
-    /// NVIDIA's H200: a warp loads at once, 4 of them are issued in a cycle.
+    /// NVIDIA's H200: a warp's accesses form one transaction, and 4 warps are issued per cycle.
     pub const H200: Device = Device {
         name: "H200",
         clock: 1.98e9,
@@ -55,53 +54,53 @@ impl Device {
         resident: 2048.0,
     };
 
-    /// Cycles that a warp takes for an instruction: 4 of a G80.
+    /// Cycles that a warp takes for an instruction: 4 on a G80.
     fn cycles(&self) -> f64 {
         self.warp / self.lanes
     }
 }
 
-/// A launch, as the model sees it.
+/// Parameters of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Launch {
-    /// n: instructions of a thread.
+    /// n: instructions per thread.
     pub instructions: f64,
-    /// T: threads of a block.
+    /// T: threads per block.
     pub threads: f64,
     /// B: blocks.
     pub blocks: f64,
-    /// k: blocks that a multiprocessor has at once.
+    /// k: resident blocks per multiprocessor.
     pub resident: f64,
-    /// Bytes that go to and from memory.
+    /// Bytes moved to and from memory.
     pub bytes: f64,
-    /// m: bytes of a thread's transfer.
+    /// m: bytes per thread and transfer.
     pub transfer: f64,
-    /// r: of instructions and transfers, how many are instructions.
+    /// r: share of instructions among instructions and transfers.
     pub ratio: f64,
-    /// Barriers of a block.
+    /// Barriers per block.
     pub barriers: f64,
 }
 
-/// Seconds, and what they are made of.
+/// Predicted time in seconds, by cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// T_e, equation 3.
     pub instructions: f64,
     /// T_m, equation 4, with the latency that equation 5 leaves.
     pub memory: f64,
-    /// All barriers' T_s, equation 6, at its least.
+    /// T_s of all barriers, equation 6, as a lower bound.
     pub barriers: f64,
 }
 
 impl Prediction {
-    /// T_t.
+    /// T_t, in seconds.
     pub fn total(&self) -> f64 {
         self.instructions + self.memory + self.barriers
     }
 }
 
 impl Launch {
-    /// A launch that was counted, in blocks of so many threads.
+    /// The parameters of a counted launch, in blocks of `threads` threads.
     pub fn counted(counts: &Counts, threads: f64, device: &Device) -> Launch {
         let all = counts.threads.max(1) as f64;
         let requests = |traffic: u64| traffic as f64 * device.warp;
@@ -122,12 +121,12 @@ impl Launch {
         }
     }
 
-    /// α·k: blocks that a multiprocessor has, one after the other, as many at once as it can.
+    /// α·k: blocks that a multiprocessor runs, in full rounds.
     fn rounds(&self, device: &Device) -> f64 {
         (self.blocks / (device.multiprocessors * self.resident)).ceil() * self.resident
     }
 
-    /// Equation 5: cycles of latency that instructions of other warps hide.
+    /// Equation 5: cycles of latency hidden by other warps.
     pub fn hidden(&self, device: &Device) -> f64 {
         let mut active = (self.resident * self.threads / device.lanes).min(1e6);
         let mut hidden = 0.0;
@@ -138,7 +137,7 @@ impl Launch {
         hidden
     }
 
-    /// The time, equations 3 to 6.
+    /// The predicted time, equations 3 to 6.
     pub fn predict(&self, device: &Device) -> Prediction {
         let warps = self.threads / device.warp;
         let each = device.cycles() / device.clock * warps * self.rounds(device);
@@ -151,8 +150,8 @@ impl Launch {
         }
     }
 
-    /// Equation 9: the cycles that one processor would take for what a warp has, of so many instructions a sample, for
-    /// each cycle that the warp takes. A launch whose number does not fall as samples become more is cost efficient.
+    /// Equation 9: cycles of one processor for a warp's work, at `sequential` instructions per sample, over the warp's
+    /// cycles. A launch is cost efficient if this does not fall as the number of samples grows.
     pub fn efficiency(&self, sequential: f64, samples: f64, device: &Device) -> f64 {
         let each = samples / (self.threads * self.blocks);
         sequential * device.warp * each / (device.cycles() * self.instructions)
@@ -166,7 +165,7 @@ mod tests {
     /// Section V-C.1: the horizontal step of the DD(13,7) on 1920 × 1080 samples of two bytes.
     fn horizontal() -> Launch {
         Launch {
-            // 309, of which 15 take half the time.
+            // 309 instructions, of which 15 take half the time.
             instructions: 309.0 - 7.5,
             threads: 256.0,
             blocks: 1080.0,
@@ -186,12 +185,12 @@ mod tests {
         let near = |found: f64, milliseconds: f64| (found * 1e3 - milliseconds).abs() < 0.05 * milliseconds;
         assert!(near(found.instructions, 0.48), "{found:?}");
         assert!(near(found.memory, 0.15), "{found:?}");
-        // 1.65 µs each.
+        // 1.65 µs per barrier.
         assert!(near(found.barriers, 5.0 * 1.65e-3), "{found:?}");
         assert!(near(found.total(), 0.63), "{found:?}");
     }
 
-    /// Section V-C.3: 22 operations a sample, so 5000 to 1250 cycles.
+    /// Section V-C.3: 22 operations per sample, and 5000 to 1250 cycles.
     #[test]
     fn the_papers_efficiency() {
         let efficiency = horizontal().efficiency(22.0, 1920.0 * 1080.0, &Device::G80);

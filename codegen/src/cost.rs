@@ -1,8 +1,8 @@
-//! What a schedule costs, before anyone launches it: its kernels run in the interpreter on a given shape, and counted.
+//! Cost of a schedule without a launch: the interpreter runs its kernels on a given shape and counts.
 //!
-//! The figures are the papers': samples moved (2M is the least that a transform of M samples can move, reads and writes
-//! together; separate row and column passes move 4M), 32-byte sectors, shared-memory wavefronts, barriers, operations. M counts
-//! the samples of every level.
+//! The figures are those of the papers: samples moved, 32-byte sectors, shared-memory wavefronts, barriers, operations.
+//! M is the number of samples of all levels. A transform moves at least 2M samples, reads and writes together; separate
+//! row and column passes move 4M.
 
 use crate::ir::interp::{Arg, Buffer, Counts, Fault, Options, PerSample, Program};
 use crate::ir::valid::{ValidationError, validate};
@@ -24,7 +24,7 @@ pub struct PassCost {
     pub kernel: String,
     /// Samples that the pass transforms.
     pub samples: u64,
-    /// What it does for that.
+    /// Counts of the pass.
     pub counts: Counts,
 }
 
@@ -43,38 +43,36 @@ impl Cost {
         self.passes.iter().map(|p| p.counts).sum()
     }
 
-    /// All passes together, for one of the M samples.
+    /// All passes together, per sample of M.
     pub fn per_sample(&self) -> PerSample {
         self.total().per_sample(self.samples)
     }
 }
 
-/// Why a cost could not be counted.
+/// Reasons for which a cost cannot be counted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CostError {
-    /// The kernel is not valid.
+    /// The kernel is invalid.
     #[error("{}", .0.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"))]
     Invalid(Vec<ValidationError>),
-    /// The kernel went wrong.
+    /// The kernel faulted.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The kernel's parameters are not those of a pass.
-    #[error("kernel `{kernel}` has not the parameters of a pass kernel")]
+    #[error("kernel `{kernel}` does not have the parameters of a pass kernel")]
     Parameters {
         /// Kernel.
         kernel: String,
     },
-    /// The kernel must not be launched.
+    /// The schedule refuses the launch.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// A kernel of both axes, and not two of them.
-    #[error(
-        "kernels that take both axes are counted on two-dimensional arrays whose axes are both transformed, from position 0 on"
-    )]
+    /// A kernel over both axes, and an array that is not an image.
+    #[error("kernels over both axes are counted only on 2-D arrays with both axes transformed, from position 0 on")]
     NotAnImage,
     /// The array is too large to interpret.
     #[error(
-        "an array of {samples} samples is too large to be counted; take a smaller one: the cost of a sample is nearly the same"
+        "an array of {samples} samples is too large to count; use a smaller one: the cost per sample is nearly the same"
     )]
     TooLarge {
         /// Samples.
@@ -82,15 +80,16 @@ pub enum CostError {
     },
 }
 
-/// Most samples of an array that [`separable`] takes: it keeps about 100 bytes for each.
+/// The most samples of an array that [`separable`] takes; it keeps about 100 bytes for each.
 pub const MAX_SAMPLES: usize = 1 << 26;
 
-/// The cost of a transform that goes axis by axis: `row` for the innermost axis, `column` for the others.
+/// The cost of a transform axis by axis: `row` runs along the innermost axis, `column` along the others.
 ///
-/// Arrays are contiguous, in Mallat layout, and aligned as device allocations are; every pass goes from one array to another.
+/// Arrays are contiguous, in Mallat layout, and aligned as device allocations. Every pass goes from one array to
+/// another.
 ///
 /// # Errors
-/// If a kernel is not valid, is no pass kernel, or does what it must not; if the array has more than [`MAX_SAMPLES`] samples.
+/// If a kernel is invalid, is no pass kernel, or faults; or if the array has more than [`MAX_SAMPLES`] samples.
 ///
 /// ```
 /// use lifting_codegen::schedule::{horizontal, vertical, Direction, Options};
@@ -140,13 +139,15 @@ pub fn separable(geometry: &Geometry, direction: Direction, row: &Kernel, column
     Ok(cost)
 }
 
-/// The counts of all levels of an image by a kernel that takes both axes, `src, ll, hl, lh, hh, …` or `ll, hl, lh, hh, dst, …`.
+/// The counts of all levels of an image, by a kernel over both axes with parameters `src, ll, hl, lh, hh, …` or `ll,
+/// hl, lh, hh, dst, …`.
 ///
-/// Every band is an array of its own, whose rows are aligned. The kernel is that of the fit.
+/// Every band is a separate array with aligned rows. The kernel must be the fit's.
 ///
 /// # Errors
-/// If the geometry has not two axes that are both transformed at every level, from even positions on; if the kernel is not valid, is made for other arrays,
-/// does what it must not, or must not be launched on a level's shape; if the array has more than [`MAX_SAMPLES`] samples.
+/// If the geometry does not have two axes, both transformed at every level from even positions on; if the kernel is
+/// invalid, is made for other arrays, faults, or must not be launched on a level's shape; or if the array has more than
+/// [`MAX_SAMPLES`] samples.
 pub fn both_axes(
     geometry: &Geometry,
     options: schedule::Options,
@@ -200,7 +201,7 @@ impl Pass<'_> {
         let innermost = self.full.len() - 1;
         let stride = |axis: usize| self.full[axis + 1..].iter().product::<usize>();
         let split = split(self.shape[self.axis], self.origin);
-        // The lines of a pass lie along one more axis, the images along another; further axes are launches.
+        // Lines of a pass lie along one more axis, images along another; further axes are separate launches.
         let mut others: Vec<usize> = (0..self.full.len()).filter(|axis| *axis != self.axis).collect();
         let lines = others.pop();
         let images = others.pop();
@@ -237,7 +238,7 @@ impl Pass<'_> {
         Ok(counts)
     }
 
-    /// The array from an element on, aligned as it would be.
+    /// The array from an element on, with that element's alignment.
     fn array(&self, kernel: &Kernel, from: usize) -> Result<Arg, CostError> {
         let scalar = match kernel.params.first().map(|p| p.kind) {
             Some(ParamKind::Pointer(scalar, _)) => scalar,
@@ -248,7 +249,7 @@ impl Pass<'_> {
     }
 }
 
-/// A table: a line for each pass, and one for all.
+/// A table: one line per pass, and one for all.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let width = self.passes.iter().map(|p| p.kernel.len()).max().unwrap_or(0).max("all passes".len());

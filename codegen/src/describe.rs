@@ -1,9 +1,9 @@
-//! Steps in words: the comments of emitted text and the tables of `explain`.
+//! Steps in words, for comments of emitted text and the tables of `explain`.
 
 use lifting_dsl::{Op, PairStage, Phase, Step, Weight};
 use num_traits::One;
 
-/// A step as the language writes it, e.g. `odd[k] -= (9*even[k] + 9*even[k+1] - even[k-1] - even[k+2] + 8) >> 4`.
+/// A step in the language's notation, e.g. `odd[k] -= (9*even[k] + 9*even[k+1] - even[k-1] - even[k+2] + 8) >> 4`.
 pub fn step(step: &Step) -> String {
     let target = step.target();
     let op = |op: Op| match op {
@@ -63,7 +63,7 @@ pub fn element(phase: Phase, offset: i32) -> String {
     }
 }
 
-/// A weight: the rational where it is short, else the nearest `f64` with round-trip digits.
+/// A weight: the rational if it is short, otherwise the nearest `f64` with round-trip digits.
 pub fn weight(w: &Weight) -> String {
     if let Weight::Rational(r) = w
         && r.numer().bits() <= 20

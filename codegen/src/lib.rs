@@ -1,7 +1,7 @@
 //! The Lifting compiler: from a validated [`lifting_dsl::Scheme`] to kernels and their text.
 //!
-//! Read on in this order: [`ir`] (what a kernel means), [`window`] (lags and halos, pure arithmetic), [`schedule`] (how
-//! a scheme meets the machine: one file each), [`back`] (text).
+//! Read in this order: [`ir`] (meaning of kernels), [`window`] (lags and halos, pure arithmetic), [`schedule`] (mapping
+//! of a scheme to the machine, one file each), [`back`] (text).
 
 #![allow(clippy::should_implement_trait)]
 
@@ -17,7 +17,7 @@ pub mod opt;
 pub mod schedule;
 pub mod window;
 
-// What tests share names this crate as tests beside it do.
+// Shared test code names this crate as the integration tests do.
 #[cfg(test)]
 extern crate self as lifting_codegen;
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What the tests of schedules share: wavelets, their sample types, and samples from a seed.
+//! Shared parts of schedule tests: wavelets, their sample types, and seeded samples.
 
-// Each test takes what it needs.
+// Each test uses only some of it.
 #![allow(dead_code)]
 
 use lifting_codegen::ir::Scalar;
@@ -10,7 +10,7 @@ use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use lifting_filters::{CATALOGUE, Entry};
 
-/// A small deterministic source of bits.
+/// A small deterministic generator of bits.
 pub fn bits(mut seed: u64) -> impl FnMut() -> u64 {
     move || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -19,7 +19,7 @@ pub fn bits(mut seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Integers of all sizes, the ends of the types' ranges often among them.
+/// Integers of all sizes, often at the ends of their types' ranges.
 pub fn integers(seed: u64) -> impl FnMut() -> i64 {
     let mut bits = bits(seed);
     move || match bits() % 8 {
@@ -37,8 +37,7 @@ pub fn reals(seed: u64) -> impl FnMut() -> f64 {
     move || (bits() >> 11) as f64 / (1u64 << 53) as f64 * 512.0 - 256.0
 }
 
-/// The bits of a sample; of all NaNs the same: which one comes of an operation, its sign with it, is the compiler's and
-/// the machine's choice.
+/// The bits of a sample. All NaNs give the same value: the compiler and the machine choose their bits.
 pub fn pattern<T: Sample + Element>(sample: T) -> u64 {
     if sample.to_f64().is_nan() { u64::MAX } else { sample.to_pattern() }
 }
@@ -51,14 +50,14 @@ pub fn types(scheme: &Scheme) -> &'static [Scalar] {
     }
 }
 
-/// The wavelets that are tested most.
+/// The main test wavelets.
 pub fn wavelets() -> [Scheme; 3] {
     [("dd137", testing::dd137()), ("legall53", testing::legall53()), ("cdf97", testing::cdf97())]
         .map(|(name, steps)| testing::wavelet(name, steps))
 }
 
-/// Wavelets that schedules have to refuse, or almost: one that is as short as can be, one whose step is longer on one
-/// side, and two whose steps reach 20 and 60 samples.
+/// Extreme wavelets, which schedules refuse or just hold: one of minimal length, one with a one-sided step, and two
+/// whose steps reach 20 and 60 samples.
 pub fn extremes() -> [Scheme; 4] {
     let compiled = lifting_dsl::compile(
         "wavelet short { domain integer; odd -= even[0]; even += odd[0]; }
@@ -69,7 +68,7 @@ pub fn extremes() -> [Scheme; 4] {
     compiled.expect("they compile").schemes.try_into().expect("four wavelets")
 }
 
-/// Whether `LIFTING_FULL=1`: every wavelet of the catalogue, not some that stand for all.
+/// Whether `LIFTING_FULL=1`: tests run on the whole catalogue instead of a selection.
 pub fn full() -> bool {
     std::env::var_os("LIFTING_FULL").is_some_and(|v| v == "1")
 }
@@ -80,9 +79,9 @@ pub fn compiled(entry: &Entry) -> Scheme {
     schemes.into_iter().find(|scheme| scheme.name() == entry.name).expect("the file has the wavelet")
 }
 
-/// One wavelet of the catalogue out of so many, or all, each under its own border rule and another one, with one of its
-/// sample types: the function runs it and says in how many cases it
-/// could. There must be more of them than that.
+/// Calls `ran` for one wavelet in `one_of` of the catalogue, or for all of them, each under its border rule and another
+/// one, with one of its sample types. `ran` returns in how many cases the wavelet ran; there must be more than `few` in
+/// all.
 pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, Boundary, Scalar) -> usize) {
     let mut all = 0;
     for (i, entry) in CATALOGUE.iter().enumerate().filter(|(i, _)| full() || i % one_of == 0) {
@@ -94,9 +93,8 @@ pub fn catalogue(one_of: usize, few: usize, mut ran: impl FnMut(usize, &Scheme, 
     assert!(all > few, "only {all} cases");
 }
 
-/// Steps that are not symmetric; steps within a pair; and steps of one sample, of three and of five, with a gap, and
-/// two
-/// of one phase after another.
+/// Uncommon steps: asymmetric; within a pair; of one, three and five samples, with a gap; and two of one phase in a
+/// row.
 pub fn uncommon() -> Vec<Scheme> {
     let compiled = lifting_dsl::compile(
         "wavelet haar { domain integer; odd -= even[0]; even += odd[0] >> 1; }
@@ -132,7 +130,7 @@ macro_rules! with_samples {
     }};
 }
 
-/// Whether a case ran; if it was refused, by a limit that it names.
+/// Whether a case ran. A refusal must name its limit.
 pub fn ran_or_names_a_limit(scheme: &Scheme, ran: Result<bool, ScheduleError>) -> bool {
     match ran {
         Ok(ran) => ran,

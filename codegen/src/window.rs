@@ -1,23 +1,23 @@
-//! Windows: how far each step lags behind the reads, and how much a tile must know beyond its edges.
+//! Windows: lags of steps, and halos of tiles.
 //!
-//! Pure arithmetic on supports; no coefficients, no threads. Positions are interleaved (even phase 2k, odd phase
-//! 2k+1); a *pair* is positions 2k and 2k+1.
+//! Pure arithmetic on supports; no coefficients, no threads. Positions are interleaved (even phase 2k, odd phase 2k+1);
+//! a *pair* is positions 2k and 2k+1.
 //!
-//! Two questions are answered. [`Window`]: if a window slides along the axis, and every sample is read once and
-//! written once, in place, where may step s work when the front stands at F? (van der Laan, Jalba & Roerdink 2011,
-//! section 4.2, Algorithm 1.) [`Halo`]: if a tile is computed on its own, how many samples around it does each step
-//! need? (Enfedaque, Aulí-Llinàs & Moure 2015, section 3; Kučis et al. 2014.)
+//! A [`Window`] slides along the axis; every sample is read once and written once, in place. It answers where step s
+//! may work when the front is at F (van der Laan, Jalba & Roerdink 2011, section 4.2, Algorithm 1). A [`Halo`] is for
+//! tiles that are computed independently: how many samples around the tile each step needs (Enfedaque, Aulí-Llinàs &
+//! Moure 2015, section 3; Kučis et al. 2014).
 
 use crate::action::Action;
 use lifting_dsl::{Boundary, PairStage, Phase, Step};
 
-/// The support that a schedule must provide for a step under a border rule, in positions relative to the target;
-/// `None` for a scaling.
+/// Support that a schedule must provide for a step under a border rule, in positions relative to the target; `None` for
+/// a scaling.
 ///
-/// A read beyond the border is served from inside the signal. Folding never takes two positions further apart, so
-/// under `whole-symmetric` the served position is within the larger of the two distances, on either side; under
-/// `edge` it is at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal
-/// is extended before it is lifted.
+/// A read beyond the border is served from inside the signal. Folding never takes two positions further apart. So under
+/// `whole-symmetric` the served position is within the larger of the two distances, on either side. Under `edge` it is
+/// at most one position away on the side opposite to the read. `zero` reads nothing, and a periodic signal is extended
+/// before it is lifted.
 pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> {
     let (lo, hi) = step.support()?;
     Some(match boundary {
@@ -30,20 +30,20 @@ pub fn effective_support(step: &Step, boundary: Boundary) -> Option<(i64, i64)> 
     })
 }
 
-/// The samples of a phase that a step updates, or a stage of a lattice: it updates both, from what they were before.
+/// The samples of one phase that a step or a lattice stage updates. A stage updates both phases from their old values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
     /// The phase.
     pub target: Phase,
     /// Effective support; `None` for a scaling.
     pub support: Option<(i64, i64)>,
-    /// By how much it lags behind the lag of the step or stage. Even.
+    /// Lag behind that of the step or stage. Even.
     pub delay: i64,
 }
 
-/// What windows and halos are derived from.
+/// Sequences from which windows and halos are derived.
 pub trait Updates {
-    /// All updates that it makes at once under a border rule: one, or one of each phase.
+    /// All simultaneous updates under a border rule: one, or one per phase.
     fn updates(&self, boundary: Boundary) -> Vec<Update>;
 }
 
@@ -76,7 +76,7 @@ impl Updates for Action {
     }
 }
 
-/// One step's place in a sliding window; a stage of a lattice is counted by its even samples.
+/// One step's place in a sliding window. For a lattice stage, it is the place of its even samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepWindow {
     /// The phase that the step updates.
@@ -141,17 +141,17 @@ impl Window {
         Window { steps: places, top, overlap, bottom }
     }
 
-    /// Positions that stay when the window slides on.
+    /// Positions that stay when the window advances.
     pub fn kept(&self) -> i64 {
         self.top + self.overlap + self.bottom
     }
 
-    /// Row pairs by which what each step finishes, or a stage's even row, is behind the youngest pair.
+    /// Lag of each step's results (for a stage, of its even row) behind the youngest pair, in row pairs.
     pub fn slots(&self) -> Vec<i32> {
         self.steps.iter().map(|step| ((self.bottom + 1) / 2 + step.lag / 2) as i32).collect()
     }
 
-    /// Row pairs by which results are behind the youngest pair.
+    /// Lag of the results behind the youngest pair, in row pairs.
     pub fn delay(&self) -> i64 {
         (self.bottom + 1) / 2 + self.overlap / 2
     }
@@ -167,11 +167,11 @@ impl Window {
     }
 }
 
-/// Of each phase, a first position and a last.
+/// First and last position, per phase.
 pub type Positions = [(i64, i64); 2];
 
-/// Positions that must be read so that those of the results are right; and, for each step, how many positions before
-/// and after the pair (0, 1) it must update.
+/// Positions that must be read for correct results; and, for each step, the number of positions before and after the
+/// pair (0, 1) that it must update.
 pub fn needed<S: Updates>(steps: &[S], boundary: Boundary, results: Positions) -> (Positions, Vec<(i64, i64)>) {
     let mut need = results;
     let mut reach = vec![(0, 0); steps.len()];
@@ -188,21 +188,21 @@ pub fn needed<S: Updates>(steps: &[S], boundary: Boundary, results: Positions) -
             }
         }
         if updates.len() > 1 {
-            // A pair is updated whole.
+            // Pairs are updated whole.
             *reach = need.iter().fold(*reach, |r, (a, b)| (r.0.max(-a), r.1.max(b - 1)));
         }
     }
     (need, reach)
 }
 
-/// What lies around a tile of whole pairs that the tile's results depend on.
+/// Halo of a tile of whole pairs: the surroundings on which its results depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halo {
     /// Positions before the tile that are read.
     pub before: i64,
     /// Positions after the tile that are read.
     pub after: i64,
-    /// For each step, how many positions before and after the tile it must update (≥ 0).
+    /// For each step, the positions before and after the tile that it must update (≥ 0).
     pub steps: Vec<(i64, i64)>,
 }
 
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use lifting_dsl::{IntegerStep, Op, Tap};
 
-    /// A step with those taps; weights do not matter here.
+    /// A step with these taps; weights do not matter here.
     fn step(target: Phase, offsets: std::ops::RangeInclusive<i32>) -> Step {
         let taps = offsets.map(|offset| Tap { offset, weight: 1 }).collect();
         Step::Integer(IntegerStep { target, op: Op::Add, taps, rounding: 0, shift: 1 })
@@ -294,8 +294,7 @@ mod tests {
         assert_eq!(effective_support(&steps[0], Boundary::Edge), Some((-1, 5)));
     }
 
-    /// Two stages on pairs that are shifted by a sample: each reaches a sample further, a pair further behind for every
-    /// two.
+    /// Two stages on pairs shifted by one sample: each reaches one sample further, so every two lag one more pair.
     #[test]
     fn lattices() {
         let stages = |n: usize, last: Phase| -> Vec<PairStage> {

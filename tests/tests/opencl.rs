@@ -338,7 +338,7 @@ fn what_cannot_be_says_why() {
             Ok(_) => assert!(opened(&device).sub_group().is_some()),
             Err(error) => {
                 let error = error.to_string();
-                assert!(error.contains("OpenCL C") && error.contains("choose a schedule that does without"), "{error}");
+                assert!(error.contains("OpenCL C") && error.contains("choose a schedule that needs none"), "{error}");
                 assert!(error.starts_with("OpenCL device `"), "it is no mistake of ours: {error}");
                 assert_eq!(opened(&device).sub_group(), None);
             }

@@ -190,9 +190,7 @@ fn without_code(text: &str) -> String {
 /// Sentences of prose; lines of tables, lists and formulas end them.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").flat_map(|p| p.split(". ")).flat_map(|s| s.split(".\n")).flat_map(|s| s.split(": ")).flat_map(
-        |s| {
-            s.split("\n- ").flat_map(|s| s.split("\n|")).flat_map(|s| s.split(";")).flat_map(|s| s.split("\n    "))
-        },
+        |s| s.split("\n- ").flat_map(|s| s.split("\n|")).flat_map(|s| s.split(";")).flat_map(|s| s.split("\n    ")),
     )
 }
 
@@ -241,7 +239,9 @@ fn rust(source: &str) -> Vec<Piece> {
                 i = end;
                 continue;
             }
-            'r' if matches!(at(i + 1), '"' | '#') && (i == 0 || !(chars[i - 1].is_alphanumeric() || chars[i - 1] == '_')) => {
+            'r' if matches!(at(i + 1), '"' | '#')
+                && (i == 0 || !(chars[i - 1].is_alphanumeric() || chars[i - 1] == '_')) =>
+            {
                 let hashes = (i + 1..chars.len()).take_while(|&j| chars[j] == '#').count();
                 if at(i + 1 + hashes) == '"' {
                     let close: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();

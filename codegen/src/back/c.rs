@@ -1,11 +1,11 @@
-//! Portable C99: kernels of one thread as static functions.
+//! Portable C99: single-threaded kernels as static functions.
 
 use super::dialect::CLike;
 use crate::ir::valid::KernelInfo;
 use crate::ir::{Feature, Kernel, Scalar};
 
-/// What every emitted C file opens with, after its description: guards against fused multiply-adds, the headers, and
-/// the assumptions about the implementation, each checked by the compiler.
+/// Prelude of every emitted C file, after its opening comment: no fused multiply-adds, the headers, and assumptions
+/// about the implementation, each checked at compile time.
 pub const PRELUDE: &str = "\
 /* Every operation is rounded once: a*b + c must not become a fused multiply-add. */
 #if defined(__clang__)
@@ -20,22 +20,22 @@ pub const PRELUDE: &str = "\
 #include <string.h>
 #include <float.h>
 
-/* The file is C++ as well, which has the word under this name. */
+/* The file also compiles as C++, which spells the keyword differently. */
 #if defined(__cplusplus) && !defined(restrict)
 #define restrict __restrict
 #endif
 
-/* Sums of samples wrap: they are computed in unsigned types and converted back, which every compiler does modulo
-   2^32 or 2^64. A right shift of a negative number is arithmetic, as every compiler has it. C99 leaves both to the
-   implementation, so they are checked here, as is the width of int. */
+/* Sums of samples wrap: they are computed in unsigned types and converted back, modulo 2^32 or 2^64. A right shift of a
+   negative number is arithmetic. C99 leaves both to the implementation, and all known compilers do so; the checks below
+   verify this, and the width of int. */
 typedef char check_int_is_32_bits[sizeof(int) == 4 ? 1 : -1];
 typedef char check_conversion_wraps[(int32_t)0xffffffffu == -1 && (int16_t)0x18000 == INT16_MIN ? 1 : -1];
 typedef char check_shift_is_arithmetic[(-1 >> 1) == -1 && ((int64_t)-3 >> 1) == -2 ? 1 : -1];
 ";
 
-/// The further check for files that compute with floats.
+/// A further check, for files that compute with floats.
 pub const FLOAT_PRELUDE: &str = "\
-#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 /* 16: for _Float16 alone */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 /* 16: affects _Float16 only */
 #error \"floats are evaluated in a wider type: compile for SSE2 (-msse2 -mfpmath=sse)\"
 #endif
 ";
@@ -57,12 +57,12 @@ impl CLike for C {
         "c"
     }
 
-    /// There is one thread.
+    /// A single thread has no such features.
     fn has(&self, _: Feature) -> bool {
         false
     }
 
-    /// With what floats need if any local of the kernels is one.
+    /// The prelude, with the check of floats if any local of the kernels is one.
     fn prelude(&self, kernels: &[(&Kernel, &KernelInfo)]) -> String {
         let floats = kernels.iter().any(|(k, _)| k.locals.iter().any(|l| l.scalar.is_float()));
         format!("{PRELUDE}{}", if floats { FLOAT_PRELUDE } else { "" })

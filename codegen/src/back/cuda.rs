@@ -1,4 +1,4 @@
-//! CUDA C++: `extern "C"` kernels that nvcc and NVRTC compile alone, without any header.
+//! CUDA C++: `extern "C"` kernels that nvcc and NVRTC compile without any header.
 
 mod helpers;
 #[cfg(test)]
@@ -8,7 +8,7 @@ use super::c_like::Helper;
 use super::dialect::{CLike, fixed_size, overloaded_min_max};
 use crate::ir::{BinOp, Builtin, Cache, Feature, Kernel, Lane, Scalar, UnOp};
 
-/// CUDA C++, by nvcc or NVRTC.
+/// CUDA C++, for nvcc or NVRTC.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuda;
 
@@ -25,7 +25,7 @@ impl CLike for Cuda {
         "cu"
     }
 
-    /// Warps are of 32 lanes, as the IR has them.
+    /// CUDA has all features; its warps have 32 lanes.
     fn has(&self, _: Feature) -> bool {
         true
     }
@@ -88,13 +88,13 @@ impl CLike for Cuda {
             Builtin::GridX => "(int)gridDim.x",
             Builtin::GridY => "(int)gridDim.y",
             Builtin::GridZ => "(int)gridDim.z",
-            // A warp is 32 threads consecutive in x, then y, then z.
+            // A warp is 32 consecutive threads: in x, then y, then z.
             Builtin::Lane if block[0].is_multiple_of(32) || block[1] * block[2] == 1 => "(int)(threadIdx.x % 32)",
             Builtin::Lane => "(int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32)",
         }
     }
 
-    /// Operators may be contracted to fused ones; these functions are not.
+    /// Operators may be contracted into fused ones; these functions may not.
     fn float_op(&self, op: BinOp, s: Scalar) -> Option<&'static str> {
         Some(match (op, s) {
             (BinOp::Add, Scalar::F32) => "__fadd_rn",
@@ -157,7 +157,7 @@ impl CLike for Cuda {
         Some(format!("__ballot_sync(0xffffffffu, {cond})"))
     }
 
-    /// Left to itself the compiler unrolls strided loops until registers spill.
+    /// By default the compiler unrolls strided loops until registers spill.
     fn unrolling(&self, unroll: bool) -> Option<&'static str> {
         Some(if unroll { "#pragma unroll" } else { "#pragma unroll 1" })
     }
@@ -190,7 +190,7 @@ impl CLike for Cuda {
     }
 }
 
-/// What CUDA C++ adds to the words of C.
+/// Words reserved in CUDA C++, in addition to those of C.
 const RESERVED: &[&str] = &[
     "blockDim",
     "blockIdx",

@@ -1,5 +1,4 @@
-//! What the writers need to know of a kernel beyond [`KernelInfo`]: which locals carry sample data, which parameters
-//! are used.
+//! Facts for the writers, beyond [`KernelInfo`]: which locals carry sample data, and which parameters are used.
 
 use crate::ir::valid::KernelInfo;
 use crate::ir::visit::{each_expr, each_stmt};
@@ -14,7 +13,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Looks through the kernel.
+    /// Analyses the kernel.
     pub fn of(kernel: &'a Kernel, info: &'a KernelInfo) -> Facts<'a> {
         let mut facts = Facts {
             kernel,
@@ -22,18 +21,18 @@ impl<'a> Facts<'a> {
             data: vec![false; kernel.locals.len()],
             used_params: vec![false; kernel.params.len()],
         };
-        // A loop may carry data backwards, so go round until nothing changes.
+        // A loop may carry data backwards, so repeat until nothing changes.
         while facts.spread() {}
         facts.survey();
         facts
     }
 
-    /// Whether it waits for launches before it, or lets the next one begin.
+    /// Whether the kernel waits for earlier launches or lets the next one begin.
     pub fn overlaps(&self) -> bool {
         self.info.overlaps
     }
 
-    /// The type of an expression of a valid kernel.
+    /// The type of an expression.
     pub fn type_of(&self, e: &Expr) -> Scalar {
         self.info.type_of(self.kernel, e)
     }
@@ -53,12 +52,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the value derives from samples in memory. Arithmetic on such values may wrap, and must; index
-    /// arithmetic never does, in kernels that stay within their arrays.
+    /// Whether the value derives from samples in memory. Arithmetic on such values wraps. Index arithmetic never does,
+    /// in kernels that stay within their arrays.
     pub fn is_data(&self, e: &Expr) -> bool {
         match e {
             Expr::Local(id) | Expr::Elem(id, _) => self.data[id.0 as usize],
-            // The condition is not what is chosen.
+            // The condition does not flow into the value.
             Expr::Select(_, a, b) => self.is_data(a) || self.is_data(b),
             _ => {
                 let mut is_data = false;
@@ -68,7 +67,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a scalar is set by one statement only.
+    /// Whether exactly one statement sets a scalar.
     pub fn is_set_once(&self, id: LocalId) -> bool {
         self.info.local(id).writes == 1
     }
@@ -87,7 +86,7 @@ impl<'a> Facts<'a> {
         !std::mem::replace(&mut self.data[id.0 as usize], true)
     }
 
-    /// Once through the kernel; whether anything was new.
+    /// One pass over the kernel; returns whether it found anything new.
     fn spread(&mut self) -> bool {
         let (kernel, mut changed) = (self.kernel, false);
         each_stmt(&kernel.body, &mut |s| {
@@ -96,7 +95,7 @@ impl<'a> Facts<'a> {
                 Stmt::Set(place, e) | Stmt::Shuffle { dst: place, src: e, .. } => {
                     self.is_data(e) && self.mark(place.local())
                 }
-                // What a copy brings to shared memory is data once it is loaded from there.
+                // Copied samples count as data when they are loaded from shared memory.
                 Stmt::Load { dst, .. } => self.mark(dst.local()),
                 _ => false,
             };
@@ -119,7 +118,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The locals that a body sets (not those that it only declares).
+/// The locals that a body sets; declarations do not count.
 pub fn assigned_in(body: &[Stmt]) -> Vec<LocalId> {
     let mut assigned = Vec::new();
     each_stmt(body, &mut |s| assigned.extend(s.sets().map(Place::local)));

@@ -1,9 +1,9 @@
 //! Back ends: from kernels to text.
 //!
-//! They emit, they do not decide: whatever a target cannot say is an [`Unsupported`] error, not something to work
-//! around here. A [`Dialect`] is a language that kernels are written in; [`DIALECTS`] has all of them. Those that are
-//! C-like say in a file of their own, by [`CLike`], how they spell what `c_like` writes for all of them. [`namer`]
-//! gives the names, [`facts`] knows types, `text` has what all writers make text with.
+//! They emit and do not decide. What a target cannot express is an [`Unsupported`] error; it is not worked around here.
+//! A [`Dialect`] is a language of kernels; [`DIALECTS`] lists them. C-like dialects implement [`CLike`] in their own
+//! files, and `c_like` does the writing for them. [`namer`] gives names, [`facts`] knows types, and `text` holds what
+//! all writers share.
 
 mod c;
 mod c_like;
@@ -24,15 +24,15 @@ pub use rust::Rust;
 pub use text::comment_line;
 pub(crate) use text::wrap_list;
 
-/// The dialects that there are. A new one is a file, and a line here.
+/// All dialects. A new one is a file and a line here.
 pub const DIALECTS: [&dyn Dialect; 5] = [&Cuda, &OpenCl::PORTABLE, &OpenCl::SUB_GROUPS, &C, &Rust];
 
-/// The dialect of this word.
+/// The dialect with this name on command lines.
 pub fn dialect(word: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.into_iter().find(|dialect| dialect.word() == word)
 }
 
-/// A kernel uses something that the target does not have.
+/// A kernel needs something that the target lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel `{kernel}` cannot be written as {target}: {what}")]
 pub struct Unsupported {
@@ -40,6 +40,6 @@ pub struct Unsupported {
     pub kernel: String,
     /// The target language.
     pub target: &'static str,
-    /// What it lacks, and what to do instead.
+    /// The missing feature, and what to do instead.
     pub what: String,
 }

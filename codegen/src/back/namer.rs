@@ -1,19 +1,19 @@
-//! Names in emitted text: valid, unique where they are visible, and no word that the target keeps for itself.
+//! Names in emitted text: valid, unique where they are visible, and not reserved by the target.
 //!
-//! A name is given when its declaration is written, so the text depends on the order of the statements and not on the
-//! order in which the arenas were filled. Scopes follow the blocks of the text: a name is free again where the block
-//! that declared it has ended, and nothing ever shadows anything.
+//! A name is given when its declaration is written. So the text depends on the order of statements, not on the order of
+//! the arenas. Scopes follow the blocks of the text: a name is free again after the block that declared it, and nothing
+//! ever shadows anything.
 
 use std::collections::BTreeSet;
 
-/// Hands out names.
+/// Gives unique names.
 pub struct Namer {
     reserved: BTreeSet<&'static str>,
     scopes: Vec<BTreeSet<String>>,
 }
 
 impl Namer {
-    /// A namer with one open scope that avoids the words given.
+    /// A namer with one open scope that avoids these words.
     pub fn new(reserved: &[&[&'static str]]) -> Namer {
         Namer { reserved: reserved.iter().flat_map(|l| l.iter().copied()).collect(), scopes: vec![BTreeSet::new()] }
     }
@@ -28,22 +28,22 @@ impl Namer {
         self.scopes.pop();
     }
 
-    /// The name wished for, or the nearest one that is free: `row`, `row_1`, `row_2`, …
+    /// The wished name, or the first free variant of it: `row`, `row_1`, `row_2`, …
     pub fn name(&mut self, wish: &str) -> String {
         let base = identifier(wish);
         let free = |s: &str| !self.reserved.contains(s) && self.scopes.iter().all(|scope| !scope.contains(s));
         let name = if free(&base) {
             base
         } else {
-            (1u64..).map(|i| format!("{base}_{i}")).find(|s| free(s)).expect("there are more numbers than names")
+            (1u64..).map(|i| format!("{base}_{i}")).find(|s| free(s)).expect("some number is unused")
         };
         self.scopes.last_mut().expect("a scope is open").insert(name.clone());
         name
     }
 }
 
-/// The nearest identifier of C, C++ and Rust: letters, digits and `_` of ASCII, no leading digit, and none of the
-/// leading or doubled underscores that those languages keep to themselves.
+/// The nearest identifier that is valid in C, C++ and Rust: ASCII letters, digits and `_`, without a leading digit and
+/// without leading or doubled underscores, which these languages reserve.
 pub fn identifier(wish: &str) -> String {
     let mut out = String::with_capacity(wish.len());
     for c in wish.chars() {
@@ -60,7 +60,7 @@ pub fn identifier(wish: &str) -> String {
     }
 }
 
-/// Keywords of C99, C++ and CUDA C++, and what the headers that emitted text includes, or the compiler itself, define.
+/// Keywords of C99, C++ and CUDA C++, and names that the included headers or the compiler define.
 pub const C_RESERVED: &[&str] = &[
     "alignas",
     "alignof",
@@ -178,7 +178,7 @@ pub const C_RESERVED: &[&str] = &[
     "NAN",
 ];
 
-/// Names of the helper functions that emitted text may define: see `back::c_like`.
+/// Names of the helper functions that emitted text may define; see `back::c_like`.
 pub const HELPERS: &[&str] = &[
     "mirror",
     "mirror_far",
@@ -198,7 +198,7 @@ pub const HELPERS: &[&str] = &[
     "wait_launches",
 ];
 
-/// Words that no variable in Rust may be called: keywords, and what the text around kernels defines.
+/// Words that no Rust variable may be called: keywords, and names that the surrounding text defines.
 pub const RUST_RESERVED: &[&str] = &[
     "abstract",
     "as",

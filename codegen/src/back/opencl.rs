@@ -1,17 +1,18 @@
-//! OpenCL C 1.2, as every implementation since has it. Double precision is an extension that nearly all have.
+//! OpenCL C 1.2, which every later implementation supports. Double precision is an extension that nearly all have.
 //!
-//! A host has no pointers into a device's memory. So a kernel takes each array as a buffer and the element at which to
-//! begin in it, one after the other.
+//! A host has no pointers into device memory. So a kernel takes each array as two parameters: a buffer and the index of
+//! its first element.
 //!
-//! Warps are sub-groups where a device has them with shuffles: extensions of OpenCL C 3.0, `cl_khr_subgroup_shuffle`,
-//! `cl_khr_subgroup_ballot`, and `cl_intel_required_subgroup_size`, by which a kernel asks for their size.
+//! Warps are sub-groups on devices whose sub-groups have shuffles. These need extensions of OpenCL C 3.0:
+//! `cl_khr_subgroup_shuffle`, `cl_khr_subgroup_ballot`, and `cl_intel_required_subgroup_size`, by which a kernel sets
+//! their size.
 
 use super::c_like::Helper;
 use super::dialect::{CLike, Memory, fixed_size, overloaded_min_max};
 use crate::ir::valid::KernelInfo;
 use crate::ir::{BinOp, Builtin, Feature, Kernel, Lane, ParamKind, Scalar, UnOp, WARP};
 
-/// OpenCL C, with sub-groups or without.
+/// OpenCL C, with or without sub-groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCl {
     /// Lanes of a sub-group.
@@ -19,33 +20,33 @@ pub struct OpenCl {
 }
 
 impl OpenCl {
-    /// Barriers and shared memory, no warps: what every implementation has.
+    /// Barriers and shared memory but no warps: every implementation has these.
     pub const PORTABLE: OpenCl = OpenCl { lanes: None };
 
-    /// Warps are sub-groups, of as many lanes as the IR's usual warps.
+    /// Warps are sub-groups with the IR's usual number of lanes.
     pub const SUB_GROUPS: OpenCl = OpenCl::with_sub_groups(WARP);
 
-    /// What a device must have besides OpenCL C 3.0 so that warps are its sub-groups.
+    /// Extensions that a device needs, in addition to OpenCL C 3.0, for warps as sub-groups.
     pub const EXTENSIONS: [&str; 3] =
         ["cl_khr_subgroup_ballot", "cl_khr_subgroup_shuffle", "cl_intel_required_subgroup_size"];
 
-    /// Warps are sub-groups of so many lanes: a power of two, at most 64.
+    /// Warps are sub-groups of `lanes` lanes: a power of two, at most 64.
     pub const fn with_sub_groups(lanes: u32) -> OpenCl {
         OpenCl { lanes: Some(lanes) }
     }
 
-    /// Lanes of a sub-group; nothing without sub-groups.
+    /// Lanes of a sub-group; `None` without sub-groups.
     pub const fn lanes(&self) -> Option<u32> {
         self.lanes
     }
 
-    /// The version that these kernels are written in, as compilers are told it.
+    /// The compiler option that names the language version of these kernels.
     pub fn standard<'a>(&self, kernels: impl IntoIterator<Item = &'a Kernel>) -> &'static str {
         if kernels.into_iter().any(has_warps) { "-cl-std=CL3.0" } else { "-cl-std=CL1.2" }
     }
 }
 
-/// Whether lanes of a warp do something together.
+/// Whether lanes of a warp communicate.
 fn has_warps(kernel: &Kernel) -> bool {
     kernel.features().iter().any(is_of_warps)
 }
@@ -67,8 +68,8 @@ impl CLike for OpenCl {
         "cl"
     }
 
-    /// Copies are done at once, and a queue in order runs one launch after another: what asks for these is written
-    /// out.
+    /// Only warps may be missing. Copies are made at once, and an in-order queue runs one launch after another, so the
+    /// portable bodies serve.
     fn has(&self, feature: Feature) -> bool {
         self.lanes.is_some() || !is_of_warps(&feature)
     }
@@ -77,7 +78,7 @@ impl CLike for OpenCl {
         self.lanes.unwrap_or(WARP)
     }
 
-    /// How rows of a work-group are put together to sub-groups is the implementation's to choose.
+    /// The implementation chooses how rows of a work-group form sub-groups.
     fn warps_are_in_rows(&self) -> bool {
         true
     }
@@ -98,7 +99,7 @@ impl CLike for OpenCl {
         if kernels.iter().any(doubles) {
             out += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
         }
-        // Extensions that only add functions are not to be enabled: compilers warn of pragmas for those.
+        // Extensions that only add functions are not enabled: compilers warn about such pragmas.
         out
     }
 
@@ -196,7 +197,7 @@ impl CLike for OpenCl {
         Some("sub_group_barrier(CLK_LOCAL_MEM_FENCE);")
     }
 
-    /// Lanes that there are not give what is not defined: such a lane is the reader's own.
+    /// A shuffle from a lane that does not exist is undefined, so such a lane reads its own value.
     fn shuffle(&self, _: Scalar, value: &str, lane: &Lane, at: &str) -> Option<String> {
         let (own, lanes) = ("get_sub_group_local_id()", self.warp());
         Some(match lane {
@@ -219,7 +220,7 @@ impl CLike for OpenCl {
         Some(if unroll { "#pragma unroll" } else { "#pragma unroll 1" })
     }
 
-    /// Wide accesses are vectors' own: what is read or written begins where such a vector may.
+    /// Wide accesses use vector types; their addresses are aligned for these.
     fn helper_body(&self, helper: Helper) -> Option<String> {
         match helper {
             Helper::Load { element, lanes: lanes @ 2.., memory, .. } => {
@@ -240,7 +241,7 @@ impl CLike for OpenCl {
     }
 }
 
-/// What OpenCL C adds to the words of C.
+/// Words reserved in OpenCL C, in addition to those of C.
 const RESERVED: &[&str] = &[
     "as_double",
     "as_float",

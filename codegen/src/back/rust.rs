@@ -1,8 +1,8 @@
-//! Rust: kernels of one thread as safe functions over slices.
+//! Rust: single-threaded kernels as safe functions over slices.
 //!
-//! Only sample data may overflow ([`Facts::is_data`]): sums and products of it are `wrapping_*`, indices are computed
-//! plainly. No line is long: where an expression would not fit, its longest operand becomes a variable of its own, so
-//! that the text is as rustfmt would lay it out.
+//! Only sample data may overflow ([`Facts::is_data`]): its sums and products are `wrapping_*`; indices use plain
+//! arithmetic. Lines stay short: where an expression would not fit, its longest operand becomes a variable. So the text
+//! has rustfmt's layout.
 
 mod expr;
 mod helpers;
@@ -36,7 +36,7 @@ impl Dialect for Rust {
         "rs"
     }
 
-    /// There is one thread.
+    /// A single thread has no such features.
     fn has(&self, _: Feature) -> bool {
         false
     }
@@ -65,7 +65,7 @@ impl Dialect for Rust {
     }
 }
 
-/// The type's spelling. `f16` and `bf16` are their bits.
+/// The type's spelling. `f16` and `bf16` are held as bits.
 pub(crate) fn type_name(s: Scalar) -> &'static str {
     match s {
         Scalar::F16 | Scalar::Bf16 => "u16",
@@ -73,11 +73,11 @@ pub(crate) fn type_name(s: Scalar) -> &'static str {
     }
 }
 
-/// Writes a kernel's function. Pointers that are written stand in one slice if there are two of them, `low` and `high`:
-/// the slice begins with the first, and the second's name becomes its offset.
+/// Writes a kernel's function. Two written pointers, `low` and `high`, share one slice: it begins with the first, and
+/// the second's name is its offset.
 ///
 /// # Errors
-/// If the kernel is not for one thread.
+/// If the kernel is not single-threaded.
 pub(crate) fn write_kernel(
     (kernel, info): (&Kernel, &KernelInfo),
     name: &str,
@@ -103,7 +103,7 @@ struct Writer<'a> {
     helpers: &'a mut BTreeSet<Helper>,
     facts: Facts<'a>,
     namer: Namer,
-    /// Slice of a pointer parameter, and the name of its offset there.
+    /// Slice of a pointer parameter, and the name of its offset in it.
     arrays: Vec<(String, Option<String>)>,
     params: Vec<String>,
     locals: Vec<String>,
@@ -115,7 +115,7 @@ impl Writer<'_> {
         self.lines.line(text);
     }
 
-    /// A name without capital letters, which Rust keeps to types.
+    /// A name without capital letters, which Rust keeps for types.
     fn name(&mut self, wish: &str) -> String {
         self.namer.name(&wish.to_ascii_lowercase())
     }
@@ -176,7 +176,7 @@ impl Writer<'_> {
         let mut rest = body;
         while let [first, tail @ ..] = rest {
             rest = tail;
-            // What is declared and loaded at once is one line.
+            // A declaration and the load that follows it become one line.
             if let Stmt::Declare(id) = first
                 && let [
                     Stmt::Load { dst: Place::Local(dst), space: Space::Global(array), index, lanes: 1, .. },
@@ -195,7 +195,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Declares a local, with a value or for later.
+    /// Declares a local, with a value or without one.
     fn declare(&mut self, id: LocalId, value: Option<Typed>) {
         let local = self.facts.local(id);
         let mut name = self.name(&local.name);
@@ -252,7 +252,7 @@ impl Writer<'_> {
                 [value] => {
                     let mut value = self.expr(value);
                     let cell = self.cell(*array, index);
-                    // An assignment too long for 100 columns takes its value from a variable.
+                    // An assignment beyond 100 columns takes its value from a variable.
                     if 4 * self.lines.indent + cell.len() + value.text.len() + 4 > 100 {
                         self.fit(&mut [&mut value], WIDTH);
                     }
@@ -328,7 +328,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A condition that takes variables of its own is evaluated within the loop.
+    /// A condition that needs variables is evaluated within the loop.
     fn while_loop(&mut self, cond: &Expr, body: &[Stmt]) -> Result<(), Unsupported> {
         let before = self.lines.out.len();
         self.lines.indent += 1;
@@ -374,7 +374,7 @@ impl Writer<'_> {
         format!("{name}[{} as usize]", index.at(Prec::RustCast))
     }
 
-    /// Where an element of an array in memory stands: its slice, and the index there.
+    /// The slice of an array in memory, and an element's index in it.
     fn position(&mut self, array: ParamId, index: &Expr) -> (String, Typed) {
         let index = self.expr(index);
         match self.arrays[array.0 as usize].clone() {

@@ -1,9 +1,9 @@
-//! Text, as all writers make it: how strongly operators bind, which symbols they have, and lines that are indented.
+//! Text tools of all writers: precedence, operator symbols, and indented lines.
 
 use crate::ir::{BinOp, Literal};
 
-/// Binding strength, weakest first, in C and in Rust. Bitwise operators bind more weakly than comparisons in C, and
-/// more strongly in Rust; comparisons are of one strength in Rust, where none is an operand of another.
+/// Precedence, weakest first, in C and in Rust. Bitwise operators bind more weakly than comparisons in C, and more
+/// strongly in Rust. In Rust all comparisons have one precedence and cannot be chained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Prec {
     Select,
@@ -25,7 +25,7 @@ pub(crate) enum Prec {
     Primary,
 }
 
-/// Whose operators.
+/// The language whose operators apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grammar {
     C,
@@ -33,7 +33,7 @@ pub(crate) enum Grammar {
 }
 
 impl Grammar {
-    /// The symbol of an operator, and how strongly it binds; `None` of those that have no symbol.
+    /// The symbol and precedence of an operator; `None` for operators without a symbol.
     pub(crate) fn operator(self, op: BinOp, logical: bool) -> Option<(&'static str, Prec)> {
         use BinOp::*;
         let c = self == Grammar::C;
@@ -63,7 +63,7 @@ impl Grammar {
     }
 }
 
-/// A written expression, with what its writer knows `of` it.
+/// A written expression, with facts that its writer keeps in `of`.
 #[derive(Clone, Debug)]
 pub(crate) struct Text<T = ()> {
     pub(crate) text: String,
@@ -82,7 +82,7 @@ impl<T: Copy> Text<T> {
         Text { text: text.into(), prec, of }
     }
 
-    /// In parentheses if it binds more weakly than asked for.
+    /// The text, in parentheses if it binds more weakly than `min`.
     pub(crate) fn at(&self, min: Prec) -> String {
         if self.prec < min { format!("({})", self.text) } else { self.text.clone() }
     }
@@ -94,8 +94,8 @@ impl<T: Copy> Text<T> {
     }
 }
 
-/// The text of a literal whose digits are the same in all languages, but for what `suffix` puts behind it; of floats
-/// that have no digits, `special`.
+/// A literal's text. Digits are the same in all languages; `suffix` follows them, and `special` gives floats without
+/// digits.
 pub(crate) fn literal<T: Copy>(l: Literal, suffix: &str, special: impl FnOnce() -> String, of: T) -> Text<T> {
     let text = match l {
         Literal::Bool(b) => b.to_string(),
@@ -108,7 +108,7 @@ pub(crate) fn literal<T: Copy>(l: Literal, suffix: &str, special: impl FnOnce() 
     Text::about(text, prec, of)
 }
 
-/// Digits of a finite float that read back as the same value, with a point or an exponent.
+/// Shortest digits of a finite float that read back as the same value, with a point or an exponent.
 fn digits(shortest: String) -> String {
     if shortest.contains(['.', 'e']) { shortest } else { format!("{shortest}.0") }
 }
@@ -130,8 +130,8 @@ impl Lines {
     }
 }
 
-/// Makes a line of text safe to stand in a comment: no control or text-direction characters, no end of comment, and no
-/// backslash (nor the trigraph for one) at the end, which would swallow the next line.
+/// Makes a line of text safe for a comment: no control or text-direction characters, no end of a comment, and no final
+/// backslash (or its trigraph), which would join the next line.
 pub fn comment_line(text: &str) -> String {
     let visible = |c: char| {
         !(c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
@@ -144,7 +144,7 @@ pub fn comment_line(text: &str) -> String {
     line
 }
 
-/// `head` and a comma-separated list and `tail`, broken before column 120 and indented.
+/// `head`, a comma-separated list and `tail`, broken before column 120 and indented.
 pub(crate) fn wrap_list(head: &str, items: &[String], tail: &str) -> String {
     let one = format!("{head}{}{tail}", items.join(", "));
     if one.chars().count() <= 120 {

@@ -149,12 +149,12 @@ impl Expr {
         }
     }
 
-    /// How many bits are 1.
+    /// Number of bits that are 1.
     pub fn count_ones(self) -> Expr {
         Expr::Unary(UnOp::CountOnes, Box::new(self))
     }
 
-    /// How many bits stand above the highest 1.
+    /// Number of 0 bits above the highest 1.
     pub fn leading_zeros(self) -> Expr {
         Expr::Unary(UnOp::LeadingZeros, Box::new(self))
     }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-/// A section's lines by their names, without those that were taken.
+/// A section's lines by name, without those already taken.
 pub(super) struct Section {
     name: String,
     lines: BTreeMap<String, String>,
 }
 
 impl Section {
-    /// What stands for a name.
+    /// Takes the value of a name.
     pub fn take(&mut self, name: &str) -> Result<String, String> {
         self.lines.remove(name).ok_or_else(|| format!("section [{}] has no line `{name} = …`", self.name))
     }
 
-    /// Nothing may be left.
+    /// Checks that no line is left.
     pub fn finish(self) -> Result<(), String> {
         match self.lines.keys().next() {
             Some(name) => Err(format!("section [{}] has a line `{name}`, which nothing reads", self.name)),
@@ -44,7 +44,7 @@ pub(super) fn sections(text: &str) -> Result<BTreeMap<String, Section>, String> 
         let (name, value) =
             line.split_once('=').ok_or_else(|| at(format!("`{line}` is neither [section] nor name = value")))?;
         let section = current.as_ref().and_then(|current| sections.get_mut(current));
-        let section = section.ok_or_else(|| at("values stand in sections: begin with [device]".into()))?;
+        let section = section.ok_or_else(|| at("value outside a section: begin with [device]".into()))?;
         let name = name.trim().to_owned();
         if section.lines.insert(name.clone(), value.trim().to_owned()).is_some() {
             return Err(at(format!("`{name}` is there twice")));
@@ -53,7 +53,7 @@ pub(super) fn sections(text: &str) -> Result<BTreeMap<String, Section>, String> 
     Ok(sections)
 }
 
-/// What can stand for a name.
+/// The type of a value.
 pub(super) trait Value: Sized {
     fn of(text: String) -> Result<Self, String>;
 }
@@ -61,23 +61,23 @@ pub(super) trait Value: Sized {
 impl Value for String {
     fn of(text: String) -> Result<String, String> {
         let inside = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-        inside.map(str::to_owned).ok_or_else(|| format!("{text} is no text in quotes"))
+        inside.map(str::to_owned).ok_or_else(|| format!("{text} is not a text in quotes"))
     }
 }
 
 impl Value for f64 {
     fn of(text: String) -> Result<f64, String> {
         let number = text.parse::<f64>().ok().filter(|x| x.is_finite());
-        number.ok_or_else(|| format!("{text} is no number"))
+        number.ok_or_else(|| format!("{text} is not a finite number"))
     }
 }
 
 impl<const N: usize> Value for [f64; N] {
     fn of(text: String) -> Result<[f64; N], String> {
         let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
-        let inside = inside.ok_or_else(|| format!("{text} is no list of {N} numbers"))?;
+        let inside = inside.ok_or_else(|| format!("{text} is not a list of {N} numbers"))?;
         let numbers = inside.split(',').map(|x| f64::of(x.trim().to_owned())).collect::<Result<Vec<f64>, String>>()?;
-        numbers.try_into().map_err(|_| format!("{text} is no list of {N} numbers"))
+        numbers.try_into().map_err(|_| format!("{text} is not a list of {N} numbers"))
     }
 }
 
@@ -85,7 +85,7 @@ macro_rules! integers {
     ($($type:ty),*) => {
         $(impl Value for $type {
             fn of(text: String) -> Result<$type, String> {
-                text.parse().map_err(|_| format!("{text} is no whole number that fits"))
+                text.parse().map_err(|_| format!("{text} is not a whole number in range"))
             }
         })*
     };

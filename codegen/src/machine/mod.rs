@@ -1,7 +1,7 @@
-//! What predictions know of a device: facts, and constants that were fitted to what was measured on it.
+//! Device model of predictions: facts, and constants fitted to measurements.
 //!
-//! A device is a file of this folder and a line of [`FILES`]. What its constants mean, [`Constants`] says; `cargo xtask
-//! fit` makes the file of another device from measurements.
+//! A device is a file in this folder and a line of [`FILES`]. [`Constants`] documents its constants. `cargo xtask fit`
+//! makes the file of another device from measurements.
 
 mod constants;
 mod file;
@@ -13,7 +13,7 @@ pub use constants::{
 use file::Value;
 use std::sync::{Arc, LazyLock};
 
-/// The files of devices; the first is what others are taken for.
+/// Device files. The first one stands in for unknown devices.
 pub const FILES: &[(&str, &str)] = &[("h200.toml", include_str!("h200.toml"))];
 
 static DEVICES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
@@ -21,62 +21,61 @@ static DEVICES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
     FILES.iter().map(read).collect()
 });
 
-/// What the driver of a device says of it.
+/// Facts that a device's driver reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts<'a> {
     /// Its name.
     pub name: &'a str,
-    /// How many multiprocessors it has; at least 1 is taken.
+    /// Number of multiprocessors; 0 counts as 1.
     pub multiprocessors: u32,
     /// Lanes of a warp.
     pub warp: u32,
-    /// 32-bit registers of a multiprocessor.
+    /// 32-bit registers per multiprocessor.
     pub registers: u32,
-    /// Bytes of shared memory that a block can have.
+    /// The most shared memory of a block, in bytes.
     pub shared: u32,
-    /// Bytes of the second-level cache.
+    /// Size of the L2 cache, in bytes.
     pub l2: u64,
-    /// Bytes that the memory could move in a microsecond, if every cycle of its bus did; `None` where the driver does
-    /// not say it.
+    /// Peak memory bandwidth, in bytes per microsecond; `None` if the driver does not report it.
     pub peak_bandwidth: Option<f64>,
 }
 
-/// A device, as far as predictions know it.
+/// A device, for predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// How many there are; at least 1.
+    /// Number of multiprocessors; at least 1.
     pub multiprocessors: u32,
-    /// Lanes of a warp: kernels are derived for as many.
+    /// Lanes of a warp; kernels are derived for it.
     pub warp: u32,
-    /// 32-bit registers of a multiprocessor.
+    /// 32-bit registers per multiprocessor.
     pub registers: u32,
-    /// Warps of a multiprocessor that issue in one cycle.
+    /// Schedulers per multiprocessor: warps that issue in one cycle.
     pub schedulers: u32,
-    /// Bytes of shared memory that a block can have.
+    /// The most shared memory of a block, in bytes.
     pub shared: u32,
-    /// Bytes of the second-level cache.
+    /// Size of the L2 cache, in bytes.
     pub l2: u64,
-    /// Bytes that the memory moves in a microsecond, for each multiprocessor.
+    /// Memory bandwidth per multiprocessor, in bytes per microsecond.
     pub bandwidth: f64,
-    /// The part of what the memory could move that this is.
+    /// Achieved share of the peak bandwidth.
     bandwidth_share: f64,
-    /// Instructions of single threads that a multiprocessor issues in a microsecond.
+    /// Thread instructions that a multiprocessor issues per microsecond.
     pub issue: f64,
     name: Arc<str>,
     constants: Arc<Constants>,
 }
 
 impl Default for Machine {
-    /// What the interpreter stands for: the first device that there is a file of.
+    /// The device of [`FILES`]' first file, which the interpreter models.
     fn default() -> Machine {
         DEVICES[0].clone()
     }
 }
 
 impl Machine {
-    /// The device of that name if there is a file of it. Another one is taken for the first that there is, with what
-    /// its own driver says; of what its memory could move, it is taken to move as large a part, and instructions to be
-    /// as fast for each multiprocessor. Where the driver does not say how fast the memory is, that is as well.
+    /// The device with this name, if it has a file. Otherwise the first file's device with the facts that the driver
+    /// reports. Its share of peak bandwidth and its issue rate per multiprocessor are those of the file, and so is the
+    /// bandwidth per multiprocessor if the driver does not report a peak.
     pub fn of(facts: &Facts) -> Machine {
         let Facts { name, multiprocessors, warp, registers, shared, l2, peak_bandwidth } = *facts;
         if let Some(device) = DEVICES.iter().find(|d| &*d.name == name && d.multiprocessors == multiprocessors) {
@@ -88,7 +87,7 @@ impl Machine {
         Machine { warp, registers, shared, l2, bandwidth, ..usual }
     }
 
-    /// The same with another number of multiprocessors, at least 1.
+    /// The device with another number of multiprocessors, at least 1.
     pub fn with_multiprocessors(self, multiprocessors: u32) -> Machine {
         Machine { multiprocessors: multiprocessors.max(1), ..self }
     }
@@ -96,12 +95,12 @@ impl Machine {
     /// Reads a device's file.
     ///
     /// # Errors
-    /// If a line is missing, unknown, there twice, or no such value.
+    /// If a line is missing, unknown, repeated, or has an invalid value.
     pub fn read(text: &str) -> Result<Machine, String> {
         let mut sections = file::sections(text)?;
         let known = |name: &&String| name.as_str() != "device" && !Constants::SECTIONS.contains(&name.as_str());
         if let Some(name) = sections.keys().find(known) {
-            return Err(format!("there is no section [{name}]"));
+            return Err(format!("unknown section [{name}]"));
         }
         let mut section = |name: &str| sections.remove(name).ok_or_else(|| format!("section [{name}] is missing"));
         let mut device = section("device")?;
@@ -131,34 +130,34 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The device's name, as its driver has it; of one that there is no file of, the name of the one it is taken for.
+    /// The device's name, as its driver reports it. An unknown device has the name of the one that stands in for it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What was fitted.
+    /// The fitted constants.
     pub fn constants(&self) -> &Constants {
         &self.constants
     }
 
-    /// Whether so many bytes on their way to the next launch are worth keeping in the second-level cache.
+    /// Whether results of this many bytes are worth keeping in the L2 cache for the next launch.
     pub fn keeps(&self, bytes: usize) -> bool {
         let [least, most] = self.kept();
         (least..=most).contains(&(bytes as u64))
     }
 
-    /// The least and the most bytes on their way to the next launch that are worth keeping in the second-level cache.
+    /// The least and the most bytes that are worth keeping in the L2 cache for the next launch.
     pub fn kept(&self) -> [u64; 2] {
         let launch = &self.constants.launch;
         [launch.kept_least, (launch.kept_share * self.l2 as f64) as u64]
     }
 
-    /// Microseconds that the memory takes to move so many bytes.
+    /// Microseconds in which the memory moves `bytes`.
     pub fn memory(&self, bytes: f64) -> f64 {
         bytes / (self.bandwidth * f64::from(self.multiprocessors))
     }
 
-    /// Microseconds that all multiprocessors take to issue so many instructions of single threads.
+    /// Microseconds in which all multiprocessors issue this many thread instructions.
     pub fn issue(&self, instructions: f64) -> f64 {
         instructions / (self.issue * f64::from(self.multiprocessors))
     }
@@ -182,13 +181,13 @@ mod tests {
         };
         for device in DEVICES.iter() {
             let same = Machine::of(&facts(device.name(), device.multiprocessors, Some(1.0)));
-            assert_eq!(&same, device, "what its file says goes first");
+            assert_eq!(&same, device, "the file takes precedence");
         }
         let other = Machine::of(&facts("another", 0, None));
         assert_eq!((other.multiprocessors, other.l2), (1, 2 << 20));
-        assert_eq!(other.bandwidth, Machine::default().bandwidth, "as fast for each multiprocessor");
+        assert_eq!(other.bandwidth, Machine::default().bandwidth, "the same bandwidth per multiprocessor");
         let told = Machine::of(&facts("another", 64, Some(2e6)));
-        assert_eq!(told.bandwidth * 64.0, 2e6 * 4240000.0 / 4916736.0, "as large a part of what could be");
+        assert_eq!(told.bandwidth * 64.0, 2e6 * 4240000.0 / 4916736.0, "the same share of the peak");
         assert_eq!([(1 << 20) - 1, 1 << 20, 2 << 20].map(|bytes| other.keeps(bytes)), [false, true, false]);
         assert_eq!(other.constants(), Machine::default().constants());
     }
@@ -200,16 +199,16 @@ mod tests {
             ("multiprocessors = 132", "", "section [device] has no line `multiprocessors = …`"),
             ("multiprocessors = 132", "multiprocessors = 0", "must be more than 0"),
             ("bandwidth = 4240000", "bandwidth = 5240000", "bandwidth at most its peak"),
-            ("multiprocessors = 132", "multiprocessors = many", "many is no whole number that fits"),
-            ("[launch]", "[launched]", "there is no section [launched]"),
+            ("multiprocessors = 132", "multiprocessors = many", "many is not a whole number in range"),
+            ("[launch]", "[launched]", "unknown section [launched]"),
             ("[launch]", "[stream]", "section [stream] is there twice"),
             ("ramp = 3.0", "ramp = 3.0\nramp = 3.0", "`ramp` is there twice"),
             ("ramp = 3.0", "slope = 3.0\nramp = 3.0", "section [pass] has a line `slope`, which nothing reads"),
-            ("ramp = 3.0", "ramp = nan", "nan is no number"),
-            ("[0.68, 1.0]", "[0.68]", "[0.68] is no list of 2 numbers"),
+            ("ramp = 3.0", "ramp = nan", "nan is not a finite number"),
+            ("[0.68, 1.0]", "[0.68]", "[0.68] is not a list of 2 numbers"),
             ("ramp = 3.0", "ramp", "`ramp` is neither [section] nor name = value"),
-            ("[device]", "ramp = 1.0\n[device]", "values stand in sections"),
-            ("\"NVIDIA H200\"", "NVIDIA H200", "NVIDIA H200 is no text in quotes"),
+            ("[device]", "ramp = 1.0\n[device]", "value outside a section"),
+            ("\"NVIDIA H200\"", "NVIDIA H200", "NVIDIA H200 is not a text in quotes"),
         ];
         for (old, new, message) in cases {
             let error = Machine::read(&text.replacen(old, new, 1)).unwrap_err();

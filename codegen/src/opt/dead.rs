@@ -1,15 +1,15 @@
-//! rewrite: statements that only set what nothing reads → nothing
+//! rewrite: statements that only set unread locals → nothing
 //!
-//! Schedules are written for all border rules and directions at once, and some of what they name is not used in each
-//! case. Expressions are pure, and loads and shuffles have no effect but their result, so a local that is never
-//! read can go with all that sets it; that may leave others unread, and bodies empty.
+//! Schedules cover all border rules and directions, and each case leaves some locals unused. Expressions are pure, and
+//! loads and shuffles have no effect but their result. So an unread local can go with all statements that set it. That
+//! may leave more locals unread, and bodies empty.
 
 use crate::ir::visit::each_expr;
 use crate::ir::*;
 
 /// Removes locals that are never read, and control flow around nothing.
 ///
-/// The arena keeps its entries: ids stay what they were.
+/// The arena keeps its entries, so ids stay valid.
 pub fn dead(mut kernel: Kernel) -> Kernel {
     loop {
         let mut read = vec![false; kernel.locals.len()];
@@ -27,7 +27,7 @@ pub fn dead(mut kernel: Kernel) -> Kernel {
 fn sweep(body: &mut Vec<Stmt>, read: &[bool]) -> bool {
     let mut changed = false;
     for s in body.iter_mut() {
-        // A `while` may never end, which is an effect; it stays, but not what is dead in it.
+        // A `while` may never end, which is an effect; it stays, without its dead statements.
         s.each_body_mut(&mut |body| changed |= sweep(body, read));
     }
     let before = body.len();

@@ -1,11 +1,11 @@
-//! rewrite: stores whose results a launch that follows reads → stores that the second-level cache gives up last
+//! rewrite: stores that the next launch reads → stores that the L2 cache evicts last
 //!
-//! A plan asks for it where a low band on its way is of a size for which that pays.
+//! Plans ask for it where the size of an intermediate low band makes it worthwhile.
 
 use crate::ir::visit::each_stmt_mut;
 use crate::ir::*;
 
-/// The same kernel: what it stores in global memory without a hint is [`Cache::Kept`].
+/// The kernel with [`Cache::Kept`] on stores to global memory that have no hint.
 pub fn kept(mut kernel: Kernel) -> Kernel {
     each_stmt_mut(&mut kernel.body, &mut |s| {
         if let Stmt::Store { space: Space::Global(_), cache: cache @ Cache::Default, .. } = s {

@@ -1,8 +1,8 @@
-//! Passes over kernels. Each has a file that says what it rewrites to what, and stands in [`PASSES`] under the name by
-//! which `liftc --emit ir --after NAME` shows what it leaves.
+//! Passes over kernels. Each file describes one rewrite. [`PASSES`] lists them by the names with which `liftc --emit ir
+//! --after NAME` shows their results.
 //!
-//! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]); others where a
-//! plan asks for them.
+//! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]), others only where
+//! a plan asks for them.
 
 mod dead;
 mod kept;
@@ -16,20 +16,20 @@ pub use reflect::reflect;
 
 use crate::ir::Kernel;
 
-/// A pass, as it is shown.
+/// A pass, with its description.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// Whether it runs on every kernel; else where a plan asks for it.
+    /// Whether it runs on every kernel, and not only where a plan asks for it.
     pub always: bool,
     run: fn(Kernel) -> Kernel,
 }
 
 impl Pass {
-    /// What it leaves of a kernel.
+    /// The kernel after the pass.
     pub fn run(&self, kernel: Kernel) -> Kernel {
         (self.run)(kernel)
     }
@@ -37,28 +37,28 @@ impl Pass {
 
 /// All passes, in the order in which they run.
 pub const PASSES: [Pass; 4] = [
-    Pass { name: "kept", about: "results stay in the cache for the launch that follows", always: false, run: kept },
-    Pass { name: "dead", about: "what only sets what nothing reads goes", always: true, run: dead },
+    Pass { name: "kept", about: "keeps results in the cache for the next launch", always: false, run: kept },
+    Pass { name: "dead", about: "removes statements that only set unread locals", always: true, run: dead },
     Pass {
         name: "reflect",
-        about: "reflections that nearly always end after one step try that first",
+        about: "tries one reflection first where that is nearly always enough",
         always: true,
         run: reflect,
     },
     Pass {
         name: "overlap",
-        about: "waits for launches before, lets the next one begin",
+        about: "waits for earlier launches, lets the next one begin",
         always: false,
         run: |kernel| overlap(kernel, &Overlap { settled: Vec::new(), allows: Allows::BeforeStoring }),
     },
 ];
 
-/// What the passes leave that run on every kernel.
+/// The kernel after all passes that run on every kernel.
 pub fn prepare(kernel: Kernel) -> Kernel {
     PASSES.iter().filter(|pass| pass.always).fold(kernel, |kernel, pass| pass.run(kernel))
 }
 
-/// What the pass of this name leaves, after those before it that run on every kernel; `None` if there is no such pass.
+/// The kernel after the pass of this name and the earlier passes that run on every kernel; `None` for an unknown name.
 pub fn after(mut kernel: Kernel, name: &str) -> Option<Kernel> {
     let last = PASSES.iter().position(|pass| pass.name == name)?;
     for pass in PASSES[..=last].iter().filter(|pass| pass.always || pass.name == name) {

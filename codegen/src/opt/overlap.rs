@@ -1,42 +1,40 @@
-//! rewrite: a kernel → the same one, which may be launched while launches before it still run, and lets the next one
-//! begin
+//! rewrite: a kernel → one that may run while earlier launches still do, and lets the next one begin
 //!
-//! Every thread lets the next launch come ([`Stmt::AllowLaunch`]), or does so by ending. Before it touches global
-//! memory that is not settled it waits until all launches before have ended and what they wrote is there to be read
-//! ([`Stmt::WaitLaunches`]); until then there is time to compute, and to load what is settled. So a launch in which
-//! some thread touches such memory has ended only when all before it have. Launched in any other way it is a kernel as
-//! all others.
+//! Every thread lets the next launch begin, by [`Stmt::AllowLaunch`] or by ending. Before it touches global memory that
+//! is not settled, it waits until all earlier launches have ended and their results are visible
+//! ([`Stmt::WaitLaunches`]). Until then it can compute, and load settled arrays. So a launch in which some thread
+//! touches unsettled memory ends only after all earlier ones. Launched in any other way, it is an ordinary kernel.
 //!
-//! Threads that touch nothing else need not wait, and shall not: nvcc takes ten registers more for that. What is read
-//! may change while a kernel waits, so that no load goes through the cache for constant data.
+//! Threads that touch nothing else need not wait, and do not: waiting costs ten more registers in nvcc. Data may change
+//! while a kernel waits, so no load uses the read-only cache.
 
 use crate::ir::visit::{any_stmt, each_stmt_mut};
 use crate::ir::*;
 
-/// How a kernel overlaps with the launches before and after it.
+/// Overlap of a kernel with the launches before and after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Overlap {
-    /// Arrays that none of the launches writes which may still run: what the kernel reads of them before it reads or
-    /// writes others it does not wait for.
+    /// Arrays that no launch still running writes. The kernel does not wait before it reads them, as long as it has not
+    /// touched other arrays.
     pub settled: Vec<ParamId>,
     /// When it lets the next launch begin.
     pub allows: Allows,
 }
 
-/// When a kernel lets the next launch begin, whose blocks then come as soon as there is room for them: when all blocks
-/// of this one have said so, or ended.
+/// When a kernel lets the next launch begin. Blocks of that launch start, as room permits, when all blocks of this one
+/// have allowed it or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allows {
-    /// When they begin.
+    /// At their beginning.
     AtOnce,
-    /// When the launches before have ended.
+    /// When the earlier launches have ended.
     AfterWaiting,
-    /// When they have nothing left to do but to store: earlier, the next launch's blocks might crowd the
-    /// multiprocessors that are free first.
+    /// When only stores are left. Any earlier, blocks of the next launch might crowd the multiprocessors that are free
+    /// first.
     BeforeStoring,
 }
 
-/// The kernel that overlaps.
+/// The overlapping kernel.
 pub fn overlap(mut kernel: Kernel, how: &Overlap) -> Kernel {
     each_stmt_mut(&mut kernel.body, &mut |s| {
         if let Stmt::Load { space: Space::Global(_), cache: cache @ Cache::ReadOnly, .. } = s {
@@ -47,7 +45,7 @@ pub fn overlap(mut kernel: Kernel, how: &Overlap) -> Kernel {
     match how.allows {
         Allows::AtOnce => kernel.body.insert(0, Stmt::AllowLaunch),
         Allows::AfterWaiting => {}
-        // Once: threads that end without having said so have said it.
+        // Once is enough: threads that end also allow the launch.
         Allows::BeforeStoring => {
             allow_before_storing(&mut kernel.body);
         }
@@ -56,8 +54,8 @@ pub fn overlap(mut kernel: Kernel, how: &Overlap) -> Kernel {
     kernel
 }
 
-/// Puts the wait just before the first statement that touches what launches before may have touched. All threads that
-/// leave a body have waited, if something that follows it `touches`.
+/// Inserts the wait just before the first statement that touches unsettled memory. If something later `touches` such
+/// memory, all threads that leave a body have waited.
 fn wait(body: &mut Vec<Stmt>, how: &Overlap, touches: bool) {
     let reads = |settled: bool| move |s: &Stmt| s.reads_global().is_some_and(|a| how.settled.contains(&a) == settled);
     let unsettled = |s: &Stmt| s.any(&|s| reads(false)(s) || s.writes_global().is_some());
@@ -81,8 +79,8 @@ fn wait(body: &mut Vec<Stmt>, how: &Overlap, touches: bool) {
     body.splice(first..first, statements.into_iter().flatten());
 }
 
-/// Lets the next launch begin before the first statement that writes to global memory and reads nothing from it;
-/// whether there is one.
+/// Lets the next launch begin before the first statement that writes global memory and reads none; returns whether
+/// there is one.
 fn allow_before_storing(body: &mut Vec<Stmt>) -> bool {
     for i in 0..body.len() {
         let is = |holds: &dyn Fn(&Stmt) -> bool| any_stmt(&body[i..=i], &|s| holds(s));

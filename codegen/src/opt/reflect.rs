@@ -1,13 +1,14 @@
-//! rewrite: reflections in warps that lift what they load at once → those that try one step and else call a function
+//! rewrite: reflections in warps that lift their loads at once → one reflection, with a function call if it is not
+//! enough
 //!
-//! A reflection that is written out takes a division, wherever it stands. Where all of a block's rows are loaded before
-//! anything else, it stands there many times, once is nearly always enough, and calling for the rest leaves a short
-//! kernel. Where warps walk, through a ring of copies, a call in the loop costs them registers.
+//! An inlined reflection contains a division. Where all rows of a block are loaded before anything else, it occurs many
+//! times and one reflection is nearly always enough; the call keeps the kernel short. Where warps walk through a ring
+//! of copies, a call in the loop would cost registers.
 
 use crate::ir::visit::{any_stmt, each_stmt_mut};
 use crate::ir::*;
 
-/// The kernel with the reflections that suit it.
+/// The kernel with its best form of reflections.
 pub fn reflect(mut kernel: Kernel) -> Kernel {
     let lifts_at_once = any_stmt(&kernel.body, &|s| matches!(s, Stmt::Shuffle { .. }))
         && !any_stmt(&kernel.body, &|s| matches!(s, Stmt::CopyAsync { .. }));

@@ -1,18 +1,18 @@
-//! Expressions, with as few parentheses as precedence and the compilers' warnings allow.
+//! Expressions, with as few parentheses as precedence and compiler warnings allow.
 
 use super::{Helper, Writer};
 use crate::back::text::{self, Grammar, Prec, Text};
 use crate::ir::*;
 
 impl Writer<'_> {
-    /// Whether an operation must be computed in unsigned arithmetic.
+    /// Whether an operation must be computed in unsigned arithmetic, so that it wraps.
     fn wraps(&self, e: &Expr) -> bool {
         use BinOp::*;
         let arithmetic = matches!(e, Expr::Binary(Add | Sub | Mul | Shl, ..) | Expr::Unary(UnOp::Neg, _));
         arithmetic && self.facts.is_data(e) && self.facts.type_of(e).is_signed_integer()
     }
 
-    /// An expression whose type is evident from where it stands: literals need no suffix.
+    /// An expression whose type follows from its context: literals need no suffix.
     pub(super) fn plain(&mut self, e: &Expr) -> Text {
         match e {
             Expr::Lit(Literal::Int(v, _)) if i32::try_from(*v).is_ok() => self.literal(&Literal::Int(*v, Scalar::I32)),
@@ -74,7 +74,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Languages count in an `int`, or in the operand's type.
+    /// A bit count. Languages return it as an `int` or in the operand's type.
     fn count_bits(&mut self, op: UnOp, a: &Expr) -> Text {
         let t = self.facts.type_of(a);
         let Some(function) = self.dialect.count_bits(op, t) else {
@@ -114,7 +114,7 @@ impl Writer<'_> {
             let (a, b) = (self.expr(a), self.plain(b));
             return join(op, a, b);
         }
-        // One operand that is 64 bits wide makes the other one so.
+        // One visibly 64-bit operand widens the other.
         let (a, b) = match (self.is_visibly_wide(a), self.is_visibly_wide(b)) {
             (true, _) => (self.expr(a), self.narrowed(b)),
             (_, true) => (self.narrowed(a), self.expr(b)),
@@ -123,7 +123,7 @@ impl Writer<'_> {
         if t == Scalar::Bool { join_logical(op, a, b) } else { join(op, a, b) }
     }
 
-    /// An argument of an overloaded function, whose type must be right.
+    /// An argument of an overloaded function, which must have the exact type.
     fn operand(&mut self, e: &Expr, t: Scalar) -> Text {
         match e {
             Expr::Lit(_) | Expr::Cast(..) if t != Scalar::I32 => {
@@ -134,7 +134,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the written text has a type of 64 bits without a cast or suffix of its own.
+    /// Whether the text has a 64-bit type without a cast or suffix at its head.
     fn is_visibly_wide(&self, e: &Expr) -> bool {
         let wide = self.facts.type_of(e).is_integer() && self.facts.type_of(e).bytes() == 8;
         wide && match e {
@@ -145,7 +145,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Beside a 64-bit operand: without the suffix or the cast that would make it 64 bits wide.
+    /// An operand next to a 64-bit one: without the suffix or cast that would widen it.
     fn narrowed(&mut self, e: &Expr) -> Text {
         match e {
             Expr::Cast(Scalar::I64, a) if self.facts.type_of(a).is_signed_integer() => self.expr(a),
@@ -168,7 +168,7 @@ impl Writer<'_> {
         if to == Scalar::Bool {
             return Text::new(format!("{} != 0", self.expr(a).at(Prec::Relation)), Prec::Equality);
         }
-        // The bits of a wrapped value are narrowed or reinterpreted without going through its signed type.
+        // Bits of a wrapped value are narrowed or reinterpreted directly, not by way of the signed type.
         let inner = if self.wraps(a) && from != Scalar::I16 && to.is_integer() && to.bytes() <= from.bytes() {
             self.unsigned(a)
         } else {
@@ -223,8 +223,8 @@ impl Writer<'_> {
         self.wraps(e) && self.facts.type_of(e) != Scalar::I16
     }
 
-    /// The other operand of an unsigned one: where the target allows it, converted by the language, unless it must wrap
-    /// itself.
+    /// The other operand of an unsigned one. Where the target allows it and the operand itself need not wrap, the
+    /// language converts it.
     fn beside_unsigned(&mut self, e: &Expr) -> Text {
         if self.dialect.converts_each() || self.is_unsigned_anyway(e) { self.unsigned(e) } else { self.narrowed(e) }
     }
@@ -232,7 +232,7 @@ impl Writer<'_> {
     fn literal(&mut self, l: &Literal) -> Text {
         let d = self.dialect;
         match *l {
-            // The one value of the type that has no literal.
+            // The type's one value without a literal.
             Literal::Int(v, Scalar::I32) if v == i64::from(i32::MIN) => Text::new("(-2147483647 - 1)", Prec::Primary),
             Literal::Int(i64::MIN, s @ Scalar::I64) => {
                 Text::new(format!("(-9223372036854775807{} - 1)", d.suffix(s)), Prec::Primary)
@@ -245,10 +245,10 @@ impl Writer<'_> {
     }
 }
 
-/// Joins two operands. A shift's or a bitwise operator's operands get parentheses where another operator would be
-/// read wrongly, and is warned about.
+/// Joins two operands. Operands of shifts and bitwise operators get parentheses where compilers warn about another
+/// operator.
 fn join(op: BinOp, a: Text, b: Text) -> Text {
-    let (symbol, prec) = Grammar::C.operator(op, false).expect("what is a call is written before");
+    let (symbol, prec) = Grammar::C.operator(op, false).expect("calls are written elsewhere");
     let chained = a.prec == prec;
     let (left, right) = match prec {
         Prec::Sum => (Prec::Sum, Prec::Product),

@@ -1,4 +1,4 @@
-//! The functions that emitted text may call: each is defined in a file only if something in it calls it.
+//! Helper functions of emitted text: a file defines only those it calls.
 
 use crate::back::dialect::{CLike, Memory};
 use crate::ir::{Cache, Scalar};
@@ -9,50 +9,50 @@ use std::collections::BTreeSet;
 pub enum Helper {
     /// `mirror(i, n)`.
     Mirror,
-    /// `mirror_far(i, n)`: a function that is called, for where one reflection is not enough.
+    /// `mirror_far(i, n)`: a called function, for when one reflection is not enough.
     MirrorFar,
-    /// `mirror_near(i, n)`: the same as `mirror`, which tries one reflection and else calls.
+    /// `mirror_near(i, n)`: `mirror`, but it tries one reflection first and calls `mirror_far` otherwise.
     MirrorNear,
     /// `wrap(i, n)`.
     Wrap,
-    /// `min_i32(a, b)` and its like.
+    /// `min_i32(a, b)`, and likewise for other types.
     Min(Scalar),
-    /// `max_i32(a, b)` and its like.
+    /// `max_i32(a, b)`, and likewise for other types.
     Max(Scalar),
-    /// `count_ones_u32(a)` and its like.
+    /// `count_ones_u32(a)`, and likewise for other types.
     CountOnes(Scalar),
-    /// `leading_zeros_u32(a)` and its like.
+    /// `leading_zeros_u32(a)`, and likewise for other types.
     LeadingZeros(Scalar),
     /// Storage to arithmetic: `f16_to_f32`, `bf16_to_f32`.
     Widen(Scalar),
     /// Arithmetic to storage: `f32_to_f16`, `f32_to_bf16`.
     Narrow(Scalar),
-    /// Two 16-bit values in a 32-bit word: what is stored at once. For bodies of other helpers.
+    /// Two 16-bit values in a 32-bit word, for a single store. Only other helpers call it.
     Word,
-    /// The same of 16 bits of two others, from a byte on of each.
+    /// Two 16-bit values in a 32-bit word, each taken from a word, from a byte on.
     Pack(u8, u8),
     /// `dot(pair, low, high, sum)`.
     Dot,
     /// `load_f32x4(to, from)`.
     Load {
-        /// Of what.
+        /// Element type.
         element: Scalar,
-        /// How many.
+        /// Number of elements.
         lanes: u32,
-        /// How soon they will be wanted again.
+        /// Cache hint.
         hint: Hint,
-        /// From where, in languages in which that is part of a pointer's type.
+        /// Memory to load from, in languages whose pointer types name it.
         memory: Option<Memory>,
     },
     /// `store_f32x4(to, from values…)`.
     Store {
-        /// Of what.
+        /// Element type.
         element: Scalar,
-        /// How many.
+        /// Number of elements.
         lanes: u32,
-        /// How soon they will be wanted again.
+        /// Cache hint.
         hint: Hint,
-        /// Where to, in languages in which that is part of a pointer's type.
+        /// Memory to store to, in languages whose pointer types name it.
         memory: Option<Memory>,
     },
     /// `copy_async_f32x4(to, from, valid)`.
@@ -67,7 +67,7 @@ pub enum Helper {
     WaitLaunches,
 }
 
-/// [`Cache`] with an order.
+/// [`Cache`], with an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Hint {
@@ -99,7 +99,7 @@ impl Hint {
     }
 }
 
-/// The definitions of the helpers asked for, each followed by an empty line.
+/// Definitions of these helpers, each followed by an empty line.
 pub(crate) fn write(helpers: &BTreeSet<Helper>, dialect: &dyn CLike) -> String {
     let mut all = helpers.clone();
     all.extend(helpers.iter().filter_map(|h| dialect.helper_calls(*h)));
@@ -150,56 +150,53 @@ impl Helper {
         format!("{comment}{kind} {result} {}({parameters})\n{{\n{body}}}\n", self.name())
     }
 
-    /// What it does, in lines; of conversions how, where that is written out.
+    /// The helper's comment, in lines; conversions mention their rounding unless it is written out.
     fn comment(self, own: bool) -> String {
         match self {
             Helper::Mirror => "Index i reflected about 0 and n - 1 until it lies between them (n >= 1).".into(),
             Helper::MirrorFar => "Index i reflected about 0 and n - 1 until it lies between them (n >= 1), \
-                                  however far away it is."
+                                  from any distance."
                 .into(),
             Helper::MirrorNear => "Index i reflected about 0 and n - 1 until it lies between them (n >= 1): \
-                                   once is nearly always enough."
+                                   one reflection is nearly always enough."
                 .into(),
             Helper::Wrap => "i modulo n, in 0 .. n - 1.".into(),
             Helper::Min(_) | Helper::Max(_) => String::new(),
-            Helper::CountOnes(_) => "How many bits are 1.".into(),
-            Helper::LeadingZeros(_) => "How many bits stand above the highest 1.".into(),
+            Helper::CountOnes(_) => "Number of bits that are 1.".into(),
+            Helper::LeadingZeros(_) => "Number of 0 bits above the highest 1.".into(),
             Helper::Widen(Scalar::F16) if !own => "IEEE binary16 to binary32, exactly.".into(),
             Helper::Narrow(Scalar::F16) if !own => "binary32 to IEEE binary16, to nearest, ties to even.".into(),
             Helper::Narrow(Scalar::Bf16) => "binary32 to bfloat16, to nearest, ties to even.".into(),
             Helper::Widen(_) | Helper::Narrow(_) => String::new(),
             Helper::Word => "Two 16-bit samples in one word, the first in the low half.".into(),
             Helper::Pack(low, high) => format!(
-                "Two 16-bit samples in one word, which are in others: the first from byte {low} on, the second from \
-                 byte {high} on."
+                "Two 16-bit samples in one word: the first begins at byte {low} of a, the second at byte {high} of b."
             ),
             Helper::Dot => {
-                "sum + low * a + high * b of the two 16-bit samples a and b in a word; weights of 8 bits.".into()
+                "sum + low * a + high * b, where pair holds the 16-bit samples a and b; weights have 8 bits.".into()
             }
             Helper::Store { hint: Hint::Kept, .. } => {
-                "A launch that follows reads this: the second-level cache is to give it up last.".into()
+                "The next launch reads this: the L2 cache should evict it last.".into()
             }
             Helper::Load { .. } | Helper::Store { .. } => String::new(),
             Helper::CopyAsync(s, lanes) => format!(
-                "Starts copying {lanes} samples to shared memory, of which only the first `valid` are read and the \
-                 others become zero.\n\
-                 Both sides are aligned to {} bytes; where nothing is read, `from` may be anything.",
+                "Starts copying {lanes} samples to shared memory. Only the first `valid` are read; the others become \
+                 zero.\n\
+                 Both sides are aligned to {} bytes; if nothing is read, `from` may be anything.",
                 s.bytes() as u32 * lanes
             ),
-            Helper::CommitCopies => "Closes the group of the copies started so far.".into(),
+            Helper::CommitCopies => "Closes the group of copies started so far.".into(),
             Helper::WaitCopies(0) => "Waits for all groups of copies.".into(),
             Helper::WaitCopies(1) => "Waits for all groups of copies but the latest.".into(),
             Helper::WaitCopies(n) => format!("Waits for all groups of copies but the latest {n}."),
             Helper::AllowLaunch => {
-                "Lets the next launch begin when all blocks of this one have, where launches overlap.".into()
+                "Where launches overlap: the next one may begin when all blocks of this one have called this.".into()
             }
-            Helper::WaitLaunches => {
-                "Waits until all launches before have ended and what they wrote can be read.".into()
-            }
+            Helper::WaitLaunches => "Waits until all earlier launches have ended and their results can be read.".into(),
         }
     }
 
-    /// The type of the result, and the parameters.
+    /// Result type and parameters.
     fn signature(self, d: &dyn CLike) -> (&'static str, String) {
         let (int, float) = (d.type_name(Scalar::I32), d.type_name(Scalar::F32));
         let at = |memory: Option<Memory>| memory.map_or("", |memory| d.memory(memory));
@@ -238,10 +235,10 @@ impl Helper {
         }
     }
 
-    /// What it does, written out. Copies are done at once, and launches do not overlap.
+    /// The portable body. Copies are made at once, and launches do not overlap.
     fn body(self, d: &dyn CLike) -> String {
         let (int, uint) = (d.type_name(Scalar::I32), d.type_name(Scalar::U32));
-        // What reflects however often it takes.
+        // Any number of reflections.
         let far = format!(
             "    if (n == 1) return 0;\n    \
              const {uint} period = 2 * ({uint})(n - 1);\n    \
@@ -253,7 +250,7 @@ impl Helper {
             Helper::MirrorFar => far,
             Helper::MirrorNear => format!(
                 "    if (i >= 0 && i < n) return i;\n    \
-                 // What is negative is large here.\n    \
+                 // Negative values wrap to large ones.\n    \
                  const {uint} once = i < 0 ? 0 - ({uint})i : 2 * ({uint})(n - 1) - ({uint})i;\n    \
                  return once < ({uint})n ? ({int})once : {far}(i, n);\n",
                 far = Helper::MirrorFar.name()
@@ -292,7 +289,7 @@ impl Helper {
     }
 }
 
-/// The statement that gives `to` the bits of `from`.
+/// The statement that copies the bits of `from` into `to`.
 fn copy_bits(d: &dyn CLike, to: &str, s: Scalar, from: &str) -> String {
     match d.reinterpret(s, from) {
         Some(value) => format!("{to} = {value};"),

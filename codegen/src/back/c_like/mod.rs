@@ -1,14 +1,13 @@
-//! The one writer of kernels for C-like targets.
+//! The kernel writer of all C-like targets.
 //!
-//! Text. Parentheses stand where precedence or the compilers' warnings ask for them, and nowhere else. A local whose
-//! declaration is followed at once by the load that fills it becomes one line, and is `const` where nothing sets it
-//! again.
+//! Text. Parentheses appear only where precedence or compiler warnings ask for them. A declaration followed at once by
+//! the load that fills it becomes one line; it is `const` if nothing sets the local again.
 //!
-//! Arithmetic. In C, signed overflow is undefined, in the IR it wraps. Only sample data may ever overflow
-//! ([`Facts::is_data`]): sums and products of samples are computed in the unsigned type and converted back,
-//! `(int)((unsigned)a + b)`. In an unsigned sum one operand that is unsigned already makes the other one so: casts
-//! stand only at the first. Indices are computed plainly. Values narrower than `int` are promoted to it by the language
-//! itself, as a cast in the IR asks, so such a cast is not written.
+//! Arithmetic. Signed overflow is undefined in C, but wraps in the IR. Only sample data may ever overflow
+//! ([`Facts::is_data`]). So sums and products of samples are computed in the unsigned type and converted back,
+//! `(int)((unsigned)a + b)`. One unsigned operand makes the other one unsigned, so only the first is cast. Indices use
+//! plain arithmetic. The language itself promotes values narrower than `int`, so the IR's casts for this are not
+//! written.
 
 mod expr;
 mod helpers;
@@ -75,7 +74,7 @@ impl<L: CLike> Dialect for L {
     }
 }
 
-/// Writes one kernel's definition. The kernel's own name and those of the file's other functions come from the caller.
+/// Writes one kernel's definition. The caller chooses its name and those of the file's other functions.
 fn write_kernel(
     pair: (&Kernel, &KernelInfo),
     name: &str,
@@ -90,8 +89,8 @@ fn write_kernel(
     result.map(|()| w.lines.out)
 }
 
-/// Writes an expression over a kernel's scalar parameters, as a launch shape has them, for host code in which the
-/// parameters go by their own names.
+/// Writes an expression over a kernel's scalar parameters, such as a grid size, for host code. Parameters keep their
+/// names.
 pub fn write_host_expression(pair: (&Kernel, &KernelInfo), dialect: &dyn CLike, e: &Expr) -> String {
     let (mut helpers, mut namer) = (BTreeSet::new(), Namer::new(&[]));
     let mut w = Writer::new(pair, dialect, &mut namer, &mut helpers);
@@ -135,7 +134,7 @@ impl<'a> Writer<'a> {
         Err(Unsupported { kernel: self.kernel.name.clone(), target: self.dialect.name(), what: what.into() })
     }
 
-    /// What the dialect spells for a feature that it has.
+    /// The dialect's spelling of a feature that it claims to have.
     fn spelled<T>(&self, text: Option<T>, feature: Feature) -> Result<T, Unsupported> {
         text.map_or_else(|| self.unsupported(feature.reason()), Ok)
     }
@@ -159,7 +158,7 @@ impl<'a> Writer<'a> {
                 ParamKind::Scalar(s) => params.push(format!("{} {name}", d.type_name(s))),
                 ParamKind::Pointer(s, access) => {
                     let constness = if access == Access::Read { "const " } else { "" };
-                    // Data that others may still be writing is not constant.
+                    // Data that other launches may still write is not constant.
                     let changes = self.facts.overlaps() && access != Access::Write;
                     let restrict = if changes { String::new() } else { format!("{} ", d.restrict()) };
                     let pointer = format!("{}{constness}{} *{restrict}", d.memory(Memory::Global), d.type_name(s));
@@ -226,7 +225,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The value that a statement gives to the scalar `id` as a whole, if that is all it does.
+    /// The value that a statement gives to the whole scalar `id`, if it does nothing else.
     fn filling(&mut self, id: LocalId, s: &Stmt) -> Result<Option<String>, Unsupported> {
         let is = |p: &Place| *p == Place::Local(id);
         Ok(match s {
@@ -341,7 +340,7 @@ impl<'a> Writer<'a> {
         unroll: bool,
         body: &[Stmt],
     ) -> Result<(), Unsupported> {
-        // Bounds are evaluated once: what the body changes is kept before the loop.
+        // Bounds are evaluated once: those that the body changes are saved before the loop.
         let assigned = assigned_in(body);
         let changes = |e: &Expr| assigned.iter().any(|id| e.mentions(*id));
         let t = self.dialect.type_name(self.facts.local(var).scalar);
@@ -454,7 +453,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Where an array stands, if pointers say that.
+    /// The memory of an array, if pointer types name it.
     fn memory(&self, space: Space) -> Option<Memory> {
         let differ = self.dialect.memory(Memory::Global) != self.dialect.memory(Memory::Shared);
         differ.then_some(match space {

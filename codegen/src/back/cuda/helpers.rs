@@ -1,4 +1,4 @@
-//! Bodies of helper functions in CUDA text, for which devices have instructions.
+//! CUDA bodies of helper functions for which devices have instructions.
 
 use super::Cuda;
 use crate::back::c_like::{Helper, Hint};
@@ -6,7 +6,7 @@ use crate::back::dialect::CLike;
 use crate::ir::Scalar;
 use std::fmt::Write;
 
-/// The body, of what a portable one would be slower for.
+/// The body, where an instruction is faster than the portable one.
 pub(super) fn body(h: Helper) -> Option<String> {
     let value = |text: String| format!("    return {text};\n");
     Some(match h {
@@ -34,7 +34,7 @@ pub(super) fn body(h: Helper) -> Option<String> {
     })
 }
 
-/// One instruction from an architecture on, and nothing before, where copies are done at once and launches do not
+/// One instruction, from an architecture on. Older ones need nothing: their copies are synchronous, and launches do not
 /// overlap.
 fn instruction(since: u32, text: &str) -> String {
     format!("#if __CUDA_ARCH__ >= {since}\n    asm volatile(\"{text}\" ::: \"memory\");\n#endif\n")
@@ -43,7 +43,7 @@ fn instruction(since: u32, text: &str) -> String {
 fn copy_async(s: Scalar, lanes: u32) -> String {
     let t = Cuda.type_name(s);
     let bytes = s.bytes() as u32 * lanes;
-    // Only 16-byte copies can pass by the first-level cache.
+    // Only 16-byte copies can bypass the L1 cache.
     let cache = if bytes == 16 { "cg" } else { "ca" };
     let size = s.bytes();
     let mask = bytes - 1;
@@ -59,7 +59,7 @@ fn copy_async(s: Scalar, lanes: u32) -> String {
     )
 }
 
-/// The vector type that carries `lanes` samples, and the 32- or 64-bit elements that it has.
+/// The vector type of `lanes` samples, and its number of elements.
 fn vector(s: Scalar, lanes: u32) -> (&'static str, u32) {
     match (s, s.bytes() as u32 * lanes) {
         (Scalar::I64, 16) => ("longlong2", 2),
@@ -119,7 +119,7 @@ fn store(s: Scalar, lanes: u32, hint: Hint) -> String {
     match hint {
         Hint::Streaming => out += &format!("    __stcs({address}, {value});\n"),
         Hint::Kept => {
-            // What an element of the vector is to the assembler.
+            // The assembler's constraint and type of an element.
             let (constraint, kind) = match (s, s.bytes() as u32 * lanes / elements) {
                 (Scalar::F32, _) => ("f", "f32"),
                 (Scalar::F64, _) => ("d", "f64"),

@@ -1,4 +1,4 @@
-//! What CUDA text must have: copies, hints, waits where they belong, and what C refuses of it.
+//! CUDA text: copies, hints and waits in their places, and the refusals of C.
 
 use crate::back::{C, Cuda, Dialect};
 use crate::ir::conformance::cases;
@@ -16,7 +16,7 @@ fn case(name: &str) -> crate::ir::conformance::Case {
     cases().into_iter().find(|c| c.name == name).expect("a case of that name")
 }
 
-/// Asynchronous copies are helpers around one instruction each, with a plain copy for devices that have none.
+/// Asynchronous copies are helpers around one instruction each; devices without it copy plainly.
 #[test]
 fn asynchronous_copies() {
     insta::assert_snapshot!(text(&case("copy_async_ring").kernel));
@@ -26,8 +26,8 @@ fn asynchronous_copies() {
     assert!(sixteen.contains("cp.async.cg.shared.global [%0], [%1], 16, %2;"), "{sixteen}");
 }
 
-/// What the next level reads is stored to be evicted last, where a device can be told so, in vectors and one by
-/// one; other stores are as they were.
+/// Results that the next level reads are stored with the hint to be evicted last, where a device supports it, in
+/// vectors and one by one. Other stores stay as they are.
 #[test]
 fn kept_results() {
     let options = |sample| Options::new(sample, Boundary::WholeSymmetric, Direction::Forward);
@@ -50,7 +50,7 @@ fn kept_results() {
     insta::assert_snapshot!(["wide_i16_1_loop", "wide_f32_2_threads"].map(|name| text(&case(name).kernel)).join("\n"));
 }
 
-/// Every thread waits before it touches global memory, and nothing that is read is promised to stay as it is.
+/// Every thread waits before it touches global memory, and no pointer that is read promises constant data.
 #[test]
 fn overlapping_kernels_wait_first() {
     let how = Overlap { settled: Vec::new(), allows: Allows::BeforeStoring };
@@ -66,7 +66,7 @@ fn overlapping_kernels_wait_first() {
         walk.kernel(&scheme, level::Order::HorizontalFirst).expect("it is held")
     };
     assert!(overlapping(walk.clone()).contains("        wait_launches();"));
-    // One of the suite overlaps as it stands.
+    // One kernel of the suite overlaps already.
     let plain = cases().into_iter().filter(|case| case.name != "overlapping_launches");
     for kernel in plain.map(|case| case.kernel).chain([walk]) {
         let text = overlapping(kernel);
@@ -76,7 +76,7 @@ fn overlapping_kernels_wait_first() {
             let promises = |p: &&str| p.contains("const") && p.contains("__restrict__");
             assert_eq!(head.split(',').find(promises), None, "{head}");
             let (before, after) = body.split_once("wait_launches();").expect("it waits");
-            // What one statement reads and writes leaves it to the end of the threads.
+            // Where one statement both reads and writes, the end of the threads lets the next launch begin.
             let allowed = after.matches("allow_launch();").count();
             assert!(allowed <= 1 && !before.contains("allow_launch();"), "{text}");
             assert!(allowed == 1 || !head.contains("legall53"), "{text}");
@@ -90,10 +90,10 @@ fn overlapping_kernels_wait_first() {
     }
 }
 
-/// The lines of a kernel's text that touch these arrays and may be come to before it has waited.
+/// Lines of a kernel's text that touch these arrays and may run before it has waited.
 fn not_waited_for<'a>(text: &'a str, arrays: &[&str]) -> Vec<&'a str> {
-    /// An open block: whether it was waited before it, at the end of all the branches beside it, and whether one of
-    /// them is for all else.
+    /// An open block: whether the kernel has waited before it, whether it has at the end of all sibling branches, and
+    /// whether one of these is an `else`.
     struct Block {
         before: bool,
         beside: bool,
@@ -128,8 +128,8 @@ fn not_waited_for<'a>(text: &'a str, arrays: &[&str]) -> Vec<&'a str> {
     found
 }
 
-/// What is settled is loaded before a kernel waits, in blocks inside the image and at its upper and lower edges;
-/// nothing else is touched before.
+/// Settled arrays are loaded before a kernel waits, in blocks inside the image and at its upper and lower edges.
+/// Nothing else is touched before.
 #[test]
 fn settled_arrays_are_not_waited_for() {
     let schemes = [
@@ -165,7 +165,7 @@ fn settled_arrays_are_not_waited_for() {
     }
 }
 
-/// A CPU has neither lanes nor copies that run beside it.
+/// A CPU has neither lanes nor asynchronous copies.
 #[test]
 fn c_refuses() {
     use crate::ir::Stmt;
@@ -175,7 +175,7 @@ fn c_refuses() {
         (Stmt::SyncWarp, "synchronises a warp"),
     ] {
         let mut kernel = case("branches_loop").kernel;
-        // Not valid in a block of one thread; the writer does not rely on that.
+        // Invalid in a block of one thread; the writer does not rely on that.
         let info = validate(&kernel).expect("a kernel of the suite");
         kernel.body.push(stmt);
         let error = C.write(&[(&kernel, &info)]).unwrap_err().to_string();

@@ -1,20 +1,20 @@
-//! Expressions, none of which is long: what would be has variables in it.
+//! Short expressions: long operands become variables.
 
 use super::helpers::Helper;
 use super::{Writer, type_name};
 use crate::back::text::{self, Grammar, Prec, Text};
 use crate::ir::*;
 
-/// What rustfmt keeps on one line: arguments, chains and conditionals are broken beyond 60, 60 and 50 columns.
+/// Columns that an expression may take. rustfmt breaks arguments, chains and conditionals beyond 60, 60 and 50 columns.
 pub(super) const WIDTH: usize = 48;
 
 /// An expression and its type.
 pub(super) type Typed = Text<Scalar>;
 
 impl Typed {
-    /// As what a method is called on: a literal needs its type.
+    /// The text as a method's receiver: a literal needs its type.
     fn receiver(&self) -> String {
-        // A call may begin with one: `9_i32.wrapping_mul(x)`.
+        // A call may begin with a literal: `9_i32.wrapping_mul(x)`.
         let literal =
             self.text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) && !self.text.ends_with(')');
         if literal && self.prec >= Prec::Unary {
@@ -30,7 +30,7 @@ impl Typed {
 }
 
 impl Writer<'_> {
-    /// Makes variables of the longest texts until all fit one line beside `rest` other characters.
+    /// Moves the longest texts into variables until all fit one line with `rest` other characters.
     pub(super) fn fit(&mut self, parts: &mut [&mut Typed], rest: usize) {
         while parts.iter().map(|p| p.text.len()).sum::<usize>() + rest > WIDTH {
             let longest = parts.iter_mut().max_by_key(|p| p.text.len()).expect("there are parts");
@@ -166,10 +166,10 @@ impl Writer<'_> {
     pub(super) fn join(&mut self, op: BinOp, mut a: Typed, mut b: Typed, scalar: Scalar) -> Typed {
         self.fit(&mut [&mut a, &mut b], 8);
         let logical = a.of == Scalar::Bool;
-        let (symbol, prec) = Grammar::Rust.operator(op, logical).expect("what is a method is written before");
+        let (symbol, prec) = Grammar::Rust.operator(op, logical).expect("methods are written elsewhere");
         let compares = matches!(prec, Prec::Relation | Prec::Equality);
         let chains = matches!(prec, Prec::LogicalAnd | Prec::LogicalOr);
-        // `x as i32 < y` would begin a generic type, and a literal that is shifted needs its type.
+        // `x as i32 < y` would begin a generic type, and a shifted literal needs its type.
         let left = match prec {
             Prec::Shift if a.begins_as_literal() => a.receiver(),
             Prec::Shift => a.at(Prec::Unary),

@@ -1,8 +1,8 @@
-//! The functions that emitted Rust may call: each is defined in a file only if something in it calls it.
+//! Helper functions of emitted Rust: a file defines only those it calls.
 
 use crate::ir::Scalar;
 
-/// A function that kernels may call.
+/// A helper function of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Helper {
     /// `mirror(i, n)`.
