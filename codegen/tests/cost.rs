@@ -1,4 +1,4 @@
-//! What schedules cost: the papers' figures come out of the counts.
+//! Costs of schedules: the counts agree with the papers' figures.
 
 use lifting_codegen::cost::{Cost, CostError, separable};
 use lifting_codegen::ir::Scalar;
@@ -38,7 +38,7 @@ fn separate_passes_move_4m() {
     }
 }
 
-/// Chunks of columns pay for their halo: little, and only where there is more than one.
+/// Chunks of columns pay for their halo: little, and only where there is more than one chunk.
 #[test]
 fn chunks_pay_for_their_halo() {
     let geometry = Geometry::uniform(&[1024, 64], 1).expect("a geometry");
@@ -47,7 +47,8 @@ fn chunks_pay_for_their_halo() {
     assert!((2.0..2.1).contains(&vertical.moved) && vertical.moved > 2.0, "{}", vertical.moved);
 }
 
-/// Columns in slabs of coalesced width touch whole sectors, each once: an eighth of a sector a sample of 4 bytes and direction.
+/// Columns in slabs of coalesced width touch whole sectors once each: an eighth of a sector per 4-byte sample and
+/// direction.
 #[test]
 fn vertical_passes_are_coalesced() {
     let geometry = Geometry::uniform(&[64, 256], 1).expect("a geometry");
@@ -62,7 +63,7 @@ fn vertical_passes_are_coalesced() {
     }
 }
 
-/// Passes in registers read again what is halo, and nothing else: 32 lanes for 28, and 4 pairs for each chunk of 10. No barrier, whole sectors.
+/// Passes in registers re-read only the halo: 32 lanes for 28, and 4 pairs per chunk of 10. No barriers, whole sectors.
 #[test]
 fn passes_in_registers_move_little() {
     let geometry = Geometry::uniform(&[240, 896], 1).expect("a geometry");
@@ -92,7 +93,7 @@ fn lifting_is_counted() {
     }
 }
 
-/// Every axis of a volume, and of what is more than a volume.
+/// Every axis of a volume, and of an array with more axes.
 #[test]
 fn more_dimensions() {
     let volume = Geometry::uniform(&[8, 16, 32], 2).expect("a geometry");
@@ -135,7 +136,7 @@ fn refusals() {
     let mut invalid = other.clone();
     invalid.launch.block = [0, 1, 1];
     assert!(matches!(run(&geometry, &invalid), Err(CostError::Invalid(_))));
-    // The inverse's kernel takes its arguments in another order: it goes astray, and that is found.
+    // The inverse kernel takes its arguments in another order, which causes a fault.
     let inverse = vertical::kernel(&scheme("cdf97"), Options { direction: Direction::Inverse, ..options });
     assert!(matches!(run(&geometry, &inverse.expect("a kernel")), Err(CostError::Fault(_))));
 }

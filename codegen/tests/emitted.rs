@@ -1,4 +1,4 @@
-//! The text of whole files, as it is shipped: reviewed when it changes.
+//! Snapshots of whole emitted files, reviewed when they change.
 
 use lifting_codegen::emit::{self, EmitError, Request};
 use lifting_codegen::ir::Scalar;
@@ -15,7 +15,7 @@ fn request<'a>(scheme: &'a Scheme, samples: &'a [Scalar]) -> Request<'a> {
     Request { scheme, boundary: scheme.boundary(), samples, gain, command: "liftc x.lift -o kernels/" }
 }
 
-/// Without the version, which changes more often than anything else.
+/// The text without the version, which changes more often than anything else.
 fn unversioned(text: String) -> String {
     text.replace(&format!("Made by lifting {}", env!("CARGO_PKG_VERSION")), "Made by lifting VERSION")
 }
@@ -61,8 +61,8 @@ fn header() {
     insta::assert_snapshot!(unversioned(emit::header(&request, &[&emit::C, &emit::CUDA])));
 }
 
-/// Every wavelet, in all its usual types: what a schedule cannot hold in its usual shape is held in another, which the
-/// file names.
+/// Every wavelet in all its natural types. Where a schedule cannot have its usual shape, another shape replaces it and
+/// the file names both.
 #[test]
 fn every_wavelet_of_the_catalogue_has_files() {
     let mut replaced = Vec::new();
@@ -87,7 +87,7 @@ fn every_wavelet_of_the_catalogue_has_files() {
     );
 }
 
-/// Nothing in a file depends on when or how often it is made.
+/// Emission is deterministic.
 #[test]
 fn text_is_deterministic() {
     assert_eq!(cuda("fidelity", Scalar::I32), cuda("fidelity", Scalar::I32));
@@ -95,7 +95,7 @@ fn text_is_deterministic() {
 }
 
 #[test]
-fn what_cannot_be_emitted_is_an_error() {
+fn invalid_requests_are_errors() {
     let scheme = wavelet("dd137");
     assert_eq!(emit::c(&request(&scheme, &[])), Err(EmitError::NoSamples));
     assert_eq!(emit::cuda(&request(&scheme, &[])), Err(EmitError::NoSamples));
@@ -109,7 +109,7 @@ fn what_cannot_be_emitted_is_an_error() {
     assert!(error.contains("f16") && error.contains("f32"), "{error}");
 }
 
-/// A description cannot end the comment that it stands in, nor swallow the line after it.
+/// A description can neither end its comment nor join the next line to it.
 #[test]
 fn comments_hold_any_description() {
     use lifting_codegen::back::comment_line;

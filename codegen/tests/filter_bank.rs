@@ -1,6 +1,6 @@
-//! Schedules that filter, against an exact filter bank: what a line is beyond its ends is an extension of it, and sums
-//! are of 512 bits. How far rounding may take a result is derived ([`Rounding`]), and lifting's own results are held to
-//! the same, which says that the filters and the extension are those of the scheme.
+//! Filtering schedules against an exact filter bank: lines are extended beyond their ends, and sums have 512 bits. The
+//! bound on rounding errors is derived ([`Rounding`]). Lifting's results must keep it too, which shows that the filters
+//! and the extension are those of the scheme.
 
 use crate::testing::{compiled, full, types};
 use lifting_codegen::ir::Scalar;
@@ -15,7 +15,7 @@ use lifting_dsl::rounding::Rounding;
 use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Domain, Scheme};
 
-/// A line, and where it begins.
+/// A line, and the parity of its first position.
 struct Line<'a> {
     samples: &'a [f64],
     parity: i64,
@@ -23,12 +23,12 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The sample at a position, of the extended line.
+    /// The sample at a position of the extended line.
     fn at(&self, position: i64) -> Float {
         let (n, x) = (self.samples.len() as i64, position - self.parity);
         let index = match self.boundary {
             Boundary::Periodic => x.rem_euclid(n),
-            // There and back again takes 2(n − 1).
+            // The reflected extension has the period 2(n − 1).
             Boundary::WholeSymmetric => {
                 let x = x.rem_euclid(2 * (n - 1));
                 x.min(2 * (n - 1) - x)
@@ -42,7 +42,7 @@ impl Line<'_> {
         self.parity..self.parity + self.samples.len() as i64
     }
 
-    /// low[k] = Σ low(n) · x[2k + n], and so for the high band.
+    /// low[k] = Σ low(n) · x[2k + n]; likewise for the high band.
     fn analysed(&self, position: i64, filters: &Filters<Float>) -> Float {
         let bank = &filters.analysis;
         let filter = if position % 2 == 0 { &bank.low } else { &bank.high };
@@ -50,7 +50,7 @@ impl Line<'_> {
         sum(filter.terms().map(|(n, tap)| tap * &self.at(first + n)))
     }
 
-    /// Band sample k adds low[k] · low(n) to x[2k + n], and so for the high band.
+    /// Band sample k adds low[k] · low(n) to x[2k + n]; likewise for the high band.
     fn synthesised(&self, position: i64, filters: &Filters<Float>) -> Float {
         let band = |filter: &Laurent<Float>, phase: i64| {
             let taps = filter.terms().filter(|(n, _)| (position - n) % 2 == 0);
@@ -64,8 +64,7 @@ fn sum(terms: impl Iterator<Item = Float>) -> Float {
     terms.fold(Float::zero(), |sum, term| &sum + &term)
 }
 
-/// The first sample of a transformed line that is further from the exact one than rounding takes it. Bands are
-/// interleaved.
+/// The first sample of a transformed line whose error exceeds the rounding bound. Bands are interleaved.
 pub fn beyond_rounding<T: Sample>(
     scheme: &Scheme,
     (direction, boundary, parity): (Direction, Boundary, usize),
@@ -91,7 +90,7 @@ pub fn beyond_rounding<T: Sample>(
     let share = rounding.share(T::KIND, 1);
     line.positions().zip(found).zip(magnitudes).find_map(|((position, found), magnitude)| {
         let exact = match (samples.len(), direction) {
-            // Lines of one sample stay as they are.
+            // Lines of one sample stay unchanged.
             (1, _) => Float::from_f64(samples[0]).expect("samples are finite"),
             (_, Direction::Forward) => line.analysed(position, &filters),
             (_, Direction::Inverse) => line.synthesised(position, &filters),
@@ -103,7 +102,7 @@ pub fn beyond_rounding<T: Sample>(
     })
 }
 
-/// The real wavelets of the catalogue, some that stand for all, and which border rules each refuses.
+/// The real wavelets of the catalogue, or a selection, and the border rules that each refuses.
 #[test]
 fn the_catalogue_is_filtered_or_refused_by_name() {
     let schedule = AXIS_SCHEDULES.iter().find(|schedule| !schedule.has_lifting_bits()).expect("there is one");
@@ -142,7 +141,7 @@ fn the_catalogue_is_filtered_or_refused_by_name() {
     assert!(ran.iter().all(|&n| n >= 20), "{ran:?}");
 }
 
-/// Some of it, to be read.
+/// A snapshot for review.
 #[test]
 fn text() {
     let [_, _, cdf97] = crate::testing::wavelets();

@@ -22,7 +22,7 @@ fn interpreter_conforms() {
     }
 }
 
-/// Warps of other numbers of lanes than CUDA's, which CUDA refuses.
+/// Other warp sizes than CUDA's, which CUDA refuses.
 #[test]
 fn other_warps_conform() {
     for lanes in [16, 64] {
@@ -35,14 +35,14 @@ fn other_warps_conform() {
             interp::run(&case.kernel, &info, &mut args).unwrap_or_else(|e| panic!("{e}\n{text}"));
             case.check(&args).unwrap_or_else(|e| panic!("{e}\n{text}"));
             let refused = Cuda.check(&case.kernel).expect_err("CUDA's warps have 32 lanes").to_string();
-            assert!(refused.contains(&format!("its warps have {lanes} lanes, and not 32")), "{refused}");
+            assert!(refused.contains(&format!("its warps have {lanes} lanes instead of 32")), "{refused}");
             assert!(text.contains(&format!("warps of {lanes} lanes")), "{text}");
         }
     }
 }
 
-/// Every kernel of the suite, made to overlap, is valid and does the same: it waits before it touches what launches
-/// before may write.
+/// Every kernel of the suite, made to overlap, is valid and has the same results: it waits before it touches memory
+/// that earlier launches may write.
 #[test]
 fn overlapping_kernels_conform() {
     for case in cases() {

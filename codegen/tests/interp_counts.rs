@@ -1,11 +1,12 @@
-//! Counts of single accesses, against what the hardware's rules say.
+//! Counts of single accesses, against the hardware's rules.
 
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::interp::{self, Arg, Buffer, Counts, Operations};
 use lifting_codegen::ir::valid::validate;
 use lifting_codegen::ir::*;
 
-/// A block of 64 threads that runs `body` over a global array of 4096 elements, misaligned by `offset` elements, and a shared one.
+/// A block of 64 threads that runs `body` over a global array of 4096 elements, misaligned by `offset` elements, and a
+/// shared array.
 fn count(scalar: Scalar, offset: usize, body: impl FnOnce(&mut Builder, Space, Space, Expr)) -> Counts {
     let mut b = Builder::new("counted");
     let data = Space::Global(b.pointer("data", scalar, Access::ReadWrite, "an array"));
@@ -17,7 +18,7 @@ fn count(scalar: Scalar, offset: usize, body: impl FnOnce(&mut Builder, Space, S
     interp::run(&kernel, &info, &mut args).expect("sound")
 }
 
-/// Sectors that two warps move, loading at an index.
+/// Sectors that two warps move when they load at an index.
 fn sectors(scalar: Scalar, offset: usize, lanes: u32, index: impl Fn(Expr) -> Expr) -> (u64, u64) {
     let counts = count(scalar, offset, |b, data, _, t| {
         let w = b.array("w", scalar, lanes);
@@ -35,8 +36,8 @@ fn global_sectors() {
     assert_eq!(sectors(F32, 0, 1, |t| t), (8, 8), "64 samples of 4 bytes");
     assert_eq!(sectors(I16, 0, 1, |t| t), (4, 4));
     assert_eq!(sectors(F64, 0, 1, |t| t), (16, 16));
-    assert_eq!(sectors(F32, 0, 4, |t| t * 4), (32, 32), "16 bytes a thread");
-    assert_eq!(sectors(F32, 1, 1, |t| t), (10, 9), "each warp straddles a sector; the middle one is both's");
+    assert_eq!(sectors(F32, 0, 4, |t| t * 4), (32, 32), "16 bytes per thread");
+    assert_eq!(sectors(F32, 1, 1, |t| t), (10, 9), "each warp straddles a sector; both touch the middle one");
     assert_eq!(sectors(F32, 0, 1, |t| t + 1), (10, 9));
     assert_eq!(sectors(F32, 0, 1, |t| t * 2), (16, 16));
     assert_eq!(sectors(F32, 0, 1, |t| t * 8), (64, 64), "a sector each");
@@ -46,7 +47,7 @@ fn global_sectors() {
     assert_eq!(sectors(F32, 0, 1, |t| (t % 4) * 8), (8, 4));
 }
 
-/// Wavefronts and conflicts of two warps, storing at an index.
+/// Wavefronts and conflicts of two warps that store at an index.
 fn banks(scalar: Scalar, lanes: u32, index: impl Fn(Expr) -> Expr) -> (u64, u64) {
     let counts = count(scalar, 0, |b, _, cells, t| {
         let zero = Expr::Cast(scalar, Box::new(if scalar == Scalar::F32 { 0.into() } else { t.clone() }));
@@ -63,7 +64,7 @@ fn shared_banks() {
     use Scalar::*;
     assert_eq!(banks(I32, 1, |t| t), (2, 0));
     assert_eq!(banks(I32, 1, |t| t * 2), (4, 2), "every other bank");
-    assert_eq!(banks(I32, 1, |t| t * 3), (2, 0), "odd strides are free of conflicts");
+    assert_eq!(banks(I32, 1, |t| t * 3), (2, 0), "odd strides have no conflicts");
     assert_eq!(banks(I32, 1, |t| t * 32), (64, 62), "one bank");
     assert_eq!(banks(I32, 1, |t| t * 31), (2, 0));
     assert_eq!(banks(I16, 1, |t| t), (2, 0), "two lanes share a word");
@@ -71,8 +72,8 @@ fn shared_banks() {
     assert_eq!(banks(I16, 1, |t| t * 4), (4, 2));
     assert_eq!(banks(I64, 1, |t| t), (4, 0), "half a warp at a time");
     assert_eq!(banks(I64, 1, |t| t * 2), (8, 4));
-    assert_eq!(banks(I32, 2, |t| t * 2), (4, 0), "8 bytes a thread");
-    assert_eq!(banks(I32, 4, |t| t * 4), (8, 0), "16 bytes a thread, a quarter of a warp at a time");
+    assert_eq!(banks(I32, 2, |t| t * 2), (4, 0), "8 bytes per thread");
+    assert_eq!(banks(I32, 4, |t| t * 4), (8, 0), "16 bytes per thread, a quarter of a warp at a time");
     assert_eq!(banks(I32, 4, |t| t * 32), (64, 56));
     assert_eq!(banks(F32, 1, |t| t.clone() % 32 * 32 + t / 32), (64, 62));
 }
@@ -89,7 +90,7 @@ fn broadcasts_are_free() {
     assert_eq!((counts.barriers, counts.blocks, counts.threads, counts.launches), (1, 1, 64, 1));
 }
 
-/// Only active threads count, a warp only if one of its threads is.
+/// Only active threads count; a warp counts if one of its threads is active.
 #[test]
 fn masks() {
     let counts = count(Scalar::F32, 0, |b, data, _, t| {

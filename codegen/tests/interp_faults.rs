@@ -1,4 +1,4 @@
-//! A deliberately broken kernel of each kind: the interpreter names what went wrong, where, and for whom.
+//! A deliberately broken kernel for each kind of fault: the interpreter names the fault, its place and its thread.
 
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::interp::{self, Arg, Buffer, Fault, Options, Program};
@@ -8,7 +8,7 @@ use lifting_codegen::ir::*;
 use BinOp::*;
 use Scalar::*;
 
-/// Runs a kernel with one block of threads over `data` (read and write) and `out` (write), both of `i32`, with a scalar `n`.
+/// A kernel with one block of threads over `data` (read and write) and `out` (write), both of `i32`, with a scalar `n`.
 struct Broken {
     block: [u32; 3],
     grid: i32,
@@ -56,7 +56,7 @@ struct Scene {
     t: Expr,
 }
 
-/// For asynchronous copies: a further parameter of 32 elements and a further shared array.
+/// Arrays of asynchronous copies: a further parameter of 32 elements and a further shared array.
 struct Copying {
     source: ParamId,
     shared: SharedId,
@@ -68,7 +68,7 @@ impl Copying {
     }
 
     fn declare(b: &mut Builder) -> Copying {
-        Copying { source: b.pointer("source", I32, Access::Read, "what is copied"), shared: b.shared("ring", I32, 64) }
+        Copying { source: b.pointer("source", I32, Access::Read, "values to copy"), shared: b.shared("ring", I32, 64) }
     }
 
     fn row(&self) -> Space {
@@ -193,7 +193,7 @@ faults! {
         b.load_new("near", I32, s.row, Expr::binary(Xor, s.t.clone(), 1.into()));
         b.load_new("far", I32, s.row, Expr::binary(Xor, s.t.clone(), 33.into()));
     }
-    /// A read by another warp is not forgotten when the first warp reads again after synchronising.
+    /// A read by another warp is not forgotten when the first warp reads again after a synchronisation.
     shared_race_read_elsewhere: Broken::new(64), |b, s| {
         b.store(s.row, s.t.clone(), s.t.clone());
         b.barrier();
@@ -252,7 +252,7 @@ faults! {
         b.load_new("own", I32, copying.row(), s.t.clone());
         b.load_new("other", I32, copying.row(), Expr::binary(Xor, s.t.clone(), 1.into()));
     }
-    /// The other lanes have read, but nobody has synchronised since.
+    /// The other lanes have read, without a synchronisation since.
     copy_over_a_read: Broken::new(32), |b, s| {
         let copying = Copying::declare(b);
         b.store(copying.row(), s.t.clone(), 1);
@@ -336,14 +336,14 @@ faults! {
     }
 }
 
-/// The validator refuses barriers and shuffles that may diverge; the interpreter does not rely on it.
+/// The validator refuses barriers and shuffles that may diverge; the interpreter does not rely on that.
 fn without_validator(build: impl FnOnce(&mut Builder)) -> String {
     let shape = |body| Launch { block: [64, 1, 1], grid: [body, 1.into(), 1.into()] };
     let mut b = Builder::new("broken");
     build(&mut b);
     let broken = b.finish(shape(Expr::i32(1)));
     assert!(validate(&broken).is_err());
-    // What the validator says of the same kernel without its body, and that no local is known to be uniform.
+    // Facts about the same kernel without its body, and no local known to be uniform.
     let mut info = validate(&Kernel { body: Vec::new(), ..broken.clone() }).expect("an empty kernel is valid");
     info.locals.iter_mut().for_each(|l| l.level = Level::Thread);
     interp::run(&broken, &info, &mut []).expect_err("the kernel is broken").to_string()
@@ -382,7 +382,8 @@ fn divergent_sync() {
     insta::assert_snapshot!(fault);
 }
 
-/// What is right about copies: they may stay unfinished, at the end and over a loop, and what is read again after synchronising is free.
+/// Sound copies: they may stay unfinished at the end and across a loop, and reading again after a synchronisation is
+/// free.
 #[test]
 fn sound_copies_pass() {
     let sound = Broken { grid: 2, ..Broken::new(32) };
@@ -411,7 +412,7 @@ fn sound_copies_pass() {
 fn undefined_buffers() {
     let mut b = Builder::new("broken");
     let data = Space::Global(b.pointer("data", I32, Access::ReadWrite, "half defined"));
-    let count = b.scalar("count", I32, "how many are read");
+    let count = b.scalar("count", I32, "number of elements read");
     b.store(data, Builtin::ThreadX, 1);
     b.if_(Expr::from(Builtin::ThreadX).eq_(0.into()), |b| {
         b.for_("i", 0, count, 1, |b, i| {
@@ -429,7 +430,7 @@ fn undefined_buffers() {
     insta::assert_snapshot!(run(2).expect_err("element 8 was never stored"));
 }
 
-/// The base of an array counts: the same accesses are right or wrong with it.
+/// The misalignment of an array counts: it makes the same accesses right or wrong.
 #[test]
 fn misaligned_base() {
     let mut b = Builder::new("broken");
@@ -477,7 +478,7 @@ fn arguments() {
     insta::assert_snapshot!(text);
 }
 
-/// Same statements, done right: no false alarms.
+/// The same statements in sound kernels raise no false alarm.
 #[test]
 fn sound_kernels_pass() {
     let sound = Broken { grid: 2, ..Broken::new(32) };
@@ -497,7 +498,7 @@ fn sound_kernels_pass() {
     assert_eq!(counts.expect("a sound kernel").barriers, 4);
 }
 
-/// The validator lets no such kernel through: it is broken after that.
+/// The validator rejects such kernels, so this one is broken after validation.
 #[test]
 fn not_waited_for_launches() {
     let mut b = Builder::new("early");
@@ -525,14 +526,14 @@ fn not_waited_for_launches() {
         (
             last - 1,
             vec![here],
-            "`there`, which launches before may still write, is read here by a thread that has not waited",
+            "`there`, which earlier launches may still write, is read here by a thread that has not waited",
         ),
         (
             last,
             vec![here, there],
-            "`out`, which launches before may still write, is written here by a thread that has not",
+            "`out`, which earlier launches may still write, is written here by a thread that has not",
         ),
-        (2, vec![], "`here`, which launches before may still write, is read here"),
+        (2, vec![], "`here`, which earlier launches may still write, is read here"),
     ] {
         let fault = run(wait, &settled).expect_err("it is too early").to_string();
         assert!(fault.contains(said) && fault.contains("block [0, 0, 0], thread [0, 0, 0]"), "{fault}");

@@ -1,4 +1,4 @@
-//! What the validator refuses, in its words, and what it must accept.
+//! Errors of the validator, in its words, and kernels that it must accept.
 
 use lifting_codegen::ir::build::Builder;
 use lifting_codegen::ir::valid::{Level, validate};
@@ -71,7 +71,7 @@ fn types() {
     insta::assert_snapshot!(errors(&b.finish(launch([32, 1, 1]))));
 }
 
-/// Bytes are loaded, stored and cast to integers, and no more.
+/// Bytes can only be loaded, stored and cast to integers.
 #[test]
 fn bytes_are_for_storage() {
     let mut b = Builder::new("bytes");
@@ -89,7 +89,7 @@ fn bytes_are_for_storage() {
     let four = b.array("four", U8, 4);
     b.load(Place::Elem(four, 0.into()), src, 0, 4, Cache::Default);
     let said = errors(&b.finish(launch([1, 1, 1])));
-    for part in ["u8", "there is no cast from u8 to f32", "elements of u8 are moved one at a time"] {
+    for part in ["u8", "cannot cast from u8 to f32", "elements of u8 must be moved one at a time"] {
         assert!(said.contains(part), "{said}");
     }
     assert_eq!(said.trim().lines().count(), 3, "{said}");
@@ -189,7 +189,7 @@ fn heads() {
     insta::assert_snapshot!(errors(&b.finish(Launch { block: [32, 32, 2], grid })));
 }
 
-/// `if cond { effect }` in a block of that shape.
+/// `if cond { effect }` in a block of this shape.
 fn guarded(block: [u32; 3], cond: impl FnOnce(&mut Builder) -> Expr, shuffle: bool) -> Result<(), String> {
     let Scene { builder: mut b, .. } = scene("guarded");
     let x = b.let_("x", F32, f32(1.0));
@@ -230,7 +230,7 @@ fn uniformity() {
     assert_eq!(guarded([128, 1, 1], over(64), true), Ok(()));
     assert!(guarded([128, 1, 1], over(16), true).is_err());
     assert!(guarded([48, 2, 1], over(32), true).is_err(), "rows are not whole warps");
-    // Through locals, and with the thread's number in a block of two dimensions.
+    // Through locals, and with the thread's number in a two-dimensional block.
     let through = |b: &mut Builder| {
         let t = b.let_("t", I32, Expr::from(ThreadY) * 64 + ThreadX);
         let warp = b.let_("warp", I32, Expr::from(t) >> 5);
@@ -242,7 +242,7 @@ fn uniformity() {
         (Expr::from(t) / 32).lt(2.into())
     };
     assert!(guarded([64, 2, 1], skewed, true).is_err());
-    // What is assigned under divergent control differs, whatever its value.
+    // Locals assigned under divergent control differ, even with equal values.
     let assigned = |outside: bool| {
         move |b: &mut Builder| {
             let flag = b.let_("flag", I32, 0);
@@ -252,7 +252,7 @@ fn uniformity() {
     };
     assert_eq!(guarded([64, 1, 1], assigned(true), false), Ok(()));
     assert!(guarded([64, 1, 1], assigned(false), false).is_err());
-    // A loop carries what is assigned late to what is read early.
+    // A loop carries late assignments to early reads.
     let carried = |b: &mut Builder| {
         let (a, c) = (b.let_("a", I32, 0), b.let_("c", I32, 0));
         b.for_("i", 0, 3, 1, |b, _| {
@@ -262,7 +262,7 @@ fn uniformity() {
         Expr::from(a).eq_(0.into())
     };
     assert!(guarded([64, 1, 1], carried, false).is_err());
-    // What nobody writes is the same for all who load it from one place.
+    // Loads from one place of an array that nothing writes are uniform.
     let loaded =
         |at: Expr| move |b: &mut Builder| Expr::from(b.load_new("v", F32, Space::Global(ParamId(0)), at)).gt(f32(0.0));
     assert_eq!(guarded([64, 1, 1], loaded(BlockX.into()), false), Ok(()));
@@ -272,7 +272,7 @@ fn uniformity() {
         Expr::from(b.load_new("v", F32, Space::Shared(row), 0)).gt(f32(0.0))
     };
     assert!(guarded([64, 1, 1], stored, false).is_err());
-    // A ballot is the same for all lanes of its warp.
+    // A ballot is uniform over its warp.
     let found = |b: &mut Builder| {
         let bits = b.ballot("bits", Expr::from(ThreadX).gt(3.into()));
         Expr::from(bits).ne_(Expr::int(0, U32))
@@ -356,7 +356,7 @@ fn info() {
     assert_eq!(facts(LocalId(x.0 + 1)), (1, 1, false, Level::Block));
 }
 
-/// A kernel that waits for launches anywhere has done so, on every path, before it touches what they may write.
+/// A kernel that waits for launches anywhere must, on every path, do so before it touches memory that they may write.
 #[test]
 fn waiting_for_launches() {
     let waits = |b: &mut Builder| b.push(Stmt::WaitLaunches);
@@ -373,9 +373,9 @@ fn waiting_for_launches() {
         waits(b);
         b.store(dst, t.clone(), x);
     };
-    // Not at all, first, in all branches.
-    validate(&on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false)).expect("it is launched when all before has ended");
-    validate(&on(&|b, src, dst, t| copy(b, src, dst, &t), true)).expect("what it reads is settled");
+    // No wait, a wait at the start, waits in all branches.
+    validate(&on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false)).expect("it never overlaps earlier launches");
+    validate(&on(&|b, src, dst, t| copy(b, src, dst, &t), true)).expect("it reads settled arrays");
     let in_branches = |both: bool| {
         on(
             &|b, _, dst, t| {
@@ -392,12 +392,12 @@ fn waiting_for_launches() {
     validate(&in_branches(true)).expect("both wait");
     let said = errors(&in_branches(false));
     assert!(
-        said.contains("it writes `dst`, which launches before may still write, and has not waited for them"),
+        said.contains("it writes `dst`, which earlier launches may still write, without having waited for them"),
         "{said}"
     );
     let said = errors(&on(&|b, src, dst, t| copy(b, src, dst, &t), false));
     assert!(said.contains("statement 2, `x = load src[thread.x]`: it reads `src`"), "{said}");
-    // A loop may run not even once.
+    // A loop may run zero times.
     let looped = on(
         &|b, _, dst, t| {
             b.for_("i", 0, t.clone(), 1, |b, _| waits(b));
@@ -409,11 +409,11 @@ fn waiting_for_launches() {
     let mut written = on(&|b, _, dst, t| b.store(dst, t, f32(1.0)), false);
     written.settled = vec![ParamId(1), ParamId(9)];
     let said = errors(&written);
-    assert!(said.contains("parameter `dst`: what is settled is a pointer that is only read"), "{said}");
-    assert!(said.contains("settled arrays: there is no parameter 9"), "{said}");
+    assert!(said.contains("parameter `dst`: a settled array must be a read-only pointer"), "{said}");
+    assert!(said.contains("settled arrays: parameter 9 does not exist"), "{said}");
 }
 
-/// The text of a kernel with everything in it.
+/// The text of a kernel with every construct.
 #[test]
 fn printed() {
     let Scene { src, dst, n, row, t, builder: mut b } = scene("printed");

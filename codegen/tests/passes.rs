@@ -16,17 +16,17 @@ use lifting_dsl::sample::{Arithmetic, Sample};
 use lifting_dsl::{Boundary, Domain, Scheme, testing};
 use proptest::prelude::*;
 
-/// The pass schedules; that of whole vectors takes lattices only.
+/// The pass schedules. The one for whole vectors takes lattices only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schedule {
     Horizontal,
     Vertical,
     Lattice(Along, lattice::Shape),
-    /// Rows in registers: whether aligned ones only, and strips a warp.
+    /// Rows in registers: whether only aligned ones, and strips per warp.
     Lines(bool, u32),
-    /// Columns in registers, so many a lane.
+    /// Columns in registers: the number per lane.
     Columns(u32),
-    /// One of the schedules that plans take where they are asked for it.
+    /// A schedule that plans use only on request.
     Asked(&'static dyn AxisSchedule, Along),
 }
 
@@ -59,7 +59,7 @@ struct Case {
     batch: usize,
     /// Samples between the end of one row and the start of the next.
     gap: usize,
-    /// Bits that the samples shift left on the way in, and right on the way out; `None` compiles no gain in.
+    /// Gain in bits: samples shift left on the way in and right on the way out. `None`: no gain is compiled in.
     gain: Option<u32>,
 }
 
@@ -199,7 +199,7 @@ fn check<T: Sample + Element>(
                 }
                 let filters = matches!(schedule, Schedule::Asked(asked, _) if !asked.has_lifting_bits());
                 if filters {
-                    // Lifting is held to the same, where its steps and sums are what filters stand for.
+                    // Lifting must keep the same bound, which shows that its steps are those filters.
                     for (whose, result) in [("lifting", &expected), ("found", &found)] {
                         let at = (direction, boundary, case.parity);
                         if let Some(fault) = beyond_rounding(scheme, at, &given, result) {
@@ -264,12 +264,12 @@ fn vertical_equals_the_oracle() {
     all(Schedule::Vertical);
 }
 
-/// Of [`wavelets`], what a filter bank takes; what it refuses is tested with it.
+/// Whether a filter bank takes one of [`wavelets`]; its refusals are tested there.
 fn is_filtered(scheme: &Scheme, boundary: Boundary) -> bool {
     scheme.domain() == Domain::Real && matches!(boundary, Boundary::WholeSymmetric | Boundary::Periodic)
 }
 
-/// Two lines of a length and parity, along rows, by a schedule that is asked for.
+/// Two lines of one length and parity, along rows, by a schedule used on request.
 pub fn check_asked(
     scheme: &Scheme,
     schedule: &'static dyn AxisSchedule,
@@ -283,9 +283,9 @@ pub fn check_asked(
 
 /// The schedules of papers and baselines: lines of all lengths, of several slices, and of several windows.
 #[test]
-fn what_is_asked_for_equals_the_oracle() {
+fn schedules_on_request_equal_the_oracle() {
     for &schedule in AXIS_SCHEDULES {
-        // Those that transpose are rows along both axes.
+        // Schedules that transpose run along rows for both axes.
         let alongs = if schedule.transposes() { &[Along::Row][..] } else { &[Along::Row, Along::Column] };
         for &along in alongs {
             for scheme in wavelets() {
@@ -335,7 +335,7 @@ fn pitches_batches_and_many_lines() {
     }
 }
 
-/// Samples at both ends of their range among them: what does not fit wraps as the language says, and not elsewhere.
+/// Gains on samples that include both ends of their range: overflow wraps exactly where the language says.
 #[test]
 fn gain_shifts() {
     for scheme in wavelets().iter().filter(|s| s.domain() == Domain::Integer) {
@@ -384,8 +384,8 @@ fn lattices() {
     }
 }
 
-/// The schedules in registers that take a case: rows that begin anywhere, aligned ones, and columns, as many a lane as
-/// can be and as few.
+/// The schedules in registers that take a case: unaligned rows, aligned rows, and columns, with the most and the fewest
+/// per lane.
 fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
     let sides = Sides::both(scalar);
     let vector = 16 / scalar.bytes();
@@ -399,7 +399,7 @@ fn in_registers(case: &Case, scalar: Scalar) -> Vec<Schedule> {
     [Schedule::Lines(false, 1), Schedule::Lines(false, 3)].into_iter().chain(aligned).chain(columns).collect()
 }
 
-/// Passes in registers: everything that those through shared memory are tried on, where they can be.
+/// Passes in registers, on all cases of the shared-memory passes that they take.
 #[test]
 fn registers_equal_the_oracle() {
     let haar = lifting_dsl::compile(lifting_filters::find("cdf1_1").expect("in the catalogue").source);
@@ -411,7 +411,7 @@ fn registers_equal_the_oracle() {
                 for parity in [0, 1] {
                     let types = types(&scheme);
                     let scalar = types[(i + parity) % types.len()];
-                    // A long row needs no company.
+                    // A long row runs alone.
                     let (lines, gap) = match length {
                         512.. => [(1, 0), (8, 16)][(i + parity) % 2],
                         _ => [(1, 0), (4, 0), (8, 16), (33, 3), (264, 8)][(i + parity) % 5],
@@ -438,7 +438,7 @@ fn registers_equal_the_oracle() {
     assert!(counts.iter().all(|&n| n > 20), "{counts:?}");
 }
 
-/// Steps that are not symmetric are for the shared-memory pass along columns, whose windows serve each read.
+/// Only the shared-memory pass along columns takes asymmetric steps: its windows serve each read.
 #[test]
 fn registers_refuse_in_words() {
     let options = |boundary| Options::new(Scalar::F32, boundary, Direction::Forward);
@@ -458,7 +458,7 @@ fn registers_refuse_in_words() {
     );
 }
 
-/// The same in registers, where stages meet lanes and windows.
+/// Lattices in registers, where stages meet lanes and windows.
 #[test]
 fn lattices_in_registers() {
     let texts = [
@@ -482,7 +482,7 @@ fn lattices_in_registers() {
     assert!(ran > 200, "only {ran} cases");
 }
 
-/// Blocks of whole vectors: those that are proposed, and awkward ones.
+/// Blocks of whole vectors: proposed shapes, and awkward ones.
 #[test]
 fn lattices_of_whole_vectors() {
     let compiled = lifting_dsl::compile(include_str!("../../lifting-dsl/tests/lattices.lift"));
@@ -552,7 +552,7 @@ fn whole_vectors_are_lattices_that_fit() {
     assert_eq!(texts, expected);
 }
 
-/// Steps beyond which every eighth wavelet stands for its neighbours in the catalogue.
+/// Steps from which on only every eighth wavelet of the catalogue is tested.
 const LONG: usize = 12;
 
 /// The wavelets of the catalogue, under their own border rule and one other.
@@ -575,7 +575,7 @@ fn the_catalogue() {
                     if ran_or_names_a_limit(scheme, kernel(scheme, schedule, options).map(|_| true)) {
                         check_type(scheme, schedule, boundary, case, sample, i as u64);
                     } else {
-                        // Only where a level reads further than a warp is wide.
+                        // Only if a level reads further than a warp is wide.
                         let supports = scheme.steps().iter().filter_map(|step| step.index_support());
                         let halo: i32 = supports.map(|(lo, hi)| hi.max(0) - lo.min(0)).sum();
                         assert!(halo > 32, "{} {schedule:?} {boundary}: {halo}", scheme.name());

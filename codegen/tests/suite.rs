@@ -1,5 +1,5 @@
-//! The compiler's tests as one program, as every further one is linked and kept:
-//! `cargo test -p lifting-codegen --test suite tile`.
+//! The compiler's tests as one program, because every further one costs linking and space: `cargo test -p
+//! lifting-codegen --test suite tile`.
 
 mod cost;
 mod emitted;

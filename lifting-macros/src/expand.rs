@@ -1,5 +1,5 @@
-//! Text → items: for each wavelet a static [`Scheme`](lifting_dsl::Scheme) and a module of its name beside it, with
-//! what the back ends make of it.
+//! Expansion: text → items. Each wavelet becomes a static [`Scheme`](lifting_dsl::Scheme) and a module with the same
+//! name, which holds its compiled forms.
 
 use crate::text::{Header, Text};
 use lifting_codegen::emit::{self, Request};
@@ -43,7 +43,7 @@ impl syn::parse::Parse for FileInput {
     }
 }
 
-/// A text, from tokens or from a file.
+/// A text from tokens or from a file.
 struct Input {
     source: String,
     origin: Origin,
@@ -73,7 +73,7 @@ impl Input {
 
     fn expand(&self, library: &TokenStream) -> TokenStream {
         let file = parse(&self.source).0;
-        // The compiler builds anew when a file changes that is included, broken or not.
+        // Including the file makes rustc rebuild when it changes, even if it is broken.
         let mut out = match &self.origin {
             Origin::Tokens(_) => TokenStream::new(),
             Origin::File { absolute, .. } => quote!(
@@ -111,7 +111,7 @@ impl Input {
         }
     }
 
-    /// Statics without a value for the wavelets of a broken text, so that their uses are not reported as well.
+    /// Statics without a value for the wavelets of a broken text, so that their uses cause no further errors.
     fn stand_ins(&self, file: &ast::File, library: &TokenStream) -> TokenStream {
         let mut seen = BTreeSet::new();
         let named = file.wavelets.iter().filter(|w| syn::parse_str::<Ident>(&w.name.text).is_ok());
@@ -151,11 +151,11 @@ impl Input {
         };
         let message = d.help.iter().fold(message, |message, help| message + "\nhelp: " + help);
         if d.is_error() {
-            // From the first to the last token, as the compiler takes an error's place from its ends.
+            // From the first to the last token: rustc takes an error's place from its ends.
             let arguments = quote_spanned!(last=> { #message });
             quote_spanned!(first=> ::core::compile_error! #arguments)
         } else {
-            // Macros cannot warn, but the use of something deprecated does.
+            // Macros cannot warn, but using a deprecated item does.
             let used = Ident::new("wavelet", first);
             quote! {
                 const _: () = {
@@ -177,7 +177,7 @@ fn position(source: &str, d: &Diagnostic) -> String {
     format!("{line}:{column}")
 }
 
-/// What one wavelet expands to.
+/// The items of one wavelet.
 fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) -> TokenStream {
     let Header { visibility, attributes, .. } = header;
     let source = print_scheme(scheme);
@@ -186,7 +186,7 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
         docs => docs.iter().map(|line| format!(" {line}")).collect(),
     };
     let Emitted { docs: module_docs, items } = emitted(scheme, library);
-    // Whoever looks for the definition is led to the name; and a name from a file is one that the caller can write.
+    // "Go to definition" leads to the wavelet's name; a name from a file is one that the caller can write.
     let at = Span::call_site().located_at(name.span());
     let name = Ident::new(&name.to_string(), name.span().resolved_at(Span::call_site()));
     quote_spanned! { at=>
@@ -199,16 +199,16 @@ fn items(scheme: &Scheme, name: &Ident, header: &Header, library: &TokenStream) 
         #(#[doc = #module_docs])*
         #[allow(non_snake_case, dead_code, clippy::all, clippy::pedantic, clippy::nursery)]
         #visibility mod #name {
-            /// The wavelet in the language, as the compiler understood it.
+            /// The wavelet in the Lifting language, as the compiler understood it.
             pub const SOURCE: &::core::primitive::str = #source;
             #items
         }
     }
 }
 
-/// What the back ends make of a wavelet, under its own border rule.
+/// Compiled forms of a wavelet, under its own border rule.
 struct Emitted {
-    /// What the module says of itself: also what is not there, and why.
+    /// Documentation of the module, including what is missing and why.
     docs: Vec<String>,
     items: TokenStream,
 }
@@ -217,7 +217,7 @@ fn emitted(scheme: &Scheme, library: &TokenStream) -> Emitted {
     let command = format!("lifting! {{ wavelet {} … }}", scheme.name());
     let request = Request::natural(scheme, &command);
     let samples = request.samples;
-    let mut docs = vec![format!(" What the compiler makes of the wavelet `{}`.", scheme.name()), String::new()];
+    let mut docs = vec![format!(" Compiled forms of the wavelet `{}`.", scheme.name()), String::new()];
     let mut items = TokenStream::new();
     let functions = emit::rust(&request).map_err(|e| e.to_string());
     match functions.and_then(|text| text.parse::<TokenStream>().map_err(|e| e.to_string())) {
@@ -225,23 +225,23 @@ fn emitted(scheme: &Scheme, library: &TokenStream) -> Emitted {
             let names: Vec<String> =
                 samples.iter().map(|s| format!("`forward_{0}` and `inverse_{0}`", s.name())).collect();
             docs.push(format!(
-                " {} transform in place under the border rule `{}`, without a plan: `Shape` says what.",
+                " {} transform in place under the border rule `{}`, without a plan; `Shape` describes the array.",
                 names.join(", "),
                 scheme.boundary(),
             ));
             items.extend(functions);
         }
-        Err(reason) => docs.push(format!(" There are no functions: {reason}.")),
+        Err(reason) => docs.push(format!(" No functions: {reason}.")),
     }
-    // What no kernel takes is known here; the text is long, takes a while, and few want it.
+    // Only check here whether some kernel takes the wavelet: the text is long, slow to make, and rarely wanted.
     match samples.iter().try_for_each(|&sample| emit::Passes::cuda(&request, sample).map(|_| ())) {
         Ok(()) => items.extend(quote! {
-            /// CUDA C++ of the same transform, kernels and host functions: for nvcc, or, kernels only, for NVRTC. The
-            /// file that `liftc` writes, with `--profile` where one has a gain; made when it is first asked for.
+            /// CUDA C++ of the same transform: kernels and host functions for nvcc, or only the kernels for NVRTC. It
+            /// is the file that `liftc` writes (with `--profile` if a profile has a gain), made on first use.
             pub static CUDA: ::std::sync::LazyLock<::std::string::String> =
                 ::std::sync::LazyLock::new(|| #library::__private::cuda(SOURCE));
         }),
-        Err(reason) => docs.push(format!(" There is no `CUDA`: {reason}.")),
+        Err(reason) => docs.push(format!(" No `CUDA`: {reason}.")),
     }
     Emitted { docs, items }
 }
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(errors(quote!(wavelet w {})), ["use `lifting::lifting!`"]);
     }
 
-    /// What documents the module of the only wavelet, and the names of the items in it.
+    /// Documentation of the only wavelet's module, and the names of its items.
     fn module(input: TokenStream) -> (String, Vec<String>) {
         let file: syn::File = syn::parse2(expand(input)).unwrap();
         let module =
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(items, expected);
 
         let (docs, items) = module(quote!([::lifting] wavelet w { domain integer; odd -= even[900]; }));
-        assert!(docs.contains("There is no `CUDA`: schedule `") && docs.contains("cannot hold wavelet `w`"), "{docs}");
+        assert!(docs.contains("No `CUDA`: schedule `") && docs.contains("cannot hold wavelet `w`"), "{docs}");
         assert!(items.contains(&"forward_i16".into()) && !items.contains(&"CUDA".into()), "{items:?}");
     }
 

@@ -1,7 +1,7 @@
-//! `lifting!`: the language inside a Rust crate. A shell over [`lifting_dsl`] and [`lifting_codegen`].
+//! `lifting!`: the Lifting language inside a Rust crate. A shell over [`lifting_dsl`] and [`lifting_codegen`].
 //!
-//! Users call it through the `lifting` crate, which passes its own path as the first token, so that the expansion finds
-//! that crate under whatever name it has been given. [`text`] turns tokens into text, [`expand`] text into items.
+//! Users call it through the `lifting` crate. That macro passes its crate's path as the first token, so that the
+//! expansion finds the crate under any name. [`text`] turns tokens into text, [`expand`] text into items.
 
 mod expand;
 mod text;

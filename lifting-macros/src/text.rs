@@ -1,30 +1,30 @@
-//! Tokens → text, and the way back from the text's bytes to the tokens.
+//! Tokens → text, with a map from the text's bytes back to the tokens.
 //!
-//! A macro sees tokens, not text: comments are gone, `///` has become `#[doc]`. What the language does not know
-//! (visibility, attributes) stays out of the text and is kept beside it.
+//! A macro sees tokens, not text: comments are gone, and `///` has become `#[doc]`. Visibility and attributes, which
+//! the language does not have, are kept separately.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// What stands before a wavelet but is not part of the language.
+/// Tokens before a wavelet that are not part of the language.
 #[derive(Default)]
 pub struct Header {
-    /// Where `wavelet` starts in the text.
+    /// Offset of `wavelet` in the text.
     pub start: usize,
-    /// `pub`, `pub(crate)`, … or nothing.
+    /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// Attributes other than doc comments.
     pub attributes: TokenStream,
 }
 
-/// A text and where it came from.
+/// A text and the tokens that it came from.
 #[derive(Default)]
 pub struct Text {
-    /// What the language reads.
+    /// Source text in the Lifting language.
     pub source: String,
-    /// One for each `wavelet` outside of braces.
+    /// One header per `wavelet` outside of braces.
     pub headers: Vec<Header>,
-    /// First byte, byte after the last, and span of every token, ascending.
+    /// Start, end and span of every token, ascending.
     table: Vec<(usize, usize, Span)>,
 }
 
@@ -55,7 +55,7 @@ impl Text {
                                 header.attributes.extend([Some(token), group].into_iter().flatten());
                             }
                         }
-                        // Not an attribute: let the language say what it thinks of it.
+                        // Not an attribute: leave the error to the language.
                         _ => [Some(token), bang].into_iter().flatten().for_each(|t| text.token(t)),
                     }
                 }
@@ -70,7 +70,7 @@ impl Text {
         text
     }
 
-    /// Writes a doc attribute as the comment that it was. False: it is another attribute.
+    /// Writes a doc attribute as a comment; returns false for other attributes.
     fn doc(&mut self, attribute: TokenStream, inner: bool) -> bool {
         let Ok(syn::Meta::NameValue(syn::MetaNameValue { path, value: syn::Expr::Lit(value), .. })) =
             syn::parse2(attribute)
@@ -81,7 +81,7 @@ impl Text {
         if !path.is_ident("doc") {
             return false;
         }
-        // `//!` is a comment about the file, nothing more.
+        // `//!` is only a comment on the file.
         for line in doc.value().split('\n').filter(|_| !inner) {
             // Without the blank, `/` would make it a plain comment.
             let blank = if line.starts_with('/') { " " } else { "" };
@@ -142,7 +142,7 @@ impl Text {
         self.table.push((start, self.source.len(), span));
     }
 
-    /// The first and the last token of a range of bytes; of an empty range, the token before it.
+    /// The first and the last token of a range of bytes; for an empty range, the token before it.
     pub fn spans(&self, range: lifting_dsl::Span) -> (Span, Span) {
         let first = self.table.partition_point(|(_, end, _)| *end <= range.start);
         let last = self.table.partition_point(|(start, ..)| *start < range.end);
@@ -157,7 +157,7 @@ impl Text {
         }
     }
 
-    /// The identifier that stands there.
+    /// The word as an identifier, with its token's span.
     pub fn ident(&self, word: &lifting_dsl::ast::Word) -> Ident {
         Ident::new(&word.text, self.spans(word.span).0)
     }

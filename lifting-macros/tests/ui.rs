@@ -1,6 +1,6 @@
-//! What `lifting!` says about wrong texts, and where. `TRYBUILD=overwrite` writes the expectations anew.
+//! Error messages of `lifting!`, and their spans. `TRYBUILD=overwrite` rewrites the expectations.
 
 #[test]
-fn errors_stand_at_their_tokens() {
+fn errors_point_at_their_tokens() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

@@ -1,4 +1,4 @@
-//! Building kernels: operators on expressions, and a builder that keeps the statement being written.
+//! Kernel construction: operators on expressions, and a statement builder.
 
 use super::*;
 use std::ops;
@@ -19,8 +19,8 @@ impl Expr {
         Expr::Lit(Literal::Int(v, scalar))
     }
 
-    /// An operator with two operands, folded where both are integer literals of one type and the result fits, or one is
-    /// neutral.
+    /// A binary operation. It is folded if both operands are integer literals of one type and the result fits, or if
+    /// one operand is neutral.
     pub fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
         use BinOp::*;
         if let (Expr::Lit(Literal::Int(x, s)), Expr::Lit(Literal::Int(y, t))) = (&a, &b)
@@ -42,7 +42,7 @@ impl Expr {
         }
         let is = |e: &Expr, v: i64| matches!(e, Expr::Lit(Literal::Int(x, _)) if *x == v);
         match op {
-            // x + −c reads x − c
+            // x + −c becomes x − c.
             Add => {
                 if let Expr::Lit(Literal::Int(y, s)) = &b
                     && *y < 0
@@ -121,7 +121,7 @@ impl Expr {
         self.pack_from(0, high, 0)
     }
 
-    /// The same, of 16 bits that begin at these bytes of the two.
+    /// Two 16-bit samples in a word, taken from these bytes of two words on: see [`BinOp::Pack`].
     pub fn pack_from(self, low: u8, other: Expr, high: u8) -> Expr {
         Expr::binary(BinOp::Pack { low, high }, self, other)
     }
@@ -141,7 +141,7 @@ impl Expr {
         Expr::binary(BinOp::Or, self, other)
     }
 
-    /// Conversion.
+    /// Conversion; folded for integer literals that fit.
     pub fn cast(self, to: Scalar) -> Expr {
         match self {
             Expr::Lit(Literal::Int(v, _)) if to.is_integer() && to.holds(v) => Expr::int(v, to),
@@ -183,7 +183,7 @@ impl From<Builtin> for Expr {
     }
 }
 
-/// A plain number beside an expression takes that expression's place in index arithmetic: an `i32` literal.
+/// In index arithmetic, a plain number next to an expression is an `i32` literal.
 impl From<i32> for Expr {
     fn from(v: i32) -> Expr {
         Expr::i32(v.into())
@@ -232,7 +232,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty kernel of that name.
+    /// An empty kernel with this name.
     pub fn new(name: impl Into<String>) -> Builder {
         let one = || Expr::i32(1);
         Builder {
@@ -252,7 +252,7 @@ impl Builder {
         }
     }
 
-    /// The same, for warps of so many lanes.
+    /// An empty kernel with this name, for warps of `lanes` lanes.
     pub fn of_warps(name: impl Into<String>, lanes: u32) -> Builder {
         let mut builder = Builder::new(name);
         builder.kernel.warp = lanes;
@@ -353,22 +353,22 @@ impl Builder {
         self.push(Stmt::Store { space, index: index.into(), values, cache });
     }
 
-    /// Takes `src` as the named lane has it, into a new scalar.
+    /// Copies `src` of another lane into a new scalar.
     pub fn shuffle(&mut self, name: &str, scalar: Scalar, src: impl Into<Expr>, lane: Lane) -> LocalId {
         let id = self.declare(name, scalar);
         self.push(Stmt::Shuffle { dst: Place::Local(id), src: src.into(), lane });
         id
     }
 
-    /// Which lanes of the warp a condition holds for, into a new scalar.
+    /// Ballot of a condition over the warp's lanes, in a new scalar.
     pub fn ballot(&mut self, name: &str, cond: impl Into<Expr>) -> LocalId {
         let id = self.declare(name, if self.kernel.warp > 32 { Scalar::U64 } else { Scalar::U32 });
         self.push(Stmt::Ballot { dst: Place::Local(id), cond: cond.into() });
         id
     }
 
-    /// Starts an asynchronous copy of `lanes` elements from `global[index]` on to `shared[at]` on, of which the first
-    /// `valid` are read.
+    /// Starts an asynchronous copy of `lanes` elements from `global[index]` to `shared[at]`. Only the first `valid` are
+    /// read.
     pub fn copy_async(
         &mut self,
         (shared, at): (SharedId, impl Into<Expr>),
@@ -423,7 +423,7 @@ impl Builder {
         self.loop_(name, Scalar::I32, (from.into(), to.into(), step.into()), true, body);
     }
 
-    /// A loop over a variable of type `i64`: from, to, step.
+    /// A loop over an `i64` variable; `range` is from, to, step.
     pub fn for_wide(&mut self, name: &str, range: (Expr, Expr, Expr), body: impl FnOnce(&mut Builder, Expr)) {
         self.loop_(name, Scalar::I64, range, false, body);
     }
@@ -447,7 +447,7 @@ impl Builder {
         self.push(Stmt::While { cond: cond.into(), body });
     }
 
-    /// Says of an array that it may be read before [`Stmt::WaitLaunches`].
+    /// Declares that an array may be read before [`Stmt::WaitLaunches`].
     pub fn settled(&mut self, array: ParamId) {
         self.kernel.settled.push(array);
     }

@@ -1,17 +1,17 @@
-//! What kernels ask of a target beyond loops and arithmetic.
+//! Features that kernels need from a target, beyond loops and arithmetic.
 
 use super::visit::{each_expr, each_stmt};
 use super::{Builtin, Expr, Kernel, Literal, Stmt};
 use std::collections::BTreeSet;
 
-/// Lanes of a warp, where nothing else is said: of CUDA devices.
+/// Default lanes of a warp, as on CUDA devices.
 pub const WARP: u32 = 32;
 
-/// Lanes of a warp at most: of AMD's devices.
+/// The most lanes of a warp, as on AMD devices.
 pub const MAX_WARP: u32 = 64;
 
-/// Something that not every target has. Wide accesses and dot products are not among these: where a target has no
-/// instruction for them, they are written out.
+/// A feature that some targets lack. Wide accesses and dot products are not among these: targets without such
+/// instructions get portable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
     /// Blocks of many threads, and grids of many blocks.
@@ -24,16 +24,16 @@ pub enum Feature {
     Shuffles,
     /// [`Stmt::Ballot`], among the lanes of a warp.
     Ballots,
-    /// [`Builtin::Lane`] and [`Stmt::SyncWarp`], of warps of so many lanes ([`Kernel::warp`]).
+    /// [`Builtin::Lane`] and [`Stmt::SyncWarp`], for the kernel's warp size ([`Kernel::warp`]).
     Warps,
-    /// [`Stmt::CopyAsync`] and what commits copies and waits for them.
+    /// [`Stmt::CopyAsync`], and the statements that commit copies and wait for them.
     AsyncCopies,
     /// [`Stmt::WaitLaunches`] and [`Stmt::AllowLaunch`].
     Overlap,
 }
 
 impl Feature {
-    /// All of them.
+    /// All features.
     pub const ALL: [Feature; 8] = [
         Feature::Threads,
         Feature::Shared,
@@ -45,15 +45,15 @@ impl Feature {
         Feature::Overlap,
     ];
 
-    /// What a kernel has that asks for it, as errors say it.
+    /// The reason why a kernel needs it, in the words of errors.
     pub fn reason(self) -> &'static str {
         match self {
             Feature::Threads => "it runs in many threads",
             Feature::Shared => "it has shared arrays",
             Feature::Barriers => "it has a barrier",
             Feature::Shuffles => "it has a warp shuffle",
-            Feature::Ballots => "it has a ballot of a warp",
-            Feature::Warps => "it synchronises a warp, or asks for a thread's lane",
+            Feature::Ballots => "it has a warp ballot",
+            Feature::Warps => "it synchronises a warp or uses lane indices",
             Feature::AsyncCopies => "it has asynchronous copies to shared memory",
             Feature::Overlap => "it overlaps with other launches",
         }
@@ -61,7 +61,7 @@ impl Feature {
 }
 
 impl Stmt {
-    /// What the statement itself asks for.
+    /// The feature that the statement itself needs.
     pub fn feature(&self) -> Option<Feature> {
         Some(match self {
             Stmt::Barrier => Feature::Barriers,
@@ -78,7 +78,7 @@ impl Stmt {
 }
 
 impl Kernel {
-    /// What the kernel asks of a target.
+    /// Features that the kernel needs.
     pub fn features(&self) -> BTreeSet<Feature> {
         let one = |e: &Expr| matches!(e, Expr::Lit(Literal::Int(1, _)));
         let mut found = BTreeSet::new();

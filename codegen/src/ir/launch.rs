@@ -1,13 +1,12 @@
-//! How many blocks a launch has: the grid expressions of a kernel, evaluated. The runtime and the interpreter share
-//! this.
+//! Grid size of a launch: a kernel's grid expressions, evaluated. The runtime and the interpreter share this.
 
 use super::*;
 use thiserror::Error;
 
-/// Why a grid could not be evaluated.
+/// Reasons for which a grid cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
-    /// Another number of scalar arguments than the kernel has scalar parameters.
+    /// The numbers of scalar arguments and scalar parameters differ.
     #[error("{given} scalar arguments for {expected} scalar parameters")]
     Arguments {
         /// Number of scalar parameters.
@@ -31,22 +30,22 @@ pub enum GridError {
         /// `x`, `y` or `z`.
         axis: char,
     },
-    /// A dimension beyond what a launch allows: 0..2³¹ blocks in x, 0..65536 in y and z.
-    #[error("the grid's {axis} dimension is {value}, which is not in 0..={limit}")]
+    /// A dimension outside the limits of a launch: at most 2³¹ − 1 blocks in x, and 65535 in y and z.
+    #[error("the grid's {axis} dimension is {value}, outside 0..={limit}")]
     Limit {
         /// `x`, `y` or `z`.
         axis: char,
-        /// What came out.
+        /// The computed dimension.
         value: i64,
-        /// Largest that may.
+        /// The largest allowed dimension.
         limit: i64,
     },
 }
 
-/// The grid of a launch with these scalar arguments, one for each scalar parameter in order (pointers are left out; for
-/// a parameter of a float type the value given is ignored, since grids cannot depend on it). Arithmetic is checked.
+/// The grid of a launch, in blocks. There is one argument for each scalar parameter, in order; pointers are left out.
+/// Arguments of float parameters are ignored, since grids cannot depend on them. Arithmetic is checked.
 ///
-/// A dimension of 0 means that there is nothing to launch.
+/// A dimension of 0 means an empty launch.
 ///
 /// # Errors
 /// See [`GridError`].
@@ -77,7 +76,7 @@ pub fn grid(kernel: &Kernel, scalars: &[i64]) -> Result<[u64; 3], GridError> {
     Ok(grid)
 }
 
-/// Whether an expression is of the kind that grids are made of: `i32` and `i64` parameters, literals and arithmetic.
+/// Whether an expression may define a grid: `i32` and `i64` parameters, literals and arithmetic.
 pub(super) fn is_grid_expr(kernel: &Kernel, e: &Expr) -> bool {
     use BinOp::*;
     match e {

@@ -1,59 +1,56 @@
-//! The kernel IR. Its meaning comes first; its types follow.
+//! The kernel IR: its meaning, then its types.
 //!
-//! # What a kernel is
+//! # Kernels
 //! A [`Kernel`] is a function that a grid of blocks of threads runs. It has parameters (pointers to arrays in global
-//! memory, and scalars), arrays in shared memory (one copy a block), and locals (one copy a thread): scalars and
+//! memory, and scalars), arrays in shared memory (one copy per block), and locals (one copy per thread): scalars and
 //! register arrays. A kernel for a CPU is a kernel whose grid and block are one thread.
 //!
 //! # Expressions are pure
 //! An [`Expr`] reads locals, scalar parameters, builtins and literals, and nothing else. It is evaluated when the
 //! statement that holds it is executed, by each active thread; evaluation order within it does not matter. Integer
 //! `+ - *`, negation and `<<` wrap in the type of their operands; `>>` is arithmetic on signed types and logical on
-//! unsigned ones; shift counts must be in 0..bits; `/` and `%` truncate toward zero, the divisor must not be 0, nor −1 for the least value
-//! of the type.
-//! Floating `+ - * /` round once each, to nearest even; a back end must not fuse or reassociate them. Both operands
-//! of a binary operation have one type (shift counts are `i32`); comparisons give `bool`. [`Expr::Select`] evaluates
-//! both arms. A [`Expr::Cast`] between integers wraps or extends (by the sign of the source type), to a float it
-//! rounds to nearest even, from a float to an integer it truncates and the value must fit; a `bool` casts to an
-//! integer, as 0 or 1. `f16`, `bf16` and `u8` are storage types: the only operation on them is the cast from and to
-//! `f32`, and of `u8` that from and to other integers.
+//! unsigned ones. Shift counts must be in 0..bits. `/` and `%` truncate toward zero; the divisor must not be 0, nor −1
+//! for the least value of the type. Floating `+ - * /` round once each, to nearest even; a back end must not fuse or
+//! reassociate them. Both operands of a binary operation have one type (shift counts are `i32`); comparisons give
+//! `bool`. [`Expr::Select`] evaluates both arms. A [`Expr::Cast`] between integers wraps or extends, by the sign of the
+//! source type. To a float it rounds to nearest even; from a float to an integer it truncates, and the value must fit.
+//! A `bool` casts to an integer as 0 or 1. `f16`, `bf16` and `u8` are storage types: the only operations on them are
+//! casts from and to `f32`, and for `u8` also from and to other integers.
 //!
 //! # Effects are statements
 //! Threads of a block run in step, statement by statement, under an active mask: `If`, `For` and `While` narrow
 //! the mask for their bodies. Within one statement all active threads first evaluate, then write.
-//! * [`Stmt::Let`] declares a scalar local and sets it; [`Stmt::Declare`] declares a register array (uninitialised: to
-//!   read an element before it is set is an error). A local is visible to the end of the block of statements that
-//!   declares it.
+//! * [`Stmt::Let`] declares a scalar local and sets it. [`Stmt::Declare`] declares a register array, uninitialised:
+//!   reading an unset element is an error. A local is visible to the end of the statement block that declares it.
 //! * [`Stmt::Load`] and [`Stmt::Store`] move `lanes` consecutive elements between memory and consecutive elements of
 //!   a register array (or one scalar). Wide accesses (`lanes` > 1) need an address that is a multiple of their size.
 //!   An access out of bounds is an error. Memory indices count elements.
-//! * [`Stmt::Barrier`] must be reached by all threads of the block that have not left the kernel, in uniform control
-//!   flow. Between two barriers no thread may touch a shared cell that another thread writes. Two threads of a grid
-//!   must never write one global address, nor may one read what another writes, in one launch.
-//! * [`Stmt::Shuffle`] reads a local of another lane of the warp ([`Kernel::warp`] consecutive threads); all its lanes
-//!   must be active.
-//!   A lane whose source is outside the warp receives its own value.
-//! * [`Stmt::Ballot`] gives every lane of the warp the conditions of all its lanes, a bit each; all lanes must be
+//! * All threads of the block that have not left the kernel must reach a [`Stmt::Barrier`], in uniform control flow.
+//!   Between two barriers no thread may touch a shared cell that another thread writes. Within one launch, two threads
+//!   of a grid must never write one global address, nor may one read what another writes.
+//! * [`Stmt::Shuffle`] reads a local of another lane of the warp ([`Kernel::warp`] consecutive threads). All lanes of
+//!   the warp must be active. A lane whose source is outside the warp receives its own value.
+//! * [`Stmt::Ballot`] gives every lane of the warp the conditions of all its lanes, one bit each. All lanes must be
 //!   active.
 //! * [`Stmt::CopyAsync`] starts a copy from global to shared memory; [`Stmt::CommitCopies`] closes the thread's group
 //!   of copies started since the last commit; [`Stmt::WaitCopies`]`(n)` waits until at most the n latest groups of the
 //!   thread are unfinished. Then the copied cells may be read by the thread that copied them, and by others after a
-//!   barrier (or [`Stmt::SyncWarp`], within the warp). Until then nobody may touch them. (PTX `cp.async`,
+//!   barrier (or [`Stmt::SyncWarp`], within the warp). Until then no thread may touch them. (PTX `cp.async`,
 //!   `cp.async.commit_group`, `cp.async.wait_group`.)
-//! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block;
-//!   warp-uniform control flow.
-//! * [`Stmt::WaitLaunches`] waits until all launches before this one have ended and what they wrote can be read;
-//!   [`Stmt::AllowLaunch`] lets the next launch begin, when all threads of this one have executed it or ended. A kernel
-//!   that waits anywhere may be launched while launches before it still run. So before a thread has waited it touches
-//!   nothing in global memory but to read the arrays in [`Kernel::settled`]; on every path. (PTX `griddepcontrol.wait`,
-//!   `griddepcontrol.launch_dependents`.) Neither need be uniform.
+//! * [`Stmt::SyncWarp`] orders shared-memory accesses among the lanes of a warp, as a barrier does for a block. Control
+//!   flow must be uniform over the warp.
+//! * [`Stmt::WaitLaunches`] waits until all earlier launches have ended and their results can be read.
+//!   [`Stmt::AllowLaunch`] lets the next launch begin when all threads of this one have executed it or ended. A kernel
+//!   that waits anywhere may be launched while earlier launches still run. So, on every path, a thread that has not
+//!   waited may touch only the arrays in [`Kernel::settled`], and only to read them. (PTX `griddepcontrol.wait`,
+//!   `griddepcontrol.launch_dependents`.) Neither needs uniform control flow.
 //! * [`Stmt::For`] runs `var` = from, from+step, … while var < to; bounds are evaluated once. `unroll` asks the
 //!   back end to unroll it; register arrays indexed by its variable then stay in registers.
 //!
 //! # Launch
-//! [`Launch`] gives the block's shape and the grid's, the latter as expressions over scalar parameters of type `i32` or `i64`; the
-//! launcher in emitted text, the runtime and the interpreter all evaluate the same expressions. An empty grid dimension means that there is
-//! nothing to launch.
+//! [`Launch`] gives the shapes of block and grid; the grid is given by expressions over scalar parameters of type `i32`
+//! or `i64`. The launcher in emitted text, the runtime and the interpreter all evaluate the same expressions. An empty
+//! grid dimension means an empty launch.
 
 pub mod build;
 pub mod conformance;
@@ -85,7 +82,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Size of one element in memory, in bytes. `Bool` never stands in memory; it counts as 1.
+    /// Size of one element in memory, in bytes. `Bool` is never in memory; it counts as 1.
     pub fn bytes(self) -> usize {
         match self {
             Scalar::Bool | Scalar::U8 => 1,
@@ -95,7 +92,7 @@ impl Scalar {
         }
     }
 
-    /// `i16`, `i32`, …, `i64`, `u32`, `u64`: those that are computed in.
+    /// Integer types with arithmetic: `i16`, `i32`, `i64`, `u32`, `u64`.
     pub fn is_integer(self) -> bool {
         matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
     }
@@ -105,7 +102,7 @@ impl Scalar {
         matches!(self, Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
-    /// Whether nothing is done with it but moves and casts: `u8`, `f16` and `bf16`.
+    /// Storage types, which only move and cast: `u8`, `f16` and `bf16`.
     pub fn is_storage(self) -> bool {
         matches!(self, Scalar::U8 | Scalar::F16 | Scalar::Bf16)
     }
@@ -115,7 +112,7 @@ impl Scalar {
         matches!(self, Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// Whether it is an integer type that has this value.
+    /// Whether it is an integer type whose range includes this value.
     pub fn holds(self, v: i64) -> bool {
         match self {
             Scalar::I16 => i16::try_from(v).is_ok(),
@@ -175,7 +172,7 @@ ids! {
     LocalId;
 }
 
-/// What the hardware tells a thread about its place. All of type `i32`. `Lane` is the index within its warp.
+/// Builtin indices of a thread, all of type `i32`. `Lane` is the index within its warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Builtin {
@@ -198,9 +195,9 @@ pub enum UnOp {
     Neg,
     /// Logical not of a `bool`.
     Not,
-    /// How many bits are 1, of an integer of 32 or 64 bits.
+    /// Number of bits that are 1, for integers of 32 or 64 bits.
     CountOnes,
-    /// How many bits stand above the highest 1, of an integer of 32 or 64 bits: all of them for 0.
+    /// Number of 0 bits above the highest 1, for integers of 32 or 64 bits; all bits for 0.
     LeadingZeros,
 }
 
@@ -216,12 +213,12 @@ pub enum BinOp {
     Rem,
     Min,
     Max,
-    /// Of type `i32`: 16 bits of the one, from this byte of it on, as the low half, and 16 bits of the other as the
-    /// high half; bytes are counted from the lowest, up to 2. One instruction of a device.
+    /// Of type `i32`: 16 bits of the first operand, from byte `low` on, as the low half, and 16 bits of the second,
+    /// from byte `high` on, as the high half. Bytes count from the lowest, up to 2. It is one instruction on a device.
     Pack {
-        /// The byte of the first operand.
+        /// First byte in the first operand.
         low: u8,
-        /// The byte of the second.
+        /// First byte in the second operand.
         high: u8,
     },
     And,
@@ -269,23 +266,24 @@ pub enum Expr {
     /// `Mirror(i, n)`: index i folded into 0..n by reflection about 0 and n−1, repeatedly; both of type `i32`, n ≥ 1.
     /// (With n = 1 it is 0.) Back ends print it as a call to a helper function.
     Mirror(Box<Expr>, Box<Expr>),
-    /// The same value as `Mirror`; the helper tries one reflection, which is nearly always enough, and calls for more.
+    /// The value of `Mirror`. Its helper tries one reflection, which is nearly always enough, and calls a function for
+    /// more.
     MirrorNear(Box<Expr>, Box<Expr>),
     /// `Wrap(i, n)`: i modulo n, in 0..n; both of type `i32`, n ≥ 1. Back ends print it as a call to a helper function.
     Wrap(Box<Expr>, Box<Expr>),
-    /// `sum + weights[0]·low + weights[1]·high` of the two 16-bit integers that an `i32` packs; of type `i32`, as `sum`
-    /// is, and wraps. One instruction of a device.
+    /// `sum + weights[0]·low + weights[1]·high`, for the two 16-bit integers packed in an `i32`. The result is of type
+    /// `i32`, like `sum`, and wraps. It is one instruction on a device.
     Dot {
-        /// The two.
+        /// The two packed integers.
         pair: Box<Expr>,
-        /// Of the low half, and of the high one.
+        /// Weights of the low half and of the high half.
         weights: [i8; 2],
-        /// What is added.
+        /// The addend.
         sum: Box<Expr>,
     },
 }
 
-/// Where an array stands.
+/// The memory of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// The array behind a pointer parameter. Indices are of type `i64` or `i32`.
@@ -303,21 +301,21 @@ pub enum Place {
     Elem(LocalId, Expr),
 }
 
-/// How soon the data will be wanted again. A hint changes no value.
+/// A cache hint; it changes no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Cache {
-    /// Nothing is known.
+    /// No hint.
     #[default]
     Default,
     /// Read (or written) once and not again soon: evict first.
     Streaming,
     /// Read-only for the whole launch.
     ReadOnly,
-    /// Written, and read by a launch that follows: evict last. What reads it without a hint makes it as all else.
+    /// Written, and read by a later launch: evict last. A read without a hint makes it ordinary again.
     Kept,
 }
 
-/// Which lane a shuffle reads.
+/// The lane that a shuffle reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lane {
     /// The lane `n` below (`lane − n`): values move up.
@@ -333,7 +331,7 @@ pub enum Lane {
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
-    /// A line of explanation for whoever reads the emitted text.
+    /// A comment for readers of the emitted text.
     Comment(String),
     /// Declares a scalar local and sets it.
     Let(LocalId, Expr),
@@ -343,15 +341,15 @@ pub enum Stmt {
     Set(Place, Expr),
     /// `dst[0..lanes] = memory[index..index+lanes]`. The types of array and local agree.
     Load {
-        /// Where the elements go.
+        /// Destination of the elements.
         dst: Place,
         /// The array.
         space: Space,
         /// First element.
         index: Expr,
-        /// 1, 2, 4, 8 or 16 elements, 16 bytes at most; of `u8` 1.
+        /// 1, 2, 4, 8 or 16 elements, at most 16 bytes; only 1 of `u8`.
         lanes: u32,
-        /// Hint.
+        /// Cache hint.
         cache: Cache,
     },
     /// `memory[index..index+lanes] = src[0..lanes]`. With one lane `src` may be any expression.
@@ -360,38 +358,38 @@ pub enum Stmt {
         space: Space,
         /// First element.
         index: Expr,
-        /// The values, one a lane, of the array's type.
+        /// The values, one per lane, of the array's type.
         values: Vec<Expr>,
-        /// Hint.
+        /// Cache hint.
         cache: Cache,
     },
-    /// `dst = src`, as the named lane of the warp has it.
+    /// `dst = src` of another lane of the warp.
     Shuffle {
-        /// Receives the value.
+        /// Destination of the value.
         dst: Place,
-        /// What every lane offers; 32- or 64-bit types and `i16`.
+        /// The value that each lane offers: a 32- or 64-bit type, or `i16`.
         src: Expr,
-        /// Whose offer is taken.
+        /// The lane whose value is taken.
         lane: Lane,
     },
-    /// Which lanes of the warp a condition holds for: bit i of `dst` is lane i's.
+    /// Ballot: bit i of `dst` is lane i's condition.
     Ballot {
-        /// Receives the bits, for all lanes the same: of type `u32`, or `u64` where a warp has more than 32 lanes.
+        /// Destination of the bits, equal in all lanes: of type `u32`, or `u64` if a warp has more than 32 lanes.
         dst: Place,
         /// Of type `bool`.
         cond: Expr,
     },
     /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only
-    /// the first `valid` of them are read, the others become zero; with `valid` = 0 nothing is read and `index` may be
+    /// the first `valid` are read; the others become zero. With `valid` = 0 nothing is read and `index` may be
     /// anything.
     CopyAsync {
         /// Destination.
         shared: SharedId,
-        /// First element there.
+        /// Index of the first element there.
         at: Expr,
         /// Source: a pointer parameter of the same element type.
         global: ParamId,
-        /// First element there.
+        /// Index of the first element there.
         index: Expr,
         /// Elements that the copy writes.
         lanes: u32,
@@ -400,13 +398,13 @@ pub enum Stmt {
     },
     /// Closes the group of copies started since the last commit.
     CommitCopies,
-    /// Waits until at most so many of the thread's latest groups are unfinished.
+    /// Waits until at most this many of the thread's latest groups are unfinished.
     WaitCopies(u32),
     /// The lanes of the warp wait for one another.
     SyncWarp,
     /// All threads of the block wait for one another.
     Barrier,
-    /// Waits until all launches before this one have ended, and what they wrote can be read.
+    /// Waits until all earlier launches have ended and their results can be read.
     WaitLaunches,
     /// Lets the next launch begin.
     AllowLaunch,
@@ -414,9 +412,9 @@ pub enum Stmt {
     If {
         /// Of type `bool`.
         cond: Expr,
-        /// Where it holds.
+        /// Body for `true`.
         then: Vec<Stmt>,
-        /// Where it does not.
+        /// Body for `false`.
         otherwise: Vec<Stmt>,
     },
     /// Counted loop over a variable of type `i32` or `i64`, which it declares.
@@ -443,18 +441,18 @@ pub enum Stmt {
     },
 }
 
-/// What a pointer parameter may be used for.
+/// Allowed uses of a pointer parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Loads only.
     Read,
     /// Stores only.
     Write,
-    /// Both; a thread reads only what it wrote itself, or what nobody writes in this launch.
+    /// Both. A thread reads only elements that it wrote itself, or that no thread writes in this launch.
     ReadWrite,
 }
 
-/// What a parameter is.
+/// Kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParamKind {
     /// Pointer to an array in global memory.
@@ -470,7 +468,7 @@ pub struct Param {
     pub name: String,
     /// Type.
     pub kind: ParamKind,
-    /// One line for the header: meaning, unit.
+    /// One line for the header: meaning and unit.
     pub doc: String,
 }
 
@@ -499,9 +497,9 @@ pub struct Local {
 /// Launch shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// Threads a block, x, y, z.
+    /// Threads per block, in x, y, z.
     pub block: [u32; 3],
-    /// Blocks, x, y, z: expressions over scalar parameters, literals and arithmetic.
+    /// Blocks in x, y, z: expressions over scalar parameters, literals and arithmetic.
     pub grid: [Expr; 3],
 }
 
@@ -510,7 +508,7 @@ pub struct Launch {
 pub struct Kernel {
     /// Name in emitted text.
     pub name: String,
-    /// What it does: lines of a comment above it.
+    /// Description: comment lines above it.
     pub docs: Vec<String>,
     /// Parameters, in order.
     pub params: Vec<Param>,
@@ -522,11 +520,11 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     /// Launch shape.
     pub launch: Launch,
-    /// Lanes of a warp: consecutive threads, which shuffles and ballots reach and [`Stmt::SyncWarp`] waits for. A
-    /// power of two, of [`MAX_WARP`] at most. Kernels that ask for no warps run on any device.
+    /// Lanes of a warp: consecutive threads that shuffles and ballots reach and [`Stmt::SyncWarp`] waits for. A power
+    /// of two, at most [`MAX_WARP`]. Kernels that use no warps run on any device.
     pub warp: u32,
-    /// Minimum resident blocks a multiprocessor to ask the compiler for (0: leave it to the compiler).
+    /// Minimum resident blocks per multiprocessor that the compiler is asked for; 0: left to the compiler.
     pub min_blocks: u32,
-    /// Arrays that are read before [`Stmt::WaitLaunches`]: none of the launches writes them that may still run then.
+    /// Arrays that may be read before [`Stmt::WaitLaunches`], because no launch that may still run writes them.
     pub settled: Vec<ParamId>,
 }

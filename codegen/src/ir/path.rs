@@ -1,7 +1,7 @@
-//! Naming a statement in words, for errors: ``statement 7, `store low[k] = a`, in `for r in 0..8`, in the else of `if t
-//! < n` ``.
+//! Statements in the words of errors: ``statement 7, `store low[k] = a`, in `for r in 0..8`, in the else of `if t < n`
+//! ``.
 //!
-//! Statements are numbered in the order of the text, from 1, comments left out.
+//! Statements are numbered in text order, from 1, without comments.
 
 use super::print::Names;
 use super::*;
@@ -10,12 +10,12 @@ use super::*;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StmtId(pub u32);
 
-/// Hands out the numbers: a walk that visits every statement before those inside it asks it once a statement.
+/// Gives the numbers to a walk that visits every statement before those inside it, once each.
 #[derive(Default)]
 pub struct Numbering(u32);
 
 impl Numbering {
-    /// The number of this statement; that of a comment is the number of the statement before.
+    /// The number of this statement. A comment has the number of the statement before it.
     pub fn next(&mut self, stmt: &Stmt) -> StmtId {
         if !matches!(stmt, Stmt::Comment(_)) {
             self.0 += 1;

@@ -1,6 +1,6 @@
-//! Kernel → readable text: what `--emit ir` shows, what snapshots hold, and how errors quote a statement.
+//! Kernel → readable text, for `--emit ir`, snapshots, and statements in errors.
 //!
-//! The text depends on the kernel alone. Names that occur twice are told apart by a number.
+//! The text depends on the kernel alone. Repeated names get a number.
 
 use super::*;
 use std::collections::{HashMap, HashSet};
@@ -14,10 +14,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// The kernel's own names; from the second use of a name on, `_1`, `_2`, … is appended.
+    /// The kernel's own names. From the second use of a name on, `_1`, `_2`, … is appended.
     pub fn new(kernel: &Kernel) -> Names {
         let mut taken = HashSet::new();
-        // What was appended last: all before it is taken.
+        // Last number appended: all before it are taken.
         let mut last: HashMap<_, u32> = HashMap::new();
         let mut fresh = |name: &str| {
             let mut unique = name.to_string();
@@ -35,7 +35,7 @@ impl Names {
         }
     }
 
-    /// Name of a parameter; `param#7` if there is no such parameter (kernels that are not valid are printed too).
+    /// Name of a parameter; `param#7` if it does not exist (invalid kernels are printed too).
     pub fn param(&self, id: ParamId) -> String {
         self.params.get(id.0 as usize).cloned().unwrap_or_else(|| format!("param#{}", id.0))
     }
@@ -79,7 +79,7 @@ impl Names {
         out
     }
 
-    /// Writes `e`, in parentheses if it binds less tightly than `above`.
+    /// Writes `e`, in parentheses if it binds more weakly than `above`.
     fn write_expr(&self, out: &mut String, e: &Expr, above: u8) {
         let call = |out: &mut String, name: &str, args: &[&Expr]| {
             out.push_str(name);
@@ -119,7 +119,7 @@ impl Names {
                 if open {
                     out.push('(');
                 }
-                // Comparisons do not chain: both sides are bracketed if they compare.
+                // Comparisons do not chain: both operands are parenthesised if they compare.
                 self.write_expr(out, a, if op.is_comparison() { level + 1 } else { level });
                 let _ = write!(out, " {symbol} ");
                 self.write_expr(out, b, level + 1);
@@ -139,7 +139,7 @@ impl Names {
         }
     }
 
-    /// The statement on one line; of those with bodies, their head.
+    /// The statement on one line; for statements with bodies, their head.
     pub fn head(&self, stmt: &Stmt, kernel: &Kernel) -> String {
         let hint = |cache: &Cache| match cache {
             Cache::Default => "",
@@ -270,7 +270,7 @@ fn builtin(b: Builtin) -> &'static str {
     }
 }
 
-/// Symbol and binding strength, as in Rust.
+/// Symbol and precedence, as in Rust.
 fn operator(op: BinOp) -> (&'static str, u8) {
     use BinOp::*;
     match op {
@@ -299,7 +299,7 @@ fn operator(op: BinOp) -> (&'static str, u8) {
 /// ```
 /// use lifting_codegen::ir::{build::Builder, print, *};
 /// let mut b = Builder::new("double");
-/// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "what is doubled");
+/// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "values to double");
 /// let x = b.load_new("x", Scalar::I32, Space::Global(data), Builtin::ThreadX);
 /// b.store(Space::Global(data), Builtin::ThreadX, Expr::from(x) * 2);
 /// let kernel = b.finish(Launch { block: [32, 1, 1], grid: [1.into(), 1.into(), 1.into()] });

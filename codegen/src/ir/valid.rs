@@ -1,12 +1,11 @@
-//! Kernel → [`KernelInfo`], or everything that is wrong with it.
+//! Validation: kernel → [`KernelInfo`], or all its errors.
 //!
-//! Checked: the type of every expression; that locals are declared before they are used and used where they are
-//! visible, scalars as scalars and arrays as arrays; widths of wide accesses and the rights of pointers; literals,
-//! shift counts and constant indices that fit; literal bounds of unrolled loops; sizes of asynchronous copies; barriers
-//! in control flow that is uniform over the block, shuffles and warps' synchronisation in control flow that is uniform
-//! over the warp; that kernels which wait for launches do so before they touch what those may still write; grids over
-//! scalar parameters only. What depends on values (bounds, alignment, races, registers read before they are set) is the
-//! interpreter's part.
+//! Checked are the types of all expressions; declarations and visibility of locals; uses of scalars and arrays; widths
+//! of wide accesses; access rights of pointers; literals, shift counts and constant indices in range; literal bounds of
+//! unrolled loops; sizes of asynchronous copies; barriers in control flow that is uniform over the block; shuffles and
+//! warp synchronisation in control flow that is uniform over the warp; waiting for launches before touching memory that
+//! they may write; grids over scalar parameters only. The interpreter checks what depends on values: bounds, alignment,
+//! races, unset registers.
 
 mod info;
 mod launches;
@@ -20,27 +19,27 @@ use super::print::Names;
 use super::*;
 use thiserror::Error;
 
-/// Most threads a block may have.
+/// The most threads of a block.
 pub const MAX_BLOCK: u64 = 1024;
-/// Most shared memory a block may declare statically, in bytes.
+/// The most static shared memory of a block, in bytes.
 pub const MAX_SHARED: u64 = 48 * 1024;
 
-/// Something that makes a kernel invalid.
+/// An error in a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("kernel `{kernel}`: {place}: {message}")]
 pub struct ValidationError {
     /// Name of the kernel.
     pub kernel: String,
-    /// The statement in words, or the part of the kernel's head.
+    /// The statement in words, or a part of the kernel's head.
     pub place: String,
-    /// What is wrong and what would be right.
+    /// The error, and what would be right.
     pub message: String,
 }
 
 /// Checks a kernel.
 ///
 /// # Errors
-/// All that is wrong with it; uniformity, and waiting for launches, are only looked at when the rest is right.
+/// All errors. Uniformity and waiting for launches are only checked if there are no others.
 pub fn validate(kernel: &Kernel) -> Result<KernelInfo, Vec<ValidationError>> {
     let mut checker = Checker {
         kernel,
@@ -84,12 +83,12 @@ struct Finding {
     message: String,
 }
 
-/// Whether a local may be named here.
+/// Visibility of a local.
 #[derive(Clone, Copy, PartialEq)]
 enum Visible {
     No,
     Yes,
-    /// It is the variable of a loop that we are in: read only.
+    /// It is the variable of an enclosing loop: read only.
     LoopVariable,
 }
 
@@ -115,43 +114,43 @@ impl Checker<'_> {
         let kernel = self.kernel;
         for p in &kernel.params {
             if let ParamKind::Pointer(Scalar::Bool, _) = p.kind {
-                self.head_error(format!("parameter `{}`", p.name), "`bool` never stands in memory");
+                self.head_error(format!("parameter `{}`", p.name), "`bool` cannot be in memory");
             }
             if let ParamKind::Scalar(scalar) = p.kind
                 && (scalar == Scalar::Bool || scalar.is_storage())
             {
-                self.head_error(format!("parameter `{}`", p.name), "a scalar is of an integer type, f32 or f64");
+                self.head_error(format!("parameter `{}`", p.name), "a scalar must be of an integer type, f32 or f64");
             }
         }
         if !kernel.warp.is_power_of_two() || kernel.warp > MAX_WARP {
-            let message = format!("{} lanes: a warp has a power of two of them, {MAX_WARP} at most", kernel.warp);
+            let message = format!("{} lanes: a warp needs a power of two, at most {MAX_WARP}", kernel.warp);
             self.head_error("warps".into(), message);
         }
         let mut bytes = 0u64;
         for s in &kernel.shared {
             let part = format!("shared array `{}`", s.name);
             if s.scalar == Scalar::Bool {
-                self.head_error(part, "`bool` never stands in memory");
+                self.head_error(part, "`bool` cannot be in memory");
             } else if s.len == 0 {
                 self.head_error(part, "it has no elements");
             }
             bytes = info::align16(bytes) + u64::from(s.len) * s.scalar.bytes() as u64;
         }
         if bytes > MAX_SHARED {
-            self.head_error("shared memory".into(), format!("{bytes} bytes are more than the {MAX_SHARED} of a block"));
+            self.head_error("shared memory".into(), format!("{bytes} bytes exceed the limit of a block, {MAX_SHARED}"));
         }
         for id in &kernel.settled {
             match kernel.params.get(id.0 as usize) {
                 Some(Param { kind: ParamKind::Pointer(_, Access::Read), .. }) => {}
                 Some(p) => {
-                    self.head_error(format!("parameter `{}`", p.name), "what is settled is a pointer that is only read")
+                    self.head_error(format!("parameter `{}`", p.name), "a settled array must be a read-only pointer")
                 }
-                None => self.head_error("settled arrays".into(), format!("there is no parameter {}", id.0)),
+                None => self.head_error("settled arrays".into(), format!("parameter {} does not exist", id.0)),
             }
         }
         for l in &kernel.locals {
             if l.len == Some(0) {
-                self.head_error(format!("local `{}`", l.name), "a register array has at least one element");
+                self.head_error(format!("local `{}`", l.name), "a register array needs at least one element");
             }
         }
         let block = kernel.launch.block;
@@ -159,13 +158,13 @@ impl Checker<'_> {
         if !(1..=MAX_BLOCK).contains(&threads) || block[2] > 64 {
             self.head_error(
                 "launch".into(),
-                format!("a block of {block:?} threads is not possible: 1 to {MAX_BLOCK} threads, at most 64 in z"),
+                format!("invalid block {block:?}: it needs 1 to {MAX_BLOCK} threads, at most 64 in z"),
             );
         }
         for (axis, e) in ["x", "y", "z"].into_iter().zip(&kernel.launch.grid) {
             if !launch::is_grid_expr(kernel, e) {
                 let message =
-                    format!("`{}` is not made of i32 or i64 parameters, literals and arithmetic", self.names.expr(e));
+                    format!("`{}` may only use i32 or i64 parameters, literals and arithmetic", self.names.expr(e));
                 self.head_error(format!("grid {axis}"), message);
                 continue;
             }
@@ -188,7 +187,7 @@ impl Checker<'_> {
 
     fn local(&mut self, id: LocalId) -> Option<(Local, Visible)> {
         let Some(local) = self.kernel.locals.get(id.0 as usize) else {
-            self.error(format!("there is no local {}", id.0));
+            self.error(format!("local {} does not exist", id.0));
             return None;
         };
         Some((local.clone(), self.visible[id.0 as usize]))
@@ -207,7 +206,7 @@ impl Checker<'_> {
     fn declare(&mut self, id: LocalId, as_: Visible) -> Option<Local> {
         let (local, visible) = self.local(id)?;
         if visible != Visible::No {
-            self.error(format!("`{}` is declared already", self.names.local(id)));
+            self.error(format!("`{}` is already declared", self.names.local(id)));
         }
         self.visible[id.0 as usize] = as_;
         Some(local)
@@ -225,26 +224,24 @@ impl Checker<'_> {
                 if let Expr::Lit(Literal::Int(n, _)) = valid
                     && !(0..=i64::from(*lanes)).contains(n)
                 {
-                    self.error(format!("{n} of {lanes} elements are read: 0 to {lanes} are possible"));
+                    self.error(format!("{n} of {lanes} elements are read: 0 to {lanes} are allowed"));
                 }
                 if let Some(Param { kind: ParamKind::Pointer(_, access), name, .. }) =
                     self.kernel.params.get(global.0 as usize)
                     && *access != Access::Read
                 {
-                    self.error(format!(
-                        "`{name}` is written in this launch: asynchronous copies read what nobody writes"
-                    ));
+                    self.error(format!("`{name}` is written in this launch, so asynchronous copies must not read it"));
                 }
                 if let (Some(from), Some(to)) = (from, to) {
                     self.expect(Some(to), from, "the shared array's element");
                     let bytes = *lanes as usize * from.bytes();
                     if bytes < 4 {
-                        self.error(format!("an asynchronous copy of {bytes} bytes: 4, 8 or 16 are possible"));
+                        self.error(format!("an asynchronous copy of {bytes} bytes: 4, 8 or 16 are allowed"));
                     }
                 }
             }
             Stmt::Let(id, e) => {
-                // The value is looked at first: it cannot name what it defines.
+                // The value comes first: it cannot name the local that it defines.
                 let found = self.expr(e);
                 let Some(local) = self.declare(*id, Visible::Yes) else { return };
                 if local.len.is_some() {
@@ -265,7 +262,7 @@ impl Checker<'_> {
             Stmt::Load { dst, space, index, lanes, .. } => {
                 let element = self.access(*space, index, *lanes, Access::Read);
                 if *lanes > 1 && matches!(dst, Place::Local(_)) {
-                    self.error("a wide load goes to elements of a register array");
+                    self.error("a wide load must go to elements of a register array");
                 }
                 if let Some(scalar) = self.place(dst, *lanes) {
                     self.expect(element, scalar, "the array's element");
@@ -306,7 +303,7 @@ impl Checker<'_> {
                 self.expect(found, Scalar::Bool, "the condition");
                 let bits = if self.kernel.warp > 32 { Scalar::U64 } else { Scalar::U32 };
                 if let Some(scalar) = self.place(dst, 1) {
-                    self.expect(Some(scalar), bits, "what receives the bits");
+                    self.expect(Some(scalar), bits, "the destination");
                 }
             }
             Stmt::If { cond, then, otherwise } => {
@@ -318,15 +315,15 @@ impl Checker<'_> {
             Stmt::For { var, from, to, step, unroll, body } => {
                 let found = [from, to, step].map(|e| self.expr(e));
                 if *unroll && [from, to, step].iter().any(|e| !matches!(e, Expr::Lit(_))) {
-                    self.error("the bounds and the step of an unrolled loop are literals");
+                    self.error("the bounds and the step of an unrolled loop must be literals");
                 }
                 if let Expr::Lit(Literal::Int(..=0, _)) = step {
-                    self.error("the step of a loop is greater than 0");
+                    self.error("the step of a loop must be greater than 0");
                 }
                 let outer = self.visible.clone();
                 if let Some(local) = self.declare(*var, Visible::LoopVariable) {
                     if local.len.is_some() || !matches!(local.scalar, Scalar::I32 | Scalar::I64) {
-                        self.error("a loop variable is a scalar of type i32 or i64");
+                        self.error("a loop variable must be a scalar of type i32 or i64");
                     } else {
                         for (found, what) in found.into_iter().zip(["the first value", "the bound", "the step"]) {
                             self.expect(found, local.scalar, what);
@@ -348,7 +345,7 @@ impl Checker<'_> {
         if let Some(found) = found
             && found != wanted
         {
-            self.error(format!("{what} is of type {}, {} is wanted", found.name(), wanted.name()));
+            self.error(format!("{what} is of type {}, expected {}", found.name(), wanted.name()));
         }
     }
 
@@ -399,10 +396,10 @@ impl Checker<'_> {
                 if let Some(found) = found
                     && !matches!(found, Scalar::I32 | Scalar::I64)
                 {
-                    self.error(format!("a global index is of type i64 or i32, not {}", found.name()));
+                    self.error(format!("a global index must be of type i64 or i32, not {}", found.name()));
                 }
                 let Some(param) = self.kernel.params.get(p.0 as usize) else {
-                    self.error(format!("there is no parameter {}", p.0));
+                    self.error(format!("parameter {} does not exist", p.0));
                     return None;
                 };
                 let ParamKind::Pointer(scalar, access) = param.kind else {
@@ -421,7 +418,7 @@ impl Checker<'_> {
             Space::Shared(s) => {
                 self.expect(found, Scalar::I32, "the index");
                 let Some(shared) = self.kernel.shared.get(s.0 as usize) else {
-                    self.error(format!("there is no shared array {}", s.0));
+                    self.error(format!("shared array {} does not exist", s.0));
                     return None;
                 };
                 self.constant_index(index, lanes, shared.len, &self.names.shared(s));
@@ -429,16 +426,16 @@ impl Checker<'_> {
             }
         };
         if !matches!(lanes, 1 | 2 | 4 | 8 | 16) {
-            self.error(format!("{lanes} elements at once: 1, 2, 4, 8 or 16 are possible"));
+            self.error(format!("{lanes} elements at once: 1, 2, 4, 8 or 16 are allowed"));
         } else if lanes as usize * element.bytes() > 16 {
-            self.error(format!("{lanes} elements of {} are more than 16 bytes", element.name()));
+            self.error(format!("{lanes} elements of {} exceed 16 bytes", element.name()));
         } else if lanes > 1 && element == Scalar::U8 {
-            self.error("elements of u8 are moved one at a time");
+            self.error("elements of u8 must be moved one at a time");
         }
         Some(element)
     }
 
-    /// Type of an expression; `None` if that is an error, which has been noted.
+    /// Type of an expression; `None` after a reported error.
     fn expr(&mut self, e: &Expr) -> Option<Scalar> {
         match e {
             Expr::Lit(Literal::Int(v, s)) => {
@@ -476,7 +473,7 @@ impl Checker<'_> {
                     None
                 }
                 None => {
-                    self.error(format!("there is no parameter {}", p.0));
+                    self.error(format!("parameter {} does not exist", p.0));
                     None
                 }
             },
@@ -489,7 +486,7 @@ impl Checker<'_> {
                     UnOp::CountOnes | UnOp::LeadingZeros => found.is_integer() && found != Scalar::I16,
                 };
                 if !right {
-                    self.error(format!("`{}` has no operand of type {}", self.names.expr(e), found.name()));
+                    self.error(format!("`{}` does not apply to type {}", self.names.expr(e), found.name()));
                 }
                 Some(found)
             }
@@ -504,7 +501,7 @@ impl Checker<'_> {
                 let a = a?;
                 if a.is_storage() {
                     let to = if a == Scalar::U8 { Scalar::I32 } else { Scalar::F32 };
-                    self.error(format!("{} is for storage: cast it to {} first", a.name(), to.name()));
+                    self.error(format!("{} is a storage type: cast it to {} first", a.name(), to.name()));
                 }
                 self.expect(b, a, "the second arm of a select");
                 Some(a)
@@ -520,7 +517,7 @@ impl Checker<'_> {
                     (_, to) => to != Scalar::Bool,
                 };
                 if !right {
-                    self.error(format!("there is no cast from {} to {}", from.name(), to.name()));
+                    self.error(format!("cannot cast from {} to {}", from.name(), to.name()));
                 }
                 Some(*to)
             }
@@ -537,7 +534,7 @@ impl Checker<'_> {
                     self.expect(found, Scalar::I32, what);
                 }
                 if let Expr::Lit(Literal::Int(..=0, _)) = **n {
-                    self.error("an extent is at least 1");
+                    self.error("an extent must be at least 1");
                 }
                 Some(Scalar::I32)
             }
@@ -551,7 +548,7 @@ impl Checker<'_> {
         if b != wanted {
             let what = if shift { "a shift count" } else { "the right operand" };
             let text = self.names.expr(e);
-            self.error(format!("{what} in `{text}` is of type {}, {} is wanted", b.name(), wanted.name()));
+            self.error(format!("{what} in `{text}` is of type {}, expected {}", b.name(), wanted.name()));
         }
         let arithmetic = a.is_integer() || matches!(a, Scalar::F32 | Scalar::F64);
         let right = match op {
@@ -562,7 +559,7 @@ impl Checker<'_> {
             Pack { low, high } => a == Scalar::I32 && low.max(high) <= 2,
         };
         if !right {
-            self.error(format!("`{}` has no operands of type {}", self.names.expr(e), a.name()));
+            self.error(format!("`{}` does not apply to type {}", self.names.expr(e), a.name()));
         }
         if let Expr::Lit(Literal::Int(n, _)) = b_expr {
             if shift && !(0..a.bytes() as i64 * 8).contains(n) {

@@ -1,12 +1,12 @@
-//! Walking statements and expressions: what holds what is said here, once for all.
+//! Walks over statements and expressions: the one list of what each contains.
 //!
-//! A walk that looks for something is [`each_stmt`], [`each_expr`] or [`any_stmt`] with a closure. A walk that treats
-//! statements by their kind asks [`Stmt::each_expr`] and [`Stmt::bodies`] for what is inside the others. A new
-//! statement or expression is added here, and where its meaning matters.
+//! A search uses [`each_stmt`], [`each_expr`] or [`any_stmt`] with a closure. A walk that treats statements by kind
+//! gets their contents from [`Stmt::each_expr`] and [`Stmt::bodies`]. A new statement or expression is added here, and
+//! where its meaning matters.
 
 use super::*;
 
-/// The parts of an expression, to be read or changed as it is borrowed.
+/// The parts of an expression, shared or mutable as it is borrowed.
 macro_rules! each_part {
     ($expr:expr, $f:ident) => {
         match $expr {
@@ -22,7 +22,7 @@ macro_rules! each_part {
     };
 }
 
-/// The expressions that a statement itself holds, to be read or changed as it is borrowed.
+/// The expressions directly in a statement, shared or mutable as it is borrowed.
 macro_rules! each_expr {
     ($stmt:expr, $f:ident, $index:ident, $iter:ident) => {
         match $stmt {
@@ -56,19 +56,19 @@ macro_rules! each_expr {
 }
 
 impl Expr {
-    /// Calls `f` on the expressions that this one is made of, in order; not on those within them.
+    /// Calls `f` on the direct parts of this expression, in order.
     pub fn each_part<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
         each_part!(self, f)
     }
 
-    /// [`Expr::each_part`], of parts that may be changed.
+    /// [`Expr::each_part`] with mutable parts.
     pub fn each_part_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
         each_part!(self, f)
     }
 
     /// Calls `f` on the expression and on all within it.
     pub fn each<'e>(&'e self, f: &mut impl FnMut(&'e Expr)) {
-        // Not through closures, whose types would nest without end.
+        // A `dyn` closure, because generic closures would nest without end.
         fn walk<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
             f(e);
             e.each_part(&mut |part| walk(part, f));
@@ -94,13 +94,13 @@ impl Expr {
 }
 
 impl Place {
-    /// The local that it is, or is an element of.
+    /// The local, or the local whose element it is.
     pub fn local(&self) -> LocalId {
         let (Place::Local(id) | Place::Elem(id, _)) = self;
         *id
     }
 
-    /// Which element, where it is one.
+    /// The index, if it is an element.
     pub fn index(&self) -> Option<&Expr> {
         match self {
             Place::Local(_) => None,
@@ -117,17 +117,17 @@ impl Place {
 }
 
 impl Stmt {
-    /// Calls `f` on the expressions that the statement itself holds, whole ones; not on those of statements within it.
+    /// Calls `f` on the expressions directly in the statement; statements within it are not visited.
     pub fn each_expr<'s>(&'s self, f: &mut impl FnMut(&'s Expr)) {
         each_expr!(self, f, index, iter)
     }
 
-    /// [`Stmt::each_expr`], of expressions that may be changed.
+    /// [`Stmt::each_expr`] with mutable expressions.
     pub fn each_expr_mut(&mut self, f: &mut impl FnMut(&mut Expr)) {
         each_expr!(self, f, index_mut, iter_mut)
     }
 
-    /// The bodies that it holds; a branch that is not there is empty.
+    /// The statement's bodies; a missing branch is empty.
     pub fn bodies(&self) -> [&[Stmt]; 2] {
         match self {
             Stmt::If { then, otherwise, .. } => [then, otherwise],
@@ -136,7 +136,7 @@ impl Stmt {
         }
     }
 
-    /// Calls `f` on the bodies that it holds.
+    /// Calls `f` on the statement's bodies.
     pub fn each_body_mut(&mut self, f: &mut impl FnMut(&mut Vec<Stmt>)) {
         match self {
             Stmt::If { then, otherwise, .. } => {
@@ -148,7 +148,7 @@ impl Stmt {
         }
     }
 
-    /// The local, or the element of one, that it gives a value to after that was declared.
+    /// The local, or the element of one, that it sets after its declaration.
     pub fn sets(&self) -> Option<&Place> {
         match self {
             Stmt::Set(place, _)
@@ -159,7 +159,7 @@ impl Stmt {
         }
     }
 
-    /// The array in global memory that it reads itself.
+    /// The array in global memory that the statement itself reads.
     pub fn reads_global(&self) -> Option<ParamId> {
         match self {
             Stmt::Load { space: Space::Global(array), .. } | Stmt::CopyAsync { global: array, .. } => Some(*array),
@@ -167,7 +167,7 @@ impl Stmt {
         }
     }
 
-    /// The array in global memory that it writes itself.
+    /// The array in global memory that the statement itself writes.
     pub fn writes_global(&self) -> Option<ParamId> {
         match self {
             Stmt::Store { space: Space::Global(array), .. } => Some(*array),
@@ -175,18 +175,18 @@ impl Stmt {
         }
     }
 
-    /// Whether something holds for it, or for a statement within it.
+    /// Whether `holds` is true for the statement or one within it.
     pub fn any(&self, holds: &impl Fn(&Stmt) -> bool) -> bool {
         holds(self) || self.bodies().into_iter().any(|body| any_stmt(body, holds))
     }
 }
 
-/// Whether something holds for a statement of a body, or for one within it.
+/// Whether `holds` is true for a statement of a body or one within these.
 pub fn any_stmt(body: &[Stmt], holds: &impl Fn(&Stmt) -> bool) -> bool {
     body.iter().any(|s| s.any(holds))
 }
 
-/// Calls `f` on all statements in the order of the text, each before those within it.
+/// Calls `f` on all statements in text order, each before those within it.
 pub fn each_stmt<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
     for s in body {
         f(s);
@@ -194,7 +194,7 @@ pub fn each_stmt<'s>(body: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
     }
 }
 
-/// [`each_stmt`], of statements that may be changed.
+/// [`each_stmt`] with mutable statements.
 pub fn each_stmt_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt)) {
     fn walk(body: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
         for s in body {

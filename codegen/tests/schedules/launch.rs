@@ -16,25 +16,25 @@ use lifting_dsl::sample::Sample;
 use lifting_dsl::{Boundary, Scheme};
 use std::sync::Arc;
 
-/// Where rows begin.
+/// Alignment of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rows {
     Anywhere,
-    /// Where vectors begin, but those of bands anywhere.
+    /// Rows of the image are aligned to vectors, those of bands are not.
     OfImageAligned,
-    /// Where vectors begin.
+    /// All rows are aligned to vectors.
     Aligned,
 }
 
-/// What a launch transforms. Axes are z, y, x; an image has one plane.
+/// The array of a launch. Axes are z, y, x; an image has one plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub sides: [usize; 3],
     pub parity: [usize; 3],
-    /// Of launches of all levels.
+    /// For launches of all levels.
     pub levels: u32,
     pub order: Order,
-    /// Pairs of rows, or of planes, that are walked between halos; 0: as many as the schedule says.
+    /// Pairs of rows, or of planes, walked between halos; 0: the schedule's choice.
     pub chunk: i32,
     pub batch: usize,
     pub gain: Option<u32>,
@@ -72,11 +72,11 @@ impl Case {
             }
         };
         if extent == Extent::TwoLevels {
-            // The low band, then those of the first level.
+            // The low band, then the bands of the first level.
             boxes[1..].rotate_left(3);
         }
         boxes.insert(0, ([0; 3], self.sides, false));
-        // All bands but the low one have the same steps.
+        // All bands but the low one share strides.
         let kind = |i: usize| i.min(2);
         let largest = |i: usize, axis: usize| {
             let sides = boxes.iter().enumerate().filter(|(j, _)| kind(*j) == kind(i)).map(|(_, b)| b.1[axis]);
@@ -84,7 +84,7 @@ impl Case {
         };
         let place = |(i, &(offset, sides, high)): (usize, &([usize; 3], [usize; 3], bool))| {
             let aligned = self.rows == Rows::Aligned || self.rows == Rows::OfImageAligned && i == 0;
-            // Samples stand at their positions: an aligned row begins a vector at position 0.
+            // Samples are placed by position: in an aligned row, position 0 begins a vector.
             let lead = if aligned { usize::from(self.parity[2] == 1 && !high) } else { [1, 2, 3, 0, 5, 1, 0, 2, 3][i] };
             let pitch = if aligned { (largest(i, 2) + 2).next_multiple_of(16) } else { largest(i, 2) + 3 };
             let plane = pitch * largest(i, 1) + if aligned { 16 } else { 5 };
@@ -135,7 +135,7 @@ impl Place {
         self.stride * (batch - 1) + self.plane * (z.max(1) - 1) + self.pitch * (y.max(1) - 1) + x
     }
 
-    /// Of all samples: where one stands in memory, and in the whole.
+    /// The offsets of all samples: in memory, and in the whole.
     fn samples(&self, image: usize, [_, height, width]: [usize; 3]) -> impl Iterator<Item = (usize, usize)> + use<> {
         let Place { offset: [z0, y0, x0], sides: [d, h, w], pitch, plane, stride, .. } = *self;
         let at = move |z: usize, y: usize, x: usize| {
@@ -146,7 +146,7 @@ impl Place {
     }
 }
 
-/// Which of a shape's kernels a case is run on.
+/// The kernels of a shape that run a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernels {
     /// All that take it.
@@ -164,7 +164,7 @@ impl Kernels {
     }
 }
 
-/// A case, and the shape that it is run in.
+/// A case, and the shape that runs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Try {
     pub shape: Shape,
@@ -175,10 +175,10 @@ pub struct Try {
     pub seed: u64,
 }
 
-/// What became of a try.
+/// Result of a try.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Launches of analysis and of synthesis: of each kernel that takes such rows.
+    /// Launches of analysis and of synthesis, over all kernels that take such rows.
     pub launches: [usize; 2],
     /// Whether the shape cannot hold the scheme.
     pub beyond_limits: bool,
@@ -190,14 +190,14 @@ impl Outcome {
     }
 }
 
-/// What a kernel is made of.
+/// The key of a kernel.
 type Key = (Shape, RowAlignment, Options, Order);
 
 /// Runs tries of a schedule in both directions, on every kernel that takes them, and compares every sample with the
 /// oracle, bit for bit. Each kernel is made once.
 ///
 /// # Panics
-/// If a sample differs, a kernel is not sound, or a limit is named that is none.
+/// If a sample differs, a kernel is unsound, or an error names a limit that is not exceeded.
 pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     let mut outcomes = vec![Outcome::default(); tries.len()];
     let mut kernels: Vec<(Key, Vec<usize>)> = Vec::new();
@@ -230,7 +230,7 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
             Ok(fit) => fit,
             Err(error) => {
                 let is_limit = is_limit(scheme, &error);
-                // What stands against the kernel that takes the most stands against all.
+                // What prevents the most general kernel prevents all kernels.
                 if Some(&rows) == shape.schedule().alignments().last() {
                     users.iter().for_each(|&i| outcomes[i].beyond_limits |= is_limit);
                 }
@@ -259,7 +259,7 @@ pub fn run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     outcomes
 }
 
-/// Whether the error says that something is short, and it is; else the launch is none for such a kernel.
+/// Whether the error names an exceeded limit; otherwise the kernel does not take such a launch.
 fn is_limit(scheme: &Scheme, error: &ScheduleError) -> bool {
     match error {
         ScheduleError::Reach { required, available, what, .. } => {
@@ -295,7 +295,7 @@ impl Launch {
             Rows::OfImageAligned => SIGNAL_ALIGNED,
             Rows::Aligned => SIGNAL_ALIGNED | BANDS_ALIGNED,
         };
-        // Whoever holds a whole image asks for nothing of rows.
+        // Kernels that hold a whole image do not need aligned rows.
         assert!(shape.schedule().holds_whole() || arguments.aligned & known == known, "{shape:?} {case:?}");
         let chunk = if case.chunk == 0 || extent == Extent::AllLevels { arguments.chunk } else { case.chunk };
         let scalars = job.scalars(extent, Arguments { chunk, ..arguments }, case.gain);
@@ -303,7 +303,7 @@ impl Launch {
     }
 }
 
-/// Runs one launch and compares what it leaves with the oracle's.
+/// Runs one launch and compares its results with the oracle's.
 fn check<T: Sample + Element>(
     launch: &Launch,
     scheme: &Scheme,
@@ -314,7 +314,7 @@ fn check<T: Sample + Element>(
     let Launch { geometry, places, scalars } = launch;
     let mut oracle = Transform::new(scheme.clone(), geometry.clone());
     (oracle.boundary, oracle.layout, oracle.gain_shift) = (*boundary, Layout::Mallat, case.gain.unwrap_or(0));
-    // Signals, or their bands in the Mallat layout.
+    // Signals, or their bands in Mallat layout.
     let samples = case.sides.iter().product::<usize>();
     let inputs: Vec<Vec<T>> = (0..case.batch).map(|_| (0..samples).map(|_| sample()).collect()).collect();
     let mut expected = inputs.clone();
@@ -325,7 +325,7 @@ fn check<T: Sample + Element>(
         }
     }
     let reads = |i: usize| (i == 0) == (direction == Direction::Forward);
-    // What is read comes before what is written.
+    // Arrays that are read come before arrays that are written.
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|&i| !reads(i));
     let buffer = |&i: &usize| {
@@ -333,7 +333,7 @@ fn check<T: Sample + Element>(
         let buffer = match reads(i) {
             false => Buffer::undefined(T::SCALAR, place.len(case.batch)),
             true => {
-                // What lies between the rows must not matter.
+                // Elements between the rows must not matter.
                 let mut values: Vec<T> = (0..place.len(case.batch)).map(|_| sample()).collect();
                 for (n, input) in inputs.iter().enumerate() {
                     place.samples(n, case.sides).for_each(|(to, from)| values[to] = input[from]);

@@ -1,9 +1,9 @@
 //! Every schedule of the table on the interpreter against the oracle: all border rules, awkward sizes, origins, sample
 //! types, both directions, orders of axes, lengths of chunks, alignments, batches, gains.
 //!
-//! A schedule says what its blocks are ([`Fit::block`]) and which shapes are small
-//! ([`Schedule::miniatures`](lifting_codegen::schedule::Schedule::miniatures)); sizes around its blocks follow. What a
-//! schedule refuses and proposes is tested in its own folder.
+//! A schedule declares its blocks ([`Fit::block`]) and its small shapes
+//! ([`Schedule::miniatures`](lifting_codegen::schedule::Schedule::miniatures)); the sizes around its blocks follow.
+//! Each schedule's own folder tests its refusals and proposals.
 
 mod launch;
 
@@ -24,7 +24,7 @@ fn options(sample: Scalar, boundary: Boundary) -> Options {
     Options::new(sample, boundary, Direction::Forward)
 }
 
-/// Its name, in a column.
+/// Its name, padded to a column.
 fn column(schedule: Of) -> String {
     format!("{:7} ", schedule.name())
 }
@@ -34,7 +34,7 @@ fn small(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> O
     schedule.miniatures(scheme, options(sample, boundary)).into_iter().next()
 }
 
-/// What plans consider for a large image, or volume.
+/// The shapes that plans consider for a large image or volume.
 fn proposed(schedule: Of, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> Vec<Shape> {
     let array = Array { address: 0, pitch: 512, stride: 0 };
     let job = Job::image(array, [array; 4], 512, 512);
@@ -52,7 +52,7 @@ fn block(shape: Shape, scheme: &Scheme, sample: Scalar, boundary: Boundary) -> O
     Some([columns, rows, shape.get(Field::COLUMNS.name).unwrap_or(2) as usize])
 }
 
-/// The least awkward size: two blocks along either axis, where there can be as many.
+/// The least awkward size: two blocks along either axis, if a schedule can have several.
 fn two_blocks(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [usize; 3] {
     match schedule.extent() {
         Extent::Plane if schedule.holds_whole() => [1, rows, columns - 2],
@@ -62,7 +62,7 @@ fn two_blocks(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [usize; 3] {
     }
 }
 
-/// Sizes around one block and two, and inside of three; of what a block holds whole, up to that.
+/// Sizes around one block and two, and inside a third; if a block holds a whole image, sizes up to that.
 fn around(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [[usize; 2]; 10] {
     let (r, c) = (rows, columns);
     if schedule.holds_whole() {
@@ -85,7 +85,7 @@ fn around(schedule: Of, [columns, rows, lane]: [usize; 3]) -> [[usize; 2]; 10] {
     std::array::from_fn(|i| [heights[i].max(2), widths[i].max(2)])
 }
 
-/// Sizes that awkward ends of blocks, windows and lanes come of.
+/// Sizes that give awkward ends of blocks, windows and lanes.
 const SMALL: [[usize; 2]; 17] = [
     [2, 2],
     [2, 3],
@@ -106,10 +106,10 @@ const SMALL: [[usize; 2]; 17] = [
     [40, 40],
 ];
 
-/// Depths that go with them.
+/// Depths to go with them.
 const DEPTHS: [usize; 7] = [2, 3, 5, 4, 8, 9, 6];
 
-/// A size of an image, as such a schedule has it under a border rule.
+/// Sides of an image or volume for a schedule under a border rule.
 fn sized(schedule: Of, boundary: Boundary, [height, width]: [usize; 2], turn: usize) -> [usize; 3] {
     let depth = DEPTHS[turn % DEPTHS.len()];
     match (schedule.extent(), boundary) {
@@ -120,8 +120,8 @@ fn sized(schedule: Of, boundary: Boundary, [height, width]: [usize; 2], turn: us
     }
 }
 
-/// A case of that size whose other properties a number gives. All of them are such as the schedule may take. The order
-/// of axes is the same for a type and a border rule, so that many cases share a kernel.
+/// A case of this size, whose other properties follow from a number. The schedule may take all of them. The order of
+/// axes is fixed for a type and a border rule, so that many cases share a kernel.
 fn any_case(schedule: Of, (scalar, boundary): (Scalar, Boundary), sides: [usize; 3], turn: usize) -> Case {
     let mut bits = bits(turn as u64);
     let mut pick = move |n: u64| (bits() % n) as usize;
@@ -148,12 +148,12 @@ fn any_case(schedule: Of, (scalar, boundary): (Scalar, Boundary), sides: [usize;
     }
 }
 
-/// Runs tries, and says how many of them ran.
+/// Runs tries; returns how many ran.
 fn ran(scheme: &Scheme, tries: &[Try]) -> usize {
     launch::run(scheme, tries).iter().filter(|outcome| outcome.ran()).count()
 }
 
-/// What a schedule must take: all but what no shape holds, and what a border cuts that is periodic.
+/// Runs tries that a schedule must take, unless no shape holds the scheme or a periodic border cuts a pair.
 fn all_run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     let outcomes = launch::run(scheme, tries);
     for (one, outcome) in tries.iter().zip(&outcomes) {
@@ -165,8 +165,8 @@ fn all_run(scheme: &Scheme, tries: &[Try]) -> Vec<Outcome> {
     outcomes
 }
 
-/// A line for each schedule, wavelet and border rule: tries that ran, launches, and tries in shapes that do not hold
-/// it.
+/// One line per schedule, wavelet and border rule: tries that ran, launches, and tries in shapes that do not hold the
+/// scheme.
 fn counted(of: impl Fn(Of, &Scheme, Boundary) -> Vec<Try>, schemes: &[Scheme]) -> String {
     let mut text = String::new();
     for &schedule in SCHEDULES.iter().chain(PAPERS) {
@@ -187,7 +187,7 @@ fn counted(of: impl Fn(Of, &Scheme, Boundary) -> Vec<Try>, schemes: &[Scheme]) -
     text
 }
 
-/// Small images and volumes, whose blocks are hardly ever whole: every schedule that takes them.
+/// Small images and volumes, whose blocks are rarely whole, in every schedule that takes them.
 #[test]
 fn small_sizes() {
     let of = |schedule: Of, scheme: &Scheme, boundary| {
@@ -203,7 +203,7 @@ fn small_sizes() {
     insta::assert_snapshot!(counted(of, &wavelets()));
 }
 
-/// Around one block and two.
+/// Sizes around one block and two.
 #[test]
 fn around_blocks() {
     let of = |schedule: Of, scheme: &Scheme, boundary| {
@@ -215,7 +215,7 @@ fn around_blocks() {
                 let case = any_case(schedule, (scalar, boundary), sized(schedule, boundary, size, turn), turn);
                 Try { shape, boundary, scalar, case, kernels: Kernels::All, seed: turn as u64 }
             };
-            // Each type has every third of the sizes, of two levels all.
+            // Each type has every third size; with two levels, every size.
             let (from, step) = if schedule.extent() == Extent::TwoLevels { (0, 1) } else { (scalar as usize % 3, 3) };
             Some(around(schedule, block).into_iter().enumerate().map(one).skip(from).step_by(step))
         };
@@ -238,7 +238,7 @@ fn shapes() {
                 let block = block(shape, scheme, scalar, boundary).filter(|_| takes_turn)?;
                 let sides = two_blocks(schedule, block);
                 let case = any_case(schedule, (scalar, boundary), sides, i + 10 * j);
-                // What takes few rows takes these.
+                // Kernels for few alignments take aligned rows.
                 let case = Case { rows: Rows::Aligned, parity: [case.parity[0], 0, 0], ..case };
                 Some(Try { shape, boundary, scalar, case, kernels: Kernels::All, seed: (i + 10 * j) as u64 })
             };
@@ -249,7 +249,7 @@ fn shapes() {
     insta::assert_snapshot!(counted(of, &wavelets()));
 }
 
-/// Batches, and gains that each level adds.
+/// Batches, and gains added at each level.
 #[test]
 fn batches_and_gains() {
     let of = |schedule: Of, scheme: &Scheme, boundary| {
@@ -269,9 +269,9 @@ fn batches_and_gains() {
     insta::assert_snapshot!(counted(of, &wavelets()));
 }
 
-/// Steps that are not symmetric, under `whole-symmetric`, too: what they read beyond a border is the mirror image at
-/// every step. Steps within a pair, for which no border rule is asked, but which are refused where a border cuts a pair
-/// and what walks knows no rule. Steps with gaps.
+/// Asymmetric steps, also under `whole-symmetric`, where reads beyond a border see the mirror image at every step.
+/// Steps within a pair, which need no border rule, but are refused where a border cuts a pair and a walk has no rule
+/// for that. Steps with gaps.
 #[test]
 fn uncommon_steps() {
     let mut text = String::new();
@@ -306,8 +306,7 @@ fn uncommon_steps() {
     insta::assert_snapshot!(text);
 }
 
-/// Warps, or sub-groups, of 16 and of 64 lanes: schedules derive their kernels for these, or name what stands against
-/// it.
+/// Warps, or sub-groups, of 16 and of 64 lanes: schedules derive their kernels for these, or name what prevents it.
 #[test]
 fn other_warps() {
     let mut taken = Vec::new();
@@ -335,7 +334,7 @@ fn other_warps() {
     assert_eq!(taken, ["tile"]);
 }
 
-/// Lattices, stage by stage under the periodic rule, and as lifting steps under another.
+/// Lattices: stage by stage under the periodic rule, and as lifting steps under another.
 #[test]
 fn lattices() {
     let texts = [
@@ -387,7 +386,7 @@ fn the_catalogue() {
     catalogue(3, 80, |i, scheme, boundary, scalar| {
         let mut all = 0;
         for (k, (&schedule, count)) in SCHEDULES.iter().zip(&mut counts).enumerate() {
-            // One half of the schedules under its own rule, the other under another.
+            // Half of the schedules run under its own rule, the others under another.
             if !full() && (k + i / 3 + usize::from(boundary == scheme.boundary())).is_multiple_of(2) {
                 continue;
             }
@@ -429,7 +428,7 @@ fn volumes_with_a_halo_on_one_side() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// Schemes, sizes, origins and all else at random, in each schedule.
+    /// Random schemes, sizes, origins and so on, in each schedule.
     #[test]
     fn random_schemes(
         scheme in prop_oneof![testing::any_scheme(Domain::Integer), testing::any_scheme(Domain::Real)],

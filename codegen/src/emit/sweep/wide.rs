@@ -366,7 +366,7 @@ mod tests {
 
     /// Each step lags as far as its reads require: the even sample to the right, twice.
     #[test]
-    fn results_are_behind_as_steps_ask_for() {
+    fn results_lag_as_steps_require() {
         let cdf97 = wide(Domain::Real, testing::cdf97(), Scalar::F32).expect("it has a loop");
         assert_eq!(cdf97.behind, 2);
         let kept = ["odd", "even", "odd_2", "even_2", "odd_3"];
@@ -380,7 +380,7 @@ mod tests {
 
     /// Widened steps, and steps that reach beyond a register, have no loop.
     #[test]
-    fn what_has_no_loop() {
+    fn steps_without_a_loop() {
         use lifting_dsl::{Op, Phase};
         let wide_sum = testing::integer(Phase::Odd, Op::Sub, &[(0, 30000), (1, 30000)], 1, 14);
         let steps = |step| vec![step, testing::legall53().remove(1)];

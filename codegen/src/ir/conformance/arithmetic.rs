@@ -1,4 +1,4 @@
-//! Operators, casts, literals: values at the edges of every type.
+//! Operators, casts and literals: values at the edges of every type.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn integers(suite: &mut Suite) {
     );
 }
 
-/// All six comparisons of all pairs, as the bits of one number.
+/// All six comparisons of all pairs, as bits of one number.
 fn compare<T: Element + PartialOrd>(suite: &mut Suite, name: &str, values: &[T]) {
     let (a, b) = pairs(values, |_, _| true);
     let bits = |a: &T, b: &T| {
@@ -136,7 +136,7 @@ fn floats(suite: &mut Suite) {
             let expected: Vec<$t> = values.iter().map(|v| -v).collect();
             suite.elementwise(&name("neg"), &[Buffer::new(values)], &expected, |_, x| -x[0].clone());
             compare(suite, &name("compare"), values);
-            // Rounded once, the product differs from what a fused multiply-add gives; sums are in the order written.
+            // Rounded once, the product differs from a fused multiply-add; sums keep their written order.
             let one = 1.0 + $t::EPSILON;
             let a: Vec<$t> = vec![one, 3.0, 0.1, one, third, 1e8];
             let b: Vec<$t> = vec![one, third, 0.1, 1.0 - $t::EPSILON, 3.0, third];
@@ -249,7 +249,7 @@ fn folds(suite: &mut Suite) {
             extent.push(n);
         }
     }
-    // Step by step, reflecting at whichever end has been passed.
+    // Step by step, reflecting at each end that is passed.
     let mirror = |i: i32, n: i32| {
         let (mut i, n) = (i64::from(i), i64::from(n));
         if n == 1 {
@@ -269,7 +269,7 @@ fn folds(suite: &mut Suite) {
     suite.elementwise("wrap", &inputs, &expected, |_, x| Expr::Wrap(x[0].clone().into(), x[1].clone().into()));
 }
 
-/// Two low halves in a word, and each of them out of it again.
+/// Two low halves packed into a word, and each unpacked again.
 fn halves(suite: &mut Suite) {
     let (a, b) = pairs(&[0, 1, -1, 0x7fff, 0x8000, -0x8000, 0x1234_5678, i32::MIN, i32::MAX], |_, _| true);
     let inputs = [Buffer::new(&a), Buffer::new(&b)];

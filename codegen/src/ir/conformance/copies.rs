@@ -10,7 +10,8 @@ pub(super) fn add(suite: &mut Suite) {
 
 const ONE: fn() -> [Expr; 3] = || [1.into(), 1.into(), 1.into()];
 
-/// Copies of every type and width that read some, all or none of their elements; those that read none look nowhere.
+/// Copies of every type and width that read some, all or none of their elements. Those that read none have an arbitrary
+/// address.
 fn partial(suite: &mut Suite) {
     macro_rules! partial {
         ($t:ident, $make:expr) => {
@@ -21,7 +22,7 @@ fn partial(suite: &mut Suite) {
                     continue;
                 }
                 let threads = 40;
-                // Nobody reads the end of the last group.
+                // No thread reads the end of the last group.
                 let values: Vec<$t> = (0..threads * lanes - lanes + 1).map(|i| make(i * 37 - 400)).collect();
                 let expected: Vec<$t> = (0..threads * lanes)
                     .map(|i| match i % lanes < read(i / lanes, lanes) {
@@ -53,7 +54,7 @@ fn partial(suite: &mut Suite) {
             }
         };
     }
-    /// How many elements thread `t` reads: none, one, … all, in turn; the last thread one.
+    /// Number of elements that thread `t` reads: none, one, … all, in turn; one for the last thread.
     fn read(t: i32, lanes: i32) -> i32 {
         if t == 39 { 1 } else { t % (lanes + 1) }
     }
@@ -71,7 +72,7 @@ fn partial(suite: &mut Suite) {
     partial!(f64, |i| f64::from(i) / 3.0);
 }
 
-/// Three rows under way at a time; each is read across the lanes of a warp once it is there.
+/// Three rows in flight at a time; each is read across the lanes of a warp once it has arrived.
 fn ring(suite: &mut Suite) {
     let (threads, rows, depth) = (64usize, 11usize, 4i32);
     let values: Vec<i32> = (0..(threads * rows) as i32).map(|i| i * 7919 % 1009).collect();
@@ -104,15 +105,14 @@ fn ring(suite: &mut Suite) {
             let own = b.load_new("own", Scalar::I32, Space::Shared(ring), at(t.clone()));
             let across = Expr::binary(BinOp::Xor, t.clone(), 21.into());
             let other = b.load_new("other", Scalar::I32, Space::Shared(ring), at(across));
-            // The slot that is filled next was read a row ago: the synchronisation above lies between.
+            // The slot filled next was read one row ago; the synchronisation above lies between.
             request(b, r.clone() + (depth - 1));
             b.store(dst, row_of(r), Expr::from(other) - Expr::from(own));
         });
     });
 }
 
-/// Lanes of a warp exchange through shared memory without a barrier, again and again; warps do not touch each other's
-/// part.
+/// Lanes of a warp exchange through shared memory without a barrier, repeatedly. Warps do not touch each other's part.
 fn among_lanes(suite: &mut Suite) {
     let (threads, rounds) = (96usize, 6);
     let values: Vec<i32> = (0..threads as i32).map(|i| i * 13 - 50).collect();
@@ -123,9 +123,9 @@ fn among_lanes(suite: &mut Suite) {
     let args = |out: Buffer| vec![Buffer::new(&values).into(), out.into(), Arg::Scalar(rounds as i64)];
     let (before, after) = (args(Buffer::zeroed(Scalar::I32, threads)), args(Buffer::new(&expected)));
     suite.case("sync_warp", [32, threads as u32 / 32, 1], ONE(), before, after, |b| {
-        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value a thread"));
+        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value per thread"));
         let dst = Space::Global(b.pointer("dst", Scalar::I32, Access::Write, "results"));
-        let rounds = b.scalar("rounds", Scalar::I32, "how often");
+        let rounds = b.scalar("rounds", Scalar::I32, "number of rounds");
         let row = Space::Shared(b.shared("row", Scalar::I32, threads as u32));
         let t = b.let_("t", Scalar::I32, Expr::from(Builtin::ThreadY) * 32 + Builtin::ThreadX);
         let x = b.load_new("x", Scalar::I32, src, t);

@@ -15,7 +15,7 @@ pub(super) fn add(suite: &mut Suite) {
 
 const ONE: fn() -> [Expr; 3] = || [1.into(), 1.into(), 1.into()];
 
-/// Groups of elements, each loaded at once, reversed and stored at once.
+/// Groups of elements, loaded at once, reversed, and stored at once.
 fn wide(suite: &mut Suite) {
     macro_rules! wide {
         ($t:ident, $make:expr) => {
@@ -35,7 +35,7 @@ fn wide(suite: &mut Suite) {
                     let (before, after) = (args(Buffer::zeroed(scalar, values.len())), args(Buffer::new(&expected)));
                     suite.case(&name, [block, 1, 1], ONE(), before, after, |b| {
                         let src = b.pointer("src", scalar, Access::Read, "groups");
-                        let dst = b.pointer("dst", scalar, Access::Write, "the same, each reversed");
+                        let dst = b.pointer("dst", scalar, Access::Write, "groups, each reversed");
                         let one = |b: &mut Builder, group: Expr| {
                             let at = b.let_("at", Scalar::I32, group * lanes as i32);
                             let row = b.array("row", scalar, lanes);
@@ -89,7 +89,7 @@ fn in_place(suite: &mut Suite) {
     }
 }
 
-/// 64-bit indices, a pitch that is negative, and a batch.
+/// 64-bit indices, a negative pitch, and a batch.
 fn indices(suite: &mut Suite) {
     let (rows, columns, batch) = (5usize, 7usize, 3usize);
     let values: Vec<i16> = (0..(rows * columns * batch) as i16).map(|v| v * 5 - 100).collect();
@@ -180,7 +180,7 @@ fn shared_reverse(suite: &mut Suite) {
     suite.case("shared_reverse", [block, 1, 1], [2.into(), 1.into(), 1.into()], before, after, |b| {
         let src = b.pointer("src", Scalar::I32, Access::Read, "rows");
         let dst = b.pointer("dst", Scalar::I32, Access::Write, "results");
-        let rounds = b.scalar("rounds", Scalar::I32, "how often");
+        let rounds = b.scalar("rounds", Scalar::I32, "number of rounds");
         let row = Space::Shared(b.shared("row", Scalar::I32, block));
         let t = Expr::from(Builtin::ThreadX);
         let at = b.let_("at", Scalar::I32, Expr::from(Builtin::BlockX) * block as i32 + t.clone());
@@ -196,7 +196,7 @@ fn shared_reverse(suite: &mut Suite) {
     });
 }
 
-/// A matrix transposed through two shared arrays of different types, in blocks of two dimensions.
+/// A matrix transposed through two shared arrays of different types, in two-dimensional blocks.
 fn shared_transpose(suite: &mut Suite) {
     let n = 16usize;
     let values: Vec<f32> = (0..n * n).map(|i| i as f32 / 8.0).collect();
@@ -223,7 +223,7 @@ fn shared_transpose(suite: &mut Suite) {
     });
 }
 
-/// Wide accesses of shared memory, behind an array whose length is odd.
+/// Wide accesses of shared memory, after an array of odd length.
 fn shared_wide(suite: &mut Suite) {
     let values: Vec<i16> = (0..128).map(|i| i * 11 - 500).collect();
     let mut expected = vec![0i16; 128];

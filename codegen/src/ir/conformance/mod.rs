@@ -1,9 +1,9 @@
-//! Small kernels that together use every construct of the IR, each with arguments and what they must be afterwards: one
-//! suite for every executor (interpreter, emitted CUDA, C and Rust).
+//! Conformance suite: small kernels that together use every construct of the IR, each with arguments and expected
+//! results. All executors share it: interpreter, emitted CUDA, C and Rust.
 //!
-//! An executor takes the [`cases`] that it can launch (a CPU only those where [`Case::is_serial`]), runs the kernel on
-//! a copy of [`Case::args`], and holds the result against [`Case::expected`] with [`Case::check`]. What is expected is
-//! computed in plain Rust, not by the interpreter.
+//! An executor takes the [`cases`] that it can launch; a CPU takes those with [`Case::is_serial`]. It runs the kernel
+//! on a copy of [`Case::args`] and checks the result against [`Case::expected`] with [`Case::check`]. Expected results
+//! are computed in plain Rust, not by the interpreter.
 
 mod arithmetic;
 mod copies;
@@ -20,21 +20,21 @@ use half::{bf16, f16};
 pub struct Case {
     /// Unique name, usable as an identifier.
     pub name: String,
-    /// The kernel; its name is that of the case.
+    /// The kernel, named as the case.
     pub kernel: Kernel,
     /// Arguments, in the order of the parameters.
     pub args: Vec<Arg>,
-    /// The same after the launch.
+    /// Arguments after the launch.
     pub expected: Vec<Arg>,
 }
 
 impl Case {
-    /// Whether blocks are single threads, so that a CPU can run the kernel as it stands.
+    /// Whether blocks are single threads, so that a CPU can run the kernel as it is.
     pub fn is_serial(&self) -> bool {
         self.kernel.launch.block == [1, 1, 1]
     }
 
-    /// Holds arguments after a launch against the expected ones. Any NaN equals any other.
+    /// Checks arguments after a launch against the expected ones. Any NaN equals any other.
     ///
     /// # Errors
     /// The first difference in words.
@@ -59,7 +59,7 @@ impl Case {
     }
 }
 
-/// The elements in a form in which equal texts mean equal bits, but for NaN.
+/// The elements as texts that are equal if and only if the bits are, except for NaN.
 fn values(b: &Buffer) -> Vec<String> {
     fn texts<T: Element>(b: &Buffer, text: impl Fn(T) -> String) -> Vec<String> {
         b.to_vec::<T>().unwrap_or_default().into_iter().map(text).collect()
@@ -79,7 +79,7 @@ fn values(b: &Buffer) -> Vec<String> {
     }
 }
 
-/// Cases that ask for warps of another number of lanes than [`WARP`]: for executors that have such warps.
+/// Cases for another warp size than [`WARP`], for executors that have such warps.
 pub fn cases_of_warps(lanes: u32) -> Vec<Case> {
     let mut suite = Suite { cases: Vec::new() };
     structure::warps(&mut suite, lanes);
@@ -100,11 +100,11 @@ struct Suite {
     cases: Vec<Case>,
 }
 
-/// Threads of a block in element-wise cases: not a multiple of anything that hides a mistake at the end.
+/// Threads per block in element-wise cases; not a multiple that would hide a mistake at the end.
 const BLOCK: u32 = 48;
 
 impl Suite {
-    /// A kernel built by hand.
+    /// Adds a kernel built by hand.
     fn case(
         &mut self,
         name: &str,
@@ -117,7 +117,7 @@ impl Suite {
         self.case_of_warps(WARP, name, block, grid, args, expected, build);
     }
 
-    /// The same, of warps of so many lanes.
+    /// Adds a kernel built by hand, for warps of `warp` lanes.
     #[allow(clippy::too_many_arguments)]
     fn case_of_warps(
         &mut self,
@@ -136,7 +136,8 @@ impl Suite {
         self.cases.push(Case { name: name.into(), kernel, args, expected });
     }
 
-    /// A function of `inputs` element by element, twice: a thread an element, and a loop in one thread.
+    /// Adds a function of `inputs` element by element, in two versions: one thread per element, and a loop in one
+    /// thread.
     fn elementwise<T: Element>(
         &mut self,
         name: &str,
@@ -189,7 +190,7 @@ impl Suite {
     }
 }
 
-/// Every pair of values, as two columns.
+/// All pairs of values that `keep` accepts, as two columns.
 fn pairs<T: Copy>(values: &[T], keep: impl Fn(T, T) -> bool) -> (Vec<T>, Vec<T>) {
     let all = values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b)));
     all.filter(|&(a, b)| keep(a, b)).unzip()

@@ -1,4 +1,4 @@
-//! Control flow, scopes, names, parameters, builtins, shuffles.
+//! Control flow, scopes, names, parameters, builtins and shuffles.
 
 use super::*;
 
@@ -14,7 +14,7 @@ pub(super) fn add(suite: &mut Suite) {
     empty(suite);
 }
 
-/// What stands by itself in its launch has nothing to wait for; what is settled is read before.
+/// A launch alone has nothing to wait for; settled arrays are read first.
 fn launches(suite: &mut Suite) {
     let [a, b]: [Vec<i32>; 2] = [(0..40).collect(), (0..40).map(|i| i * i).collect()];
     let expected: Vec<i32> = a.iter().zip(&b).map(|(a, b)| if *a < 20 { a + b } else { *a }).collect();
@@ -68,7 +68,7 @@ fn branches(suite: &mut Suite) {
                     },
                     |b| {
                         set(b, x.clone() - 7);
-                        b.if_else(x.clone().ge(30.into()), |b| b.comment("as it is"), |b| set(b, 7.into()));
+                        b.if_else(x.clone().ge(30.into()), |b| b.comment("unchanged"), |b| set(b, 7.into()));
                     },
                 );
             },
@@ -79,7 +79,7 @@ fn branches(suite: &mut Suite) {
 
 fn loops(suite: &mut Suite) {
     let a: Vec<i32> = (0..60).collect();
-    // Trip counts that differ from thread to thread, none at all included.
+    // Trip counts that differ between threads, including zero.
     let expected: Vec<i32> = a.iter().map(|&x| (x / 2..x).step_by(3).map(|i| i * i).sum()).collect();
     suite.elementwise("for_bounds", &[Buffer::new(&a)], &expected, |b, x| {
         let sum = b.let_("sum", Scalar::I32, 0);
@@ -129,7 +129,7 @@ fn loops(suite: &mut Suite) {
     });
 }
 
-/// One name for several locals, names that mean something in C, CUDA or Rust, and a parameter's name used again.
+/// One name for several locals, names with a meaning in C, CUDA or Rust, and a reused parameter name.
 fn scopes(suite: &mut Suite) {
     let a: Vec<i32> = (0..30).collect();
     let expected: Vec<i32> = a.iter().map(|&x| x * 3 + 16 + x % 2 * 5).collect();
@@ -217,7 +217,7 @@ fn builtins(suite: &mut Suite) {
         (vec![Buffer::zeroed(Scalar::I32, expected.len()).into()], vec![Buffer::new(&expected).into()]);
     suite.case("builtins", block, grid.map(|d| Expr::i32(d.into())), before, after, |b| {
         use Builtin::*;
-        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "what each thread sees"));
+        let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "builtins of each thread"));
         let linear = |x: Expr, y: Expr, z: Expr, size: [u32; 3]| (z * size[1] as i32 + y) * size[0] as i32 + x;
         let thread = linear(ThreadX.into(), ThreadY.into(), ThreadZ.into(), block);
         let place = linear(BlockX.into(), BlockY.into(), BlockZ.into(), grid);
@@ -229,7 +229,7 @@ fn builtins(suite: &mut Suite) {
     });
 }
 
-/// Blocks of one thread, many of them, in a grid computed from parameters.
+/// Many blocks of one thread, in a grid computed from parameters.
 fn serial_blocks(suite: &mut Suite) {
     let (rows, columns) = (7i64, 5i64);
     let expected: Vec<i32> = (0..35).map(|i| i / 5 * 100 + i % 5 + 57).collect();
@@ -247,7 +247,7 @@ fn serial_blocks(suite: &mut Suite) {
     });
 }
 
-/// Every kind of shuffle for every type that has one, among so many lanes; the last one in place.
+/// Every kind of shuffle for every type that has one, in warps of this size; the last one in place.
 fn shuffles(suite: &mut Suite, warp: usize) {
     let threads = 3 * warp;
     macro_rules! shuffle {
@@ -271,8 +271,8 @@ fn shuffles(suite: &mut Suite, warp: usize) {
             let (before, after) = (args(Buffer::zeroed(scalar, expected.len())), args(Buffer::new(&expected)));
             let name = of_warps(&format!("shuffle_{}", scalar.name()), warp as u32);
             suite.case_of_warps(warp as u32, &name, [warp as u32, 3, 1], [1.into(), 1.into(), 1.into()], before, after, |b| {
-                let src = Space::Global(b.pointer("src", scalar, Access::Read, "a value a thread"));
-                let out = Space::Global(b.pointer("out", scalar, Access::Write, "what arrives"));
+                let src = Space::Global(b.pointer("src", scalar, Access::Read, "one value per thread"));
+                let out = Space::Global(b.pointer("out", scalar, Access::Write, "received values"));
                 let at = b.let_("at", Scalar::I32, Expr::from(Builtin::ThreadY) * warp as i32 + Builtin::ThreadX);
                 let x = b.load_new("x", scalar, src, at);
                 let lane = Expr::from(Builtin::Lane);
@@ -298,19 +298,19 @@ fn shuffles(suite: &mut Suite, warp: usize) {
     }
 }
 
-/// What depends on how many lanes a warp has.
+/// Cases that depend on the warp size.
 pub(super) fn warps(suite: &mut Suite, lanes: u32) {
     shuffles(suite, lanes as usize);
     sums(suite, lanes as usize);
     ballots(suite, lanes as usize);
 }
 
-/// The name of a case of such warps.
+/// The name of a case for this warp size.
 fn of_warps(name: &str, lanes: u32) -> String {
     if lanes == WARP { name.to_owned() } else { format!("{name}_of_{lanes}") }
 }
 
-/// Shuffles in branches and loops that are taken warp by warp, of elements of register arrays.
+/// Shuffles in branches and loops that are uniform per warp, on elements of register arrays.
 fn sums(suite: &mut Suite, lanes_of_warp: usize) {
     let threads = 4 * lanes_of_warp;
     let values: Vec<i32> = (0..threads as i32).map(|i| i * i % 101).collect();
@@ -325,7 +325,7 @@ fn sums(suite: &mut Suite, lanes_of_warp: usize) {
     let distances: Vec<u32> = (0..lanes_of_warp.ilog2()).rev().map(|bit| 1 << bit).collect();
     let (lanes, block, one) = (lanes_of_warp as u32, [threads as u32, 1, 1], [1.into(), 1.into(), 1.into()]);
     suite.case_of_warps(lanes, &of_warps("warps", lanes), block, one, before, after, |b| {
-        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "a value a thread"));
+        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value per thread"));
         let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "sums over warps"));
         let t = Expr::from(Builtin::ThreadX);
         let x = b.load_new("x", Scalar::I32, src, t.clone());
@@ -354,8 +354,8 @@ fn sums(suite: &mut Suite, lanes_of_warp: usize) {
     });
 }
 
-/// Places by rank, as many warps as there are: what is odd goes to the front of the warp's part, the rest behind it; in
-/// a loop that goes on while a ballot finds something.
+/// A partition in three warps: odd values go to the front of the warp's part, the others behind them. The loop runs
+/// while a ballot finds something.
 fn ballots(suite: &mut Suite, warp: usize) {
     let (threads, lanes) = (3 * warp, warp as u32);
     let values: Vec<i32> = (0..threads as i32).map(|i| i * i % 101 - 50 + i / warp as i32).collect();
@@ -371,7 +371,7 @@ fn ballots(suite: &mut Suite, warp: usize) {
     let (block, one) = ([threads as u32, 1, 1], [1.into(), 1.into(), 1.into()]);
     let mask = if lanes > 32 { Scalar::U64 } else { Scalar::U32 };
     suite.case_of_warps(lanes, &of_warps("ballots", lanes), block, one, before, after, |b| {
-        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "a value a thread"));
+        let src = Space::Global(b.pointer("src", Scalar::I32, Access::Read, "one value per thread"));
         let out = Space::Global(b.pointer("out", Scalar::I32, Access::Write, "values, odd ones first in a warp"));
         let t = Expr::from(Builtin::ThreadX);
         let x = b.load_new("x", Scalar::I32, src, t.clone());
@@ -396,7 +396,7 @@ fn ballots(suite: &mut Suite, warp: usize) {
     });
 }
 
-/// Nothing to launch.
+/// An empty launch.
 fn empty(suite: &mut Suite) {
     for (name, block) in [("empty_threads", 32), ("empty_loop", 1)] {
         let args = || vec![Buffer::new(&[5i32]).into(), Arg::Scalar(0)];

@@ -1,13 +1,13 @@
 //! Arguments of an interpreted launch: typed arrays and scalars.
 //!
-//! Every value is held as a 64-bit pattern: integers sign- or zero-extended from their type, floats as their bits.
+//! Every value is a 64-bit pattern: integers sign- or zero-extended from their type, floats as their bits.
 
 use crate::ir::Scalar;
 use half::{bf16, f16};
 
-/// A Rust type that an element of an array can be. Sealed.
+/// A Rust type for elements of an array. Sealed.
 pub trait Element: Copy + private::Sealed {
-    /// The IR's name for it.
+    /// Its IR type.
     const SCALAR: Scalar;
     /// Its 64-bit pattern.
     fn to_pattern(self) -> u64;
@@ -51,15 +51,14 @@ elements! {
 
 /// An array in global memory.
 ///
-/// It begins at an address that is a multiple of 256 bytes, as device allocations do, unless [`Buffer::misaligned`]
-/// says otherwise.
+/// Its address is a multiple of 256 bytes, as in device allocations, unless [`Buffer::misaligned`] sets another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     pub(super) scalar: Scalar,
     pub(super) values: Vec<u64>,
     /// Elements past the aligned address.
     pub(super) offset: usize,
-    /// Which elements hold a value; `None`: all.
+    /// Elements that have a value; `None`: all.
     pub(super) defined: Option<Vec<bool>>,
 }
 
@@ -74,7 +73,7 @@ impl Buffer {
         Buffer { scalar, values: vec![0; len], offset: 0, defined: None }
     }
 
-    /// `len` elements without a value: to load one that no kernel has stored is a fault.
+    /// `len` elements without a value: loading one that no kernel has stored is a fault.
     pub fn undefined(scalar: Scalar, len: usize) -> Buffer {
         Buffer { defined: Some(vec![false; len]), ..Buffer::zeroed(scalar, len) }
     }
@@ -85,15 +84,15 @@ impl Buffer {
         self
     }
 
-    /// Bytes past the aligned address at which it begins.
+    /// Misalignment of the array, in bytes.
     pub fn misalignment(&self) -> u64 {
         (self.offset * self.scalar.bytes()) as u64
     }
 
-    /// A copy of the elements from `from` on: what a pointer into the array sees.
+    /// A copy of the elements from `from` on, as seen by a pointer into the array.
     ///
     /// # Panics
-    /// If there are fewer elements.
+    /// If the array has fewer elements.
     pub fn tail(&self, from: usize) -> Buffer {
         Buffer {
             scalar: self.scalar,
@@ -103,11 +102,11 @@ impl Buffer {
         }
     }
 
-    /// Takes over what a kernel stored through a pointer to element `from`: `before` and `after` are that
+    /// Adopts a kernel's stores through a pointer to element `from`. `before` and `after` are that
     /// [`tail`](Buffer::tail) before and after the launch.
     ///
     /// # Errors
-    /// The first element that has changed otherwise in the meantime: two pointers met in it.
+    /// The first element that was changed in another way meanwhile: two pointers alias there.
     pub fn adopt(&mut self, from: usize, before: &Buffer, after: &Buffer) -> Result<(), usize> {
         let defined = |b: &Buffer, i: usize| b.defined.as_ref().is_none_or(|d| d[i]);
         for (i, value) in after.values.iter().enumerate() {
@@ -136,7 +135,7 @@ impl Buffer {
         self.values.len()
     }
 
-    /// Whether there are no elements.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -163,9 +162,9 @@ impl Buffer {
     /// Sets some elements.
     ///
     /// # Panics
-    /// If there is no such element, or the buffer is of another type.
+    /// If an element does not exist, or the buffer has another type.
     pub fn set<T: Element>(&mut self, elements: impl IntoIterator<Item = (usize, T)>) {
-        assert_eq!(self.scalar, T::SCALAR, "a buffer's elements have its type");
+        assert_eq!(self.scalar, T::SCALAR, "the elements must have the buffer's type");
         for (i, value) in elements {
             self.values[i] = value.to_pattern();
             if let Some(defined) = &mut self.defined {
@@ -174,7 +173,7 @@ impl Buffer {
         }
     }
 
-    /// The values; `None` if they are of another type.
+    /// The values; `None` for another element type.
     pub fn to_vec<T: Element>(&self) -> Option<Vec<T>> {
         (self.scalar == T::SCALAR).then(|| self.values.iter().map(|&b| T::from_pattern(b)).collect())
     }

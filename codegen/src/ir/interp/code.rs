@@ -1,4 +1,4 @@
-//! What the interpreter executes: instructions over registers.
+//! Interpreter code: instructions over registers.
 
 use super::count::Operations;
 use crate::ir::path::StmtId;
@@ -9,7 +9,7 @@ use crate::ir::{BinOp, Builtin, LocalId, ParamId, Scalar, SharedId, Space, UnOp}
 pub(super) enum Slot {
     /// One cell for all threads.
     Uniform(u32),
-    /// A cell for each thread.
+    /// One cell per thread.
     Varying(u32),
 }
 
@@ -18,7 +18,7 @@ impl Slot {
         matches!(self, Slot::Uniform(_))
     }
 
-    /// The register `n` further: elements of an array follow each other.
+    /// The register `n` places on: elements of an array are consecutive.
     pub(super) fn plus(self, n: u32) -> Slot {
         match self {
             Slot::Uniform(s) => Slot::Uniform(s + n),
@@ -27,7 +27,7 @@ impl Slot {
     }
 }
 
-/// Evaluates, for each active thread.
+/// An evaluation, for each active thread.
 #[derive(Clone, Debug)]
 pub(super) enum Pure {
     Copy {
@@ -75,13 +75,13 @@ pub(super) enum Pure {
         weights: [i8; 2],
         sum: Slot,
     },
-    /// Element of a register array at an index that is not a literal.
+    /// Element of a register array at a non-literal index.
     Elem {
         dst: Slot,
         array: Place,
         index: Slot,
     },
-    /// The element of the register array (or the scalar) has been set.
+    /// Checks that the element of the register array (or the scalar) has been set.
     Check {
         array: Place,
     },
@@ -95,11 +95,11 @@ pub(super) struct Place {
     pub(super) base: Slot,
     /// Number of elements; 1 for a scalar.
     pub(super) len: u32,
-    /// The part of the index that is known.
+    /// The known part of the index.
     pub(super) first: u32,
     /// Whether it is a register array.
     pub(super) array: bool,
-    /// Whether it is noted which elements are set.
+    /// Whether set elements are recorded.
     pub(super) tracked: bool,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Dest {
     pub(super) index: Option<Slot>,
 }
 
-/// Which lane a shuffle reads.
+/// The lane that a shuffle reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum From {
     Up(u32),
@@ -128,7 +128,7 @@ pub(super) enum Inst {
         operations: Operations,
     },
     Pure(Pure),
-    /// A local has no value.
+    /// The local loses its value.
     Forget {
         local: LocalId,
     },
@@ -169,7 +169,7 @@ pub(super) enum Inst {
     SyncWarp,
     Barrier,
     WaitLaunches,
-    /// Of no consequence to this launch.
+    /// No effect on this launch.
     AllowLaunch,
     If {
         cond: Slot,
@@ -207,7 +207,7 @@ pub(super) struct Code {
     pub(super) params: Vec<(ParamId, u32)>,
     /// Registers of builtins.
     pub(super) builtins: Vec<(Builtin, Slot)>,
-    /// By local: whether it is noted which elements are set.
+    /// By local: whether set elements are recorded.
     pub(super) tracked: Vec<bool>,
     /// By local: its first register.
     pub(super) locals: Vec<Slot>,

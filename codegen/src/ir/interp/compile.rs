@@ -1,9 +1,8 @@
-//! Statement tree → code over registers.
+//! Compilation: statement tree → code over registers.
 //!
-//! A register is a column: one 64-bit cell for each thread of the block, or a single cell if its value is the same for
-//! all threads that can see it (`Slot`). Locals have registers of their own, intermediate results share some. What can
-//! be known beforehand is settled here: types, constants, and which reads need a check that the local has been set at
-//! all.
+//! A register is a column: one 64-bit cell per thread of the block, or a single cell if all threads that can see it
+//! share its value (`Slot`). Each local has its own registers; intermediate results share some. Compilation settles
+//! types, constants, and which reads must check that a local is set.
 
 use super::code::{Code, Dest, From, Inst, Place, Pure, Slot};
 use super::count::Operations;
@@ -18,7 +17,7 @@ pub(super) fn compile(kernel: &Kernel, info: &KernelInfo) -> Code {
     loop {
         let mut compiler = Compiler::new(kernel, info, tracked.clone());
         let body = compiler.body(&kernel.body);
-        // A read that may come before the write asks for every write to be noted.
+        // A read that may precede the write requires recording every write.
         if compiler.code.tracked == tracked {
             compiler.code.body = body;
             return compiler.code;
@@ -274,7 +273,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Reads a scalar or an element at a known index.
+    /// Reads a scalar, or an element at a known index.
     fn read(&mut self, local: LocalId, element: u32) -> (Slot, Scalar) {
         if !self.certain[local.0 as usize][element as usize] {
             self.code.tracked[local.0 as usize] = true;
@@ -284,8 +283,7 @@ impl<'a> Compiler<'a> {
         (self.code.locals[local.0 as usize].plus(element), self.kernel.locals[local.0 as usize].scalar)
     }
 
-    /// Code for an expression; its result is in the register returned, which is `want` if it had to be computed and can
-    /// stand there.
+    /// Code for an expression. The result's register is returned; it is `want` where a computed result can go there.
     fn expr(&mut self, e: &Expr, want: Option<Slot>) -> (Slot, Scalar) {
         match e {
             Expr::Lit(l) => {

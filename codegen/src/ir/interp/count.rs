@@ -1,17 +1,17 @@
-//! What a launch costs, counted as the hardware counts it.
+//! Costs of a launch, counted as hardware counts them.
 
 use std::ops::{Add, AddAssign};
 
 /// Traffic between threads and global memory, in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GlobalTraffic {
-    /// Statements executed, counted once a warp.
+    /// Executed statements, counted once per warp.
     pub requests: u64,
     /// 32-byte sectors moved: for each request, the sectors that its lanes touch.
     pub transactions: u64,
-    /// Bytes that the threads asked for.
+    /// Bytes that the threads requested.
     pub bytes: u64,
-    /// Elements that the threads asked for.
+    /// Elements that the threads requested.
     pub elements: u64,
     /// 32-byte sectors touched at least once in the launch (in a sum over launches: the sum).
     pub unique_sectors: u64,
@@ -20,14 +20,14 @@ pub struct GlobalTraffic {
 /// Traffic between threads and shared memory, in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedTraffic {
-    /// Statements executed, counted once a warp.
+    /// Executed statements, counted once per warp.
     pub requests: u64,
-    /// Passes over the 32 banks of 4 bytes. 8-byte accesses are served a half warp at a time, 16-byte accesses a
+    /// Passes over the 32 banks of 4 bytes. 8-byte accesses are served half a warp at a time, 16-byte accesses a
     /// quarter.
     pub wavefronts: u64,
     /// Wavefronts beyond those that the same accesses would take without bank conflicts.
     pub conflicts: u64,
-    /// Bytes that the threads asked for.
+    /// Bytes that the threads requested.
     pub bytes: u64,
 }
 
@@ -45,10 +45,10 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Integer operations that a `mirror` or a `wrap` counts as: what its helper function executes.
+    /// Integer operations that a `mirror` or a `wrap` counts as, those of its helper function.
     pub const FOLD: u64 = 4;
 
-    /// Each multiplied.
+    /// All counts, multiplied by `n`.
     pub fn times(self, n: u64) -> Operations {
         let Operations { integer, float, logic, cast } = self;
         Operations { integer: integer * n, float: float * n, logic: logic * n, cast: cast * n }
@@ -60,7 +60,7 @@ impl Operations {
     }
 }
 
-/// What a launch did. Counts of several launches add up.
+/// Work of a launch. Counts of several launches add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Launches.
@@ -77,13 +77,13 @@ pub struct Counts {
     pub shared_loads: SharedTraffic,
     /// To shared memory, asynchronous copies included.
     pub shared_stores: SharedTraffic,
-    /// Barriers, counted once a block.
+    /// Barriers, counted once per block.
     pub barriers: u64,
-    /// Shuffles and ballots, counted once a warp.
+    /// Shuffles and ballots, counted once per warp.
     pub shuffles: u64,
-    /// Synchronisations of warps, counted once a warp.
+    /// Warp synchronisations, counted once per warp.
     pub warp_syncs: u64,
-    /// Operations, counted once a thread.
+    /// Operations, counted once per thread.
     pub operations: Operations,
 }
 
@@ -98,11 +98,11 @@ pub struct PerSample {
     pub transactions: f64,
     /// Shared-memory wavefronts, both directions.
     pub wavefronts: f64,
-    /// Wavefronts that are due to bank conflicts.
+    /// Wavefronts due to bank conflicts.
     pub conflicts: f64,
-    /// Barriers, counted once a block.
+    /// Barriers, counted once per block.
     pub barriers: f64,
-    /// Shuffles and ballots, counted once a warp.
+    /// Shuffles and ballots, counted once per warp.
     pub shuffles: f64,
     /// Integer operations, index arithmetic included.
     pub integer: f64,
@@ -111,7 +111,7 @@ pub struct PerSample {
 }
 
 impl Counts {
-    /// Divided by a number of samples; all zero for none.
+    /// The counts divided by a number of samples; all zero for no samples.
     pub fn per_sample(&self, samples: u64) -> PerSample {
         let per = |n: u64| if samples == 0 { 0.0 } else { n as f64 / samples as f64 };
         PerSample {

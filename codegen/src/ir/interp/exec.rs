@@ -1,4 +1,4 @@
-//! Walks compiled code, block by block.
+//! Execution of compiled code, block by block.
 
 use super::buffer::{Arg, Buffer, Element};
 use super::code::{Code, Dest, From, Inst, Slot};
@@ -88,7 +88,7 @@ pub(super) fn launch(
     })
 }
 
-/// Which block runs.
+/// The block that runs.
 #[derive(Clone, Copy)]
 struct Location<'a> {
     kernel: &'a Kernel,
@@ -122,9 +122,9 @@ impl Witness for Location<'_> {
 /// The asynchronous copies of a thread.
 #[derive(Clone, Default)]
 struct Copies {
-    /// Those not waited for, oldest first: group, array, cells.
+    /// Copies in flight, oldest first: group, array, cells.
     under_way: VecDeque<(u32, SharedId, Cells)>,
-    /// Groups that are closed; the number of the open one.
+    /// Number of closed groups, which is the number of the open one.
     groups: u32,
 }
 
@@ -139,7 +139,7 @@ struct Machine<'a> {
     epoch: Epoch,
     /// By thread of the block.
     copies: Vec<Copies>,
-    /// Whether the kernel waits for launches before it; and which threads of the block have.
+    /// Whether the kernel waits for earlier launches, and which threads of the block have done so.
     waits: bool,
     waited: Vec<bool>,
     /// Number of the block's first thread in the launch.
@@ -148,7 +148,7 @@ struct Machine<'a> {
     steps: u64,
     options: Options,
     counts: Counts,
-    /// Scratch: what every thread offers to a shuffle, and where in an array it reads.
+    /// Scratch: values that threads offer to a shuffle, or the indices that they access.
     indices: Vec<u64>,
 }
 
@@ -328,7 +328,7 @@ impl Machine<'_> {
     fn write(&self, dest: Dest, lanes: u32, active: &Active, value: impl Fn(u32, u32) -> u64) -> Result<(), Stop> {
         let Dest { place, index } = dest;
         let index = index.map(|slot| self.registers.column(slot));
-        // The index may stand in the array that is written: it is looked up before anything is set.
+        // The index may itself be in the written array, so it is read before anything is set.
         let mut firsts = Vec::new();
         if let Some(index) = index {
             each!(active, t => {
@@ -365,8 +365,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Before an access to global memory: threads that have not waited for the launches before read what is settled,
-    /// and nothing else.
+    /// Checks an access to global memory: threads that have not waited for earlier launches may only read settled
+    /// arrays.
     fn touch(&self, array: ParamId, writes: bool, active: &Active) -> Result<(), Stop> {
         if self.waits && (writes || !self.place.kernel.settled.contains(&array)) {
             each!(active, t => {
@@ -394,7 +394,7 @@ impl Machine<'_> {
                 array.load(request, &self.epoch, &self.place, &mut self.counts.shared_loads)?;
             }
         }
-        // The index may be what is loaded into: every thread's is looked up before anything is set.
+        // The destination may be the index, so every thread's index is read before anything is set.
         let mut indices = std::mem::take(&mut self.indices);
         indices.resize(self.threads as usize, 0);
         each!(active, t => { indices[t as usize] = request.index.get(t) });
@@ -432,7 +432,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The values arrive at once; what waiting means is up to the shadow of the cells.
+    /// The values arrive at once; the shadow of the cells tracks whether they were waited for.
     fn copy(
         &mut self,
         (shared, at): (SharedId, Slot),
@@ -469,7 +469,7 @@ impl Machine<'_> {
         each!(active, t => {
             let (first, source) = (at.get(t) as usize, index.get(t) as usize);
             for i in 0..lanes as usize {
-                // Zero is zero bits in every type.
+                // Zero has zero bits in every type.
                 let value = if i < valid.get(t) as usize { from.buffer.values[source + i] } else { 0 };
                 to.values[first + i] = value;
             }
@@ -479,7 +479,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The copies of all closed groups but the latest `n` are done.
+    /// Completes the copies of all closed groups but the latest `n`.
     fn wait(&mut self, n: u32, active: &Active) {
         each!(active, t => {
             let copies = &mut self.copies[t as usize];
@@ -541,7 +541,7 @@ impl Machine<'_> {
             From::Index(slot) => Some(self.registers.column(slot)),
             _ => None,
         };
-        // The lane may stand in what is written, too.
+        // The destination may be the lane index.
         let mut sources = vec![0; self.threads as usize];
         each!(active, t => {
             let lane = t % all;

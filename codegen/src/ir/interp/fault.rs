@@ -1,11 +1,11 @@
-//! What can go wrong while a kernel runs.
+//! Faults of a running kernel.
 
 use crate::ir::Scalar;
 use crate::ir::launch::GridError;
 use std::fmt;
 use thiserror::Error;
 
-/// A kernel did what it must not: what, which statement of which kernel, and which thread.
+/// A fault: its kind, with the kernel, the statement and the thread.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("kernel `{kernel}`: {kind}\n  {statement}, block {block:?}, thread {thread:?}")]
 pub struct Fault {
@@ -15,13 +15,13 @@ pub struct Fault {
     pub statement: String,
     /// The block, x, y, z.
     pub block: [u32; 3],
-    /// The first thread for which it went wrong, x, y, z.
+    /// The first faulting thread, x, y, z.
     pub thread: [u32; 3],
-    /// What went wrong.
+    /// Kind of the fault.
     pub kind: Box<FaultKind>,
 }
 
-/// An access to an array that another one is in conflict with.
+/// An access that conflicts with another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rival {
     /// Whether it is a write.
@@ -42,7 +42,7 @@ impl fmt::Display for Rival {
     }
 }
 
-/// What went wrong.
+/// Kinds of faults.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FaultKind {
     /// The arguments do not match the parameters, or the launch is too large to interpret.
@@ -63,8 +63,8 @@ pub enum FaultKind {
         /// Length of the array.
         len: usize,
     },
-    /// A wide access at an address that is no multiple of its size.
-    #[error("{lanes} elements of `{array}` at once from element {index}: byte {address} is no multiple of {bytes}")]
+    /// A wide access at an address that is not a multiple of its size.
+    #[error("{lanes} elements of `{array}` at once from element {index}: byte {address} is not a multiple of {bytes}")]
     Misaligned {
         /// The array.
         array: String,
@@ -98,9 +98,9 @@ pub enum FaultKind {
         /// The other access.
         other: Rival,
     },
-    /// A shared cell is touched while an asynchronous copy to it is under way.
+    /// A shared cell is touched while an asynchronous copy to it is in flight.
     #[error(
-        "element {index} of shared `{array}` is {} here, but a copy to it is under way: {other}; the copying thread has not waited for it",
+        "element {index} of shared `{array}` is {} here, but a copy to it is in flight: {other}; the copying thread has not waited for it",
         verb(*.writes)
     )]
     InFlight {
@@ -113,8 +113,8 @@ pub enum FaultKind {
         /// The copy.
         other: Rival,
     },
-    /// An asynchronous copy that reads fewer than no elements, or more than it writes.
-    #[error("a copy of {lanes} elements that reads {valid} of them")]
+    /// An asynchronous copy that reads fewer than 0 elements, or more than it writes.
+    #[error("a copy of {lanes} elements cannot read {valid} of them")]
     CopyExtent {
         /// Elements to be read.
         valid: i64,
@@ -133,9 +133,9 @@ pub enum FaultKind {
         /// The other access.
         other: Rival,
     },
-    /// Global memory is touched that launches before may still write.
+    /// Global memory is touched that earlier launches may still write.
     #[error(
-        "`{array}`, which launches before may still write, is {} here by a thread that has not waited for them",
+        "`{array}`, which earlier launches may still write, is {} here by a thread that has not waited for them",
         verb(*.writes)
     )]
     NotWaited {
@@ -172,7 +172,7 @@ pub enum FaultKind {
         /// Lanes of a warp.
         lanes: u32,
     },
-    /// A synchronisation of a warp that not all its lanes reach.
+    /// A warp synchronisation that not all lanes reach.
     #[error("synchronisation reached by {active} of {lanes} lanes of warp {warp}")]
     DivergentSync {
         /// The warp.
@@ -193,7 +193,7 @@ pub enum FaultKind {
     Shift {
         /// The count.
         count: i64,
-        /// What is shifted.
+        /// The type of the shifted value.
         scalar: Scalar,
     },
     /// A float that does not fit the integer type it is cast to; NaN never does.
@@ -205,13 +205,13 @@ pub enum FaultKind {
         to: Scalar,
     },
     /// A loop that does not advance.
-    #[error("the step of a loop is {0}, not greater than 0")]
+    #[error("the step of a loop is {0}, but must be greater than 0")]
     LoopStep(i64),
-    /// A loop variable that leaves its type.
+    /// A loop variable that overflows its type.
     #[error("the loop variable overflows")]
     LoopOverflow,
     /// An extent below 1 in `mirror` or `wrap`.
-    #[error("an extent of {0}, less than 1")]
+    #[error("an extent of {0}, but must be at least 1")]
     Extent(i64),
     /// The launch takes too long.
     #[error("more than {0} statements executed: the kernel may not end")]

@@ -1,4 +1,4 @@
-//! Arrays in memory, with their shadow: for each element who touched it and when. And the counting of traffic.
+//! Arrays in memory with a shadow, which records the accesses to each element, and traffic counts.
 
 mod global;
 mod shared;
@@ -11,7 +11,7 @@ use super::pure::{Active, Column, Stop};
 use crate::ir::path::StmtId;
 use crate::ir::{MAX_WARP, Scalar};
 
-/// Another access, as the shadow remembers it: statement, and number of the thread in the block or the launch.
+/// Another access, as the shadow records it: statement, and number of the thread in the block or the launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Other {
     pub(super) writes: bool,
@@ -19,7 +19,7 @@ pub(super) struct Other {
     pub(super) thread: u32,
 }
 
-/// The kernel's view of a shadow: turns what it remembers into words.
+/// Turns shadow records into words.
 pub(super) trait Witness {
     /// An access by a thread of this block.
     fn in_block(&self, other: Other) -> Rival;
@@ -27,21 +27,21 @@ pub(super) trait Witness {
     fn in_launch(&self, other: Other) -> Rival;
 }
 
-/// An access that all active threads make: element `index` of each thread, and those after it.
+/// An access by all active threads: each one's element `index` and those after it.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) active: &'a Active,
     pub(super) index: Column<'a>,
-    /// Elements moved at once: the address is a multiple of their size.
+    /// Elements moved at once; the address must be a multiple of their size.
     pub(super) lanes: u32,
-    /// How many of them each thread touches, at least one; `None`: all.
+    /// Elements that each thread touches, at least one; `None`: all.
     pub(super) extent: Option<Column<'a>>,
     /// Lanes of a warp.
     pub(super) warp: u32,
     pub(super) statement: StmtId,
 }
 
-/// What the threads of one warp access.
+/// The accesses of one warp.
 struct Warp<'a> {
     threads: &'a [u32],
     /// First element of each thread.
@@ -50,23 +50,23 @@ struct Warp<'a> {
     extent: &'a [i64],
     /// Elements moved at once.
     lanes: u32,
-    /// Whether each thread's elements follow those of the thread before: the common case, and quick to count.
+    /// Whether each thread's elements follow those of the previous thread: the common case, and fast to count.
     consecutive: bool,
 }
 
 impl Warp<'_> {
-    /// Every thread with every element that it accesses.
+    /// All threads with all elements that they access.
     fn elements(&self) -> impl Iterator<Item = (u32, usize)> {
         let each = self.threads.iter().zip(self.first).zip(self.extent);
         each.flat_map(|((&t, &first), &extent)| (first as usize..(first + extent) as usize).map(move |i| (t, i)))
     }
 }
 
-/// What bounds and alignment depend on: name, element type, number of elements, elements past an aligned address.
+/// Array facts for bounds and alignment: name, element type, number of elements, elements past an aligned address.
 type Extent<'a> = (&'a str, Scalar, usize, usize);
 
 impl Request<'_> {
-    /// Warp by warp: checks bounds and the alignment of wide accesses, and hands the warp on.
+    /// Warp by warp: checks bounds and the alignment of wide accesses, then calls `f`.
     fn warps(&self, array: Extent, mut f: impl FnMut(Warp) -> Result<(), Stop>) -> Result<(), Stop> {
         let (_, _, len, offset) = array;
         let (mut firsts, mut extents) = ([0; MAX_WARP as usize], [i64::from(self.lanes); MAX_WARP as usize]);
@@ -84,7 +84,7 @@ impl Request<'_> {
                 let index = first[*i];
                 index < 0 || index > len as i64 - extent[*i] || lanes > 1 && (index + offset as i64) % lanes != 0
             };
-            // Of consecutive elements the ends tell.
+            // For consecutive elements, the ends suffice.
             let fine = consecutive && !wrong(&0) && !wrong(&(threads.len() - 1));
             if !fine && let Some(i) = (0..threads.len()).find(wrong) {
                 return Err(Box::new((self.refusal(array, first[i], extent[i]), threads[i])));

@@ -1,14 +1,13 @@
-//! Runs kernels as a GPU would, and finds what a GPU would only sometimes show.
+//! The interpreter: runs kernels as a GPU would, and finds faults that a GPU shows only sometimes.
 //!
-//! A kernel runs block by block, all threads of a block in step under an active mask. Whatever the IR calls an error
-//! ends the run with a [`Fault`] that names statement, block, thread and element: accesses out of bounds or misaligned,
-//! values read before they are set, races in shared and global memory, barriers and shuffles that not all reach,
-//! arithmetic without a result. The launch's cost is counted on the way ([`Counts`]).
+//! A kernel runs block by block, with all threads of a block in step under an active mask. Every error in the sense of
+//! the IR ends the run with a [`Fault`] that names statement, block, thread and element: accesses out of bounds or
+//! misaligned, reads of unset values, races in shared and global memory, barriers and shuffles that not all threads
+//! reach, arithmetic without a result. The launch's cost is counted at the same time ([`Counts`]).
 //!
-//! How it works, file by file: `compile` turns the statement tree into code over registers, one 64-bit cell a thread,
-//! or one a block where the value is the same for all threads; `pure` evaluates one operation for all active threads at
-//! a time; `memory` holds the arrays with their shadow (who touched what, and when) and counts traffic; `exec` walks
-//! the code.
+//! `compile` turns the statement tree into code over registers: one 64-bit cell per thread, or one per block if all
+//! threads share the value. `pure` evaluates one operation for all active threads at a time. `memory` holds the arrays
+//! with their shadow, which records accesses, and counts traffic. `exec` runs the code.
 
 mod buffer;
 mod code;
@@ -29,7 +28,7 @@ use super::{Kernel, ParamKind, launch};
 /// Limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Most statements that a launch may execute, counted once a block: what ends an endless loop.
+    /// The most statements that a launch may execute, counted once per block; it ends endless loops.
     pub max_steps: u64,
 }
 
@@ -39,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// A kernel made ready to run, any number of times.
+/// A kernel prepared for any number of runs.
 pub struct Program<'a> {
     kernel: &'a Kernel,
     info: &'a KernelInfo,
@@ -47,16 +46,16 @@ pub struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Prepares a kernel; `info` is what [`validate`](super::valid::validate) said about it.
+    /// Prepares a kernel; `info` comes from [`validate`](super::valid::validate).
     pub fn new(kernel: &'a Kernel, info: &'a KernelInfo) -> Program<'a> {
         Program { kernel, info, code: compile::compile(kernel, info) }
     }
 
-    /// Runs one launch. The arguments are the parameters in order; buffers are left as the kernel leaves them, also
+    /// Runs one launch. Arguments are in the order of the parameters. Buffers keep what the kernel has stored, also
     /// after a fault.
     ///
     /// # Errors
-    /// The first thing that goes wrong.
+    /// The first fault.
     pub fn run(&self, args: &mut [Arg], options: Options) -> Result<Counts, Fault> {
         let refuse = |kind| Fault {
             kernel: self.kernel.name.clone(),
@@ -69,13 +68,13 @@ impl<'a> Program<'a> {
         let grid = launch::grid(self.kernel, &scalars).map_err(|e| refuse(e.into()))?;
         let threads = grid.iter().try_fold(u64::from(self.info.threads), |n, &d| n.checked_mul(d));
         if threads.is_none_or(|n| n >= u64::from(u32::MAX)) {
-            let text = format!("a grid of {grid:?} blocks is more than can be interpreted: 2^32 threads");
+            let text = format!("a grid of {grid:?} blocks is too large to interpret: the limit is 2^32 - 2 threads");
             return Err(refuse(FaultKind::Arguments(text)));
         }
         exec::launch(self.kernel, self.info, &self.code, grid, args, options)
     }
 
-    /// Checks arguments against parameters; gives the scalars for the grid.
+    /// Checks arguments against parameters; returns the scalars for the grid.
     fn check(&self, args: &[Arg]) -> Result<Vec<i64>, String> {
         let params = &self.kernel.params;
         if params.len() != args.len() {
@@ -99,7 +98,7 @@ impl<'a> Program<'a> {
                         Arg::F32(v) => format!("the f32 {v}"),
                         Arg::F64(v) => format!("the f64 {v}"),
                     };
-                    return Err(format!("parameter `{}` takes {wanted}, {given} was given", param.name));
+                    return Err(format!("parameter `{}` takes {wanted}, not {given}", param.name));
                 }
             }
         }
@@ -110,12 +109,12 @@ impl<'a> Program<'a> {
 /// Runs one launch of a kernel with [`Options::default`]; see [`Program::run`].
 ///
 /// # Errors
-/// The first thing that goes wrong.
+/// The first fault.
 ///
 /// ```
 /// use lifting_codegen::ir::{build::Builder, interp::{self, Arg, Buffer}, valid::validate, *};
 /// let mut b = Builder::new("double");
-/// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "what is doubled");
+/// let data = b.pointer("data", Scalar::I32, Access::ReadWrite, "values to double");
 /// let x = b.load_new("x", Scalar::I32, Space::Global(data), Builtin::ThreadX);
 /// b.store(Space::Global(data), Builtin::ThreadX, Expr::from(x) * 2);
 /// let kernel = b.finish(Launch { block: [32, 1, 1], grid: [1.into(), 1.into(), 1.into()] });

@@ -8,15 +8,15 @@ use crate::ir::{BinOp, Kernel, LocalId, MAX_WARP, Scalar, UnOp};
 use half::{bf16, f16};
 use std::cell::Cell;
 
-/// What went wrong, and for which thread of the block.
+/// A fault, and the thread of the block that caused it.
 pub(super) type Stop = Box<(FaultKind, u32)>;
 
-/// Which threads of a block execute, in increasing order; never none.
+/// The executing threads of a block, ascending; never empty.
 #[derive(Clone, Debug)]
 pub(super) enum Active {
-    /// Those from the first number up to, not including, the second.
+    /// From the first number up to the second, exclusive.
     Range(u32, u32),
-    /// These.
+    /// These threads.
     List(Vec<u32>),
 }
 
@@ -57,7 +57,7 @@ impl Active {
 
     /// Splits by a condition; a side without threads is `None`.
     pub(super) fn split(&self, holds: impl Fn(u32) -> bool) -> (Option<Active>, Option<Active>) {
-        // Most branches are taken by all or by none.
+        // Most branches are taken by all threads or none.
         let first = holds(self.first());
         let mut same = true;
         each!(self, t => { same &= holds(t) == first });
@@ -79,7 +79,7 @@ impl Active {
         })
     }
 
-    /// The active threads warp by warp, of so many lanes each.
+    /// The active threads warp by warp, of `warp` lanes each.
     pub(super) fn warps(&self, warp: u32, mut f: impl FnMut(&[u32]) -> Result<(), Stop>) -> Result<(), Stop> {
         match self {
             &Active::Range(first, end) => {
@@ -99,11 +99,11 @@ impl Active {
     }
 }
 
-/// A register as seen by any thread.
+/// A register, as its threads see it.
 #[derive(Clone, Copy)]
 pub(super) struct Column<'a> {
     cells: &'a [Cell<u64>],
-    /// 0 for a uniform register: every thread sees the one cell.
+    /// 0 for a uniform register: all threads see its one cell.
     mask: usize,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Registers<'a> {
     uniform: Vec<Cell<u64>>,
     varying: Vec<Cell<u64>>,
     threads: usize,
-    /// By local, for those that are tracked: which elements are set, for each thread.
+    /// By tracked local: which elements are set, per thread.
     set: Vec<Vec<Cell<bool>>>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Registers<'a> {
         self.uniform[slot as usize].set(bits);
     }
 
-    /// The elements of a tracked local have no value, for the active threads.
+    /// Marks the elements of a tracked local as unset, for the active threads.
     pub(super) fn forget(&self, local: LocalId, active: &Active) {
         for flags in self.set[local.0 as usize].chunks(self.threads) {
             each!(active, t => { flags[t as usize].set(false) });
@@ -183,7 +183,7 @@ impl<'a> Registers<'a> {
         })
     }
 
-    /// Evaluates for all active threads.
+    /// Evaluates an operation for all active threads.
     pub(super) fn evaluate(&self, op: &Pure, active: &Active) -> Result<(), Stop> {
         match *op {
             Pure::Copy { dst, a } => self.map1(active, dst, a, |a| a),
@@ -244,7 +244,7 @@ impl<'a> Registers<'a> {
         Ok(self.column(array.base.plus(element)).get(t))
     }
 
-    /// Sets `dst` from the number of the thread.
+    /// Sets `dst` to a function of the thread's number.
     #[inline(always)]
     fn fill(&self, active: &Active, dst: Slot, f: impl Fn(u32) -> u64) {
         let out = self.column(dst);
@@ -297,7 +297,7 @@ impl<'a> Registers<'a> {
         self.fill(active, dst, |t| f(a.get(t), b.get(t)));
     }
 
-    /// The first active thread for which it holds.
+    /// The first active thread for which `holds` is true.
     fn find(&self, active: &Active, holds: impl Fn(u32) -> bool) -> Option<u32> {
         each!(active, t => {
             if holds(t) {
@@ -332,14 +332,14 @@ impl<'a> Registers<'a> {
             (_, Scalar::F32) => apply!(f32, |v: f32| -v),
             (_, Scalar::F64) => apply!(f64, |v: f64| -v),
             (_, Scalar::Bool | Scalar::U8 | Scalar::F16 | Scalar::Bf16) => {
-                unreachable!("the validator lets no such operand pass")
+                unreachable!("the validator rejects such operands")
             }
         }
     }
 
     fn binary(&self, active: &Active, op: BinOp, scalar: Scalar, dst: Slot, a: Slot, b: Slot) -> Result<(), Stop> {
         use BinOp::*;
-        // Checked first, so that what follows has a result for every active thread.
+        // Checked first, so that every active thread has a result below.
         match op {
             Div | Rem if scalar.is_integer() => {
                 let (a, b) = (self.column(a), self.column(b));
@@ -350,7 +350,7 @@ impl<'a> Registers<'a> {
                     Scalar::I16 => i16::MIN.to_pattern(),
                     Scalar::I32 => i32::MIN.to_pattern(),
                     Scalar::I64 => i64::MIN.to_pattern(),
-                    // No unsigned value but 2^64−1 has the pattern of −1, and 0 divided by it is 0.
+                    // Only the unsigned value 2^64−1 has the pattern of −1, and 0 divided by it is 0.
                     _ => 0,
                 };
                 let overflows = |t| least != 0 && b.get(t) == u64::MAX && a.get(t) == least;
@@ -418,7 +418,7 @@ impl<'a> Registers<'a> {
                     Gt => compare!($t, >),
                     Ge => compare!($t, >=),
                     Rem | Min | Max | Pack { .. } | And | Or | Xor | Shl | Shr => {
-                        unreachable!("the validator lets no such operands pass")
+                        unreachable!("the validator rejects such operands")
                     }
                 }
             };
@@ -437,7 +437,7 @@ impl<'a> Registers<'a> {
                 Eq => self.map2(active, dst, a, b, |a, b| (a == b).into()),
                 _ => self.map2(active, dst, a, b, |a, b| (a != b).into()),
             },
-            Scalar::U8 | Scalar::F16 | Scalar::Bf16 => unreachable!("the validator lets no such operands pass"),
+            Scalar::U8 | Scalar::F16 | Scalar::Bf16 => unreachable!("the validator rejects such operands"),
         }
         Ok(())
     }
@@ -446,7 +446,7 @@ impl<'a> Registers<'a> {
         use Scalar::*;
         if matches!(from, F32 | F64) && to.is_integer() {
             let column = self.column(a);
-            // Both ends of every integer type but the upper one of the 64-bit types are f64 values.
+            // Both limits of every integer type are f64 values, except for the upper ones of 64-bit types.
             let value = |t| match from {
                 F32 => f64::from(f32::from_pattern(column.get(t))),
                 _ => f64::from_pattern(column.get(t)),
@@ -467,7 +467,7 @@ impl<'a> Registers<'a> {
             ($from:ty, $($scalar:ident $t:ty),*) => {
                 match to {
                     $($scalar => self.map1(active, dst, a, |a| (<$from>::from_pattern(a) as $t).to_pattern()),)*
-                    _ => unreachable!("the validator lets no such cast pass"),
+                    _ => unreachable!("the validator rejects such casts"),
                 }
             };
         }

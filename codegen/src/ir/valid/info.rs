@@ -1,4 +1,4 @@
-//! What back ends need to know about a valid kernel.
+//! Facts about a valid kernel, for back ends.
 
 use super::uniform::Level;
 use crate::ir::visit::{each_expr, each_stmt};
@@ -7,24 +7,24 @@ use crate::ir::*;
 /// Facts about one local.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalInfo {
-    /// How often it, or an element of it, is read.
+    /// Number of reads of the local or its elements.
     pub reads: u32,
-    /// How often it, or an element of it, is written: by `Let`, as a loop variable, `Set`, `Load` and `Shuffle`.
+    /// Number of writes of the local or its elements: by `Let`, as a loop variable, `Set`, `Load` and `Shuffle`.
     pub writes: u32,
-    /// Declared by a `Let` that is its only write: a constant in the emitted text.
+    /// Whether a `Let` is its only write: a constant in the emitted text.
     pub constant: bool,
-    /// Over which threads its value is one and the same.
+    /// The threads that share its value.
     pub level: Level,
 }
 
-/// Facts about a valid kernel, found once, so that back ends need not look again.
+/// Facts about a valid kernel, found once for all back ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
     /// By [`LocalId`].
     pub locals: Vec<LocalInfo>,
-    /// Where each shared array begins, in bytes: in order, each on a multiple of 16.
+    /// Offset of each shared array, in bytes; in order, each a multiple of 16.
     pub shared_offsets: Vec<u32>,
-    /// Bytes of shared memory a block.
+    /// Shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// Whether [`Expr::Mirror`] or [`Expr::MirrorNear`] occurs.
     pub uses_mirror: bool,
@@ -36,7 +36,7 @@ pub struct KernelInfo {
     pub shuffles: u32,
     /// Number of asynchronous copies in the text.
     pub copies: u32,
-    /// Whether it waits for launches before it, or lets the next one begin.
+    /// Whether it waits for earlier launches or lets the next one begin.
     pub overlaps: bool,
     /// Builtins that occur, each once, in the order of their declaration.
     pub builtins: Vec<Builtin>,
@@ -101,7 +101,7 @@ pub(super) fn collect(kernel: &Kernel, levels: Vec<Level>) -> KernelInfo {
         builtins: Vec::new(),
         threads: kernel.launch.block.iter().product(),
     };
-    // How often each local is declared by a `Let`.
+    // Number of `Let` declarations of each local.
     let mut lets = vec![0; kernel.locals.len()];
     each_stmt(&kernel.body, &mut |s| {
         match s {

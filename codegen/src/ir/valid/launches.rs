@@ -1,12 +1,12 @@
-//! Waiting for launches: a kernel that waits anywhere does so, on every path, before it touches what launches before it
-//! may still write.
+//! Waiting for launches: a kernel that waits anywhere must, on every path, do so before it touches memory that earlier
+//! launches may still write.
 
 use super::{At, Finding};
 use crate::ir::path::{Numbering, StmtId};
 use crate::ir::visit::any_stmt;
 use crate::ir::*;
 
-/// Statements that are reached without having waited, and must not be.
+/// Statements that touch such memory and may be reached without waiting.
 pub(super) fn check(kernel: &Kernel) -> Vec<Finding> {
     let mut walk = Walk { kernel, numbering: Numbering::default(), findings: Vec::new() };
     if any_stmt(&kernel.body, &|s| *s == Stmt::WaitLaunches) {
@@ -22,7 +22,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Whether all threads that leave a body have waited, given whether all have that enter it.
+    /// Whether all threads have waited when they leave a body, given whether all have when they enter it.
     fn body(&mut self, body: &[Stmt], mut waited: bool) -> bool {
         for stmt in body {
             let here = self.numbering.next(stmt);
@@ -38,7 +38,7 @@ impl Walk<'_> {
                     then && otherwise
                 }
                 Stmt::For { body, .. } | Stmt::While { body, .. } => {
-                    // It may run not even once.
+                    // It may run zero times.
                     self.body(body, waited);
                     waited
                 }
@@ -52,7 +52,7 @@ impl Walk<'_> {
         if let Some(array) = array {
             let name = &self.kernel.params[array.0 as usize].name;
             let message =
-                format!("it {verb} `{name}`, which launches before may still write, and has not waited for them");
+                format!("it {verb} `{name}`, which earlier launches may still write, without having waited for them");
             self.findings.push(Finding { at: At::Stmt(here), message });
         }
     }

@@ -1,24 +1,24 @@
-//! Uniformity: over which threads a value is one and the same, and over which a statement is reached together.
+//! Uniformity: which threads share a value, and which reach a statement together.
 //!
-//! A barrier must be reached by the whole block, a shuffle, a ballot or a warp's synchronisation by the whole warp. A
-//! value is uniform if it is computed from uniform values; a local is, if everything assigned to it is and the assignments are
-//! reached uniformly, seen from where the local is declared (a local that only a divergent branch can see may still be
-//! one value for all threads in that branch).
+//! The whole block must reach a barrier; the whole warp must reach a shuffle, a ballot or a warp synchronisation. A
+//! value is uniform if it is computed from uniform values. A local is uniform if all its assigned values are, and if
+//! the assignments are reached uniformly, as seen from its declaration. (A local that only a divergent branch can see
+//! may still be uniform within that branch.)
 
 use super::{At, Finding};
 use crate::ir::path::{Numbering, StmtId};
 use crate::ir::print::Names;
 use crate::ir::*;
 
-/// Over which threads a value is the same.
+/// The threads that share a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
     /// All threads of the block that can see it.
     Block,
     /// All threads of a warp that can see it.
     Warp,
-    /// It is W·w + lane, with W lanes a warp and w ≥ 0 the same over the warp: differs, but divided by W it no longer
-    /// does.
+    /// The value is W·w + lane, with W lanes per warp and w ≥ 0 uniform over the warp. It differs between lanes, but
+    /// divided by W it no longer does.
     Consecutive,
     /// Nothing is known.
     Thread,
@@ -34,7 +34,7 @@ impl Level {
         }
     }
 
-    /// As the level of a control flow that depends on such a value.
+    /// The level of control flow that depends on such a value.
     fn control(self) -> Level {
         match self {
             Level::Consecutive => Level::Thread,
@@ -46,7 +46,7 @@ impl Level {
 /// The level of every local.
 pub(super) fn levels(kernel: &Kernel, names: &Names) -> Vec<Level> {
     let mut analysis = Analysis::new(kernel, names, vec![None; kernel.locals.len()]);
-    // Levels only rise, so this ends: loops carry what is assigned late to what is read early.
+    // Levels only rise, so this ends. Loops carry late assignments to early reads, hence the repetition.
     loop {
         let before = analysis.levels.clone();
         analysis.body(&kernel.body);
@@ -59,7 +59,7 @@ pub(super) fn levels(kernel: &Kernel, names: &Names) -> Vec<Level> {
     analysis.levels.into_iter().map(|l| l.unwrap_or(Level::Block)).collect()
 }
 
-/// Barriers and shuffles where they cannot stand.
+/// Barriers and shuffles in control flow that is not uniform.
 pub(super) fn check(kernel: &Kernel, names: &Names, levels: &[Level]) -> Vec<Finding> {
     let mut analysis = Analysis::new(kernel, names, levels.iter().map(|l| Some(*l)).collect());
     analysis.body(&kernel.body);
@@ -68,11 +68,11 @@ pub(super) fn check(kernel: &Kernel, names: &Names, levels: &[Level]) -> Vec<Fin
 
 struct Analysis<'a> {
     kernel: &'a Kernel,
-    /// `None` until something is assigned.
+    /// `None` before the first assignment.
     levels: Vec<Option<Level>>,
-    /// The control flow around the statement at hand, outermost first: its level, and the condition in words.
+    /// The control flow around the current statement, outermost first: its level, and the condition in words.
     around: Vec<(Level, String)>,
-    /// How deep in `around` each local was declared.
+    /// Depth in `around` at which each local was declared.
     depth: Vec<usize>,
     names: &'a Names,
     numbering: Numbering,
@@ -162,7 +162,7 @@ impl<'a> Analysis<'a> {
             // Elements count as one value: the index must be uniform as well.
             Place::Elem(id, index) => (value.control().join(self.level(index).control()), *id),
         };
-        // Reached only by some of the threads that can see it: what the others hold differs.
+        // If only some of the threads that can see it reach this, the others hold another value.
         let around = self.around[self.depth[id.0 as usize]..].iter().map(|(level, _)| *level);
         let value = match around.fold(Level::Block, Level::join) {
             Level::Block => value,
@@ -172,7 +172,7 @@ impl<'a> Analysis<'a> {
         *level = Some(level.map_or(value, |l| l.join(value)));
     }
 
-    /// What is loaded: from one place in an array that nobody writes it is one value.
+    /// The level of a load: loading one place of an array that nothing writes is uniform.
     fn loaded(&self, space: Space, index: &Expr) -> Level {
         let Space::Global(array) = space else { return self.unknown() };
         match self.kernel.params[array.0 as usize].kind {
@@ -181,7 +181,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What arrives from memory or from another lane.
+    /// The level of values from memory or from another lane.
     fn unknown(&self) -> Level {
         if self.threads() == 1 { Level::Block } else { Level::Thread }
     }
@@ -215,9 +215,9 @@ impl<'a> Analysis<'a> {
                     self.assign(dst, if one_warp { Level::Block } else { Level::Warp });
                     self.reached_by_warps("a ballot");
                 }
-                Stmt::SyncWarp => self.reached_by_warps("a warp's synchronisation"),
+                Stmt::SyncWarp => self.reached_by_warps("a warp synchronisation"),
                 Stmt::Barrier => {
-                    self.reached_by(&[Level::Block], "a barrier is reached by all threads of the block or none")
+                    self.reached_by(&[Level::Block], "a barrier must be reached by all threads of the block or none")
                 }
                 Stmt::If { cond, then, otherwise } => {
                     let (level, text) = (self.level(cond), self.names.head(stmt, self.kernel));
@@ -225,7 +225,7 @@ impl<'a> Analysis<'a> {
                     self.inside(level, text, otherwise);
                 }
                 Stmt::For { var, from, to, step, body, .. } => {
-                    // How often the body runs depends on all three, the value of the variable in it on two.
+                    // The number of iterations depends on all three; the variable's value on two.
                     let value = self.level(from).control().join(self.level(step).control());
                     let control = value.join(self.level(to).control());
                     let text = self.names.head(stmt, self.kernel);
@@ -248,7 +248,10 @@ impl<'a> Analysis<'a> {
     }
 
     fn reached_by_warps(&mut self, what: &str) {
-        self.reached_by(&[Level::Block, Level::Warp], &format!("{what} is reached by all threads of a warp or none"));
+        self.reached_by(
+            &[Level::Block, Level::Warp],
+            &format!("{what} must be reached by all threads of a warp or none"),
+        );
         if !self.threads().is_multiple_of(self.kernel.warp) {
             self.find(format!("{what} needs whole warps; the block has {} threads", self.threads()));
         }
@@ -256,13 +259,13 @@ impl<'a> Analysis<'a> {
 
     fn reached_by(&mut self, allowed: &[Level], rule: &str) {
         if let Some((level, text)) = self.around.iter().find(|(level, _)| !allowed.contains(level)) {
-            let whom = if *level == Level::Warp { "from warp to warp" } else { "from thread to thread" };
+            let whom = if *level == Level::Warp { "between warps" } else { "between threads" };
             self.find(format!("{rule}, but `{text}` may differ {whom}"));
         }
     }
 }
 
-/// Whether the expression is a multiple of so many lanes and not negative, as far as its form shows.
+/// Whether the expression's form shows a non-negative multiple of `lanes`.
 fn is_multiple(e: &Expr, lanes: u32) -> bool {
     match e {
         Expr::Lit(Literal::Int(v, _)) => *v > 0 && v % i64::from(lanes) == 0,
@@ -276,7 +279,7 @@ fn is_multiple(e: &Expr, lanes: u32) -> bool {
     }
 }
 
-/// Whether the expression is not negative, as far as its form shows.
+/// Whether the expression's form shows a non-negative value.
 fn is_natural(e: &Expr) -> bool {
     match e {
         Expr::Lit(Literal::Int(v, _)) => *v >= 0,
@@ -286,7 +289,7 @@ fn is_natural(e: &Expr) -> bool {
     }
 }
 
-/// Whether the expression is a literal, a shift by which divides or multiplies by a multiple of so many lanes.
+/// Whether the expression is a literal shift count that multiplies or divides by a multiple of `lanes`.
 fn is_shift(e: &Expr, lanes: u32) -> bool {
     matches!(e, Expr::Lit(Literal::Int(bits, _)) if *bits >= i64::from(lanes.ilog2()))
 }

@@ -8,26 +8,26 @@ use crate::ir::interp::pure::Stop;
 use crate::ir::path::StmtId;
 use crate::ir::{Access, MAX_WARP};
 
-/// Bytes of the unit in which global memory moves.
+/// Unit of global memory traffic, in bytes.
 const SECTOR: u64 = 32;
 
-/// Who touched an element of global memory in this launch. Threads are numbered over the launch, from 1; 0 is nobody.
+/// Accesses to an element of global memory in this launch. Threads are numbered over the launch, from 1; 0 means none.
 #[derive(Clone, Copy, Default)]
 struct GlobalShadow {
     writer: u32,
     written_in: StmtId,
     reader: u32,
     read_in: StmtId,
-    /// A reader other than the first, if there was one.
+    /// A second reader, if there is one.
     reader2: u32,
     read2_in: StmtId,
 }
 
-/// One bit a sector.
+/// One bit per sector.
 struct Sectors(Vec<u64>);
 
 impl Sectors {
-    /// Whether the sector was not there before.
+    /// Adds a sector; returns whether it is new.
     fn insert(&mut self, sector: u64) -> bool {
         let (word, bit) = (&mut self.0[sector as usize / 64], 1 << (sector % 64));
         let new = *word & bit == 0;
@@ -40,7 +40,7 @@ impl Sectors {
 pub(in crate::ir::interp) struct GlobalArray {
     pub(in crate::ir::interp) buffer: Buffer,
     name: String,
-    /// Kept only for arrays that may be written.
+    /// Only kept for arrays that may be written.
     shadow: Vec<GlobalShadow>,
     loaded: Sectors,
     stored: Sectors,
@@ -126,7 +126,7 @@ impl GlobalArray {
 }
 
 impl GlobalShadow {
-    /// An access by another thread than that of this number.
+    /// An access by another thread than `me`.
     fn rival(&self, me: u32) -> Option<Other> {
         let alien = |thread: u32| thread != 0 && thread != me;
         let (writes, thread, statement) = if alien(self.writer) {
@@ -149,7 +149,7 @@ fn count(warp: &Warp, buffer: &Buffer, touched: &mut Sectors, traffic: &mut Glob
     traffic.requests += 1;
     traffic.elements += elements;
     traffic.bytes += elements * element;
-    // No thread touches more than one sector: accesses of up to 16 bytes are aligned to their size.
+    // No thread touches more than one sector, since accesses of up to 16 bytes are aligned to their size.
     if warp.consecutive {
         let sectors = sector(warp.first[0])..=sector(warp.first[warp.first.len() - 1]);
         traffic.transactions += sectors.end() - sectors.start() + 1;

@@ -1,4 +1,4 @@
-//! Shared memory: arrays of the block that runs.
+//! Shared memory: arrays of the running block.
 
 use super::{Other, Request, Warp, Witness};
 use crate::ir::Scalar;
@@ -7,7 +7,7 @@ use crate::ir::interp::fault::FaultKind;
 use crate::ir::interp::pure::Stop;
 use crate::ir::path::StmtId;
 
-/// An access to a shared cell: the thread, the number of its warp's synchronisations before, and the statement.
+/// An access to a shared cell: the thread, the number of its warp's earlier synchronisations, and the statement.
 #[derive(Clone, Copy, Default)]
 struct Touch {
     thread: u16,
@@ -15,25 +15,24 @@ struct Touch {
     statement: StmtId,
 }
 
-/// Who touched a shared cell, and in which epoch: epochs end at barriers and at the end of a block. Synchronisations of
-/// a warp order what its own lanes do within an epoch.
+/// Accesses to a shared cell, with their epochs. Epochs end at barriers and at the end of a block. Within an epoch,
+/// warp synchronisations order the accesses of the warp's own lanes.
 #[derive(Clone, Copy, Default)]
 struct SharedShadow {
     write_epoch: u32,
     read_epoch: u32,
-    /// The epoch in which an asynchronous copy to the cell was started that nobody has waited for; 0 for none. `write`
-    /// is the copy.
+    /// Epoch of an asynchronous copy to the cell that is still in flight; 0 for none. `write` is the copy.
     flight_epoch: u32,
     write: Touch,
-    /// Two lanes (or twice one) of the first warp that read the cell in this epoch, since that warp's last
+    /// Two lanes (or one twice) of the first warp that read the cell in this epoch, since that warp's last
     /// synchronisation before a read.
     reads: [Touch; 2],
-    /// A read by another warp; one by the same warp if there was none.
+    /// A read by another warp; without one, a read by the same warp.
     elsewhere: Touch,
 }
 
 impl SharedShadow {
-    /// Notes a read in this epoch.
+    /// Records a read in this epoch.
     fn read(&mut self, epoch: &Epoch, touch: Touch) {
         let (first, warp, epoch) = (self.reads[0], |touch: Touch| epoch.warp_of(touch.thread.into()), epoch.now);
         if self.read_epoch != epoch {
@@ -49,7 +48,7 @@ impl SharedShadow {
     }
 }
 
-/// A shared array of the block that runs.
+/// A shared array of the running block.
 pub(in crate::ir::interp) struct SharedArray {
     pub(in crate::ir::interp) values: Vec<u64>,
     name: String,
@@ -59,7 +58,7 @@ pub(in crate::ir::interp) struct SharedArray {
     shadow: Vec<SharedShadow>,
 }
 
-/// Now, for shared memory.
+/// The current point in time, for shared memory.
 #[derive(Clone, Debug)]
 pub(in crate::ir::interp) struct Epoch {
     /// The current epoch.
@@ -81,14 +80,14 @@ impl Epoch {
         Touch { thread: thread as u16, sync: self.syncs[self.warp_of(thread)], statement }
     }
 
-    /// Whether an earlier access of this epoch is not ordered before one that is made now.
+    /// Whether an earlier access of this epoch is unordered with one made now.
     fn is_concurrent(&self, earlier: Touch, now: Touch) -> bool {
         let warp = |touch: Touch| self.warp_of(touch.thread.into());
         earlier.thread != now.thread && (warp(earlier) != warp(now) || earlier.sync == now.sync)
     }
 }
 
-/// Cells of a shared array that a thread copies to.
+/// Destination cells of a thread's copy in a shared array.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ir::interp) struct Cells {
     pub(in crate::ir::interp) first: u32,
@@ -151,7 +150,7 @@ impl SharedArray {
         self.write(request, epoch, witness, traffic, 0)
     }
 
-    /// Checks and counts the writing side of an asynchronous copy: a store whose cells nobody may touch before
+    /// Checks and counts the writing side of an asynchronous copy: a store whose cells must not be touched before
     /// [`SharedArray::land`].
     pub(in crate::ir::interp) fn copy(
         &mut self,
@@ -187,7 +186,7 @@ impl SharedArray {
         })
     }
 
-    /// The copy to these cells is done: it is as if the thread wrote them now.
+    /// Completes the copy to these cells, as if the thread wrote them now.
     pub(in crate::ir::interp) fn land(&mut self, cells: Cells, thread: u32, epoch: &Epoch) {
         let first = cells.first as usize;
         for cell in &mut self.shadow[first..first + cells.lanes as usize] {
@@ -198,13 +197,13 @@ impl SharedArray {
 }
 
 impl SharedShadow {
-    /// No copy to the cell is under way; else that copy.
+    /// `Ok` if no copy to the cell is in flight; otherwise the copy.
     fn landed(&self, epoch: &Epoch) -> Result<(), Touch> {
-        // What a block left under way is of no concern to the next.
+        // Copies that an earlier block left in flight do not matter.
         if self.flight_epoch == 0 || self.flight_epoch < epoch.block { Ok(()) } else { Err(self.write) }
     }
 
-    /// An access of this epoch that is in conflict with a write now, and whether it writes.
+    /// An access of this epoch that conflicts with a write now, and whether it writes.
     fn rival(&self, epoch: &Epoch, now: Touch) -> Option<(bool, Touch)> {
         if self.write_epoch == epoch.now && epoch.is_concurrent(self.write, now) {
             return Some((true, self.write));
@@ -247,7 +246,7 @@ fn count(warp: &Warp, scalar: Scalar, address: u64, traffic: &mut SharedTraffic)
         let first = &warp.first[from..from + threads.len()];
         from += threads.len();
         let word = |i: i64| (address + i as u64 * element) / 4;
-        // A group's consecutive elements are 128 bytes at most: a bank each.
+        // A group's consecutive elements take at most 128 bytes, so each has its own bank.
         let passes = match warp.consecutive {
             true => 1,
             false => wavefronts(first.iter().flat_map(|&i| word(i)..word(i) + words)),
@@ -257,8 +256,7 @@ fn count(warp: &Warp, scalar: Scalar, address: u64, traffic: &mut SharedTraffic)
     }
 }
 
-/// Passes over the banks that it takes to serve these 4-byte words: as many as the most wanted bank has different
-/// words.
+/// Passes over the banks for these 4-byte words: the most different words in any one bank.
 fn wavefronts(words: impl Iterator<Item = u64> + Clone) -> u64 {
     let (least, most) = words.clone().fold((u64::MAX, 0), |(a, b), w| (a.min(w), b.max(w)));
     if most - least < 32 {
