@@ -165,7 +165,7 @@ mod tests {
     /// Section V-C.1: the horizontal step of the DD(13,7) on 1920 × 1080 samples of two bytes.
     fn horizontal() -> Launch {
         Launch {
-            // 309 instructions, of which 15 take half the time.
+            // 309 instructions; 15 of these take half the time.
             instructions: 309.0 - 7.5,
             threads: 256.0,
             blocks: 1080.0,

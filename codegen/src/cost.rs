@@ -89,7 +89,7 @@ pub const MAX_SAMPLES: usize = 1 << 26;
 /// another.
 ///
 /// # Errors
-/// If a kernel is invalid, is no pass kernel, or faults; or if the array has more than [`MAX_SAMPLES`] samples.
+/// If a kernel is invalid, is not a pass kernel, or faults; or if the array has more than [`MAX_SAMPLES`] samples.
 ///
 /// ```
 /// use lifting_codegen::schedule::{horizontal, vertical, Direction, Options};

@@ -125,7 +125,7 @@ macro_rules! with_samples {
             Scalar::F64 => $check::<f64>($($argument,)* real),
             Scalar::F16 => $check::<half::f16>($($argument,)* || half::f16::from_f64(real())),
             Scalar::Bf16 => $check::<half::bf16>($($argument,)* || half::bf16::from_f64(real())),
-            other => panic!("{} is no sample type", other.name()),
+            other => panic!("{} is not a sample type", other.name()),
         }
     }};
 }

@@ -87,7 +87,7 @@ pub struct StepWindow {
     pub lag: i64,
 }
 
-/// A sliding window: `top + overlap + height + bottom` positions, of which `height` are new each time.
+/// A sliding window: `top + overlap + height + bottom` positions; `height` of them are new each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The steps, in order of execution.
@@ -103,10 +103,10 @@ pub struct Window {
 impl Window {
     /// Derives lags, top, overlap and bottom.
     ///
-    /// Step s after step t of the opposite phase needs lag_s ≥ lag_t + hi_s + p_s − p_t, so that what it reads is
-    /// done, and lag_s ≥ lag_t − lo_t + p_s − p_t − 1, so that it does not overwrite what t, in a later window, still
-    /// reads (p: parity of the target). After a step of its own phase it needs lag_s ≥ lag_t. Lags are even, as
-    /// positions come in pairs. A stage of a lattice is two such updates, one of which may have to lag more.
+    /// Let step s follow step t of the opposite phase, with p the parity of a step's target. lag_s ≥ lag_t + hi_s +
+    /// p_s − p_t ensures that the reads of s are finished. lag_s ≥ lag_t − lo_t + p_s − p_t − 1 ensures that s does not
+    /// overwrite samples that t still reads in a later window. After a step of its own phase, s needs lag_s ≥ lag_t.
+    /// Lags are even, as positions come in pairs. A stage of a lattice is two such updates; one may have to lag more.
     pub fn derive<S: Updates>(steps: &[S], boundary: Boundary) -> Window {
         let mut places = Vec::with_capacity(steps.len());
         let mut done: Vec<StepWindow> = Vec::with_capacity(steps.len());

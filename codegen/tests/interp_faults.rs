@@ -478,7 +478,7 @@ fn arguments() {
     insta::assert_snapshot!(text);
 }
 
-/// The same statements in sound kernels raise no false alarm.
+/// Sound kernels with these statements raise no false alarm.
 #[test]
 fn sound_kernels_pass() {
     let sound = Broken { grid: 2, ..Broken::new(32) };

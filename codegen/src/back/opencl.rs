@@ -4,7 +4,7 @@
 //! its first element.
 //!
 //! Warps are sub-groups on devices whose sub-groups have shuffles. These need extensions of OpenCL C 3.0:
-//! `cl_khr_subgroup_shuffle`, `cl_khr_subgroup_ballot`, and `cl_intel_required_subgroup_size`, by which a kernel sets
+//! `cl_khr_subgroup_shuffle`, `cl_khr_subgroup_ballot`, and `cl_intel_required_subgroup_size`, which sets
 //! their size.
 
 use super::c_like::Helper;

@@ -2,7 +2,7 @@
 //!
 //! `<wavelet>.cu` holds kernels and host functions, and so does `<wavelet>.opencl.c`. `<wavelet>.c` is a complete
 //! transform for CPUs; `<wavelet>.h` declares the functions for C programs. The code around the kernels (levels, axes,
-//! strides) is shared: it stands in this folder's `.in` files, and [`c`], [`cuda`] and [`opencl`] fill in the
+//! strides) is shared: it is in this folder's `.in` files, and [`c`], [`cuda`] and [`opencl`] fill in the
 //! differences. [`TARGETS`] lists the languages.
 
 mod c;
@@ -49,7 +49,7 @@ pub struct Request<'a> {
 /// Reasons for which a file cannot be emitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
-    /// No sample type was asked for.
+    /// The request names no sample type.
     #[error("no sample type: name at least one, e.g. i16 or f32")]
     NoSamples,
     /// A schedule cannot carry the wavelet.
@@ -76,7 +76,7 @@ pub fn header(request: &Request, declared: &[&Target]) -> String {
     header_with(request, declared, "")
 }
 
-/// That header, followed by prototypes of other functions.
+/// The header of [`header`], followed by prototypes of other functions.
 pub fn header_with(request: &Request, declared: &[&Target], others: &str) -> String {
     let t = request.template();
     let guard = format!("{}_H", t.upper());

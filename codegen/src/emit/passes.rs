@@ -53,7 +53,7 @@ fn both(mut pair: impl FnMut(Direction) -> Result<[Kernel; 2], ScheduleError>) -
     Ok([hf, vf, hi, vi])
 }
 
-/// Samples by which a phase's scratch row exceeds the phase, in a C or Rust file.
+/// Margin of a phase's scratch row beyond the phase, in samples, in a C or Rust file.
 pub(super) fn margin(scheme: &Scheme) -> i32 {
     let extra = |direction: Direction| Margins::of(&direction.steps(scheme)).extra();
     extra(Direction::Forward).max(extra(Direction::Inverse))

@@ -145,13 +145,13 @@ impl Scalar {
 /// A literal of a stated type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
-    /// Of an integer type; the value fits it.
+    /// A value of an integer type, which it fits.
     Int(i64, Scalar),
-    /// Of type `f32`.
+    /// A literal of type `f32`.
     F32(f32),
-    /// Of type `f64`.
+    /// A literal of type `f64`.
     F64(f64),
-    /// Of type `bool`.
+    /// A literal of type `bool`.
     Bool(bool),
 }
 
@@ -213,7 +213,7 @@ pub enum BinOp {
     Rem,
     Min,
     Max,
-    /// Of type `i32`: 16 bits of the first operand, from byte `low` on, as the low half, and 16 bits of the second,
+    /// Packs an `i32`: 16 bits of the first operand, from byte `low` on, as the low half, and 16 bits of the second,
     /// from byte `high` on, as the high half. Bytes count from the lowest, up to 2. It is one instruction on a device.
     Pack {
         /// First byte in the first operand.
@@ -235,7 +235,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    /// Whether the result is `bool` whatever the operands are.
+    /// Whether the result is `bool` for all operand types.
     pub fn is_comparison(self) -> bool {
         use BinOp::*;
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
@@ -376,7 +376,7 @@ pub enum Stmt {
     Ballot {
         /// Destination of the bits, equal in all lanes: of type `u32`, or `u64` if a warp has more than 32 lanes.
         dst: Place,
-        /// Of type `bool`.
+        /// Condition, of type `bool`.
         cond: Expr,
     },
     /// Starts copying `lanes` elements (4, 8 or 16 bytes, aligned to their size on both sides) to shared memory. Only
@@ -410,7 +410,7 @@ pub enum Stmt {
     AllowLaunch,
     /// Runs one of two bodies.
     If {
-        /// Of type `bool`.
+        /// Condition, of type `bool`.
         cond: Expr,
         /// Body for `true`.
         then: Vec<Stmt>,
@@ -434,7 +434,7 @@ pub enum Stmt {
     },
     /// Runs the body while the condition holds.
     While {
-        /// Of type `bool`.
+        /// Condition, of type `bool`.
         cond: Expr,
         /// Body.
         body: Vec<Stmt>,

@@ -1,4 +1,4 @@
-//! Walks over statements and expressions: the one list of what each contains.
+//! Walks over statements and expressions, and the one list of their parts.
 //!
 //! A search uses [`each_stmt`], [`each_expr`] or [`any_stmt`] with a closure. A walk that treats statements by kind
 //! gets their contents from [`Stmt::each_expr`] and [`Stmt::bodies`]. A new statement or expression is added here, and

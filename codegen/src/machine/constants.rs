@@ -139,7 +139,7 @@ tables! {
         store_latency: [f64; 2],
         /// Factor on a block's time per warp of its multiprocessor.
         occupancy_latency: [f64; 2],
-        /// Halo rows up to which the above was fitted.
+        /// The most halo rows for which the above was fitted.
         fitted_halo_rows: i64,
         /// Factor on blocks with more halo rows, so that `stream` is chosen.
         long_halo: f64,
@@ -249,7 +249,7 @@ tables! {
         active_threads: f64,
     }
 
-    /// Which launches begin before the previous ones end, and when (docs/notebook/overlap.md).
+    /// Overlap of launches: which begin before the previous ones end, and when (docs/notebook/overlap.md).
     overlap_steps: OverlapSteps {
         /// The most samples of a plan all of whose launches overlap: its levels take little longer than launches.
         small_plan: u64,
@@ -261,7 +261,7 @@ tables! {
         early_part: f64,
     }
 
-    /// Which blocks run in clusters (docs/notebook/cache.md).
+    /// Blocks that run in clusters (docs/notebook/cache.md).
     cluster_steps: ClusterSteps {
         /// The least waves of blocks for clusters.
         waves: u32,
@@ -283,7 +283,7 @@ tables! {
     }
 
     /// Times of `cascade` walks, in units of a four-row step of a warp that has its scheduler to itself. Chunk heights
-    /// minimise them (docs/notebook/cascade.md). "Many" means so many warps that they no longer begin and end together;
+    /// minimise them (docs/notebook/cascade.md). "Many" means that warps no longer begin and end together;
     /// other entries are for few warps. Bytes are those of images.
     cascade_steps: CascadeSteps {
         /// The least waves of warps that count as many.

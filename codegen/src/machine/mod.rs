@@ -13,7 +13,7 @@ pub use constants::{
 use file::Value;
 use std::sync::{Arc, LazyLock};
 
-/// Device files. The first one stands in for unknown devices.
+/// Device files. Unknown devices use the first one.
 pub const FILES: &[(&str, &str)] = &[("h200.toml", include_str!("h200.toml"))];
 
 static DEVICES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
@@ -130,7 +130,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The device's name, as its driver reports it. An unknown device has the name of the one that stands in for it.
+    /// The device's name, as its driver reports it. An unknown device has the name of the device whose file it uses.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -56,7 +56,7 @@ mod tests {
         let kept = b.let_("kept", Scalar::I32, 2);
         let c = b.let_("c", Scalar::I32, Expr::from(a) + 1);
         b.if_(Expr::from(c).gt(0.into()), |b| {
-            b.comment("nothing but this");
+            b.comment("only this");
             b.for_("i", 0, 4, 1, |b, i| {
                 b.load_new("x", Scalar::I32, Space::Global(out), i);
             });

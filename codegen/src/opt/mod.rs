@@ -1,5 +1,5 @@
-//! Passes over kernels. Each file describes one rewrite. [`PASSES`] lists them by the names with which `liftc --emit ir
-//! --after NAME` shows their results.
+//! Passes over kernels. Each file describes one rewrite. [`PASSES`] lists them by name; `liftc --emit ir --after NAME`
+//! shows the result of one.
 //!
 //! Passes run in the order of the table. Some run on every kernel before it is written ([`prepare`]), others only where
 //! a plan asks for them.

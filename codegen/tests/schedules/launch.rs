@@ -149,7 +149,7 @@ impl Place {
 /// The kernels of a shape that run a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernels {
-    /// All that take it.
+    /// Every kernel that takes it.
     All,
     /// The fastest that takes it.
     Fastest,

@@ -1,4 +1,4 @@
-//! Kernels cannot hold a wavelet that reaches so far: there is no text for CUDA, all else is there.
+//! No kernel holds a wavelet of this reach: the module lacks only `CUDA`.
 
 lifting::lifting! {
     wavelet far {

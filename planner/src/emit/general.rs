@@ -28,7 +28,7 @@ const LAUNCHER: [&str; 3] =
 pub enum Count {
     /// Few enough for a short nvcc run, while no size loses much.
     Few,
-    /// All that are predicted to be the fastest for some size.
+    /// Every kernel that is predicted to be the fastest for some size.
     All,
 }
 
@@ -178,15 +178,16 @@ impl<'a> Draft<'a> {
             // large.
             let loads = direction == Direction::Inverse && takes == RowAlignment::Whole;
             let hurries = loads && 4 * least * sample.bytes() as i64 <= 2 * steps.early_bytes as i64;
-            let early = hurries.then(|| add(Form::Waits { early: true }, false, " before a short one")).transpose()?;
+            let early =
+                hurries.then(|| add(Form::Waits { early: true }, false, ", before a short launch")).transpose()?;
             // Large launches do not overlap, and their results are worth keeping in the cache.
             let large = most > steps.small_launch as i64;
-            let plain = large.then(|| add(Form::Plain, false, ", of many samples")).transpose()?;
-            let plain_kept =
-                large.then(|| add(Form::Plain, true, ", of many samples, for the next one")).transpose()?;
+            let plain = large.then(|| add(Form::Plain, false, ", large")).transpose()?;
+            let plain_kept = large.then(|| add(Form::Plain, true, ", large, results kept in the cache")).transpose()?;
             let left = most * sample.bytes() as i64 / if direction == Direction::Forward { 4 } else { 1 };
             let keeps = all == 1 && form != Form::Plain && left >= machine.kept()[0] as i64;
-            let kept = keeps.then(|| add(Form::Waits { early: false }, true, ", for the next one")).transpose()?;
+            let kept =
+                keeps.then(|| add(Form::Waits { early: false }, true, ", results kept in the cache")).transpose()?;
             let number = |at: Option<usize>| at.filter(|at| *at != index).map_or(-1, |at| at as i64);
             self.facts[index].others = [plain, kept, early].map(number);
             if let Some(plain) = plain {

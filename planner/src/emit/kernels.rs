@@ -17,7 +17,7 @@ struct Entry {
     uses: BTreeSet<String>,
 }
 
-/// The kernels of a file, in the order in which they were asked for.
+/// The kernels of a file, in the order of their first use.
 #[derive(Default)]
 pub(super) struct Collected(Vec<Entry>);
 

@@ -1,7 +1,7 @@
 //! The planner's choices for levels of any size, surveyed size by size for launchers to look up at run time.
 //!
 //! Images are square, two sizes per factor of two in samples, for each of three [`Rows`]; volumes are cubes. Many
-//! blocks could carry some of these sizes; a file has only a few, with which no size is predicted to take much longer
+//! blocks could carry some of these sizes; a file has only a few. With these, no size is predicted to take much longer
 //! than with all.
 
 use crate::error::ProgramError;
@@ -219,7 +219,7 @@ impl<'a> Survey<'a> {
 /// A shape, and the rows that its kernel takes.
 pub(super) type Taken = (Shape, RowAlignment);
 
-/// A few blocks with which no size takes much longer than with all: greedily, the one that gains most.
+/// A few blocks, chosen greedily by gain, so that no size takes much longer than with all blocks.
 pub(super) fn few(cells: &[Cell], most: usize, enough: f64) -> Vec<Taken> {
     let best = |cell: &Cell, among: &dyn Fn(&Taken) -> bool| {
         let times = cell.ways.iter().filter(|way| among(&(way.shape, way.takes))).map(|way| way.time);

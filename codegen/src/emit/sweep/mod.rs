@@ -43,7 +43,7 @@ impl Sweeps {
         Ok(Some(Sweeps { ways, wide }))
     }
 
-    /// The most rows that one level hands to the next: those of two turns, and the rows by which one phase is ahead.
+    /// The most rows that one level hands to the next: those of two turns, plus the lead of one phase.
     fn handed(&self) -> i32 {
         let ahead = self.all().map(|sweep| 2 * (sweep.delay[0] - sweep.delay[1]).abs()).max().unwrap_or(0);
         HANDED_TURNS * self.ways[0][0].pairs + ahead

@@ -131,7 +131,7 @@ pub(super) struct Wide {
     pub results: [String; 2],
     /// Registers kept for the next block of the row.
     pub kept: Vec<String>,
-    /// Lanes by which results lag behind.
+    /// Lag of the results, in lanes.
     pub behind: i32,
     /// All steps of a turn along columns. Arriving rows are `new_rows[0]` to `new_rows[3]`, in order.
     pub down: Vec<Line>,

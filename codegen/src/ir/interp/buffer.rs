@@ -78,7 +78,7 @@ impl Buffer {
         Buffer { defined: Some(vec![false; len]), ..Buffer::zeroed(scalar, len) }
     }
 
-    /// The same elements, beginning `elements` past an aligned address.
+    /// Moves the array `elements` past an aligned address.
     pub fn misaligned(mut self, elements: usize) -> Buffer {
         self.offset = elements;
         self
@@ -153,7 +153,7 @@ impl Buffer {
     /// Whether element `i` has a value.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If the element does not exist.
     pub fn is_defined_at(&self, i: usize) -> bool {
         assert!(i < self.values.len(), "element {i} of {}", self.values.len());
         self.defined.as_ref().is_none_or(|d| d[i])
