@@ -452,8 +452,10 @@ fn registers_refuse_in_words() {
             refused("cdf97", Boundary::Zero, Schedule::Columns(8)),
         ],
         [
-            "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: the number of steps that are not symmetric, under whole-symmetric, is 1, at most 0 can be had; use another schedule",
-            "schedule `vertical_registers` cannot hold wavelet `cdf97`: the size of a lane's vector, which is 4, 8 or 16 bytes, is 32, at most 16 can be had; use another schedule",
+            "schedule `vertical_registers` cannot hold wavelet `cdf1_3`: the number of steps that are not symmetric, \
+             under whole-symmetric, is 1, at most 0 can be had; use another schedule",
+            "schedule `vertical_registers` cannot hold wavelet `cdf97`: the size of a lane's vector, which is 4, 8 or \
+             16 bytes, is 32, at most 16 can be had; use another schedule",
         ]
     );
 }
@@ -546,8 +548,10 @@ fn whole_vectors_are_lattices_that_fit() {
     let expected = [
         "schedule `lattice` cannot run this launch: `cdf97` is not written as a lattice; use another schedule",
         "schedule `lattice` cannot run this launch: under zero a lattice runs as lifting steps; use another schedule",
-        "schedule `lattice` cannot hold wavelet `pair`: the number of threads of a block, at least 1 of at least one pair, is 1056, at most 1024 can be had; use another schedule",
-        "schedule `lattice` cannot hold wavelet `pair`: what a block keeps of its vectors, in bytes of shared memory, is 49280, at most 49152 can be had; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: the number of threads of a block, at least 1 of at least one \
+         pair, is 1056, at most 1024 can be had; use another schedule",
+        "schedule `lattice` cannot hold wavelet `pair`: what a block keeps of its vectors, in bytes of shared memory, \
+         is 49280, at most 49152 can be had; use another schedule",
     ];
     assert_eq!(texts, expected);
 }

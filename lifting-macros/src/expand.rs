@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_a_file_say_where() {
+    fn errors_of_a_file_name_their_place() {
         let expected = [
             "tests/files/broken.lift:4:12: a step that updates `odd` cannot read `odd` [L0301]\n\
              help: read `even` only: that is what makes a step invertible; `odd *= …` scales",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there() {
+    fn missing_files_are_errors() {
         let missing = errors(quote!([::lifting] "does/not/exist.lift"));
         assert!(
             missing[0].starts_with("cannot read `") && missing[0].contains("does/not/exist.lift`: "),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_say_what_they_hold() {
+    fn modules_document_their_items() {
         let (docs, items) = module(quote!([::lifting] wavelet w { domain real; boundary edge; odd -= even[0]; }));
         assert!(docs.contains("`forward_f64` and `inverse_f64`") && docs.contains("the border rule `edge`"), "{docs}");
         let of_type = ["scratch_samples", "forward", "inverse", "forward_to", "inverse_to"];
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_file_is_seen() {
+    fn file_changes_trigger_rebuilds() {
         let text = expand(quote!([::lifting] "tests/files/broken.lift")).to_string();
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/broken.lift");
         assert!(text.contains(&format!("include_bytes ! ({:?})", file.to_str().unwrap())), "{text}");

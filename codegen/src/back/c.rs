@@ -26,8 +26,8 @@ pub const PRELUDE: &str = "\
 #endif
 
 /* Sums of samples wrap: they are computed in unsigned types and converted back, modulo 2^32 or 2^64. A right shift of a
-   negative number is arithmetic. C99 leaves both to the implementation, and all known compilers do so; the checks below
-   verify this, and the width of int. */
+   negative number is arithmetic. C99 leaves both to the implementation, so they are checked here, as is the width of
+   int. */
 typedef char check_int_is_32_bits[sizeof(int) == 4 ? 1 : -1];
 typedef char check_conversion_wraps[(int32_t)0xffffffffu == -1 && (int16_t)0x18000 == INT16_MIN ? 1 : -1];
 typedef char check_shift_is_arithmetic[(-1 >> 1) == -1 && ((int64_t)-3 >> 1) == -2 ? 1 : -1];

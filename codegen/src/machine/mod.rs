@@ -73,9 +73,9 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// The device with this name, if it has a file. Otherwise the first file's device with the facts that the driver
-    /// reports. Its share of peak bandwidth and its issue rate per multiprocessor are those of the file, and so is the
-    /// bandwidth per multiprocessor if the driver does not report a peak.
+    /// The device with this name and number of multiprocessors, if it has a file. Otherwise the first file's device
+    /// with the facts that the driver reports. Its share of peak bandwidth and its issue rate per multiprocessor are
+    /// those of the file, and so is the bandwidth per multiprocessor if the driver does not report a peak.
     pub fn of(facts: &Facts) -> Machine {
         let Facts { name, multiprocessors, warp, registers, shared, l2, peak_bandwidth } = *facts;
         if let Some(device) = DEVICES.iter().find(|d| &*d.name == name && d.multiprocessors == multiprocessors) {
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_says_goes_first() {
+    fn files_take_precedence() {
         let (warp, registers, shared, l2) = (32, 1 << 16, 100 << 10, 2 << 20);
         let facts = |name, multiprocessors, peak_bandwidth| Facts {
             name,

@@ -49,7 +49,7 @@ mod tests {
     use crate::ir::build::Builder;
 
     #[test]
-    fn chains_of_unread_locals_and_empty_bodies_go() {
+    fn unread_locals_and_empty_bodies_are_removed() {
         let mut b = Builder::new("k");
         let out = b.pointer("out", Scalar::I32, Access::ReadWrite, "");
         let a = b.let_("a", Scalar::I32, 1);

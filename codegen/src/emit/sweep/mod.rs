@@ -12,7 +12,7 @@ use lifting_dsl::Boundary;
 pub(super) use wide::Language;
 use wide::Wide;
 
-/// Bound on rows that one level hands to the next at a time: those of two turns.
+/// Rows between two levels, per row pair of a turn: those of two turns.
 const HANDED_TURNS: i32 = 4;
 
 /// The sweeps of a file.

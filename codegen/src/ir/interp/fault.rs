@@ -87,7 +87,10 @@ pub enum FaultKind {
     },
     /// Two threads touch a shared cell between two barriers (or, within a warp, two synchronisations), and one of them
     /// writes.
-    #[error("race: element {index} of shared `{array}` is {} here and, without a barrier between, {other}", verb(*.writes))]
+    #[error(
+        "race: element {index} of shared `{array}` is {} here and, without a barrier between, {other}",
+        verb(*.writes)
+    )]
     SharedRace {
         /// The array.
         array: String,
@@ -100,7 +103,8 @@ pub enum FaultKind {
     },
     /// A shared cell is touched while an asynchronous copy to it is in flight.
     #[error(
-        "element {index} of shared `{array}` is {} here, but a copy to it is in flight: {other}; the copying thread has not waited for it",
+        "element {index} of shared `{array}` is {} here, but a copy to it is in flight: {other}; the copying thread has \
+         not waited for it",
         verb(*.writes)
     )]
     InFlight {
