@@ -103,8 +103,8 @@ pub enum FaultKind {
     },
     /// A shared cell is touched while an asynchronous copy to it is in flight.
     #[error(
-        "element {index} of shared `{array}` is {} here, but a copy to it is in flight: {other}; the copying thread has \
-         not waited for it",
+        "element {index} of shared `{array}` is {} here, but a copy to it is in flight: {other}; the copying thread \
+         has not waited for it",
         verb(*.writes)
     )]
     InFlight {
