@@ -1,41 +1,41 @@
-//! Where the bands of a picture's components are, and the codeblocks in them, in the order of the stream.
+//! Band layout of a picture's components, and their codeblocks in stream order.
 
 use crate::block::{Direction, Order, Shape};
 use lifting::{Plan, Sample, Subband};
 
-/// A band of a component, in a tile.
+/// Band of a component, within a tile.
 #[derive(Clone, Debug)]
 pub struct Band {
-    /// 0: the low band; `r`: those of level `levels − r + 1`.
+    /// Resolution: 0 for the low band, `levels − level + 1` for the others.
     pub resolution: u32,
     /// Rows and columns; may be 0.
     pub shape: [usize; 2],
     /// Index of its first coefficient in the component's.
     pub start: usize,
-    /// From one row to the next.
+    /// Distance between rows, in coefficients.
     pub stride: usize,
-    /// The level, and whether the band is high along columns (axis 0) and rows (axis 1).
+    /// Transform level.
     pub level: u32,
-    /// As there.
+    /// Whether the band is high along columns (axis 0) and along rows (axis 1).
     pub high: [bool; 2],
 }
 
-/// A codeblock: its band, and its place in the component's coefficients.
+/// Codeblock: its band, and its place in the component's coefficients.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Index of the component.
     pub component: usize,
     /// Index of the band.
     pub band: usize,
-    /// Index of the first coefficient.
+    /// Index of its first coefficient in the component's.
     pub start: usize,
-    /// From one row to the next.
+    /// Distance between rows, in coefficients.
     pub stride: usize,
-    /// Its size, and how it is coded.
+    /// Size and coding order.
     pub shape: Shape,
 }
 
-/// The bands of a plan of two axes, coarsest first: those of each tile, which go row by row.
+/// Bands of a 2-D plan, coarsest first, for each tile; tiles go row by row.
 pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Vec<Band>> {
     let band = |band: Subband| {
         let high = [band.high[0], band.high[1]];
@@ -53,7 +53,7 @@ pub fn bands<T: Sample>(plan: &Plan<T>) -> Vec<Vec<Band>> {
     tiles.into_iter().map(|tile| tile.subbands.into_iter().map(band).collect()).collect()
 }
 
-/// The codeblocks of a resolution of a tile: component by component, band by band, row by row.
+/// Codeblocks of one resolution of a tile: component by component, band by band, row by row.
 pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize; 2], order: Order) -> Vec<Place> {
     let mut places = Vec::new();
     for component in 0..components {
@@ -77,7 +77,7 @@ pub fn places(bands: &[Band], components: usize, resolution: u32, block: [usize;
 }
 
 impl Place {
-    /// The block's coefficients, row by row, out of a component's.
+    /// Copies the block's coefficients, row by row, out of a component's.
     pub fn gather<T: Copy>(&self, from: &[T]) -> Vec<T> {
         let mut block = Vec::with_capacity(self.shape.samples());
         for y in 0..self.shape.height {
@@ -86,7 +86,7 @@ impl Place {
         block
     }
 
-    /// Puts them back.
+    /// Writes the block's coefficients back.
     pub fn scatter<T>(&self, block: impl IntoIterator<Item = T>, to: &mut [T]) {
         let mut block = block.into_iter();
         for y in 0..self.shape.height {

@@ -1,6 +1,6 @@
-//! The colour transforms of JPEG 2000 (ISO/IEC 15444-1, Annex G), on samples around 0.
+//! Colour transforms of JPEG 2000 (ISO/IEC 15444-1, Annex G), on samples around 0.
 
-/// What is done with the first three components.
+/// Colour transform of the first three components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     /// Nothing.
@@ -12,7 +12,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// What an error of 1 in component `c` does to the picture: the L2 norm of its synthesis vector.
+    /// L2 norm of the synthesis vector of component `c`: the picture's error for an error of 1 in it.
     pub fn norm(self, c: usize) -> f64 {
         let norm = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         match (self, c) {
@@ -25,16 +25,16 @@ impl Colour {
     }
 }
 
-/// Y, Cb and Cr of R, G and B, equation G-6.
+/// Matrix from R, G, B to Y, Cb, Cr (equation G-6).
 pub const FORWARD: [[f32; 3]; 3] =
     [[0.299, 0.587, 0.114], [-0.168_736, -0.331_264, 0.5], [0.5, -0.418_688, -0.081_312]];
-/// R of Cr, equation G-9.
+/// Weight of Cr in R (equation G-9).
 pub const RED: f64 = 1.402;
-/// G of Cb and Cr.
+/// Weight of Cb in G.
 pub const GREEN_FROM_BLUE: f64 = -0.344136;
-/// Likewise.
+/// Weight of Cr in G.
 pub const GREEN_FROM_RED: f64 = -0.714136;
-/// B of Cb.
+/// Weight of Cb in B.
 pub const BLUE: f64 = 1.772;
 
 /// R, G, B to Y, U, V (equation G-1).
@@ -42,7 +42,7 @@ pub fn reversible([r, g, b]: [i32; 3]) -> [i32; 3] {
     [(r + 2 * g + b) >> 2, b - g, r - g]
 }
 
-/// Y, U, V to R, G, B (equation G-2). Wraps, as what a stream holds may be anything.
+/// Y, U, V to R, G, B (equation G-2). Arithmetic wraps, as a stream may hold any values.
 pub fn reversible_inverse([y, u, v]: [i32; 3]) -> [i32; 3] {
     let g = y.wrapping_sub(u.wrapping_add(v) >> 2);
     [v.wrapping_add(g), g, u.wrapping_add(g)]

@@ -1,4 +1,4 @@
-//! Bytes to pictures.
+//! Decoder: streams to pictures.
 
 use crate::bands::{Place, places};
 use crate::block::{self, BlockError, Decoded};
@@ -14,14 +14,13 @@ use crate::window::{Region, Window};
 use lifting::{Device, Domain};
 use std::sync::Arc;
 
-/// Samples that a stream may always promise, however short it is.
+/// Samples that any stream may promise, however short it is.
 const SMALL: u128 = 1 << 16;
 
-/// Samples that each byte of a stream may stand for: a codeblock of zeros has one byte.
+/// Most samples per byte of a stream: a codeblock of zeros takes one byte.
 const PROPORTION: u128 = (block::MAX_SIDE * block::MAX_SIDE) as u128;
 
-/// So many blocks are decoded at once by each thread, before their coefficients take their places: they are in its
-/// cache still.
+/// Blocks decoded per thread before their coefficients are scattered. They still fit its cache.
 const AT_ONCE: usize = 16;
 
 /// A stream whose header has been read.
@@ -29,7 +28,7 @@ const AT_ONCE: usize = 16;
 pub struct Decoder<'a> {
     header: Header,
     stream: &'a [u8],
-    /// What is behind the header.
+    /// Bytes after the header.
     packets: &'a [u8],
     seed: u64,
     most: u128,
@@ -39,41 +38,41 @@ pub struct Decoder<'a> {
     coder: Option<Arc<BlockCoder>>,
 }
 
-/// A picture out of a stream.
+/// Decoded picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The picture.
     pub image: Image,
-    /// Whether the stream had all of it; else it has been cut, and what is missing was taken as 0.
+    /// Whether the stream had all of the picture. A truncated stream's missing coefficients are 0.
     pub complete: bool,
 }
 
-/// What a packet of a stream holds.
+/// Contents of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketInfo {
-    /// Which one.
+    /// Layer, resolution and tile.
     pub id: PacketId,
     /// Bytes, checksums included.
     pub bytes: usize,
     /// Codeblocks of the tile at this resolution.
     pub blocks: usize,
-    /// Those whose first words it has.
+    /// Blocks whose first words are in this packet.
     pub begun: usize,
-    /// Those of them that stand as they are.
+    /// Blocks among those that are stored raw.
     pub raw: usize,
 }
 
-/// The codeblocks of a tile at a resolution, and what is known of them.
+/// Codeblocks of a tile at one resolution, with what the packets hold of them.
 struct Part<'a> {
     tile: usize,
     places: Vec<Place>,
     blocks: Vec<Held<'a>>,
 }
 
-/// The whole picture of a stream that has all of it.
+/// Decodes the whole picture of a complete stream.
 ///
 /// # Errors
-/// If it is no stream, has been cut, or is broken.
+/// If the bytes are not a stream, or the stream is truncated or corrupted.
 pub fn decode(stream: &[u8]) -> Result<Image, CodecError> {
     let picture = Decoder::new(stream)?.decode(0)?;
     if !picture.complete {
@@ -86,7 +85,7 @@ impl<'a> Decoder<'a> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If there is none, it is broken, or promises a picture that so short a stream cannot hold.
+    /// If the header is missing or corrupted, or promises more samples than a stream of this length can hold.
     pub fn new(stream: &'a [u8]) -> Result<Decoder<'a>, CodecError> {
         let (header, length) = Header::read(stream)?;
         let samples = header.samples();
@@ -99,10 +98,10 @@ impl<'a> Decoder<'a> {
         Ok(Decoder { header, stream, packets, seed, most: u128::MAX, layers, region: None, device, coder })
     }
 
-    /// Decodes the first quality layers only; all, if nothing is said.
+    /// Limits decoding to the first quality layers. All are decoded by default.
     ///
     /// # Errors
-    /// If there are not so many, or none is asked for.
+    /// If `layers` is 0, or more than the stream has.
     pub fn layers(mut self, layers: u32) -> Result<Self, CodecError> {
         if !(1..=self.header.layers).contains(&layers) {
             return Err(CodecError::NoSuchLayer { asked: layers, layers: self.header.layers });
@@ -111,61 +110,61 @@ impl<'a> Decoder<'a> {
         Ok(self)
     }
 
-    /// Decodes a part of the picture only, and no codeblocks but those that it depends on. Its pixels are those of the
-    /// picture at full size; at level `l` there are rows ⌊y/2^l⌋ to ⌈(y + height)/2^l⌉ − 1, and columns likewise.
-    /// Memory is taken for the tiles that it touches.
+    /// Limits decoding to a part of the picture and the codeblocks it depends on.
+    ///
+    /// The region counts pixels at full size. Level `l` yields rows ⌊y/2^l⌋ to ⌈(y + height)/2^l⌉ − 1, and columns
+    /// likewise. Memory is allocated for the tiles that the region touches.
     ///
     /// # Errors
-    /// If it is no part of the picture.
+    /// If the region is empty or exceeds the picture.
     pub fn region(mut self, region: Region) -> Result<Self, CodecError> {
         Window::new(&self.header, Some(region))?;
         self.region = Some(region);
         Ok(self)
     }
 
-    /// Refuses pictures of more samples than that; of a region, the tiles that it touches count.
+    /// Refuses pictures of more samples than this. For a region, the tiles that it touches count.
     pub fn at_most(mut self, samples: u128) -> Self {
         self.most = samples;
         self
     }
 
-    /// Takes the blocks and the inverse transform to a device: the processor, if nothing is said, or a CUDA device. The
-    /// samples are the same. Pictures with blocks that are not complete, or have more than 16 bitplanes, are the
-    /// processor's in any case.
+    /// Moves block decoding and the inverse transform to a CUDA device; the processor is the default. The samples are
+    /// the same. Pictures with incomplete blocks, or with more than 16 bitplanes, always decode on the processor.
     ///
     /// # Errors
-    /// If the device runs no kernels.
+    /// If the device cannot run kernels.
     pub fn on(mut self, device: &Device) -> Result<Self, CodecError> {
         self.coder = BlockCoder::new(device, self.header.order)?;
         self.device = device.clone();
         Ok(self)
     }
 
-    /// A decoder of so many streams like this one at once, of at most so many bytes each, from a device's memory to
-    /// pictures there: see [`DeviceDecoder`]. Only the header is taken from this stream; others may differ from it in
-    /// their quantisers.
+    /// Creates a decoder for batches of streams like this one, from device memory to pictures there: see
+    /// [`DeviceDecoder`]. A batch has up to `pictures` streams of at most `bytes` bytes each. Only this stream's header
+    /// is used; the others may differ from it in their quantisers.
     ///
     /// # Errors
-    /// If the device runs no kernels or does not have the memory; if there are layers, or pictures are too large.
+    /// If the device cannot run kernels or lacks the memory, if there are several layers, or if pictures are too large.
     pub fn on_device(&self, device: &Device, pictures: usize, bytes: usize) -> Result<DeviceDecoder, CodecError> {
         DeviceDecoder::new(&self.header, device, pictures, bytes)
     }
 
-    /// What the header says.
+    /// The stream's header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Bytes of the header.
+    /// Length of the header, in bytes.
     pub fn header_length(&self) -> usize {
         self.stream.len() - self.packets.len()
     }
 
-    /// Decodes the picture at a level: 0 is full size, each further one half as high and wide. What a stream that has
-    /// been cut does not have is taken as 0.
+    /// Decodes the picture at a level: 0 is full size, and each further level halves height and width. Coefficients
+    /// missing from a truncated stream are 0.
     ///
     /// # Errors
-    /// If there is no such level, or the stream is broken.
+    /// If the stream has fewer levels, or is corrupted.
     pub fn decode(&self, level: u32) -> Result<Picture, CodecError> {
         let Header { levels, .. } = self.header;
         if level > levels {
@@ -190,10 +189,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What the packets hold, as far as they are whole.
+    /// Contents of the complete packets.
     ///
     /// # Errors
-    /// If the stream is broken.
+    /// If the stream is corrupted.
     pub fn packets(&self) -> Result<Vec<PacketInfo>, CodecError> {
         match self.header.scheme.domain() {
             Domain::Integer => self.packets_as::<i32>(),
@@ -220,7 +219,7 @@ impl<'a> Decoder<'a> {
         Transform::new(&self.header.scheme, window.shape, tile, levels, device)
     }
 
-    /// Reads the packets of a window up to a resolution and a layer; whether all of them are there.
+    /// Reads the packets of a window up to a resolution and a layer. Returns whether all of them are present.
     fn walk<T: Lane>(
         &self,
         transform: &Transform<T>,
@@ -234,7 +233,7 @@ impl<'a> Decoder<'a> {
         let mut rest = self.packets;
         let tiles = self.header.tiles().iter().product();
         let last = PacketId { layer: layers - 1, resolution, tile: window.last() };
-        // Of each layer, the packets of the window come in the same order.
+        // The packets of a window have the same order in every layer.
         let mut at = 0;
         for (number, id) in (0..).zip(PacketId::all(self.header.layers, levels, tiles)) {
             if id.resolution == 0 && id.tile == 0 {
@@ -304,13 +303,13 @@ impl<'a> Decoder<'a> {
         Ok(Picture { image, complete })
     }
 
-    /// Puts the coefficients of a block where they belong.
+    /// Dequantises a block and writes its coefficients to their places.
     fn scatter<T: Lane>(&self, place: &Place, decoded: &Decoded, plane: &mut [T]) {
         let Decoded { magnitudes, negative, unknown } = decoded;
         let quantiser = self.header.quantiser(place.component, place.band);
         let values = magnitudes.iter().zip(negative);
         if quantiser == Quantiser::NONE && unknown.iter().all(|n| *n == 0) {
-            // As they are: 2^31 is the magnitude of a negative one only.
+            // Exact values. The magnitude 2^31 belongs to a negative coefficient only.
             let value = |(&m, &n): (&u32, &bool)| if n { (m as i32).wrapping_neg() } else { m as i32 };
             place.scatter(values.map(value).map(T::exact), plane);
         } else {
@@ -319,7 +318,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The coefficients of each component, by a device; `None` if it leaves them to the processor.
+    /// Decodes the coefficients of each component on a device; `None` if the processor has to.
     fn decode_on<T: Lane>(
         &self,
         coder: &BlockCoder,
@@ -349,7 +348,7 @@ impl<'a> Decoder<'a> {
         Ok(Some(planes))
     }
 
-    /// A block.
+    /// Decodes one block.
     fn block(&self, place: &Place, held: &Held<'_>) -> Result<Decoded, BlockError> {
         let words: Vec<u16> = held.words().collect();
         block::decode(place.shape, held.planes, held.mode, &words, held.complete, self.header.tables())

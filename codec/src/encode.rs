@@ -1,4 +1,4 @@
-//! Pictures to bytes.
+//! Encoder: pictures to streams.
 
 use crate::bands::{Band, Place, places};
 use crate::block::{self, Order, Passes};
@@ -16,20 +16,20 @@ use crate::weights::step_of_quality;
 use lifting::{Device, Domain, Scheme};
 use std::sync::Arc;
 
-/// How good a picture has to be, or how small its stream.
+/// Quality of the picture, or size of its stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Every sample comes back as it was: of integer wavelets.
+    /// Every sample is restored exactly. Needs an integer wavelet.
     Lossless,
-    /// Peak signal-to-noise ratio in dB, of all components together: at least.
+    /// Least peak signal-to-noise ratio of all components together, in dB.
     Psnr(f64),
-    /// Bits for each pixel, header included: at most.
+    /// Most bits per pixel, header included.
     BitsPerPixel(f64),
-    /// From 1 (worst) to 100; 8 less doubles the error. What it gives for a picture depends on the picture.
+    /// Quality from 1 (worst) to 100; 8 less doubles the error. The resulting size and PSNR depend on the picture.
     Quality(f64),
 }
 
-/// Codes pictures; made by [`Codec::builder`].
+/// Encoder for pictures; made by [`Codec::builder`].
 #[derive(Clone, Debug)]
 pub struct Codec {
     pub(crate) scheme: Scheme,
@@ -45,13 +45,13 @@ pub struct Codec {
     pub(crate) coder: Option<Arc<BlockCoder>>,
 }
 
-/// Collects how pictures are to be coded.
+/// Builder of a [`Codec`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `.build()`"]
 pub struct CodecBuilder(Codec);
 
 impl Codec {
-    /// With this wavelet: 5 levels, lossless, two passes, codeblocks of 64 × 64, unless something else is said.
+    /// Starts a codec with this wavelet. Defaults: 5 levels, lossless, two passes, codeblocks of 64 × 64.
     ///
     /// ```
     /// use lifting_codec::{Codec, Image, decode};
@@ -84,99 +84,102 @@ impl Codec {
 }
 
 impl CodecBuilder {
-    /// Levels of the transform, 0 to [`MAX_LEVELS`].
+    /// Sets the levels of the transform, 0 to [`MAX_LEVELS`].
     pub fn levels(mut self, levels: u32) -> Self {
         self.0.levels = levels;
         self
     }
 
-    /// Quality layers, 1 to [`MAX_LAYERS`]; 1, if nothing is said. Each but the last one halves what those up to the
-    /// next one take, or less if there are more than 9. The picture is as good, or as small, as the target says with
-    /// all of them; with fewer it is as good as so many bits of these allow
-    /// ([`Decoder::layers`](crate::Decoder::layers)). Where there are several, the processor codes the blocks.
+    /// Sets the number of quality layers, 1 (default) to [`MAX_LAYERS`].
+    ///
+    /// Each layer's cumulative size is half of the next one's, or a larger share with more than 9 layers. All layers
+    /// together meet the target; fewer give the best picture for their bits
+    /// ([`Decoder::layers`](crate::Decoder::layers)). With several layers, the processor codes the blocks.
     pub fn layers(mut self, layers: u32) -> Self {
         self.0.layers = layers;
         self
     }
 
-    /// Rows and columns of tiles, which know nothing of one another: 64 at least and multiples of 2^levels, or not
-    /// below the picture's. The picture is one tile, if nothing is said.
+    /// Sets rows and columns of the independent tiles. Each is at least 64 and a multiple of 2^levels, or not below the
+    /// picture's. By default the whole picture is one tile.
     pub fn tile(mut self, height: usize, width: usize) -> Self {
         self.0.tile = Some([height, width]);
         self
     }
 
-    /// How good or how small.
+    /// Sets quality or size.
     pub fn target(mut self, target: Target) -> Self {
         self.0.target = target;
         self
     }
 
-    /// [`Target::Lossless`].
+    /// Sets [`Target::Lossless`].
     pub fn lossless(self) -> Self {
         self.target(Target::Lossless)
     }
 
-    /// [`Target::Psnr`].
+    /// Sets [`Target::Psnr`].
     pub fn psnr(self, decibels: f64) -> Self {
         self.target(Target::Psnr(decibels))
     }
 
-    /// [`Target::BitsPerPixel`].
+    /// Sets [`Target::BitsPerPixel`].
     pub fn bits_per_pixel(self, bits: f64) -> Self {
         self.target(Target::BitsPerPixel(bits))
     }
 
-    /// [`Target::Quality`].
+    /// Sets [`Target::Quality`].
     pub fn quality(self, quality: f64) -> Self {
         self.target(Target::Quality(quality))
     }
 
-    /// How often a bitplane is gone through: three passes take a little less room and more time.
+    /// Sets the number of passes per bitplane. Three passes take slightly less space and more time.
     pub fn passes(mut self, passes: Passes) -> Self {
         self.0.order.passes = passes;
         self
     }
 
-    /// Complexity: so many of each block's lowest bitplanes, 0 to [`block::MAX_PLANES`], are gone through once, and
-    /// their signs and refinements stand as they are. More of them take less time and a little more room, and cannot be
-    /// cut: quality layers end above them. None, if nothing is said.
+    /// Sets the number of fast planes, 0 (default) to [`block::MAX_PLANES`].
+    ///
+    /// Each block's fast planes, its lowest ones, have a single pass; their signs and refinements are stored raw. More
+    /// fast planes take less time and slightly more space. Quality layers cannot end inside them.
     pub fn fast(mut self, planes: u32) -> Self {
         self.0.order.fast = planes;
         self
     }
 
-    /// Rows and columns of a codeblock: 4, 8, 16, 32 or 64.
+    /// Sets rows and columns of a codeblock: 4, 8, 16, 32 or 64.
     pub fn block(mut self, height: usize, width: usize) -> Self {
         self.0.block = [height, width];
         self
     }
 
-    /// Whether the first three components are red, green and blue, and are coded as brightness and colour; if there are
-    /// three at least. They are, if nothing is said.
+    /// Sets whether the first three components are red, green and blue, to be coded as luminance and chrominance. On by
+    /// default; without effect below three components.
     pub fn colour(mut self, colour: bool) -> Self {
         self.0.colour = colour;
         self
     }
 
-    /// Whether tables of probabilities are fitted to the picture, and travel with the stream where that saves room. It
-    /// takes more time. They are not, if nothing is said.
+    /// Sets whether probability tables are fitted to the picture. They go into the stream where that saves space. Takes
+    /// more time; off by default.
     pub fn fitted(mut self, fitted: bool) -> Self {
         self.0.fitted = fitted;
         self
     }
 
-    /// Where pictures are transformed, and blocks are coded: the processor, if nothing is said, or a CUDA device. The
-    /// bytes are the same. Blocks of more than 16 bitplanes are the processor's in any case.
+    /// Sets the device that transforms pictures and codes blocks: a CUDA device, or the processor (default). The bytes
+    /// are the same. Blocks of more than 16 bitplanes always run on the processor.
     pub fn device(mut self, device: Device) -> Self {
         self.0.device = device;
         self
     }
 
-    /// Checks everything.
+    /// Checks the settings and builds the codec.
     ///
     /// # Errors
-    /// If something asked for cannot be, such as lossless coding with a real wavelet; or the device runs no kernels.
+    /// If settings exclude one another, such as lossless coding with a real wavelet, or if the device cannot run
+    /// kernels.
     pub fn build(self) -> Result<Codec, CodecError> {
         let mut codec = self.0;
         if codec.levels > MAX_LEVELS {
@@ -208,10 +211,10 @@ impl CodecBuilder {
 }
 
 impl Codec {
-    /// Codes a picture.
+    /// Encodes a picture.
     ///
     /// # Errors
-    /// If the picture is not what its fields say, does not suit the wavelet's border rule or the tiles, or cannot reach
+    /// If the picture does not match its fields, does not suit the wavelet's border rule or the tiles, or cannot reach
     /// the target.
     pub fn encode(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
         image.check()?;
@@ -227,9 +230,9 @@ impl Codec {
         }
     }
 
-    /// The same, all the way on the device.
+    /// Encodes a picture entirely on the device.
     fn encode_on_device(&self, image: &Image) -> Result<Vec<u8>, CodecError> {
-        // Trials begin with any quality.
+        // Trials replace this quality.
         let trials = || {
             let codec = Codec { target: Target::Quality(50.0), ..self.clone() };
             let mut encoder = codec.on_device(image.format(), 1)?;
@@ -259,10 +262,10 @@ impl Codec {
         }
     }
 
-    /// The symbols of all codeblocks as they would be coded: what [`Tables`](crate::tables::Tables) are trained with.
+    /// Symbol counts of all codeblocks: training data for [`Tables`](crate::tables::Tables).
     ///
     /// # Errors
-    /// As for [`Codec::encode`]; and if the target is a rate, which says no quantiser step.
+    /// As for [`Codec::encode`], and if the target is a rate, as a rate does not determine the quantiser step.
     pub fn symbols(&self, image: &Image) -> Result<Vec<block::Counts>, CodecError> {
         image.check()?;
         match self.scheme.domain() {
@@ -272,14 +275,14 @@ impl Codec {
     }
 }
 
-/// What streams of all ways have in common.
+/// Parts shared by the encoders on the processor and on devices.
 impl Codec {
-    /// A coder of so many pictures of one kind at once, from the memory of the codec's device to streams there: see
+    /// Creates an encoder for batches of `pictures` pictures of one format, from device memory to streams there: see
     /// [`DeviceEncoder`].
     ///
     /// # Errors
-    /// If the device runs no kernels or does not have the memory, or what is asked for needs the processor: a target of
-    /// PSNR or rate, layers, fitted tables, or pictures too large.
+    /// If the device cannot run kernels or lacks the memory, or if a setting needs the processor: a target of PSNR or
+    /// rate, several layers, fitted tables, or pictures too large.
     pub fn on_device(&self, format: Format, pictures: usize) -> Result<DeviceEncoder, CodecError> {
         DeviceEncoder::new(self, format, pictures)
     }
@@ -300,10 +303,10 @@ impl Codec {
         &self.device
     }
 
-    /// The step that a device quantises bands of norm 1 with, `None` if integers stay as they are.
+    /// Quantiser step on a device for bands of norm 1; `None` if integers stay unquantised.
     ///
     /// # Errors
-    /// If what is asked for needs the processor.
+    /// If a setting needs the processor.
     pub(crate) fn step_on_device(&self, bits: u32) -> Result<Option<f64>, CodecError> {
         let needs = |what| Err(CodecError::NotOnDevice { what });
         match self.target {
@@ -315,7 +318,7 @@ impl Codec {
         }
     }
 
-    /// The same codec on the processor.
+    /// The same codec, on the processor.
     pub(crate) fn on_processor(&self) -> Codec {
         Codec { device: Device::cpu(), coder: None, ..self.clone() }
     }
@@ -334,7 +337,7 @@ impl Codec {
         Ok(tile)
     }
 
-    /// The codeblocks of each packet of a layer.
+    /// Codeblocks of each packet of a layer.
     pub(crate) fn places(&self, tiles: &[Vec<Band>], components: usize) -> Vec<Vec<Place>> {
         places_of_packets(tiles, components, self.levels, self.block, self.order)
     }
@@ -362,7 +365,7 @@ impl Codec {
     }
 }
 
-/// The codeblocks of each packet of a layer.
+/// Codeblocks of each packet of a layer.
 pub(crate) fn places_of_packets(
     tiles: &[Vec<Band>],
     components: usize,

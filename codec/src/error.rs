@@ -1,34 +1,34 @@
-//! What can be wrong with a picture, a codec, or a stream.
+//! Errors of pictures, codecs and streams.
 
 use crate::block::BlockError;
 use lifting::PlanError;
 
-/// Why a picture could not be coded, or a stream not be decoded.
+/// Reason that a picture could not be encoded, or a stream not be decoded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// Samples of a depth that is not coded.
-    #[error("samples of {bits} bits: 1 to 16 can be coded")]
+    /// Unsupported sample depth.
+    #[error("unsupported samples of {bits} bits: 1 to 16 are allowed")]
     Bits {
-        /// What was said.
+        /// Requested depth.
         bits: u32,
     },
-    /// No components, or too many.
-    #[error("{components} components: 1 to 65535 can be coded")]
+    /// Unsupported number of components.
+    #[error("unsupported number of components {components}: 1 to 65535 are allowed")]
     Components {
-        /// What was said.
+        /// Requested number.
         components: usize,
     },
-    /// A picture without pixels, or with a side that is too long.
-    #[error("a picture of {height} × {width} pixels: each side must have 1 to 2147483647")]
+    /// Picture without pixels, or with a side that is too long.
+    #[error("invalid picture of {height} × {width} pixels: each side must be 1 to 2147483647")]
     Sides {
         /// Rows.
         height: usize,
         /// Columns.
         width: usize,
     },
-    /// Not as many samples as the shape says.
-    #[error("{found} samples for {height} × {width} pixels of {components} components")]
+    /// Number of samples that does not match the shape.
+    #[error("{found} samples do not fill {height} × {width} pixels of {components} components")]
     Samples {
         /// Rows.
         height: usize,
@@ -36,11 +36,11 @@ pub enum CodecError {
         width: usize,
         /// Components.
         components: usize,
-        /// Samples that there are.
+        /// Samples given.
         found: usize,
     },
-    /// A sample that the depth does not have.
-    #[error("sample {at} is {value}, and samples of {bits} bits are {low} to {high}")]
+    /// Sample outside the range of its depth.
+    #[error("sample {at} is {value}: samples of {bits} bits are {low} to {high}")]
     Sample {
         /// The sample.
         value: i32,
@@ -53,33 +53,36 @@ pub enum CodecError {
         /// The largest.
         high: i32,
     },
-    /// More levels than a stream can say.
-    #[error("{levels} levels: at most {most} can be coded")]
+    /// More levels than a stream can have.
+    #[error("too many levels ({levels}): at most {most} are allowed")]
     Levels {
-        /// What was asked for.
+        /// Requested levels.
         levels: u32,
         /// [`MAX_LEVELS`](crate::MAX_LEVELS).
         most: u32,
     },
-    /// No quality layer, or more than a stream can say.
-    #[error("{layers} quality layers: 1 to {most} can be coded")]
+    /// No quality layer, or more than a stream can have.
+    #[error("invalid number of quality layers {layers}: 1 to {most} are allowed")]
     Layers {
-        /// What was asked for.
+        /// Requested layers.
         layers: u32,
         /// [`MAX_LAYERS`](crate::MAX_LAYERS).
         most: u32,
     },
-    /// More fast planes than a block can have; or none, in a header that says that there are some.
-    #[error("{planes} planes that are gone through once: at most {most} can be, and 0 is not said")]
+    /// More fast planes than a block can have, or a header that flags fast planes and has none.
+    #[error(
+        "invalid number of fast planes {planes}: at most {most} are allowed, and a stream that flags them has at \
+         least 1"
+    )]
     Fast {
-        /// What was asked for.
+        /// Requested planes.
         planes: u32,
         /// [`MAX_PLANES`](crate::block::MAX_PLANES).
         most: u32,
     },
-    /// Tiles that are too small, or whose levels would not meet.
+    /// Tiles that are too small, or that no whole number of coefficients fits at the last level.
     #[error(
-        "tiles of {height} × {width}: each side must be the picture's, or a multiple of {multiple} and 64 at least"
+        "invalid tiles of {height} × {width}: each side must be the picture's, or a multiple of {multiple}, at least 64"
     )]
     Tile {
         /// Rows.
@@ -89,149 +92,152 @@ pub enum CodecError {
         /// 2^levels.
         multiple: usize,
     },
-    /// Codeblocks of a size that is not coded.
-    #[error("codeblocks of {height} × {width}: each side must be 4, 8, 16, 32 or 64")]
+    /// Unsupported size of codeblocks.
+    #[error("invalid codeblocks of {height} × {width}: each side must be 4, 8, 16, 32 or 64")]
     Codeblock {
         /// Rows.
         height: usize,
         /// Columns.
         width: usize,
     },
-    /// A real wavelet cannot give samples back to the bit.
+    /// Lossless coding with a real wavelet, which cannot restore samples exactly.
     #[error(
-        "lossless coding needs an integer wavelet, and `{wavelet}` is a real one: take legall53, or say how good the \
-         picture has to be"
+        "lossless coding needs an integer wavelet, and `{wavelet}` is real: use one such as legall53, or ask for a \
+         PSNR, a rate or a quality"
     )]
     RealLossless {
         /// The wavelet.
         wavelet: String,
     },
-    /// A target that is no number, or out of all proportion.
-    #[error("{what} of {value}: it must be a number {expected}")]
+    /// Target that is not a number, or out of range.
+    #[error("invalid target, {what} of {value}: it must be a number {expected}")]
     Target {
-        /// Which one.
+        /// Kind of target.
         what: &'static str,
-        /// What was asked for.
+        /// Requested value.
         value: f64,
-        /// What it can be.
+        /// Allowed values.
         expected: &'static str,
     },
-    /// Symbols were asked for, and a rate: which step a rate leads to, only streams tell.
+    /// Symbol counts requested for a rate, which does not determine the quantiser step.
     #[error(
-        "the symbols of a picture at {bits} bits a pixel: a rate says no quantiser step, which they depend on; ask for \
-         lossless, a PSNR or a quality"
+        "symbols cannot be counted at {bits} bits per pixel: they depend on a quantiser step, which a rate does not \
+         set; ask for lossless, a PSNR or a quality"
     )]
     SymbolsOfRate {
         /// The rate.
         bits: f64,
     },
-    /// So small a stream cannot be made.
+    /// Size below that of the smallest stream.
     #[error("{bytes} bytes are too few for this picture: {least} are the least")]
     TooSmall {
-        /// What was asked for.
+        /// Requested size.
         bytes: u64,
-        /// What is needed for the header and empty blocks.
+        /// Size of the header and empty blocks.
         least: u64,
     },
-    /// So good a picture cannot be had with this wavelet.
-    #[error("{wanted} dB cannot be reached with `{wavelet}`: {reached:.2} dB is the most")]
+    /// PSNR beyond what the wavelet can reach.
+    #[error("{wanted} dB cannot be reached with `{wavelet}`: at most {reached:.2} dB can")]
     TooGood {
-        /// What was asked for.
+        /// Requested PSNR.
         wanted: f64,
-        /// What there is.
+        /// Best PSNR reached.
         reached: f64,
         /// The wavelet.
         wavelet: String,
     },
-    /// The transform does not suit the picture.
+    /// Transform that does not suit the picture.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// It does not begin as a stream does.
-    #[error("this is no stream of the Lifting codec: it does not begin with its signature")]
+    /// Bytes that do not begin as a stream does.
+    #[error("not a stream of the Lifting codec: its signature is missing")]
     NotAStream,
-    /// A version of the format that is not known.
-    #[error("the stream is of version {version} of its format, and {known} is known: take a newer version")]
+    /// Unknown version of the format.
+    #[error("the stream has format version {version}, and this program reads {known}: use a matching version")]
     Version {
-        /// What it says.
+        /// The stream's version.
         version: u8,
-        /// What is known.
+        /// Supported version.
         known: u8,
     },
-    /// It ends before its header does.
-    #[error("the stream ends in its header, after {bytes} bytes: nothing of the picture is there")]
+    /// Stream that ends within its header.
+    #[error("the stream ends in its header, after {bytes} bytes: no part of the picture can be decoded")]
     NoHeader {
-        /// Bytes that there are.
+        /// Length of the stream.
         bytes: usize,
     },
-    /// It ends before the picture does, and all of it was asked for.
-    #[error("the stream ends after {bytes} bytes, before the picture does")]
+    /// Truncated stream where the whole picture was requested.
+    #[error("the stream is truncated: it ends after {bytes} bytes, before the picture is complete")]
     Cut {
-        /// Bytes that there are.
+        /// Length of the stream.
         bytes: usize,
     },
-    /// A field of the header that cannot be.
-    #[error("the stream's header is broken: {why}")]
+    /// Invalid field of the header.
+    #[error("the stream's header is invalid: {why}")]
     Header {
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// A packet that is longer than its length can say.
-    #[error("{bytes} bytes of one resolution are too many for a stream: cut the picture into tiles")]
+    /// Packet longer than its length field allows.
+    #[error("one resolution takes {bytes} bytes, too many for a packet: divide the picture into tiles")]
     Packet {
-        /// Bytes of it.
+        /// Length of the packet.
         bytes: usize,
     },
-    /// An index that cannot be.
+    /// Invalid index of a packet.
     #[error("the stream is corrupted: in the index of {packet}, {why}")]
     Index {
-        /// Which packet.
+        /// Layer, resolution and tile.
         packet: String,
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// The wavelet's text, or its name, means nothing.
+    /// Unusable text or name of a wavelet.
     #[error("the stream's wavelet cannot be used: {why}")]
     Wavelet {
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// A checksum that is not that of the bytes.
-    #[error("the stream is corrupted: the checksum of {what} does not fit")]
+    /// Checksum that does not match the bytes.
+    #[error("the stream is corrupted: the checksum of {what} does not match")]
     Checksum {
-        /// Which part.
+        /// Checked part.
         what: String,
     },
-    /// A block that is none, though its checksum fits.
+    /// Invalid block whose checksum matches.
     #[error("the stream is corrupted: {block}")]
     Block {
-        /// What is wrong.
+        /// Reason.
         #[from]
         block: BlockError,
     },
-    /// Bytes where the stream has its end.
-    #[error("{bytes} bytes stand behind the end of the stream")]
+    /// Bytes after the end of the stream.
+    #[error("{bytes} excess bytes after the end of the stream")]
     Behind {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// A picture that is out of proportion to its stream.
+    /// Picture too large for the length of its stream.
     #[error("a stream of {bytes} bytes cannot hold {samples} samples")]
     Disproportionate {
-        /// Bytes of the stream.
+        /// Length of the stream.
         bytes: usize,
         /// Samples that its header promises.
         samples: u128,
     },
-    /// A picture that is larger than was allowed.
-    #[error("the picture has {samples} samples, and at most {most} are allowed")]
+    /// Picture larger than the limit.
+    #[error("the picture has {samples} samples, more than the limit of {most}")]
     TooLarge {
         /// Samples of the picture.
         samples: u128,
-        /// What was allowed.
+        /// The limit.
         most: u128,
     },
-    /// A region without pixels, or beyond the picture.
-    #[error("rows {y} to {y} + {height} and columns {x} to {x} + {width} are no part of {rows} × {columns} pixels")]
+    /// Empty region, or one beyond the picture.
+    #[error(
+        "rows {y} to {y} + {height} and columns {x} to {x} + {width} are not within a picture of {rows} × {columns} \
+         pixels"
+    )]
     Region {
         /// First row.
         y: usize,
@@ -246,34 +252,34 @@ pub enum CodecError {
         /// Columns of the picture.
         columns: usize,
     },
-    /// Layers that the stream does not have.
-    #[error("{asked} layers of a stream that has {layers}: at least one can be decoded, at most all")]
+    /// More layers than the stream has.
+    #[error("invalid number of layers {asked}: 1 to {layers} of this stream can be decoded")]
     NoSuchLayer {
-        /// What was asked for.
+        /// Requested layers.
         asked: u32,
-        /// Layers that there are.
+        /// Layers of the stream.
         layers: u32,
     },
-    /// Something that whole streams cannot be made with on a device.
-    #[error("{what} needs the processor: `Codec::encode` takes it")]
+    /// Setting that encoding and decoding entirely on a device do not support.
+    #[error("not supported on the device: {what}; use `encode`, which also runs on the processor")]
     NotOnDevice {
-        /// What it is.
+        /// The setting.
         what: &'static str,
     },
-    /// A picture of another kind than an encoder on a device was made for, or one picture too many.
-    #[error("picture {place} is of another kind, or is not one of the {pictures} that there is room for")]
+    /// Picture of another format than the device encoder's, or one too many.
+    #[error("picture {place} has another format than the encoder's, or exceeds its batch of {pictures}")]
     OfOtherKind {
-        /// Which one.
+        /// Index of the picture.
         place: usize,
-        /// Pictures at once.
+        /// Pictures per batch.
         pictures: usize,
     },
-    /// A level that the stream does not have.
-    #[error("level {level} of a picture that has {levels}: 0 is full size")]
+    /// Level that the stream does not have.
+    #[error("invalid level {level}: this picture has levels 0 (full size) to {levels}")]
     NoSuchLevel {
-        /// What was asked for.
+        /// Requested level.
         level: u32,
-        /// Levels that there are.
+        /// Levels of the stream.
         levels: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! The head of a stream: what it says of the picture and of how it is coded. `docs/format.md` is its definition.
+//! Stream header: the picture's format and coding parameters. `docs/format.md` defines it.
 
 use crate::block::{MAX_PLANES, Order, Passes};
 use crate::colour::Colour;
@@ -9,25 +9,25 @@ use lifting::{Domain, Scheme, catalogue};
 use lifting_dsl::print_scheme;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a stream begins with. As in PNG, it does not survive what changes line ends or the highest bit.
+/// Signature of a stream. As in PNG, transfers that change line ends or the highest bit destroy it.
 pub const SIGNATURE: [u8; 8] = *b"\x89LPC\r\n\x1a\n";
 
-/// The version of the format that is written, and the only one that is read.
+/// Format version that is written, and the only one that is read.
 pub const VERSION: u8 = 4;
 
-/// Most quality layers that a stream can have.
+/// Most quality layers in a stream.
 pub const MAX_LAYERS: u32 = 255;
 
-/// Least side of a tile that is not the picture's.
+/// Least side of a tile smaller than the picture.
 pub const MIN_TILE: usize = 64;
 
-/// Most levels that a stream can have.
+/// Most transform levels in a stream.
 pub const MAX_LEVELS: u32 = 16;
 
-/// Bytes of a checksum: the lower half of XXH3-64.
+/// Length of a checksum, in bytes: the lower half of XXH3-64.
 pub const CHECKSUM: usize = 4;
 
-/// Sides that a codeblock may have.
+/// Allowed sides of a codeblock.
 pub const BLOCK_SIDES: [usize; 5] = [4, 8, 16, 32, 64];
 
 const THREE_PASSES: u8 = 1;
@@ -38,7 +38,7 @@ const TABLES: u8 = 16;
 const FAST: u8 = 32;
 const ALL_FLAGS: u8 = 63;
 
-/// What the head of a stream says.
+/// Fields of a stream's header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// Rows.
@@ -49,29 +49,29 @@ pub struct Header {
     pub components: usize,
     /// Bits of a sample.
     pub bits: u32,
-    /// Whether samples have a sign.
+    /// Whether samples are signed.
     pub signed: bool,
-    /// What was done with the first three components.
+    /// Colour transform of the first three components.
     pub colour: Colour,
     /// Levels of the transform.
     pub levels: u32,
     /// Quality layers.
     pub layers: u32,
-    /// Rows and columns of a tile; those of the picture, if that is not cut.
+    /// Rows and columns of a tile; those of the picture if it is one tile.
     pub tile: [usize; 2],
     /// Rows and columns of a codeblock.
     pub block: [usize; 2],
-    /// How planes are gone through.
+    /// Coding order of the bitplanes.
     pub order: Order,
     /// The wavelet.
     pub scheme: Scheme,
-    /// For each component and band; `None` if integers stay as they are.
+    /// Quantiser of each component and band; `None` if integers stay unquantised.
     pub quantisers: Option<Vec<Quantiser>>,
-    /// The tables, if they are not those of the version.
+    /// Probability tables, unless they are the built-in ones.
     pub tables: Option<Tables>,
 }
 
-/// Bands of a component.
+/// Number of bands of a component.
 pub fn band_count(levels: u32) -> usize {
     3 * levels as usize + 1
 }
@@ -81,19 +81,18 @@ fn fingerprint(bytes: &[u8]) -> u32 {
     xxh3_64(bytes) as u32
 }
 
-/// What packets are checked with besides their bytes, so that none is another stream's: XXH3-64 of the header up to its
-/// checksum.
+/// Seed of the packets' checksums, which ties packets to their stream: XXH3-64 of the header up to its checksum.
 pub fn seed(header: &[u8]) -> u64 {
     xxh3_64(&header[..header.len().saturating_sub(CHECKSUM)])
 }
 
-/// Whether the catalogue has this very wavelet by its name.
+/// Whether the catalogue has exactly this wavelet under its name.
 fn is_of_catalogue(scheme: &Scheme, text: &str) -> bool {
     catalogue::find(scheme.name()).is_ok_and(|found| found.name() == scheme.name() && print_scheme(&found) == text)
 }
 
 impl Header {
-    /// The bytes of the head, its checksum included.
+    /// Serialises the header, checksum included.
     ///
     /// # Errors
     /// If the wavelet's text is too long.
@@ -101,7 +100,8 @@ impl Header {
         let text = print_scheme(&self.scheme);
         let named = is_of_catalogue(&self.scheme, &text);
         let wavelet = if named { self.scheme.name() } else { text.as_str() };
-        let too_long = |_| CodecError::Wavelet { why: format!("its text has {} bytes, and 65535 fit", wavelet.len()) };
+        let too_long =
+            |_| CodecError::Wavelet { why: format!("its text has {} bytes, more than 65535", wavelet.len()) };
         let length = u16::try_from(wavelet.len()).map_err(too_long)?;
         let flag = |flag: u8, set: bool| if set { flag } else { 0 };
         let mut bytes = SIGNATURE.to_vec();
@@ -148,10 +148,10 @@ impl Header {
         Ok(bytes)
     }
 
-    /// Reads the head of a stream, and says how many bytes it has.
+    /// Reads the header, and returns it with its length in bytes.
     ///
     /// # Errors
-    /// If it is none, is cut, broken, or says what cannot be.
+    /// If the bytes are not a header, or it is truncated, corrupted or has invalid fields.
     pub fn read(stream: &[u8]) -> Result<(Header, usize), CodecError> {
         let beginning = &stream[..stream.len().min(SIGNATURE.len())];
         if beginning.is_empty() || !SIGNATURE.starts_with(beginning) {
@@ -165,7 +165,7 @@ impl Header {
         }
         let length = fields.u32().map_err(|_| cut())? as usize;
         let Some(checked) = length.checked_sub(CHECKSUM).filter(|&n| n >= SIGNATURE.len() + 5) else {
-            return Err(broken(format!("it is said to have {length} bytes")));
+            return Err(broken(format!("its length field is {length} bytes, too short")));
         };
         let (checked, checksum) = stream.get(..length).ok_or_else(cut)?.split_at(checked);
         if fingerprint(checked).to_le_bytes() != checksum {
@@ -175,20 +175,20 @@ impl Header {
         let header = Header::fields(&mut fields)?;
         match fields.0.len() {
             0 => Ok((header, length)),
-            more => Err(broken(format!("it has {more} bytes too many"))),
+            more => Err(broken(format!("it has {more} excess bytes"))),
         }
     }
 
     fn fields(fields: &mut Fields<'_>) -> Result<Header, CodecError> {
         let flags = fields.byte()?;
         if flags & !ALL_FLAGS != 0 {
-            return Err(broken(format!("it has unknown flags ({flags:#04x})")));
+            return Err(broken(format!("unknown flags ({flags:#04x})")));
         }
         let colour = match fields.byte()? {
             0 => Colour::None,
             1 => Colour::Reversible,
             2 => Colour::Irreversible,
-            other => return Err(broken(format!("there is no colour transform {other}"))),
+            other => return Err(broken(format!("unknown colour transform {other}"))),
         };
         let bits = u32::from(fields.byte()?);
         let components = usize::from(fields.u16()?);
@@ -200,7 +200,7 @@ impl Header {
             return Err(CodecError::Bits { bits });
         }
         if components == 0 || colour != Colour::None && components < 3 {
-            return Err(broken(format!("{components} components are too few")));
+            return Err(broken(format!("{components} components are too few for the colour transform")));
         }
         if [height, width].iter().any(|side| !(1..=i32::MAX as usize).contains(side)) {
             return Err(CodecError::Sides { height, width });
@@ -218,11 +218,11 @@ impl Header {
         }
         let length = usize::from(fields.u16()?);
         let wavelet = std::str::from_utf8(fields.bytes(length)?)
-            .map_err(|_| CodecError::Wavelet { why: "it is no text in UTF-8".into() })?;
+            .map_err(|_| CodecError::Wavelet { why: "its text is not valid UTF-8".into() })?;
         let scheme = if flags & TEXT != 0 { compiled(wavelet)? } else { named(wavelet, fields.u32()?)? };
         let real = scheme.domain() == Domain::Real;
         if colour != Colour::None && real != (colour == Colour::Irreversible) {
-            return Err(broken("the colour transform is not of the wavelet's numbers".into()));
+            return Err(broken("the colour transform and the wavelet disagree on integers or reals".into()));
         }
         let fast = if flags & FAST != 0 { u32::from(fields.byte()?) } else { 0 };
         if fast > MAX_PLANES || flags & FAST != 0 && fast == 0 {
@@ -233,17 +233,17 @@ impl Header {
             let all = (0..components * band_count(levels)).map(|_| one(fields));
             Some(all.collect::<Result<Vec<_>, CodecError>>()?)
         } else if real {
-            return Err(broken("a real wavelet without quantiser".into()));
+            return Err(broken("a real wavelet without quantisers".into()));
         } else {
             None
         };
         let tables = if flags & TABLES != 0 {
             let count = usize::from(fields.byte()?);
             if !(1..=MAX_TABLES).contains(&count) {
-                return Err(broken(format!("{count} tables of probabilities")));
+                return Err(broken(format!("invalid number of probability tables {count}")));
             }
             let bytes = fields.bytes(count * TABLE_BYTES)?;
-            let none = || broken("probabilities that are none".into());
+            let none = || broken("invalid probabilities".into());
             Some(Tables::from_bytes(bytes).ok_or_else(none)?)
         } else {
             None
@@ -268,34 +268,34 @@ impl Header {
         })
     }
 
-    /// Number of samples.
+    /// Number of samples in the picture.
     pub fn samples(&self) -> u128 {
         self.height as u128 * self.width as u128 * self.components as u128
     }
 
-    /// Tiles along each axis.
+    /// Number of tiles along each axis.
     pub fn tiles(&self) -> [usize; 2] {
         [self.height.div_ceil(self.tile[0]), self.width.div_ceil(self.tile[1])]
     }
 
-    /// Whether samples come back to the bit.
+    /// Whether samples are restored exactly.
     pub fn is_lossless(&self) -> bool {
         self.quantisers.iter().flatten().all(|q| *q == Quantiser::NONE)
     }
 
-    /// The quantiser of a band.
+    /// Quantiser of a band.
     pub fn quantiser(&self, component: usize, band: usize) -> Quantiser {
         let index = component * band_count(self.levels) + band;
         self.quantisers.as_ref().map_or(Quantiser::NONE, |quantisers| quantisers[index])
     }
 
-    /// The tables of its blocks.
+    /// Probability tables of the blocks.
     pub fn tables(&self) -> &Tables {
         self.tables.as_ref().unwrap_or(Tables::built_in())
     }
 }
 
-/// Whether pictures of a shape can be cut into such tiles.
+/// Checks that a picture of this shape can be divided into such tiles.
 pub fn check_tile(tile: [usize; 2], shape: [usize; 2], levels: u32) -> Result<(), CodecError> {
     let multiple = 1 << levels;
     let is_good = |(&tile, &side): (&usize, &usize)| {
@@ -311,7 +311,7 @@ fn broken(why: String) -> CodecError {
     CodecError::Header { why }
 }
 
-/// The wavelet that a text describes.
+/// Wavelet from its text.
 fn compiled(text: &str) -> Result<Scheme, CodecError> {
     let schemes = lifting::compile(text).map_err(|e| CodecError::Wavelet { why: e.to_string() })?;
     match <[Scheme; 1]>::try_from(schemes) {
@@ -320,27 +320,27 @@ fn compiled(text: &str) -> Result<Scheme, CodecError> {
     }
 }
 
-/// The wavelet of that name, which must be that of the one who wrote the stream.
+/// Wavelet from its name; its text must match that of the stream's author.
 fn named(name: &str, expected: u32) -> Result<Scheme, CodecError> {
     let scheme = catalogue::find(name).map_err(|e| CodecError::Wavelet { why: e.to_string() })?;
     if fingerprint(print_scheme(&scheme).as_bytes()) != expected {
-        return Err(CodecError::Wavelet { why: format!("this catalogue's `{name}` is another one") });
+        return Err(CodecError::Wavelet { why: format!("the `{name}` of this catalogue is a different wavelet") });
     }
     Ok(scheme)
 }
 
-/// Bytes that are taken one field after the other.
+/// Reader of consecutive fields.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     fn bytes(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
-        let (field, rest) = self.0.split_at_checked(count).ok_or_else(|| broken("it ends too early".into()))?;
+        let (field, rest) = self.0.split_at_checked(count).ok_or_else(|| broken("it is too short".into()))?;
         self.0 = rest;
         Ok(field)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
-        let (field, rest) = self.0.split_first_chunk().ok_or_else(|| broken("it ends too early".into()))?;
+        let (field, rest) = self.0.split_first_chunk().ok_or_else(|| broken("it is too short".into()))?;
         self.0 = rest;
         Ok(*field)
     }

@@ -1,44 +1,44 @@
-//! Pictures as the codec takes and gives them.
+//! Pictures, as the codec takes and returns them.
 
 use crate::error::CodecError;
 use crate::parallel;
 use std::ops::Range;
 
-/// A picture: integers of up to 16 bits in any number of components, row by row, the components of a pixel together.
+/// Picture of integers of up to 16 bits, row by row, with the components of a pixel adjacent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Rows, 1 at least.
+    /// Rows, at least 1.
     pub height: usize,
-    /// Columns, 1 at least.
+    /// Columns, at least 1.
     pub width: usize,
     /// Components of a pixel, 1 to 65535.
     pub components: usize,
     /// Bits of a sample, 1 to 16.
     pub bits: u32,
-    /// Whether samples are −2^(bits−1) to 2^(bits−1) − 1, and not 0 to 2^bits − 1.
+    /// Whether samples range over −2^(bits−1) to 2^(bits−1) − 1, rather than 0 to 2^bits − 1.
     pub signed: bool,
-    /// Samples: height × width × components of them.
+    /// Samples, height × width × components of them.
     pub samples: Vec<i32>,
 }
 
 impl Image {
-    /// The least and the largest sample that there can be.
+    /// Least and largest possible sample.
     pub fn range(&self) -> (i32, i32) {
         range(self.bits, self.signed)
     }
 
-    /// What is subtracted from samples, so that they lie around 0.
+    /// Offset subtracted from samples to centre them on 0.
     pub(crate) fn shift(&self) -> i32 {
         shift(self.bits, self.signed)
     }
 
-    /// Everything but the samples.
+    /// Format: everything but the samples.
     pub fn format(&self) -> Format {
         let Image { height, width, components, bits, signed, .. } = *self;
         Format { height, width, components, bits, signed }
     }
 
-    /// Checks all that is said of the fields.
+    /// Checks the fields and every sample.
     pub(crate) fn check(&self) -> Result<(), CodecError> {
         let Format { height, width, components, bits, .. } = self.format();
         self.format().check()?;
@@ -48,7 +48,7 @@ impl Image {
         }
         let (low, high) = self.range();
         let is_wrong = |s: &i32| !(low..=high).contains(s);
-        // All of them, which is fast; where one is wrong, it is looked for.
+        // A fast check of all samples; the position is searched only after a failure.
         let pieces: Vec<&[i32]> = self.samples.chunks(1 << 20).collect();
         let wrong = parallel::map(&pieces, |piece| piece.iter().fold(false, |any, s| any | is_wrong(s)));
         match wrong.contains(&true) {
@@ -60,7 +60,7 @@ impl Image {
         }
     }
 
-    /// These rows and columns of it.
+    /// The given rows and columns of the picture.
     pub(crate) fn part(&self, [rows, columns]: [Range<usize>; 2]) -> Image {
         let Image { components, bits, signed, .. } = *self;
         let row = |y: usize| {
@@ -71,11 +71,11 @@ impl Image {
         Image { height: rows.len(), width: columns.len(), components, bits, signed, samples }
     }
 
-    /// Peak signal-to-noise ratio to another picture of the same kind, in dB: infinite if they are equal. The peak is
+    /// Peak signal-to-noise ratio to another picture of the same format, in dB; infinite if they are equal. The peak is
     /// 2^bits − 1.
     ///
     /// # Panics
-    /// If they have not as many samples.
+    /// If the pictures differ in their number of samples.
     pub fn psnr(&self, other: &Image) -> f64 {
         assert_eq!(self.samples.len(), other.samples.len());
         let error: f64 = self.samples.iter().zip(&other.samples).map(|(&a, &b)| f64::from(a - b).powi(2)).sum();
@@ -84,33 +84,33 @@ impl Image {
     }
 }
 
-/// Pictures of one kind: everything of an [`Image`] but its samples.
+/// Format of pictures: all fields of an [`Image`] but its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Rows, 1 at least.
+    /// Rows, at least 1.
     pub height: usize,
-    /// Columns, 1 at least.
+    /// Columns, at least 1.
     pub width: usize,
     /// Components of a pixel, 1 to 65535.
     pub components: usize,
     /// Bits of a sample, 1 to 16.
     pub bits: u32,
-    /// Whether samples are −2^(bits−1) to 2^(bits−1) − 1, and not 0 to 2^bits − 1.
+    /// Whether samples range over −2^(bits−1) to 2^(bits−1) − 1, rather than 0 to 2^bits − 1.
     pub signed: bool,
 }
 
 impl Format {
-    /// Pixels of a picture.
+    /// Pixels per picture.
     pub fn pixels(&self) -> usize {
         self.height * self.width
     }
 
-    /// Samples of a picture.
+    /// Samples per picture.
     pub fn samples(&self) -> usize {
         self.pixels() * self.components
     }
 
-    /// Checks all that is said of the fields.
+    /// Checks the fields.
     pub(crate) fn check(&self) -> Result<(), CodecError> {
         let Format { height, width, components, bits, .. } = *self;
         if !(1..=16).contains(&bits) {
@@ -127,12 +127,12 @@ impl Format {
     }
 }
 
-/// The least and the largest sample.
+/// Least and largest sample.
 pub(crate) fn range(bits: u32, signed: bool) -> (i32, i32) {
     if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// What is subtracted from samples.
+/// Offset subtracted from samples to centre them on 0.
 pub(crate) fn shift(bits: u32, signed: bool) -> i32 {
     if signed { 0 } else { 1 << (bits - 1) }
 }

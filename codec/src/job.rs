@@ -1,4 +1,4 @@
-//! A picture on its way to bytes on the processor.
+//! Encoding of one picture on the processor.
 
 use crate::bands::{Band, Place};
 use crate::block::{self, Encoded, Prefix};
@@ -16,14 +16,14 @@ use crate::{packet, parallel, rate};
 use lifting::Domain;
 use std::borrow::Cow;
 
-/// Coefficients as indices, and how they were quantised.
+/// Quantised coefficients with their quantisers.
 #[derive(Clone)]
 struct Quantised<'a> {
     quantisers: Option<Vec<Quantiser>>,
     indices: Cow<'a, [Vec<i32>]>,
 }
 
-/// A picture on its way.
+/// Encoding of one picture, after its transform.
 pub struct Job<'a, T> {
     codec: &'a Codec,
     image: &'a Image,
@@ -34,20 +34,20 @@ pub struct Job<'a, T> {
 }
 
 impl<'a, T: Lane> Job<'a, T> {
-    /// A picture, transformed.
+    /// Transforms a picture.
     pub fn new(codec: &'a Codec, image: &'a Image) -> Result<Job<'a, T>, CodecError> {
         let colour = codec.colour_of(image.components);
         let shape = [image.height, image.width];
         let tile = codec.tile_of(shape)?;
         let transform = Transform::<T>::new(&codec.scheme, shape, tile, codec.levels, &codec.device)?;
         let coefficients = transform.analyse(image, colour)?;
-        // Where nothing is quantised or cut, nobody asks for weights.
+        // Weights matter only for quantisation and layers.
         let weighed = codec.target != Target::Lossless || codec.layers > 1;
         let weights = Weights::new(&codec.scheme, if weighed { codec.levels } else { 0 }, colour);
         Ok(Job { codec, image, tile, transform, coefficients, weights })
     }
 
-    /// Its stream.
+    /// Encodes the stream.
     pub fn run(&self) -> Result<Vec<u8>, CodecError> {
         match self.codec.target {
             Target::Lossless => self.stream(&self.lossless()),
@@ -57,7 +57,7 @@ impl<'a, T: Lane> Job<'a, T> {
         }
     }
 
-    /// The symbols of its codeblocks.
+    /// Symbol counts of the codeblocks.
     pub fn symbols(&self) -> Result<Vec<block::Counts>, CodecError> {
         let quantised = match self.codec.target {
             Target::Lossless => self.lossless(),
@@ -68,25 +68,25 @@ impl<'a, T: Lane> Job<'a, T> {
         Ok(self.counts(&quantised))
     }
 
-    /// The codeblocks of each packet of a layer.
+    /// Codeblocks of each packet of a layer.
     fn places(&self) -> Vec<Vec<Place>> {
         self.codec.places(&self.transform.tiles, self.image.components)
     }
 
-    /// The symbols of all codeblocks.
+    /// Symbol counts of all codeblocks.
     fn counts(&self, quantised: &Quantised<'_>) -> Vec<block::Counts> {
         parallel::map(&self.places().concat(), |place| {
             block::Counts::of(place.shape, &place.gather(&quantised.indices[place.component]))
         })
     }
 
-    /// Tables for these very coefficients, if they save more than they take in the stream.
+    /// Tables fitted to these coefficients, if they save more than their own size.
     fn fitted(&self, quantised: &Quantised<'_>) -> Option<Tables> {
         let counts: Vec<_> = self.counts(quantised).into_iter().filter(|counts| !counts.is_empty()).collect();
         let bits = |tables: &Tables| parallel::map(&counts, |counts| tables.cheapest(counts).1).iter().sum::<f64>();
         let built_in = Tables::built_in();
         let mut best = (bits(built_in), None);
-        // The built-in ones made fit, as many of them as are chosen; or a few that begin from nothing.
+        // Candidates: the built-in tables refitted, or a few trained from even probabilities.
         let few = |count| Some(Tables::new(vec![Table::EVEN])?.trained(&counts, count, 2));
         for tables in [Some(built_in.trained(&counts, 1, 2)), few(2), few(8)].into_iter().flatten() {
             let bits = bits(&tables) + 8.0 * (1 + tables.count() * TABLE_BYTES) as f64;
@@ -97,17 +97,17 @@ impl<'a, T: Lane> Job<'a, T> {
         best.1
     }
 
-    /// Integers as they are.
+    /// Integers, unquantised.
     fn lossless(&self) -> Quantised<'_> {
         Quantised { quantisers: None, indices: T::integers(&self.coefficients) }
     }
 
-    /// The step of a quality, for a band of norm 1.
+    /// Step of a quality, for a band of norm 1.
     fn step_of(&self, quality: f64) -> f64 {
         step_of_quality(quality, self.image.bits)
     }
 
-    /// All bands quantised so that a step does to the picture what `step` does in a band of norm 1.
+    /// Quantises all bands so that each affects the picture as `step` does in a band of norm 1.
     fn quantised(&self, step: f64) -> Quantised<'_> {
         let each = band_count(self.codec.levels);
         let of_component = |c: usize| self.transform.tiles.iter().flatten().map(move |band| (c, band));
@@ -132,7 +132,7 @@ impl<'a, T: Lane> Job<'a, T> {
                 indices[*component][band.start + y * band.stride..][..row.len()].copy_from_slice(row);
             }
         }
-        // A band has one quantiser in all tiles.
+        // A band has the same quantiser in all tiles.
         let tiles = self.transform.tiles.len();
         let quantisers = (0..self.image.components * each).map(|i| {
             let (component, band) = (i / each, i % each);
@@ -143,7 +143,7 @@ impl<'a, T: Lane> Job<'a, T> {
         Quantised { quantisers: Some(quantisers.collect()), indices: indices.into() }
     }
 
-    /// The coarsest quantisation that is as good as asked for.
+    /// Coarsest quantisation that reaches the wanted PSNR.
     fn of_psnr(&self, wanted: f64) -> Result<Quantised<'_>, CodecError> {
         search::of_psnr(self.codec, self.image.bits, wanted, |step| {
             let quantised = self.quantised(step);
@@ -153,12 +153,12 @@ impl<'a, T: Lane> Job<'a, T> {
         })
     }
 
-    /// The best stream of at most so many bytes, or nearly so.
+    /// Best stream of at most `bytes` bytes, approximately.
     fn of_bytes(&self, bytes: u64) -> Result<Vec<u8>, CodecError> {
         search::of_bytes(self.image, bytes, |step| self.stream(&self.quantised(step)))
     }
 
-    /// What a decoder makes of it.
+    /// Picture that a decoder reconstructs.
     fn picture(&self, quantised: &Quantised<'_>) -> Result<Image, CodecError> {
         let header = self.header(quantised, None);
         let mut planes: Vec<Vec<T>> = self.coefficients.iter().map(|plane| vec![T::default(); plane.len()]).collect();
@@ -181,7 +181,7 @@ impl<'a, T: Lane> Job<'a, T> {
         Header { tables, ..self.codec.header(&self.image.format(), self.tile, quantised.quantisers.clone()) }
     }
 
-    /// The whole stream.
+    /// Writes the whole stream.
     fn stream(&self, quantised: &Quantised<'_>) -> Result<Vec<u8>, CodecError> {
         let tables = if self.codec.fitted { self.fitted(quantised) } else { None };
         let header = self.header(quantised, tables);
@@ -207,7 +207,7 @@ impl<'a, T: Lane> Job<'a, T> {
         Ok(stream)
     }
 
-    /// All blocks, and how many of their words are in each layer and those before.
+    /// Encodes all blocks, with the cumulative number of their words up to each layer.
     fn blocks(
         &self,
         quantised: &Quantised<'_>,

@@ -1,4 +1,4 @@
-//! The two kinds of numbers that transforms compute in: integers for integer wavelets, reals for real ones.
+//! Number types of transforms: `i32` for integer wavelets, `f32` for real ones.
 
 use crate::bands::{Band, bands};
 use crate::colour::{self, Colour};
@@ -10,25 +10,25 @@ use lifting_dsl::float::Float;
 use lifting_dsl::polyphase::Filters;
 use std::borrow::Cow;
 
-/// `i32` or `f32`.
+/// Number type of a transform: `i32` or `f32`.
 pub trait Lane: Sample + Default + Copy + Send + Sync {
-    /// A sample.
+    /// Converts a sample.
     fn of(sample: i32) -> Self;
-    /// Its value.
+    /// Value as `f64`.
     fn value(self) -> f64;
-    /// Its value, rounded.
+    /// Value rounded to `f32`.
     fn single(self) -> f32;
-    /// The nearest integer, halves to even.
+    /// Nearest integer, halves to even.
     fn integer(self) -> i32;
-    /// The nearest integers of planes; integers are what they are.
+    /// Nearest integers of planes; borrowed if they are integers already.
     fn integers(planes: &[Vec<Self>]) -> Cow<'_, [Vec<i32>]>;
-    /// An integer, if it is one of 24 bits, or computed in.
+    /// Converts an integer, exactly if it has up to 24 bits or `Self` is `i32`.
     fn exact(integer: i32) -> Self;
-    /// The nearest number.
+    /// Nearest number.
     fn near(value: f64) -> Self;
-    /// Colours to components that are coded.
+    /// Colour transform of a pixel.
     fn forward(colours: [Self; 3]) -> [Self; 3];
-    /// And back.
+    /// Inverse colour transform.
     fn inverse(components: [Self; 3]) -> [Self; 3];
 }
 
@@ -64,7 +64,7 @@ impl Lane for i32 {
 
 impl Lane for f32 {
     fn of(sample: i32) -> f32 {
-        // Of 16 bits: exact.
+        // Exact: samples have at most 16 bits.
         sample as f32
     }
     fn value(self) -> f64 {
@@ -93,15 +93,15 @@ impl Lane for f32 {
     }
 }
 
-/// A transform of pictures of one size.
+/// Transform of pictures of one size.
 pub struct Transform<T> {
     plan: Plan<T>,
-    /// The bands of a component, of each tile.
+    /// Bands of a component, for each tile.
     pub tiles: Vec<Vec<Band>>,
 }
 
 impl<T: Lane> Transform<T> {
-    /// For pictures of that shape, cut into such tiles, on a device.
+    /// Creates the transform of pictures of a shape, divided into tiles, on a device.
     pub fn new(
         scheme: &Scheme,
         shape: [usize; 2],
@@ -126,7 +126,7 @@ impl<T: Lane> Transform<T> {
         Ok([shape[0], shape[1]])
     }
 
-    /// The coefficients of a picture's components.
+    /// Coefficients of a picture's components.
     pub fn analyse(&self, image: &Image, colour: Colour) -> Result<Vec<Vec<T>>, CodecError> {
         let shift = image.shift();
         let plane = |c: usize| -> Vec<T> {
@@ -141,7 +141,7 @@ impl<T: Lane> Transform<T> {
                 [*a, *b, *c] = T::forward([*a, *b, *c]);
             }
         }
-        // Not where the samples are: rows that are lifted on their way elsewhere are faster.
+        // Not in place: lifting into another buffer is faster.
         let coefficients = |plane: Vec<T>| {
             let mut coefficients = vec![T::default(); plane.len()];
             self.plan.forward(&plane[..], &mut coefficients[..])?;
@@ -150,10 +150,10 @@ impl<T: Lane> Transform<T> {
         planes.into_iter().map(coefficients).collect()
     }
 
-    /// The picture at a level, from the coefficients of its components.
+    /// Picture at a level, from the coefficients of its components.
     pub fn synthesise(&self, header: &Header, planes: &[Vec<T>], level: u32) -> Result<Image, CodecError> {
         let [height, width] = self.level_shape(level)?;
-        // What the low band multiplies a picture by.
+        // Gain of the low band for a constant picture.
         let gain = if level == 0 { 1.0 } else { low_gain(&header.scheme).powi(2 * level as i32) };
         let mut low = Vec::with_capacity(planes.len());
         for plane in planes {
@@ -171,11 +171,11 @@ impl<T: Lane> Transform<T> {
         }
         let (least, largest) = range(header.bits, header.signed);
         let shift = shift(header.bits, header.signed);
-        // Anything may be in a stream: what is far beyond comes to the end of the range, not around it.
+        // Coefficients may be anything: values out of range saturate and do not wrap.
         let sample = |s: T| s.integer().saturating_add(shift).clamp(least, largest);
         let count = low.len();
         let samples = match <[Vec<T>; 1]>::try_from(low) {
-            // Where they are.
+            // In place.
             Ok([plane]) => plane.into_iter().map(sample).collect(),
             Err(low) => {
                 let mut samples = vec![0; height * width * count];
@@ -191,7 +191,7 @@ impl<T: Lane> Transform<T> {
     }
 }
 
-/// What the low band of one level and axis multiplies a constant signal by; 1 where it would lose it.
+/// Gain of one level's low band for a constant signal along an axis; 1 if the low band cancels it.
 fn low_gain(scheme: &Scheme) -> f64 {
     let gain = Filters::<Float>::of_scheme(scheme).analysis.low.sum().to_f64();
     if gain.abs() > 1e-6 && gain.is_finite() { gain } else { 1.0 }

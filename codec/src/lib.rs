@@ -1,5 +1,5 @@
-//! Pictures to bytes and back: any wavelet of Lifting, quantisation by band norms, and bitplane coding with parallel
-//! coefficients (BPC-PaCo), which GPUs can do as well as processors.
+//! Image codec: any wavelet of Lifting, quantisation by band norms, and bitplane coding with parallel coefficients
+//! (BPC-PaCo), on CPUs and GPUs.
 //!
 //! ```
 //! use lifting_codec::{Codec, Decoder, Image};
@@ -16,12 +16,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From a picture to bytes: samples around 0, colour transform, wavelet (a [`lifting::Plan`]), quantisation with a dead
-//! zone, codeblocks in each band ([`block`], where the coder is defined), and a stream that has quality layers one
-//! after the other, and in each the resolutions. `docs/format.md` defines every byte of it.
+//! The encoder's stages: samples around 0, colour transform, wavelet (a [`lifting::Plan`]), dead-zone quantisation,
+//! codeblocks in each band (coded by [`block`]), and packets. A stream holds its quality layers one after the other,
+//! and the resolutions in each layer. `docs/format.md` defines every byte.
 //!
-//! Of a stream, any prefix is a picture; so are its first layers ([`Decoder::layers`]), a resolution, and a region
-//! ([`Decoder::region`]), for which no more is decoded than it depends on.
+//! Any prefix of a stream decodes to a picture. So do its first layers ([`Decoder::layers`]), a resolution, and a
+//! region ([`Decoder::region`]); only the codeblocks that these depend on are decoded.
 //!
 //! ```
 //! use lifting_codec::{Codec, Decoder, Image, Region};
@@ -37,18 +37,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A stream may come from anyone. One that has been cut decodes to what it holds, a broken one is an error, and no
-//! memory is taken that its length does not vouch for.
+//! Streams may come from untrusted sources. A truncated stream decodes to what it holds, and a corrupted one is an
+//! error. Allocations stay in proportion to the stream's length.
 //!
-//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] take pictures to a CUDA device. Where layers, fitted tables,
-//! levels or regions need the processor, they take only the transform and the codeblocks there. The bytes, and the
-//! samples, are the same. Where pictures are on the device, [`Codec::on_device`] makes whole streams there, of several
-//! pictures at once, and [`Decoder::on_device`] pictures of streams.
+//! Devices: [`CodecBuilder::device`] and [`Decoder::on`] move the work to a CUDA device, with the same bytes and
+//! samples. Layers, fitted tables, levels and regions need the processor; only the transform and the codeblocks then
+//! run on the device. For pictures in device memory, [`Codec::on_device`] and [`Decoder::on_device`] encode and decode
+//! batches of whole streams there.
 //!
 //! # Features
 //!
-//! - `cuda` (default): CUDA devices; harmless where there is no CUDA.
-//! - `threads` (default): blocks are coded by all threads, by rayon. The bytes are the same without.
+//! - `cuda` (default): CUDA devices. Harmless on machines without CUDA.
+//! - `threads` (default): codes blocks on rayon's thread pool. The bytes are the same without it.
 
 #![warn(missing_docs)]
 #![deny(unsafe_code)]

@@ -1,5 +1,4 @@
-//! What a stream has of the blocks of a tile, at a resolution, in a quality layer: an index of all of them, then words.
-//! `docs/format.md` defines it.
+//! Packets: the index of a tile's blocks at one resolution and layer, then their words. `docs/format.md` defines them.
 
 use crate::bands::Place;
 use crate::block::{Encoded, MAX_PLANES, Mode, raw_words};
@@ -9,31 +8,31 @@ use std::fmt;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Of an entry's first byte: the block's words are its coefficients as they are.
+/// Flag in an entry's first byte: the block is stored raw.
 pub const RAW: u8 = 64;
 
-/// Of an entry's first byte: these are not all of the block's words.
+/// Flag in an entry's first byte: more of the block's words follow in later layers.
 pub const OPEN: u8 = 128;
 
-/// Bytes of a packet's first field, its length.
+/// Length of a packet's first field, its length, in bytes.
 pub const LENGTH: usize = 4;
 
-/// Bytes of a piece of an index or a payload. Pieces are hashed apart, and so at once.
+/// Length of a piece of an index or a payload, in bytes. Pieces are hashed separately, and so in parallel.
 pub const PIECE: usize = 1 << 14;
 
-/// Which packet of a stream.
+/// Position of a packet in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId {
     /// The quality layer.
     pub layer: u32,
     /// The resolution, 0 for the low band.
     pub resolution: u32,
-    /// The tile, counted row by row.
+    /// Tile, counted row by row.
     pub tile: usize,
 }
 
 impl PacketId {
-    /// All packets of a stream, in their order.
+    /// All packets of a stream, in stream order.
     pub fn all(layers: u32, levels: u32, tiles: usize) -> impl Iterator<Item = PacketId> {
         (0..layers).flat_map(move |layer| {
             (0..=levels).flat_map(move |resolution| (0..tiles).map(move |tile| PacketId { layer, resolution, tile }))
@@ -48,14 +47,14 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// What a part of a packet is checked with: the lower half of the XXH3-64 of those of its pieces.
+/// Checksum of a part of a packet: the lower half of the XXH3-64 of its pieces' hashes.
 fn checksum(bytes: &[u8], seed: u64) -> [u8; CHECKSUM] {
     let hash = |piece: &[u8]| xxh3_64_with_seed(piece, seed).to_le_bytes();
     let pieces: Vec<u8> = bytes.chunks(PIECE).flat_map(hash).collect();
     (xxh3_64_with_seed(&pieces, seed) as u32).to_le_bytes()
 }
 
-/// A number below 2^15 in one byte or two.
+/// Writes a number below 2^15 in one or two bytes.
 fn put(number: usize, stream: &mut Vec<u8>) {
     match number {
         few @ 0..128 => stream.push(few as u8),
@@ -63,11 +62,11 @@ fn put(number: usize, stream: &mut Vec<u8>) {
     }
 }
 
-/// Writes a packet of a layer: of each block the words of this range, which begins where that of the layer before has
-/// ended. The seed is that of its checksums.
+/// Writes a packet of a layer, with a range of words of each block that continues the previous layer's. `seed` is that
+/// of the checksums.
 ///
 /// # Errors
-/// If it is too long.
+/// If the packet is too long.
 pub fn write<'a>(
     blocks: impl Iterator<Item = (&'a Encoded, Range<usize>)> + Clone,
     layer: u32,
@@ -80,7 +79,7 @@ pub fn write<'a>(
         let is_last = part.end == words.len();
         match mode {
             _ if *planes == 0 => stream.extend((layer == 0).then_some(0)),
-            // Nothing is said of a block that is complete.
+            // A complete block has no entry.
             _ if part.start == words.len() => {}
             _ if part.start > 0 => put(2 * part.len() + usize::from(is_last), stream),
             _ if part.is_empty() => stream.push(OPEN),
@@ -104,31 +103,31 @@ pub fn write<'a>(
     Ok(())
 }
 
-/// What is known of a block, by the packets that were read.
+/// State of a block, from the packets read so far.
 #[derive(Clone, Debug)]
 pub struct Held<'a> {
-    /// Bitplanes; 0 if it has not begun, or is all zeros.
+    /// Bitplanes; 0 if the block has not begun, or is all zeros.
     pub planes: u32,
-    /// How its words are to be read.
+    /// Coding mode of its words.
     pub mode: Mode,
-    /// Whether all of its words are there.
+    /// Whether all of its words are present.
     pub complete: bool,
-    /// Whether packets have said all of it, though the stream may be cut in its words.
+    /// Whether the packets' entries are complete, though the stream may be truncated within its words.
     said: bool,
-    /// Its words, as packets have them.
+    /// Its words, one part per packet.
     parts: Vec<&'a [u8]>,
 }
 
 impl<'a> Held<'a> {
-    /// Of which nothing has been said.
+    /// State before any packet.
     const NOTHING: Self = Held { planes: 0, mode: Mode::Raw, complete: false, said: false, parts: Vec::new() };
 
-    /// Whether there is nothing to decode: it is all zeros, or none of its words is there.
+    /// Whether there is nothing to decode: the block is all zeros, or has no words yet.
     pub fn is_empty(&self) -> bool {
         self.planes == 0 || self.words().next().is_none()
     }
 
-    /// Its words.
+    /// The words present.
     pub fn words(&self) -> impl Iterator<Item = u16> + '_ {
         self.parts.iter().flat_map(|part| part.as_chunks().0).map(|word| u16::from_le_bytes(*word))
     }
@@ -138,16 +137,16 @@ impl<'a> Held<'a> {
     }
 }
 
-/// What an index says of a block.
+/// Index entry of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
-    /// Nothing new.
+    /// No entry.
     Nothing,
-    /// All of it is 0.
+    /// All coefficients are 0.
     Zeros,
-    /// It begins.
+    /// First words.
     First { planes: u32, mode: Mode, words: usize, is_last: bool },
-    /// It goes on.
+    /// Further words.
     More { words: usize, is_last: bool },
 }
 
@@ -160,28 +159,28 @@ impl Entry {
     }
 }
 
-/// A packet as far as a stream has it.
+/// Packet, as far as the stream has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Bytes of the packet; `None` if the stream ends before it does.
+    /// Length in bytes; `None` if the stream ends within it.
     pub length: Option<usize>,
-    /// Blocks that begin in it.
+    /// Blocks that begin in this packet.
     pub begun: usize,
-    /// Those of them that stand as they are.
+    /// Blocks among those that are stored raw.
     pub raw: usize,
 }
 
-/// Bytes of the packet that a stream begins with; `None` if the stream ends before it does.
+/// Length of the packet at the start of `stream`, in bytes; `None` if the stream ends within it.
 pub fn length(stream: &[u8]) -> Option<usize> {
     let length = LENGTH + u32::from_le_bytes(*stream.first_chunk()?) as usize;
     (length <= stream.len()).then_some(length)
 }
 
-/// Reads the packet that a stream begins with, and adds what it says to blocks; to none of them if its index is not
-/// whole. `blocks` is empty before the first layer.
+/// Reads the packet at the start of `stream` and updates the blocks; leaves them unchanged if its index is incomplete.
+/// `blocks` is empty before the first layer.
 ///
 /// # Errors
-/// If a checksum does not fit, or the index says what cannot be.
+/// If a checksum does not match, or the index is invalid.
 pub fn read<'a>(
     stream: &'a [u8],
     places: &[Place],
@@ -193,7 +192,7 @@ pub fn read<'a>(
     let broken = |why: String| CodecError::Index { packet: id.to_string(), why };
     let Some(field) = stream.first_chunk::<LENGTH>() else { return Ok(Packet::default()) };
     let promised = u32::from_le_bytes(*field) as usize;
-    // In the first layer each block has a byte at least: no more of them are looked at than there are bytes.
+    // Each block has at least a byte in the first layer, so the stream's length bounds the allocation.
     let mut entries = Vec::with_capacity(places.len().min(stream.len()));
     let mut at = LENGTH;
     for (i, place) in places.iter().enumerate() {
@@ -211,7 +210,7 @@ pub fn read<'a>(
     let words: usize = entries.iter().map(|entry| entry.words()).sum();
     let length = at + 2 * words + 2 * CHECKSUM;
     if length != LENGTH + promised {
-        return Err(broken(format!("it is said to have {promised} bytes, and has {}", length - LENGTH)));
+        return Err(broken(format!("its length field is {promised} bytes, and its entries take {}", length - LENGTH)));
     }
     let whole = match rest.split_at_checked(2 * words) {
         Some((payload, behind)) if behind.len() >= CHECKSUM => {
@@ -247,7 +246,7 @@ pub fn read<'a>(
     Ok(packet)
 }
 
-/// A number in one byte or two that these bytes begin with, and how many it has; `None` if they end before it does.
+/// Number of one or two bytes, and its length; `None` if the bytes end within it.
 fn number(bytes: &[u8]) -> Option<(usize, usize)> {
     match *bytes {
         [low @ 0..128, ..] => Some((low.into(), 1)),
@@ -256,9 +255,9 @@ fn number(bytes: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// The entry of a block that these bytes begin with, and its length; `None` if they end before it does.
+/// Index entry of a block, and its length; `None` if the bytes end within it.
 fn entry(bytes: &[u8], place: &Place, held: Option<&Held<'_>>) -> Result<Option<(Entry, usize)>, String> {
-    let too_many = |words: usize, most: usize| format!("a block has {words} words, where {most} hold it as it is");
+    let too_many = |words: usize, most: usize| format!("a block has {words} words: at most {most} are allowed");
     if held.is_some_and(|held| held.said) {
         return Ok(Some((Entry::Nothing, 0)));
     }
@@ -266,7 +265,7 @@ fn entry(bytes: &[u8], place: &Place, held: Option<&Held<'_>>) -> Result<Option<
         let Some((number, length)) = number(bytes) else { return Ok(None) };
         let entry = match (number / 2, number % 2 == 1) {
             (0, false) => Entry::Nothing,
-            (0, true) => return Err("a block ends where it has ended".into()),
+            (0, true) => return Err("a block has an empty last part".into()),
             (words, is_last) => Entry::More { words, is_last },
         };
         let (words, most) = (held.count() + entry.words(), raw_words(place.shape, held.planes));
@@ -275,7 +274,7 @@ fn entry(bytes: &[u8], place: &Place, held: Option<&Held<'_>>) -> Result<Option<
     let Some(&first) = bytes.first() else { return Ok(None) };
     let (is_raw, is_last, planes) = (first & RAW != 0, first & OPEN == 0, u32::from(first & !(RAW | OPEN)));
     if planes > MAX_PLANES || is_raw && (planes == 0 || !is_last) {
-        return Err(format!("a block's first byte is {first:#04x}"));
+        return Err(format!("a block has an invalid first byte {first:#04x}"));
     }
     if planes == 0 {
         return Ok(Some((if is_last { Entry::Zeros } else { Entry::Nothing }, 1)));

@@ -1,6 +1,6 @@
-//! Work side by side: on rayon's pool with feature `threads`, else one piece after the other.
+//! Parallel map: on rayon's thread pool with feature `threads`, else sequential.
 
-/// Pieces that are done side by side.
+/// Number of threads.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -10,7 +10,7 @@ pub fn threads() -> usize {
     1
 }
 
-/// The results for all items, in their order.
+/// Results of all items, in order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
     #[cfg(feature = "threads")]
     {

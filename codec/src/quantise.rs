@@ -1,15 +1,15 @@
-//! Dead-zone quantisation: steps as a stream has them, and coefficients to indices and back.
+//! Dead-zone quantisation: encoded steps, indices of coefficients, and reconstruction.
 
-/// A quantiser step of a band: (1 + m/2^11)·2^(e−16), as 5 bits of e and 11 of m (so has JPEG 2000, ISO/IEC 15444-1,
-/// equation E-3).
+/// Encoded quantiser step of a band: (1 + m/2^11)·2^(e−16), with 5 bits of e and 11 of m, as in JPEG 2000 (ISO/IEC
+/// 15444-1, equation E-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step(pub u16);
 
 impl Step {
-    /// 1: integers stay as they are.
+    /// Step 1: integers stay unquantised.
     pub const ONE: Step = Step(16 << 11);
 
-    /// The largest step that is not above this one; at least 2^−16, below 2^16.
+    /// Largest representable step not above `step`; at least 2^−16, below 2^16.
     pub fn below(step: f64) -> Step {
         if step.is_nan() || step < f64::from(-16.0f32).exp2() {
             return Step(0);
@@ -19,40 +19,40 @@ impl Step {
         Step(((exponent + 16) as u16) << 11 | mantissa as u16)
     }
 
-    /// 1 over it, as encoders multiply with.
+    /// Reciprocal, which encoders multiply by.
     pub fn inverse(self) -> f32 {
         (1.0 / self.value()) as f32
     }
 
-    /// Its value, exactly.
+    /// Exact value.
     pub fn value(self) -> f64 {
         let mantissa = 1.0 + f64::from(self.0 & 2047) / 2048.0;
-        // An exact power of two.
+        // Exact power of two.
         mantissa * f64::from_bits((1023 + u64::from(self.0 >> 11) - 16) << 52)
     }
 }
 
-/// How a band is quantised: its step, and where in an interval its coefficients are put.
+/// Quantiser of a band: its step and its reconstruction point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantiser {
     /// Width of an interval.
     pub step: Step,
-    /// Where coefficients are put, from the end of the interval that is nearer to 0, in 256ths of the step.
+    /// Reconstruction point: distance from the interval's end nearer to 0, in 256ths of the step.
     pub offset: u8,
 }
 
 impl Quantiser {
-    /// Integers stay as they are.
+    /// No quantisation of integers.
     pub const NONE: Quantiser = Quantiser { step: Step::ONE, offset: 0 };
 
-    /// The coefficient that an index stands for, if its lowest `unknown` bits, which are 0, are not known.
+    /// Coefficient of an index whose lowest `unknown` bits are unknown and given as 0.
     pub fn coefficient(self, magnitude: u32, negative: bool, unknown: u8) -> f64 {
         if magnitude == 0 {
             return 0.0;
         }
         let within = match unknown {
             0 => f64::from(self.offset) / 256.0,
-            // The middle of what it can be.
+            // The middle of the possible values.
             n => (1u64 << (n - 1).min(40)) as f64,
         };
         let value = (f64::from(magnitude) + within) * self.step.value();
@@ -60,21 +60,20 @@ impl Quantiser {
     }
 }
 
-/// How far a coefficient must be beyond index 0, in steps, to become 1, by the sum of the magnitudes of its 8
-/// neighbours, none of them counted more than twice.
+/// Dead-zone threshold of index 1, in steps, by the sum of the 8 neighbours' magnitudes, each at most 2.
 ///
-/// A bit is worth ln 2 / 6 square steps, what it saves where steps are fine. An index of 1 takes a sign and the
-/// difference between the logarithms of its probability and that of 0, which the neighbours tell. So index 1 pays from
-/// 0.5 + (ln 2 / 12)·bits on, that index being put at 1.
+/// A bit is worth ln 2 / 6 square steps, its saving at fine steps. Index 1 costs a sign, and the difference of the
+/// logarithms of its probability and that of 0, which the neighbours determine. So index 1 pays off from 0.5 + (ln 2 /
+/// 12)·bits, with reconstruction at 1.
 pub const FIRST: [f32; 10] = [1.02, 0.79, 0.73, 0.69, 0.66, 0.64, 0.62, 0.6, 0.58, 0.56];
 
-/// What rounds up where the same pays from one index above 0 to the next, which takes a bit and a half.
+/// Rounding offset above index 1, from the same trade-off: the next index costs a bit and a half.
 pub const NEXT: f32 = 0.42;
 
-/// The largest index that is made: of 31 bits, and an `f32`.
+/// Largest index: it fits 31 bits, and is exact in `f32`.
 pub const LARGEST: f32 = 2_147_483_520.0;
 
-/// Indices of coefficients, in steps, of a band with rows so long: rounded to what is worth its bits.
+/// Rate-aware indices of a band's coefficients, which are given in steps and in rows of `width`.
 pub fn indices(values: &[f32], width: usize) -> Vec<i32> {
     let one = |(at, &value): (usize, &f32)| {
         let size = value.abs();
@@ -91,7 +90,7 @@ pub fn indices(values: &[f32], width: usize) -> Vec<i32> {
     values.iter().enumerate().map(one).collect()
 }
 
-/// The sum of the magnitudes of the 8 neighbours, each at most 2.
+/// Sum of the 8 neighbours' magnitudes, each at most 2.
 fn neighbours(values: &[f32], width: usize, at: usize) -> f32 {
     let x = at % width;
     let columns = x.saturating_sub(1)..(x + 2).min(width);
@@ -103,36 +102,36 @@ fn neighbours(values: &[f32], width: usize, at: usize) -> f32 {
     row(start.checked_sub(width)) + row(Some(start)) + row(Some(start + width)) - values[at].abs().min(2.0)
 }
 
-/// Sums of excesses count in parts of a step, so that their order does not matter; those of a block have 31 bits.
+/// Units per step in sums of excesses. Integer sums are independent of order; a block's fit 31 bits.
 pub const UNIT: f32 = (1 << 18) as f32;
 
-/// How far coefficients, in steps, are beyond their indices, summed up, and how many have an index beside 0.
+/// Sum of the excesses of coefficients over their indices, in steps, and the number of nonzero indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
-    /// In [`UNIT`]ths.
+    /// Sum in units of 1/[`UNIT`] of a step.
     sum: i64,
     count: u64,
 }
 
 impl Excess {
-    /// Of these.
+    /// Excess of these coefficients.
     pub fn of(values: &[f32], indices: &[i32]) -> Excess {
         let far = values.iter().zip(indices).filter(|(_, index)| **index != 0);
         far.fold(Excess::default(), |Excess { sum, count }, (value, index)| Excess {
-            // More than a step only where an index is the largest there is.
+            // The excess is over one step only at the largest index.
             sum: sum + ((value.abs() - index.unsigned_abs() as f32).clamp(-1.0, 1.0) * UNIT) as i64,
             count: count + 1,
         })
     }
 
-    /// Of these and others together.
+    /// Sum of both.
     pub fn and(self, other: Excess) -> Excess {
         Excess { sum: self.sum + other.sum, count: self.count + other.count }
     }
 
-    /// The offset that puts coefficients at the mean of their intervals.
+    /// Offset that reconstructs coefficients at the mean of their intervals.
     pub fn offset(self) -> u8 {
-        // Where nothing has an index, it does not matter.
+        // Without nonzero indices, any offset will do.
         let mean = self.sum as f64 / f64::from(UNIT) / self.count.max(1) as f64;
         (256.0 * mean + 0.5).clamp(0.0, 255.0) as u8
     }
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(indices(&values, 5), vec![0; 15]);
         (values[1], values[13]) = (1.5, 3.7);
         assert_eq!(indices(&values, 5), [0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 4, 0]);
-        // Rows do not go on in the next one.
+        // Rows do not continue into the next one.
         assert_eq!(indices(&[0.0, 2.0, 0.9, 0.0, 0.0, 0.0], 2), [0, 2, 1, 0, 0, 0]);
         assert_eq!(indices(&[0.0, 0.0, 2.0, 0.0, 0.0, 0.9], 6)[5], 0);
         let most = LARGEST as i32;

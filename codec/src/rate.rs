@@ -1,31 +1,32 @@
-//! Quality layers: how many of a block's words stand in which. Each layer takes what lessens the picture's error most
-//! for its bits, all blocks compared: post-compression rate–distortion optimisation (Taubman, "High performance
+//! Quality layers: allocation of the blocks' words to layers by post-compression rate–distortion optimisation.
+//!
+//! Each layer takes the words that reduce the picture's error most per bit, over all blocks (Taubman, "High performance
 //! scalable image compression with EBCOT", IEEE Transactions on Image Processing 9(7), 2000, section III).
 
 use crate::block::Prefix;
 
-/// A layer of less than so large a part of the words is not made: layers stand closer together then.
+/// Least share of the words in the first layer. With many layers, their sizes are closer together.
 const LEAST: f64 = 1.0 / 256.0;
 
-/// A piece of a block's words on the lower convex hull of its error over its words.
+/// Piece of a block's words on the lower convex hull of its error over its words.
 struct Piece {
     block: usize,
-    /// Where it ends in the block's words.
+    /// Its end in the block's words.
     end: usize,
-    /// Words of it.
+    /// Its number of words.
     words: usize,
-    /// What each of them takes off the error.
+    /// Error reduction per word.
     slope: f64,
 }
 
-/// The pieces of a block, whose error counts so much: slopes fall from one to the next.
+/// Pieces of a block with the given weight of its error, in order of falling slope.
 fn pieces(block: usize, prefixes: &[Prefix], weight: f64) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for pair in prefixes.windows(2) {
         let words = pair[1].words - pair[0].words;
         let mut gain = weight * (pair[0].error - pair[1].error);
         let mut piece = Piece { block, end: pair[1].words, words, slope: gain / words.max(1) as f64 };
-        // What gains more than the piece before it is one with that.
+        // A piece that gains more per word than its predecessor is merged with it.
         while let Some(last) = pieces.pop_if(|last| last.slope <= piece.slope || piece.words == 0) {
             gain += last.slope * last.words as f64;
             piece.words += last.words;
@@ -38,14 +39,14 @@ fn pieces(block: usize, prefixes: &[Prefix], weight: f64) -> Vec<Piece> {
     pieces
 }
 
-/// For each layer and block, how many of its words stand in this layer and those before. The last layer has all words,
-/// and each one before it half as many as the next, or less of a difference if there are many.
+/// Cumulative number of words of each block, for each layer. The last layer has all words. Each one before has half as
+/// many as the next, or a larger share if there are many.
 ///
-/// A block has its prefixes, the first one without words, the last one with all; and what an error of 1 in it counts.
+/// Each block has its prefixes, from no words to all of them, and the weight of an error of 1 in it.
 pub fn layers(blocks: &[(Vec<Prefix>, f64)], layers: u32) -> Vec<Vec<usize>> {
     let mut pieces: Vec<Piece> =
         blocks.iter().enumerate().flat_map(|(block, (prefixes, weight))| pieces(block, prefixes, *weight)).collect();
-    // Of a block the first piece stays the first one: the order of equal ones is kept.
+    // Stable sort: the pieces of a block keep their order.
     pieces.sort_by(|a, b| b.slope.total_cmp(&a.slope));
     let total: usize = pieces.iter().map(|piece| piece.words).sum();
     let ratio = f64::max(0.5, LEAST.powf(1.0 / f64::from(layers.max(2) - 1)));
@@ -73,13 +74,13 @@ mod tests {
     #[test]
     fn what_gains_most_comes_first() {
         let steep = prefixes(&[(0, 1000.0), (10, 100.0), (20, 50.0), (40, 0.0)]);
-        // Its first pass gains little, and is taken with the second one only.
+        // Its first pass gains little, and is taken together with the second one.
         let late = prefixes(&[(0, 1000.0), (10, 990.0), (20, 300.0), (40, 0.0)]);
         let empty = prefixes(&[(0, 0.0), (0, 0.0)]);
         let blocks = [(steep, 1.0), (late, 1.0), (empty, 1.0)];
         assert_eq!(layers(&blocks, 1), [[40, 40, 0]]);
         assert_eq!(layers(&blocks, 3), [[10, 0, 0], [10, 20, 0], [40, 40, 0]].map(|l| l.to_vec()));
-        // What counts more comes earlier.
+        // Higher weights come first.
         let blocks = [(blocks[0].0.clone(), 0.01), (blocks[1].0.clone(), 1.0)];
         assert_eq!(layers(&blocks, 3), [[0, 20], [0, 40], [40, 40]].map(|l| l.to_vec()));
     }

@@ -1,4 +1,4 @@
-//! Quantiser steps that reach a target, by trials.
+//! Search for the quantiser step of a target, by trial encodings.
 
 use crate::encode::Codec;
 use crate::error::CodecError;
@@ -6,36 +6,36 @@ use crate::image::Image;
 use crate::quantise::{Quantiser, Step};
 use crate::weights::step_of_quality;
 
-/// What a step makes of a picture.
+/// Outcome of a trial with one step.
 pub struct Trial<R> {
-    /// In dB.
+    /// PSNR in dB.
     pub psnr: f64,
-    /// Whether no step is finer.
+    /// Whether the quantisers are the finest possible.
     pub finest: bool,
     pub result: R,
 }
 
-/// Whether no quantisers are finer than these.
+/// Whether these are the finest possible quantisers.
 pub fn is_finest<'a>(mut quantisers: impl Iterator<Item = &'a Quantiser>) -> bool {
     quantisers.all(|q| q.step == Step(0) || *q == Quantiser::NONE)
 }
 
-/// The bytes of a picture at so many bits a pixel.
+/// Bytes of a picture at `bits` bits per pixel.
 pub fn bytes_of(image: &Image, bits: f64) -> u64 {
     (bits * image.height as f64 * image.width as f64 / 8.0) as u64
 }
 
-/// The coarsest quantisation that is as good as asked for, to a hundredth of a decibel.
+/// Coarsest quantisation that reaches the wanted PSNR, to a hundredth of a decibel.
 ///
 /// # Errors
-/// If there is none, or a trial fails.
+/// If no quantisation reaches it, or a trial fails.
 pub fn of_psnr<R>(
     codec: &Codec,
     bits: u32,
     wanted: f64,
     mut trial: impl FnMut(f64) -> Result<Trial<R>, CodecError>,
 ) -> Result<R, CodecError> {
-    /// So near is near enough.
+    /// Tolerance in dB.
     const NEAR: f64 = 0.01;
     let peak = f64::from(bits).exp2() - 1.0;
     let mut step = 0.8 * peak * 12f64.sqrt() * 10f64.powf(-wanted / 20.0);
@@ -60,7 +60,7 @@ pub fn of_psnr<R>(
                 if coarse / fine < 1.0005 {
                     break;
                 }
-                // Where the curve is as a line, the middle of what would be good enough.
+                // Linear interpolation towards the middle of the tolerance.
                 let share = if high.is_finite() { (high - wanted - NEAR / 2.0) / (high - low) } else { 0.5 };
                 fine * (coarse / fine).powf(share.clamp(0.05, 0.95))
             }
@@ -72,10 +72,10 @@ pub fn of_psnr<R>(
     good.map(|(_, _, result)| result).ok_or_else(|| CodecError::TooGood { wanted, reached, wavelet: wavelet() })
 }
 
-/// The best stream of at most so many bytes, or nearly so.
+/// Best stream of at most `bytes` bytes, approximately.
 ///
 /// # Errors
-/// If there is none, or a trial fails.
+/// If the smallest stream is larger, or a trial fails.
 pub fn of_bytes(
     image: &Image,
     bytes: u64,
@@ -108,7 +108,7 @@ pub fn of_bytes(
                 let share = (large - (0.9995 * bytes as f64).ln()) / (large - small);
                 fine * (coarse / fine).powf(share.clamp(0.02, 0.98))
             }
-            // Finer than this is more than lossless, or than reals have digits.
+            // Finer steps exceed lossless coding, or the digits of reals.
             (Some((coarse, _)), None) if *coarse < 1e-3 => break,
             (Some((coarse, small)), None) => coarse * (small.len() as f64 / bytes as f64).clamp(0.1, 0.9),
             (None, _) if step > 1e9 => break,

@@ -1,44 +1,44 @@
-//! Sets of probability tables: those that come with the crate, and those that a stream carries.
+//! Sets of probability tables: the built-in set, and those that a stream carries.
 //!
-//! A table has a probability for each context of each plane (§3.2.2 of the thesis: stationary, found in pictures
-//! beforehand, eq. 3.3), planes counted from a block's highest one. A block says which table of the set it takes. So
-//! neither band, level nor quantiser step needs to be known: blocks that look alike share a table.
+//! A table has a probability for each plane and context, with planes counted from a block's highest. Probabilities are
+//! stationary and trained on pictures beforehand (§3.2.2 of the thesis, eq. 3.3). A block names its table in the set,
+//! so no band, level or quantiser step is needed: similar blocks share a table.
 
 use crate::block::{CONTEXTS, Context, Counts, DEPTHS};
 use std::ops::Index;
 use std::sync::{LazyLock, OnceLock};
 
-/// Most tables in a set: as many as a byte of a block can name besides its sharing.
+/// Most tables in a set: the number that a block's byte can name along with its sharing.
 pub const MAX_TABLES: usize = 32;
 
-/// Bytes of a table.
+/// Length of a table, in bytes.
 pub const TABLE_BYTES: usize = DEPTHS * CONTEXTS;
 
-/// What a probability of 0 in 128ths may be.
+/// Allowed probabilities of symbol 0, in 128ths.
 const RANGE: std::ops::RangeInclusive<u8> = 1..=127;
 
-/// The probability of symbol 0 in 128ths, by depth below the block's highest plane and context.
+/// Probabilities of symbol 0 in 128ths, by depth below the block's highest plane and by context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table([[u8; CONTEXTS]; DEPTHS]);
 
 impl Table {
-    /// Where every symbol is as likely as the other.
+    /// Equal probabilities of both symbols.
     pub const EVEN: Table = Table([[64; CONTEXTS]; DEPTHS]);
 
-    /// The probability of 0 in 128ths, 1 to 127.
+    /// Probability of symbol 0 in 128ths, 1 to 127.
     #[inline]
     pub(crate) fn probability(&self, depth: usize, context: Context) -> u8 {
         self.0[depth][context.index()]
     }
 
-    /// All probabilities of a plane.
+    /// Probabilities of a plane.
     pub(crate) fn row(&self, depth: usize) -> &[u8; CONTEXTS] {
         &self.0[depth]
     }
 
-    /// The table that codes these symbols in the fewest bits, with a little of `prior`'s opinion where there are few.
+    /// Table that codes these symbols in the fewest bits, blended with `prior` where there are few.
     pub fn fitted(symbols: &Symbols, prior: &Table) -> Table {
-        /// So many symbols is the prior's opinion worth.
+        /// Weight of the prior, in symbols.
         const WEIGHT: f64 = 4.0;
         let mut table = prior.clone();
         for (depth, contexts) in symbols.iter().enumerate() {
@@ -53,21 +53,21 @@ impl Table {
     }
 }
 
-/// Bits of symbols 0 and 1 by the probability of 0.
+/// Cost in bits of symbols 0 and 1, by the probability of 0.
 static COSTS: LazyLock<[[f64; 2]; 128]> =
     LazyLock::new(|| std::array::from_fn(|p| [p, 128 - p].map(|share| -(share.max(1) as f64 / 128.0).log2())));
 
-/// Symbols by depth, context and value.
+/// Counts of symbols by depth, context and value.
 type Symbols = [[[u32; 2]; CONTEXTS]; DEPTHS];
 
-/// What a symbol costs in bits, by table; where there is no table, more than any other does.
+/// Cost of a symbol in bits, by table; above any real one for missing tables.
 type Costs = [f64; MAX_TABLES];
 
-/// A set of tables.
+/// Set of tables.
 #[derive(Clone, Debug)]
 pub struct Tables {
     all: Vec<Table>,
-    /// By depth, context and symbol; made when it is asked for.
+    /// Costs by depth, context and symbol; computed on first use.
     costs: OnceLock<Vec<Costs>>,
 }
 
@@ -79,17 +79,17 @@ impl PartialEq for Tables {
 
 impl Eq for Tables {}
 
-/// The tables of format version 4.
+/// Tables of format version 4.
 static BUILT_IN: LazyLock<Tables> =
     LazyLock::new(|| Tables::from_bytes(include_bytes!("tables.bin")).unwrap_or(Tables::of(vec![Table::EVEN])));
 
 impl Tables {
-    /// Those that come with the crate, trained by `cargo xtask tables`.
+    /// Built-in tables, trained by `cargo xtask tables`.
     pub fn built_in() -> &'static Tables {
         &BUILT_IN
     }
 
-    /// A set of 1 to [`MAX_TABLES`].
+    /// Set of 1 to [`MAX_TABLES`] tables.
     pub fn new(tables: Vec<Table>) -> Option<Tables> {
         (1..=MAX_TABLES).contains(&tables.len()).then(|| Tables::of(tables))
     }
@@ -98,8 +98,8 @@ impl Tables {
         Tables { all, costs: OnceLock::new() }
     }
 
-    /// A set as a stream has it: table after table, in each depth after depth, in each a byte for each context, 1 to
-    /// 127. `None` if it is not that.
+    /// Reads a set as streams have it: by table, depth and context, a byte of 1 to 127 for each probability. `None` if
+    /// the bytes are not such a set.
     pub fn from_bytes(bytes: &[u8]) -> Option<Tables> {
         let (tables, rest) = bytes.as_chunks::<TABLE_BYTES>();
         if !rest.is_empty() || !bytes.iter().all(|p| RANGE.contains(p)) {
@@ -111,7 +111,7 @@ impl Tables {
         Tables::new(tables.iter().map(table).collect())
     }
 
-    /// The inverse of [`Tables::from_bytes`].
+    /// Inverse of [`Tables::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         self.all.iter().flat_map(|table| table.0.iter().flatten().copied()).collect()
     }
@@ -121,12 +121,12 @@ impl Tables {
         self.all.len()
     }
 
-    /// The table of that number.
+    /// Table of a class.
     pub fn get(&self, class: u8) -> Option<&Table> {
         self.all.get(usize::from(class))
     }
 
-    /// What symbols cost: by depth, context and symbol.
+    /// Costs of symbols, by depth, context and symbol.
     pub(crate) fn costs(&self) -> &[Costs] {
         self.costs.get_or_init(|| {
             let mut costs = vec![[1e30; MAX_TABLES]; 2 * TABLE_BYTES];
@@ -140,7 +140,7 @@ impl Tables {
         })
     }
 
-    /// The table that codes a block in the fewest bits, and how many these are, the tail not among them.
+    /// Table that codes a block in the fewest bits, and this number of bits without the tail.
     pub fn cheapest(&self, counts: &Counts) -> (usize, f64) {
         let mut bits = [0.0; MAX_TABLES];
         let symbols = counts.symbols.as_flattened();
@@ -154,12 +154,13 @@ impl Tables {
         bits.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
     }
 
-    /// A set of at most `count` tables for these blocks, from this one: blocks choose tables, and tables are fitted to
-    /// the blocks that chose them, in turns (Linde, Buzo and Gray 1980); where there are too few tables, those that
-    /// cost most are split.
+    /// Trains a set of at most `count` tables for these blocks, starting from this one.
+    ///
+    /// Blocks choose tables, and tables are refitted to the blocks that chose them, in turns (Linde, Buzo and Gray
+    /// 1980). While there are too few tables, the most expensive ones are split.
     pub fn trained(&self, blocks: &[Counts], count: usize, turns: usize) -> Tables {
         let mut tables = self.clone();
-        // Doubled so often there are enough. Tables that no block takes fall away, and are not waited for.
+        // This many doublings are enough. Tables that no block chooses are dropped, so the target may not be reached.
         for round in (0..=2 * MAX_TABLES.ilog2()).rev() {
             for _ in 0..turns {
                 tables = tables.refitted(blocks);
@@ -172,7 +173,7 @@ impl Tables {
         tables
     }
 
-    /// One turn of training; tables that no block chooses are left away.
+    /// One turn of training; drops tables that no block chooses.
     fn refitted(&self, blocks: &[Counts]) -> Tables {
         let mut sums: Vec<Option<Box<Symbols>>> = vec![None; self.count()];
         for counts in blocks {
@@ -184,7 +185,7 @@ impl Tables {
         Tables::new(fitted).unwrap_or_else(|| self.clone())
     }
 
-    /// Twice as many, `most` at most: the tables of most bits have a twin that thinks every symbol less certain.
+    /// Doubles the set, to at most `most`: the most expensive tables get a twin with less certain probabilities.
     fn split(&self, blocks: &[Counts], most: usize) -> Tables {
         let mut bits = vec![0.0; self.count()];
         for counts in blocks {

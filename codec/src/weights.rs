@@ -1,4 +1,4 @@
-//! What errors in coefficients do to a picture, and so how coarsely its bands are quantised.
+//! Error weights of bands, from which their quantiser steps follow.
 
 use crate::bands::Band;
 use crate::colour::Colour;
@@ -6,25 +6,25 @@ use crate::quantise::Step;
 use lifting::{Domain, Scheme};
 use lifting_dsl::analysis::{LevelGains, level_gains};
 
-/// Of the bands of a picture.
+/// Error weights of a picture's bands.
 pub struct Weights {
     colour: Colour,
     gains: Vec<LevelGains>,
     domain: Domain,
 }
 
-/// The step of a quality for samples of so many bits, in a band of norm 1.
+/// Quantiser step of a quality, for samples of `bits` bits in a band of norm 1.
 pub fn step_of_quality(quality: f64, bits: u32) -> f64 {
     ((100.0 - quality) / 8.0 + f64::from(bits) - 8.0).exp2()
 }
 
 impl Weights {
-    /// Of a transform by this wavelet.
+    /// Weights of a transform by this wavelet.
     pub fn new(scheme: &Scheme, levels: u32, colour: Colour) -> Weights {
         Weights { colour, gains: level_gains(scheme, levels), domain: scheme.domain() }
     }
 
-    /// What an error of 1 in a coefficient of a band does to the picture.
+    /// L2 norm of the picture's error for an error of 1 in a coefficient of a band.
     pub fn norm(&self, component: usize, band: &Band) -> f64 {
         let axis = |high: bool| match (band.level, high) {
             (0, _) => 1.0,
@@ -34,8 +34,8 @@ impl Weights {
         self.colour.norm(component) * axis(band.high[0]) * axis(band.high[1])
     }
 
-    /// The step of a band that does to the picture what `step` does in a band of norm 1; integers stay what they are
-    /// where it would hardly be more than 1.
+    /// Step of a band that affects the picture as `step` does in a band of norm 1. Integers stay unquantised where the
+    /// step would be below 1.5.
     pub fn step(&self, step: f64, component: usize, band: &Band) -> Step {
         let wanted = step / self.norm(component, band);
         if self.domain == Domain::Integer && wanted < 1.5 { Step::ONE } else { Step::below(wanted) }

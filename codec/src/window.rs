@@ -1,4 +1,4 @@
-//! The part of a picture that is decoded: which tiles, and which coefficients of them.
+//! Decoding windows: the tiles of a region, and the coefficients that it needs of them.
 
 use crate::bands::{Band, Place};
 use crate::error::CodecError;
@@ -7,16 +7,16 @@ use lifting::Scheme;
 use lifting_dsl::{Boundary, Step};
 use std::ops::Range;
 
-/// A rectangle of pixels.
+/// Rectangle of pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First row.
     pub y: usize,
     /// First column.
     pub x: usize,
-    /// Rows, 1 at least.
+    /// Rows, at least 1.
     pub height: usize,
-    /// Columns, 1 at least.
+    /// Columns, at least 1.
     pub width: usize,
 }
 
@@ -26,26 +26,26 @@ impl Region {
     }
 }
 
-/// The tiles that a region touches, as a picture of their own, and what of it is wanted.
+/// Tiles that a region touches, treated as a picture, with the wanted part of them.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// Tiles along each axis.
     tiles: [Range<usize>; 2],
-    /// Tiles of the picture along axis 1.
+    /// Tiles of the whole picture along axis 1.
     across: usize,
     /// Rows and columns of a tile.
     tile: [usize; 2],
-    /// Rows and columns of these tiles.
+    /// Rows and columns of these tiles together.
     pub shape: [usize; 2],
-    /// What is wanted of them, along each axis.
+    /// Wanted part along each axis.
     wanted: [Range<usize>; 2],
 }
 
 impl Window {
-    /// Of a region, or the whole picture.
+    /// Window of a region, or of the whole picture.
     ///
     /// # Errors
-    /// If it is no part of the picture.
+    /// If the region is empty or exceeds the picture.
     pub fn new(header: &Header, region: Option<Region>) -> Result<Window, CodecError> {
         let Header { height: rows, width: columns, tile, .. } = *header;
         let region = region.unwrap_or(Region { y: 0, x: 0, height: rows, width: columns });
@@ -65,24 +65,24 @@ impl Window {
         })
     }
 
-    /// The tile with that number in the picture, counted in the window; `None` if it is not one of these.
+    /// Index within the window of the picture's tile `number`; `None` if it lies outside.
     pub fn tile(&self, number: usize) -> Option<usize> {
         let [y, x] = [number / self.across, number % self.across];
         let is_here = self.tiles[0].contains(&y) && self.tiles[1].contains(&x);
         is_here.then(|| (y - self.tiles[0].start) * self.tiles[1].len() + x - self.tiles[1].start)
     }
 
-    /// The last one of these tiles, counted in the picture.
+    /// Last tile of the window, by its number in the picture.
     pub fn last(&self) -> usize {
         (self.tiles[0].end - 1) * self.across + self.tiles[1].end - 1
     }
 
-    /// What is wanted at a level, along each axis: all pixels of the level that the region touches.
+    /// Wanted part at a level, along each axis: all pixels of the level that the region touches.
     pub fn at_level(&self, level: u32) -> [Range<usize>; 2] {
         self.wanted.clone().map(|axis| axis.start >> level..axis.end.div_ceil(1 << level))
     }
 
-    /// Whether what is wanted of a tile at a level depends on a codeblock in this band of it.
+    /// Whether the wanted part of a tile at a level depends on this codeblock.
     pub fn needs(&self, scheme: &Scheme, tile: usize, band: &Band, place: &Place, level: u32) -> bool {
         let number = [tile / self.tiles[1].len(), tile % self.tiles[1].len()];
         let first = place.start - band.start;
@@ -99,20 +99,20 @@ impl Window {
     }
 }
 
-/// Coefficients along an axis of so many pixels, in a band of the last of these levels, that samples at the first one
-/// depend on; more rather than fewer.
+/// Range of coefficients, in a band of the last level, that samples at the first level depend on. `length` is the
+/// axis's length at full size. The range may be too large but never too small.
 fn reach(scheme: &Scheme, mut samples: Range<usize>, length: usize, levels: Range<u32>) -> Range<usize> {
-    // What a step reads of the other phase is so far away at most.
+    // Farthest sample of the other phase that a step reads.
     let of_step = |step: &Step| {
         let (low, high) = step.index_support().unwrap_or((0, 0));
         low.unsigned_abs().max(high.unsigned_abs()) as usize + 1
     };
     let far: usize = scheme.steps().iter().map(of_step).sum::<usize>() + 1;
     for level in levels {
-        // Of the longer one of the two bands.
+        // Length of the longer band.
         let count = length.div_ceil(1 << (level + 1));
         let (start, end) = (samples.start / 2, samples.end.div_ceil(2) + far);
-        // Other border rules read what is near the border.
+        // Border rules other than periodic read only samples near the border.
         if scheme.boundary() == Boundary::Periodic && (start < far || end > count) {
             return 0..usize::MAX;
         }

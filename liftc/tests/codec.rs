@@ -167,9 +167,9 @@ fn parts_of_streams_are_pictures() {
     for (line, message) in [
         ("encode camera.png -o c.lpc --layers 0", "it may be 1 to 255"),
         ("encode camera.png -o c.lpc --tile 256", "write height and width as 1024x1024"),
-        ("decode a.lpc -o c.png --layers 6", "6 layers of a stream that has 5"),
+        ("decode a.lpc -o c.png --layers 6", "invalid number of layers 6: 1 to 5"),
         ("decode a.lpc -o c.png --region 1,2,3", "as 100,200,512,512"),
-        ("decode a.lpc -o c.png --region 500,0,13,1", "are no part of 512 × 512 pixels"),
+        ("decode a.lpc -o c.png --region 500,0,13,1", "are not within a picture of 512 × 512 pixels"),
     ] {
         bench.run(line).fails(2, message);
     }
@@ -196,16 +196,16 @@ fn mistakes_are_told() {
         ("encode camera.png -o camera.png", 2, "would be written over, and it is an input"),
         ("encode a.lpc -o b.lpc", 1, "is no file that can be transformed"),
         ("encode missing.png -o b.lpc", 1, "missing.png: cannot read"),
-        ("decode camera.png -o b.png", 1, "camera.png: this is no stream of the Lifting codec"),
+        ("decode camera.png -o b.png", 1, "camera.png: not a stream of the Lifting codec"),
         ("decode broken.lpc -o b.png", 1, "broken.lpc: the stream is corrupted"),
         ("decode cut.lpc -o b.png", 1, "the stream ends in its header"),
         ("decode empty.lpc -o b.png", 1, "is empty"),
         ("decode a.lpc -o b.jpg", 2, "JPEG would lose"),
-        ("decode a.lpc -o b.png --level 6", 2, "level 6 of a picture that has 5"),
+        ("decode a.lpc -o b.png --level 6", 2, "invalid level 6: this picture has levels 0 (full size) to 5"),
         ("decode a.lpc -o a.lpc", 2, "would be written over, and it is an input"),
         ("decode a.lpc -o b.lpc", 2, "says no format of pictures"),
         ("decode missing.lpc -o b.png", 1, "missing.lpc: cannot read"),
-        ("info camera.png", 1, "camera.png: this is no stream"),
+        ("info camera.png", 1, "camera.png: not a stream"),
         ("info broken.lpc", 1, "corrupted"),
     ] {
         bench.run(line).fails(code, message);

@@ -43,9 +43,9 @@ def test_layers_tiles_and_regions():
     assert lifting.decode(stream, 1, layers=3, region=(64, 0, 10, 230)).shape == (5, 115)
     for make, message in [
         (lambda: lifting.encode(image, tile=(50, 64)), "tiles of 50 × 64"),
-        (lambda: lifting.encode(image, layers=0), "0 quality layers"),
-        (lambda: lifting.decode(stream, layers=6), "6 layers of a stream that has 5"),
-        (lambda: lifting.decode(stream, region=(0, 0, 201, 1)), "no part of 200 × 230 pixels"),
+        (lambda: lifting.encode(image, layers=0), "invalid number of quality layers 0"),
+        (lambda: lifting.decode(stream, layers=6), "invalid number of layers 6: 1 to 5"),
+        (lambda: lifting.decode(stream, region=(0, 0, 201, 1)), "not within a picture of 200 × 230 pixels"),
     ]:
         with pytest.raises(lifting.LiftingError, match=message):
             make()
@@ -64,7 +64,7 @@ def test_streams_that_were_cut_and_what_cannot_be():
         (lambda: lifting.encode(image, "cdf97"), "lossless"),
         (lambda: lifting.encode(image, bits=4), "4 bits"),
         (lambda: lifting.encode(image, passes=5), "passes can be 2 or 3"),
-        (lambda: lifting.encode(image, fast=33), "33 planes that are gone through once"),
+        (lambda: lifting.encode(image, fast=33), "invalid number of fast planes 33"),
         (lambda: lifting.decode(stream, 9), "level 9"),
     ]:
         with pytest.raises(lifting.LiftingError, match=message):

@@ -1,10 +1,10 @@
-//! The arithmetic coder with codewords of 16 bits (thesis §3.2.3, algorithms 2 and 3), and its many open intervals.
+//! Arithmetic coder with many open code words of 16 bits (thesis §3.2.3, algorithms 2 and 3).
 
 /// Bits of a probability.
 pub const PROBABILITY_BITS: u32 = 7;
 
-/// An interval of 16-bit numbers: its left boundary and its size less one (L and S of algorithm 2). A size of 0 is
-/// exhausted: the next symbol begins a new codeword.
+/// Interval of 16-bit numbers: its left boundary and its size less one (L and S of algorithm 2). At size 0 it is
+/// exhausted, and the next symbol begins a new code word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interval {
     /// L.
@@ -17,19 +17,19 @@ pub struct Interval {
 const WHOLE: Interval = Interval { low: 0, size: u16::MAX };
 
 impl Interval {
-    /// Whether the next symbol begins a new codeword.
+    /// Whether the next symbol begins a new code word.
     pub fn is_exhausted(self) -> bool {
         self.size == 0
     }
 
-    /// ⌊S·p / 2^7⌋: the size less one of the part that stands for 0 (eq. 3.4). `p` is the probability of 0 in 128ths,
-    /// at most 127, so that there is a part for 1 (eq. 3.6).
+    /// Size less one of the part for symbol 0: ⌊S·p / 2^7⌋ (eq. 3.4). `p` is the probability of 0 in 128ths, at most
+    /// 127, so that a part is left for 1 (eq. 3.6).
     fn zero(self, p: u8) -> u16 {
         // Below 2^16 · 2^7 / 2^7.
         ((u32::from(self.size) * u32::from(p)) >> PROBABILITY_BITS) as u16
     }
 
-    /// The part that stands for a symbol.
+    /// Part of the interval for a symbol.
     fn part(self, one: bool, p: u8) -> Interval {
         let zero = self.zero(p);
         if one {
@@ -45,17 +45,17 @@ impl Interval {
     }
 }
 
-/// Words as coders fill them.
+/// Words being written by coders.
 #[derive(Clone, Debug, Default)]
 pub struct Encoder {
-    /// The words; those whose codeword is open are not filled yet.
+    /// The words. Those of open code words are still unset.
     pub words: Vec<u16>,
-    /// The interval of each coder and the place of its word.
+    /// Interval of each coder, and the place of its word.
     pub coders: Vec<(Interval, usize)>,
 }
 
 impl Encoder {
-    /// With so many coders.
+    /// Encoder with this many coders.
     pub fn new(coders: usize) -> Encoder {
         Encoder { words: Vec::new(), coders: vec![(Interval::default(), 0); coders] }
     }
@@ -76,27 +76,27 @@ impl Encoder {
     }
 }
 
-/// Words as coders read them.
+/// Words being read by coders.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     words: &'a [u16],
-    /// Words that coders have taken.
+    /// Number of words taken by coders.
     pub taken: usize,
-    /// The interval of each coder, and its word.
+    /// Interval of each coder, and its word.
     pub coders: Vec<(Interval, u16)>,
 }
 
-/// A coder needs a word, and there is none.
+/// No word is left for a coder that needs one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
 impl<'a> Decoder<'a> {
-    /// With so many coders.
+    /// Decoder with this many coders.
     pub fn new(words: &'a [u16], coders: usize) -> Decoder<'a> {
         Decoder { words, taken: 0, coders: vec![(Interval::default(), 0); coders] }
     }
 
-    /// The next word.
+    /// Next word.
     pub fn word(&mut self) -> Result<u16, Exhausted> {
         let word = *self.words.get(self.taken).ok_or(Exhausted)?;
         self.taken += 1;

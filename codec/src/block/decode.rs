@@ -1,4 +1,4 @@
-//! Words to coefficients.
+//! Block decoder: words to coefficients.
 
 use super::arithmetic::{Decoder, Exhausted};
 use super::encode::depth;
@@ -8,21 +8,21 @@ use super::scan::{Block, Symbols};
 use super::{BlockError, Context, MAX_PLANES, Mode, Shape};
 use crate::tables::{Table, Tables};
 
-/// The coefficients of a block, row by row, as far as its words go.
+/// Coefficients of a block, row by row, as far as its words determine them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// Magnitudes; bits that are not known are 0.
+    /// Magnitudes, with unknown bits 0.
     pub magnitudes: Vec<u32>,
-    /// Signs; of coefficients that are 0 they say nothing.
+    /// Signs; meaningless for coefficients that are 0.
     pub negative: Vec<bool>,
-    /// How many of the lowest bits of each magnitude are not known. All 0 where the block is complete.
+    /// Number of unknown lowest bits of each magnitude; all 0 in a complete block.
     pub unknown: Vec<u8>,
 }
 
 impl Decoded {
     /// Coefficients of a complete block.
     pub fn coefficients(&self) -> impl Iterator<Item = i32> + '_ {
-        // 2^31 is a magnitude of a negative coefficient only.
+        // The magnitude 2^31 belongs to a negative coefficient only.
         self.magnitudes.iter().zip(&self.negative).map(|(&m, &n)| if n { (m as i32).wrapping_neg() } else { m as i32 })
     }
 }
@@ -41,13 +41,13 @@ impl Symbols for Coding<'_> {
     }
 }
 
-/// Decodes a block. If it is not `complete`, its words may end anywhere, and it has what they say.
+/// Decodes a block. The words of an incomplete block may end anywhere.
 ///
-/// Whatever the words are, it takes as long as a block of that shape and planes can take, and memory for its
-/// coefficients alone.
+/// For any words, time is bounded by the worst block of that shape and number of planes, and memory by its
+/// coefficients.
 ///
 /// # Errors
-/// If the words are not those of any block.
+/// If the words are not those of a block.
 pub fn decode(
     shape: Shape,
     planes: u32,
@@ -90,10 +90,10 @@ pub fn decode(
     Ok(Decoded { magnitudes, negative, unknown })
 }
 
-/// [`decode`] of a block that is coded, one coefficient after the other: the definition.
+/// Sequential [`decode`] of a coded block: the reference.
 ///
 /// # Errors
-/// As there.
+/// As for [`decode`].
 pub fn decode_sequentially(
     shape: Shape,
     planes: u32,
@@ -120,7 +120,7 @@ fn coded(
     let mut coding = Coding { decoder: Decoder::new(words, coders), table, planes, sharing };
     let samples = shape.samples();
     let mut block = Block::new(shape, vec![0; samples], vec![false; samples], planes);
-    // Without the tail, nothing can be said of the planes that leave it their signs.
+    // Planes whose signs are in the tail cannot be decoded without it.
     let last = if complete { 0 } else { shape.order.tail() };
     let whole = block.scan(planes, last, sharing, &mut coding).is_ok();
     if complete && !whole {
@@ -132,7 +132,7 @@ fn coded(
     Ok((block.magnitudes, block.negative, block.known))
 }
 
-/// Reads the tail out of what open codewords have left, and the words behind them.
+/// Reads the tail from the rest of the open code words and from the words after them.
 fn tail(block: &mut Block, planes: u32, decoder: &Decoder<'_>, words: &[u16]) -> Result<(), BlockError> {
     let open = decoder.coders.iter().filter(|(interval, _)| !interval.is_exhausted());
     let mut rooms = Vec::new();

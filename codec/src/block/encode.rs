@@ -1,4 +1,4 @@
-//! Coefficients to words.
+//! Block encoder: coefficients to words.
 
 use super::arithmetic::{Encoder, Exhausted};
 use super::lanes::{self, PassEnd};
@@ -7,10 +7,10 @@ use super::scan::{Block, Symbols};
 use super::{CONTEXTS, Context, DEPTHS, Encoded, Mode, Shape};
 use crate::tables::{Table, Tables};
 
-/// How often each symbol is coded in a block: what its table is chosen by, and what tables are made of.
+/// Symbol counts of a block: the data for choosing and training tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// By depth below the highest plane, context and symbol.
+    /// Counts by depth below the highest plane, context and symbol.
     pub symbols: Box<[[[u32; 2]; CONTEXTS]; DEPTHS]>,
     /// Bits of the tail.
     pub tail: u32,
@@ -26,7 +26,7 @@ impl Counts {
         }
     }
 
-    /// The same, one coefficient after the other.
+    /// Sequential [`Counts::of`].
     pub fn sequentially(shape: Shape, coefficients: &[i32]) -> Counts {
         let planes = planes(coefficients);
         let (magnitudes, negative) = split(coefficients);
@@ -37,12 +37,12 @@ impl Counts {
         counts
     }
 
-    /// Whether nothing is coded.
+    /// Whether the block has no planes.
     pub fn is_empty(&self) -> bool {
         self.planes == 0
     }
 
-    /// With the symbols of contexts that only `other` has: of the same block, gone through in another way.
+    /// Adds the symbols of contexts that only `other` has: counts of the same block with other passes.
     pub fn with(mut self, other: &Counts) -> Counts {
         for (mine, theirs) in self.symbols.as_flattened_mut().iter_mut().zip(other.symbols.as_flattened()) {
             if *mine == [0; 2] {
@@ -60,12 +60,12 @@ impl Symbols for Counts {
     }
 }
 
-/// A plane as tables count it: from the block's highest one down.
+/// Row of a plane in tables, counted from the block's highest plane down.
 pub(super) fn depth(planes: u32, plane: u32) -> usize {
     ((planes - 1 - plane) as usize).min(DEPTHS - 1)
 }
 
-/// Encoders know every symbol, and need no words.
+/// Checks that an encoder, which needs no words, has not run out of them.
 fn never_exhausted(result: Result<(), Exhausted>) {
     debug_assert!(result.is_ok());
 }
@@ -80,22 +80,22 @@ fn planes(coefficients: &[i32]) -> u32 {
     32 - coefficients.iter().fold(0, |all, c| all | c.unsigned_abs()).leading_zeros()
 }
 
-/// A table, and how many lanes share a coder, with the bits that it is expected to take.
+/// Choice of table and sharing, with the expected number of bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// Index of the table.
     pub class: u8,
-    /// 2^sharing lanes have a coder in common.
+    /// Sharing exponent: 2^sharing lanes share a coder.
     pub sharing: u8,
     /// Expected length in bits.
     pub bits: f64,
 }
 
 impl Choice {
-    /// What is expected to be the shortest. Sharing costs time, and has to be worth it.
+    /// Choice of the shortest expected length. Sharing costs time, so it must save enough.
     pub fn of(shape: Shape, counts: &Counts, tables: &Tables) -> Choice {
         let (class, coded) = tables.cheapest(counts);
-        // Open codewords have 8 bits left on average, which the tail fills; and a coder has a word at least.
+        // Open code words have 8 bits left on average, which the tail fills. A coder has at least one word.
         let bits = |sharing: u8| {
             let coders = shape.lanes().div_ceil(1 << sharing) as f64;
             (coded + f64::from(counts.tail).max(8.0 * coders)).max(16.0 * coders)
@@ -107,22 +107,22 @@ impl Choice {
     }
 }
 
-/// Codes a block of coefficients, row by row, with the best table of a set.
+/// Encodes a block of coefficients, row by row, with the best table of a set.
 pub fn encode(shape: Shape, coefficients: &[i32], tables: &Tables) -> Encoded {
     encode_by(shape, coefficients, tables, false).0
 }
 
-/// So many of a block's first words, and what they are good for.
+/// Prefix of a block's words, and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prefix {
     /// Number of words.
     pub words: usize,
-    /// The squared error of the block's magnitudes, summed up, if no more than these words are decoded; or less.
+    /// Sum of squared errors of the block's magnitudes if only these words are decoded, or a lower bound.
     pub error: f64,
 }
 
-/// [`encode`], and the prefixes at which the block can be cut: none of its words, those of whole passes, and all. Of a
-/// block that is raw, or has more than 16 planes, none and all.
+/// [`encode`], with the prefixes at which the block can be cut: no words, whole passes, all words. A block that is raw
+/// or has more than 16 planes has only the first and the last.
 pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables) -> (Encoded, Vec<Prefix>) {
     let (encoded, ends) = encode_by(shape, coefficients, tables, true);
     let magnitudes: Vec<u32> = coefficients.iter().map(|c| c.unsigned_abs()).collect();
@@ -134,8 +134,7 @@ pub fn encode_with_prefixes(shape: Shape, coefficients: &[i32], tables: &Tables)
     (encoded, prefixes)
 }
 
-/// The squared error of magnitudes, summed up, of which a decoder knows what has been coded by the end of a pass: it
-/// takes the middle of what each can be.
+/// Sum of squared errors of magnitudes at the end of a pass. A decoder takes the middle of the possible values.
 fn error_at(end: &PassEnd, shape: Shape, magnitudes: &[u32]) -> u64 {
     let plane = end.plane;
     let error = |magnitude: u32, is_significant: bool| {
@@ -154,7 +153,7 @@ fn error_at(end: &PassEnd, shape: Shape, magnitudes: &[u32]) -> u64 {
     magnitudes.chunks(shape.width).enumerate().map(row).sum()
 }
 
-/// [`encode`], and if they are asked for the ends of passes, where there are such.
+/// [`encode`], with the ends of passes on request and where available.
 fn encode_by(shape: Shape, coefficients: &[i32], tables: &Tables, ends: bool) -> (Encoded, Vec<PassEnd>) {
     let planes = planes(coefficients);
     if planes == 0 {
@@ -192,10 +191,10 @@ impl Symbols for Coding<'_> {
     }
 }
 
-/// Codes a block of coefficients with this table, whatever it takes; `sharing` is 0 to 5.
+/// Encodes a block of coefficients with a given table; `sharing` is 0 to 5.
 ///
 /// # Panics
-/// If there are not as many coefficients as the shape says.
+/// If the number of coefficients does not match the shape.
 pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     match planes(coefficients) {
@@ -206,10 +205,10 @@ pub fn encode_with(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, t
     }
 }
 
-/// The same, one coefficient after the other: the definition.
+/// Sequential [`encode_with`]: the reference.
 ///
 /// # Panics
-/// As there.
+/// As for [`encode_with`].
 pub fn encode_sequentially(shape: Shape, coefficients: &[i32], class: u8, sharing: u8, table: &Table) -> Encoded {
     assert_eq!(coefficients.len(), shape.samples());
     let planes = planes(coefficients);

@@ -1,7 +1,7 @@
-//! A block of quantised coefficients to 16-bit words and back: BPC-PaCo, coded one coefficient after the other.
+//! Block coder: quantised coefficients to 16-bit words and back, by BPC-PaCo.
 //!
-//! This is the definition that every other implementation is held against, byte for byte. It follows P. Enfedaque,
-//! *GPU Architectures for Wavelet-based Image Coding Acceleration* (thesis, 2017), chapter 3:
+//! This sequential coder is the reference for every other implementation, byte for byte. It follows P. Enfedaque, *GPU
+//! Architectures for Wavelet-based Image Coding Acceleration* (thesis, 2017), chapter 3:
 //!
 //! - **Scanning order** (§3.2.1): a lane takes two columns. Rows go from top to bottom; within a row, all left columns
 //!   of the lanes are coded, then their signs, then all right columns and their signs ([`scan`]).
@@ -10,26 +10,26 @@
 //! - **Contexts** (§3.2.2): the number of significant neighbours (eq. 3.1); for signs, which of the vertical and
 //!   horizontal neighbours agree (eq. 3.2); for refinement, whether it is a coefficient's first one.
 //! - **Probabilities** are fixed, by plane and context, of 7 bits (eq. 3.5): [`Tables`](crate::tables::Tables).
-//! - **Arithmetic coder** (§3.2.3, algorithms 2 and 3): codewords of 16 bits, one open for each coder. A word has its
-//!   place in the stream from the moment that its first symbol is coded; of several at once, the left one comes first.
+//! - **Arithmetic coder** (§3.2.3, algorithms 2 and 3): code words of 16 bits, one open for each coder. A word gets its
+//!   place in the stream when its first symbol is coded; of several at once, the left one comes first.
 //!
-//! In five things it goes beyond the thesis, each for what it saves:
+//! Five extensions go beyond the thesis:
 //!
 //! 1. **The tail.** In the last plane, every significant coefficient has one bit that is about as likely 0 as 1: its
-//!    sign, or its last refinement. These are not coded but fill what is left of the open codewords, lane by lane,
-//!    and then words of their own. Open codewords otherwise waste half of their bits: 32 bytes a block.
-//! 2. **Shared coders.** Where so little is to be coded that codewords would stay open all the same, 2^g neighbouring
-//!    lanes share a coder, and take turns at each step.
-//! 3. **Classes.** A block chooses its table among those of a set; planes count from the block's highest. So tables
-//!    need to know neither band nor quantiser step.
-//! 4. **Signs** have their contexts relative to the band's direction, and those of both directions opposed are told
-//!    from those without neighbours.
-//! 5. **Fast planes** ([`Order::fast`]): so many of the lowest planes have one pass each, over significance, and their
-//!    signs and refinements are the tail's as well. It scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta
-//!    and Aulí-Llinàs do it (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
+//!    sign, or its last refinement. These bits are not coded. They fill the rest of the open code words, lane by lane,
+//!    then further words. Without this, half of the open code words is wasted: 32 bytes a block.
+//! 2. **Shared coders.** In blocks with few symbols, where code words would stay open, 2^g neighbouring lanes share a
+//!    coder and take turns at each step.
+//! 3. **Classes.** A block chooses its table from a set, and planes count from the block's highest. So tables depend on
+//!    neither band nor quantiser step.
+//! 4. **Signs** have contexts relative to the band's direction. Neighbours that disagree in both directions have another
+//!    context than missing neighbours.
+//! 5. **Fast planes** ([`Order::fast`]): the lowest planes have one pass each, over significance, and their signs and
+//!    refinements join the tail. This scales complexity, as de Cea-Domínguez, Moure, Bartrina-Rapesta and Aulí-Llinàs do
+//!    (IEEE Signal Processing Letters, 2020), who code all lower bits of a coefficient together.
 //!
-//! `lanes` is the same for 32 lanes at once, and what [`encode`] and [`decode`] take where they can; [`kernel`] is the
-//! same for a warp of a device.
+//! `lanes` codes 32 lanes at once, and is used by [`encode`] and [`decode`] where possible. [`kernel`] runs on a warp
+//! of a device.
 
 mod arithmetic;
 mod decode;
@@ -46,16 +46,16 @@ pub use raw::words as raw_words;
 /// Most rows and columns of a block: two columns for each of the 32 lanes of a warp.
 pub const MAX_SIDE: usize = 64;
 
-/// Planes counted from the highest that have probabilities of their own; those below have the last one's.
+/// Planes, from the highest, with their own probabilities; lower ones use those of the last.
 pub const DEPTHS: usize = 10;
 
 /// Contexts of a plane, over all passes: see [`Context`].
 pub const CONTEXTS: usize = 34;
 
-/// Most planes that a magnitude can have.
+/// Most planes of a magnitude.
 pub const MAX_PLANES: u32 = 32;
 
-/// How often a plane is gone through.
+/// Passes per bitplane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Passes {
     /// Significance, refinement: faster.
@@ -64,18 +64,18 @@ pub enum Passes {
     Three,
 }
 
-/// How the planes of a block are gone through.
+/// Coding order of a block's planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
-    /// How often each plane is.
+    /// Passes of each plane.
     pub passes: Passes,
-    /// So many of the lowest planes are gone through once, and only what becomes significant in them is coded: signs
-    /// and refinements are the tail's. 0 to [`MAX_PLANES`]; complexity is scaled by it.
+    /// Number of fast planes, 0 to [`MAX_PLANES`]: the lowest planes, with one pass over significance. Their signs and
+    /// refinements go to the tail.
     pub fast: u32,
 }
 
 impl Order {
-    /// Planes, from the lowest one up, whose signs and refinements are the tail's.
+    /// Number of lowest planes whose signs and refinements go to the tail.
     pub(crate) fn tail(self) -> u32 {
         self.fast.max(1)
     }
@@ -87,25 +87,25 @@ impl From<Passes> for Order {
     }
 }
 
-/// In which direction neighbouring coefficients of a band tend to have the same sign.
+/// Direction along which neighbouring coefficients of a band tend to agree in sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Along columns: the band is high along rows (HL), and has upright edges. Also of HH and LL.
+    /// Along columns: the band is high along rows (HL) and has upright edges. Also used for HH and LL.
     Vertical,
     /// Along rows: LH.
     Horizontal,
 }
 
-/// What of a block is known without its words.
+/// Properties of a block known without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Rows, 1 to [`MAX_SIDE`].
     pub height: usize,
     /// Columns, 1 to [`MAX_SIDE`].
     pub width: usize,
-    /// How signs are predicted.
+    /// Direction of sign prediction.
     pub direction: Direction,
-    /// How planes are gone through.
+    /// Coding order of the planes.
     pub order: Order,
 }
 
@@ -121,32 +121,32 @@ impl Shape {
     }
 }
 
-/// How a block's words are to be read; of three bytes in a stream.
+/// Coding mode of a block's words; three bytes in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Magnitudes and signs as they are.
+    /// Uncoded magnitudes and signs.
     Raw,
     /// Coded, with a table of the set and 2^`sharing` lanes to a coder.
     Coded {
-        /// Which table.
+        /// Index of the table.
         class: u8,
-        /// 0 to 5.
+        /// Sharing exponent, 0 to 5.
         sharing: u8,
     },
 }
 
-/// A block as words.
+/// Encoded block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// Bitplanes of the largest magnitude; 0: all coefficients are 0, and there are no words.
+    /// Bitplanes of the largest magnitude. 0 means that all coefficients are 0 and there are no words.
     pub planes: u32,
-    /// How to read the words.
+    /// Coding mode of the words.
     pub mode: Mode,
     /// The words.
     pub words: Vec<u16>,
 }
 
-/// The context of a symbol, an index below [`CONTEXTS`].
+/// Context of a symbol, an index below [`CONTEXTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context(u8);
 
@@ -166,9 +166,9 @@ impl Context {
         Context(18 + neighbours)
     }
 
-    /// A sign, by the signs of the two neighbours along (`along`) and across the band's direction, each −2 to 2; and
-    /// whether the sign is predicted to be negative. Eq. 3.2: contexts 0 to 3 are both agree, across only, along only,
-    /// both disagree; 4 has nothing to go by.
+    /// Context of a sign, and whether the sign is predicted negative, by the signs of the two neighbours along
+    /// (`along`) and across the band's direction, each sum −2 to 2. Contexts 0 to 3 of eq. 3.2: both agree, across
+    /// only, along only, both disagree. Context 4 has no neighbours.
     fn sign(along: i8, across: i8) -> (Context, bool) {
         let kind = match (along.signum(), across.signum()) {
             (0, 0) => 4,
@@ -185,34 +185,34 @@ impl Context {
         Context(33 - u8::from(first))
     }
 
-    /// As an index into tables.
+    /// Index into tables.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// What is wrong with the words of a block.
+/// Error in the words of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// More planes than 32, or lanes that share in a way that there is not.
-    #[error("a block of {planes} planes, of which there are 32 at most")]
+    /// More than 32 planes.
+    #[error("a block has {planes} planes: at most 32 are allowed")]
     Planes {
-        /// What was said.
+        /// Planes of the block.
         planes: u32,
     },
-    /// There is no such table, or no such sharing.
-    #[error("a block with table {class} and sharing {sharing}, which there are not")]
+    /// Unknown table or sharing.
+    #[error("a block has an invalid mode: table {class}, sharing {sharing}")]
     Mode {
-        /// The table.
+        /// Index of the table.
         class: u8,
-        /// Of coders.
+        /// Sharing exponent.
         sharing: u8,
     },
-    /// It has words left, too few, or bits set where there are none.
-    #[error("the words of a block do not end where they say")]
+    /// Excess words, missing words, or padding bits that are set.
+    #[error("the words of a block do not match their length")]
     Length,
-    /// A magnitude that no 32-bit number has.
-    #[error("a coefficient beyond 32 bits")]
+    /// Magnitude that does not fit 32 bits.
+    #[error("a coefficient exceeds 32 bits")]
     Range,
 }
 
@@ -232,7 +232,7 @@ mod tests {
             for across in -2..=2 {
                 let (context, negative) = Context::sign(along, across);
                 seen[context.index()] = true;
-                // Turned around, the prediction turns with it.
+                // Opposite neighbours flip the prediction.
                 let (turned, other) = Context::sign(-along, -across);
                 assert_eq!(context, turned);
                 assert_eq!(negative != other, (along, across) != (0, 0));

@@ -1,8 +1,8 @@
-//! Bits in words, first bit highest; and blocks whose coefficients stand in words as they are.
+//! Bit streams in words, highest bit first, and blocks stored uncoded.
 
 use super::{BlockError, Shape};
 
-/// Collects bits.
+/// Writer of bits.
 #[derive(Debug, Default)]
 pub struct Writer {
     words: Vec<u16>,
@@ -10,7 +10,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Puts the lowest `count` bits of `value`, at most 32, the highest of them first.
+    /// Writes the lowest `count` bits of `value`, at most 32, highest first.
     pub fn put(&mut self, value: u32, count: u32) {
         for bit in (0..count).rev() {
             if self.bits.is_multiple_of(16) {
@@ -22,13 +22,13 @@ impl Writer {
         }
     }
 
-    /// All words; the last one is filled up with zeros.
+    /// All words, the last one padded with zeros.
     pub fn finish(self) -> Vec<u16> {
         self.words
     }
 }
 
-/// Gives bits back.
+/// Reader of bits.
 #[derive(Debug)]
 pub struct Reader<'a> {
     words: &'a [u16],
@@ -36,12 +36,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// From the first bit of these words on.
+    /// Starts at the first bit of these words.
     pub fn new(words: &'a [u16]) -> Reader<'a> {
         Reader { words, bits: 0 }
     }
 
-    /// The next `count` bits, at most 32; `None` if there are not so many.
+    /// Next `count` bits, at most 32; `None` if fewer are left.
     pub fn take(&mut self, count: u32) -> Option<u32> {
         if self.bits + count as usize > 16 * self.words.len() {
             return None;
@@ -54,14 +54,14 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Whether what is left is less than a word, and zeros.
+    /// Whether less than a word is left, and only zeros.
     pub fn ends_here(mut self) -> bool {
         let left = 16 * self.words.len() - self.bits;
         left < 16 && self.take(left as u32) == Some(0)
     }
 }
 
-/// Words of a block that is stored: for each coefficient its sign and so many bits.
+/// Number of words of a stored block: a sign and `planes` bits for each coefficient.
 pub fn words(shape: Shape, planes: u32) -> usize {
     (shape.samples() * (planes as usize + 1)).div_ceil(16)
 }
@@ -76,10 +76,10 @@ pub fn encode(magnitudes: &[u32], negative: &[bool], planes: u32) -> Vec<u16> {
     writer.finish()
 }
 
-/// Reads one: magnitudes and signs of as many coefficients as there are.
+/// Reads a stored block: magnitudes and signs, as far as the words go.
 ///
 /// # Errors
-/// If the words are not those of a whole block, and should be.
+/// If the block should be complete and the number of words does not match, or the padding is not 0.
 pub fn decode(shape: Shape, planes: u32, words: &[u16], complete: bool) -> Result<(Vec<u32>, Vec<bool>), BlockError> {
     if complete && words.len() != self::words(shape, planes) {
         return Err(BlockError::Length);

@@ -1,50 +1,50 @@
-//! The order of symbols and their contexts, once for all that goes through a block: encoder, decoder and counts.
+//! Scan of a block: order and contexts of its symbols, shared by encoder, decoder and counts.
 
 use super::arithmetic::Exhausted;
 use super::{Context, Direction, MAX_SIDE, Order, Passes, Shape};
 
-/// What is done with the symbols of a block.
+/// Consumer or source of a block's symbols.
 pub trait Symbols {
-    /// Codes a symbol of a lane in a plane. Encoders are told it; decoders are not, and say what it is.
+    /// Codes a symbol of a lane in a plane. Encoders write `known`; decoders ignore it and return the decoded symbol.
     ///
     /// # Errors
-    /// If a decoder has no word for it.
+    /// If a decoder has no word left for it.
     fn code(&mut self, lane: usize, plane: u32, context: Context, known: bool) -> Result<bool, Exhausted>;
 }
 
-/// Columns of the maps, a border of one on either side.
+/// Columns of the maps, with a border of one on either side.
 const STRIDE: usize = MAX_SIDE + 2;
 
-/// Coefficients, and what has been coded of them so far.
+/// Coefficients, with their coding state.
 pub struct Block {
     shape: Shape,
-    /// Magnitudes: an encoder's whole, a decoder's as far as they are known.
+    /// Magnitudes: complete in an encoder, as far as decoded in a decoder.
     pub magnitudes: Vec<u32>,
-    /// Whether a coefficient is negative, once that is known.
+    /// Whether a coefficient is negative, once known.
     pub negative: Vec<bool>,
     /// Φ of eq. 3.1, with a border of zeros.
     significant: Vec<u8>,
-    /// χ of eq. 3.2: 1 and −1, and 0 where nothing is significant, with a border.
+    /// χ of eq. 3.2: 1 or −1, and 0 for insignificant coefficients, with a border.
     signs: Vec<i8>,
-    /// Coefficients that were significant before the plane at hand.
+    /// Coefficients that were significant before the current plane.
     refined: Vec<bool>,
-    /// The lowest plane of a coefficient whose bit is known.
+    /// Lowest plane in which a coefficient's bit is known.
     pub known: Vec<u8>,
 }
 
-/// Which coefficients a pass over significance takes, and their contexts.
+/// Kind of a pass over significance: which coefficients it codes, with which contexts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// All.
+    /// All insignificant coefficients.
     Significance,
-    /// Those with a significant neighbour.
+    /// Coefficients with a significant neighbour.
     Propagation,
-    /// What propagation has left.
+    /// Coefficients that propagation left out.
     Cleanup,
 }
 
 impl Block {
-    /// Nothing of which is coded yet.
+    /// Block of which nothing is coded yet.
     pub fn new(shape: Shape, magnitudes: Vec<u32>, negative: Vec<bool>, planes: u32) -> Block {
         let (samples, map) = (shape.samples(), (shape.height + 2) * STRIDE);
         Block {
@@ -58,11 +58,11 @@ impl Block {
         }
     }
 
-    /// All symbols that are coded, plane after plane down to `last`: `2^sharing` lanes take turns. Signs and refinements
-    /// of the lowest planes are the tail's.
+    /// Scans all coded symbols, plane by plane down to `last`; `2^sharing` lanes take turns. Signs and refinements of
+    /// the lowest planes belong to the tail.
     ///
     /// # Errors
-    /// Where a decoder has not all words of a step; what is known until then is in the block.
+    /// If a decoder lacks words for a step. The block keeps what was decoded before.
     pub fn scan<S: Symbols>(&mut self, planes: u32, last: u32, sharing: u8, symbols: &mut S) -> Result<(), Exhausted> {
         let Order { passes, fast } = self.shape.order;
         let turns = 1usize << sharing;
@@ -72,7 +72,7 @@ impl Block {
         let mut coded = vec![false; if three { self.shape.samples() } else { 0 }];
         for plane in (last..planes).rev() {
             if three && plane >= fast {
-                // Where nothing is significant yet, propagation finds nothing.
+                // Nothing is significant in the first plane, so propagation would be empty.
                 coded.fill(false);
                 self.pass(Pass::Propagation, plane, &order, &mut coded, symbols)?;
                 self.refine(plane, &order, symbols)?;
@@ -89,7 +89,7 @@ impl Block {
         Ok(())
     }
 
-    /// A pass over significance (SPP and CP of algorithm 2).
+    /// Pass over significance (SPP and CP of algorithm 2).
     fn pass<S: Symbols>(
         &mut self,
         pass: Pass,
@@ -99,7 +99,7 @@ impl Block {
         symbols: &mut S,
     ) -> Result<(), Exhausted> {
         let Shape { height, width, .. } = self.shape;
-        // The coefficients of a step, and those of them that become significant.
+        // Coefficients of a step, and those that become significant.
         let (mut visited, mut found) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         for (y, side) in (0..height).flat_map(|y| [(y, 0), (y, 1)]) {
             visited.clear();
@@ -122,7 +122,7 @@ impl Block {
                 }
                 visited.push(index);
             }
-            // Coefficients of a step are never neighbours: none of their contexts has waited for this.
+            // Coefficients of a step are never neighbours, so their contexts do not depend on these signs.
             let mut signs = Vec::with_capacity(found.len());
             for &(lane, index, at) in found.iter().filter(|_| plane >= self.shape.order.tail()) {
                 let (context, predicted) = self.sign(at);
@@ -147,7 +147,7 @@ impl Block {
         Ok(())
     }
 
-    /// The refinement pass (MRP of algorithm 2).
+    /// Refinement pass (MRP of algorithm 2).
     fn refine<S: Symbols>(&mut self, plane: u32, order: &[usize], symbols: &mut S) -> Result<(), Exhausted> {
         if plane < self.shape.order.tail() {
             return Ok(());
@@ -174,8 +174,8 @@ impl Block {
         Ok(())
     }
 
-    /// The tail, lane by lane, and plane by plane: each coefficient that is significant at the plane's end, the plane,
-    /// and whether the bit is a sign.
+    /// The tail's bits, lane by lane and plane by plane: index of a coefficient significant at the plane's end, the
+    /// plane, and whether the bit is a sign.
     pub fn tail(&self, planes: u32) -> impl Iterator<Item = (usize, u32, bool)> + '_ {
         let Shape { height, width, order, .. } = self.shape;
         let each = move |left: usize, plane: u32| {
@@ -196,7 +196,7 @@ impl Block {
         row(at - STRIDE) + row(at + STRIDE) + self.significant[at - 1] + self.significant[at + 1]
     }
 
-    /// φ of eq. 3.2, and what sign it predicts.
+    /// Context of eq. 3.2, and the predicted sign.
     fn sign(&self, at: usize) -> (Context, bool) {
         let vertical = self.signs[at - STRIDE] + self.signs[at + STRIDE];
         let horizontal = self.signs[at - 1] + self.signs[at + 1];
